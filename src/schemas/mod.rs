@@ -8,4 +8,5 @@ mod pet;
 
 pub use error::Error;
 pub use name::PetName;
+pub(crate) use pet::present;
 pub use pet::{NewPet, Pet, PetStatus, Pets};

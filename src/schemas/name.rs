@@ -12,9 +12,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub struct PetName(String);
 
 /// The fewest characters a name has.
-pub const MIN_CHARACTERS: u32 = 1;
+const MIN_CHARACTERS: u32 = 1;
 /// The most characters a name has.
-pub const MAX_CHARACTERS: u32 = 255;
+const MAX_CHARACTERS: u32 = 255;
 /// No U+0000, as an ECMA-262 regular expression.
 const PATTERN: &str = r"^[^\u0000]*$";
 
@@ -48,7 +48,9 @@ impl PetName {
 
 impl<'de> Deserialize<'de> for PetName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::new(String::deserialize(deserializer)?).map_err(D::Error::custom)
+        // serde's own message would repeat what was sent.
+        let name = String::deserialize(deserializer).map_err(|_| D::Error::custom("must be a string"))?;
+        Self::new(name).map_err(D::Error::custom)
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Pet {
     pub name: PetName,
     /// The category's identifier; categories are not ours to know.
     pub category_id: i64,
-    /// Absent for as long as nobody said.
+    #[allow(missing_docs)] // A doc comment would wrap the `$ref` in an `allOf`.
     #[schemars(with = "PetStatus")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PetStatus>,
@@ -35,7 +35,7 @@ pub struct NewPet {
     /// Any 64-bit integer.
     #[serde(deserialize_with = "int64")]
     pub category_id: i64,
-    /// May be left out, not null.
+    #[allow(missing_docs)] // As above. May be left out, not null.
     #[schemars(with = "PetStatus")]
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub status: Option<PetStatus>,
@@ -44,12 +44,10 @@ pub struct NewPet {
 /// Whether the animal can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[allow(missing_docs)] // Documented variants would become a `oneOf` of three enums.
 pub enum PetStatus {
-    /// It can.
     Available,
-    /// Somebody is about to have it.
     Pending,
-    /// It is gone.
     Sold,
 }
 
@@ -107,12 +105,15 @@ impl JsonSchema for Pets {
 /// anyway, but `-0`, which it would not take for an integer.
 fn int64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let literal = <&RawValue>::deserialize(deserializer)?;
-    literal.get().parse().map_err(|_| {
-        D::Error::custom(format_args!("must be an integer from {} to {}", i64::MIN, i64::MAX))
-    })
+    literal
+        .get()
+        .parse()
+        .map_err(|_| D::Error::custom(format_args!("must be an integer from {} to {}", i64::MIN, i64::MAX)))
 }
 
 /// A value that may be left out, but not sent as `null`.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PetStatus>, D::Error> {
-    PetStatus::deserialize(deserializer).map(Some)
+pub(crate) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }

@@ -104,12 +104,8 @@ pub trait Store: Send + Sync + 'static {
 
     /// In one step, stores `new` and lets the key `old` expire at `old_expires` unless it does so
     /// earlier. `false`, and nothing stored, when there is no key `old` that is not revoked.
-    async fn rotate_key(
-        &self,
-        old: &str,
-        old_expires: Timestamp,
-        new: KeyRecord,
-    ) -> Result<bool, StoreError>;
+    async fn rotate_key(&self, old: &str, old_expires: Timestamp, new: KeyRecord)
+    -> Result<bool, StoreError>;
 
     /// A secret of 32 random bytes, made with the store and the same for all who open it.
     fn secret(&self) -> [u8; 32];

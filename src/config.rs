@@ -1,0 +1,231 @@
+//! What an operator can set, and where a setting came from: defaults, then a TOML file, then the
+//! environment (`ANIMAL_STORE_REQUEST_TIMEOUT=5s`, `ANIMAL_STORE_LOG__LEVEL=debug`), then flags.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::time::Duration;
+
+use figment::Figment;
+use figment::providers::{Env, Format, Serialized, Toml};
+use serde::{Deserialize, Serialize};
+
+use crate::service::RateLimit;
+
+/// The whole configuration. Durations are written as in `1m 30s`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Where to listen, as `ADDRESS:PORT`; port 0 picks a free one.
+    pub bind: SocketAddr,
+    /// Where the animals are, as `sqlite:PATH`.
+    pub database: String,
+    /// How long each step of a request may take: to judge its key, to read its body, to do what it asks.
+    #[serde(with = "humantime_serde")]
+    pub request_timeout: Duration,
+    /// How long requests in flight may take to finish when the service is told to stop.
+    #[serde(with = "humantime_serde")]
+    pub shutdown_grace: Duration,
+    /// How long a write waits for a lock that another process holds.
+    #[serde(with = "humantime_serde")]
+    pub lock_timeout: Duration,
+    /// How many writes may wait before the next is answered 503.
+    pub write_queue: usize,
+    /// What goes to standard error.
+    pub log: Log,
+    /// How many requests a key may make; without it, any number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_limit: Option<RateLimitConfig>,
+}
+
+/// What goes to standard error.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Log {
+    /// The least severe level that is written.
+    pub level: LogLevel,
+    /// How a record is written.
+    pub format: LogFormat,
+}
+
+/// The levels of slog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum LogLevel {
+    Error,
+    Warning,
+    Info,
+    Debug,
+    Trace,
+}
+
+/// How a log record is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line, for programs.
+    Json,
+}
+
+/// `requests` in each `period`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateLimitConfig {
+    /// How many requests.
+    pub requests: NonZeroU32,
+    /// In which time.
+    #[serde(with = "humantime_serde")]
+    pub period: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            bind: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            database: "sqlite:animal-store.db".to_owned(),
+            request_timeout: Duration::from_secs(10),
+            shutdown_grace: Duration::from_secs(8),
+            lock_timeout: Duration::from_secs(2),
+            write_queue: 4096,
+            log: Log::default(),
+            rate_limit: None,
+        }
+    }
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { level: LogLevel::Info, format: LogFormat::Text }
+    }
+}
+
+impl From<LogLevel> for slog::Level {
+    fn from(level: LogLevel) -> Self {
+        match level {
+            LogLevel::Error => Self::Error,
+            LogLevel::Warning => Self::Warning,
+            LogLevel::Info => Self::Info,
+            LogLevel::Debug => Self::Debug,
+            LogLevel::Trace => Self::Trace,
+        }
+    }
+}
+
+/// The settings that have a flag. `None` leaves the setting as it is.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Flags {
+    /// `--bind`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bind: Option<SocketAddr>,
+    /// `--database`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub database: Option<String>,
+}
+
+/// What is wrong with the configuration: where, which key, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(String);
+
+impl Config {
+    /// Reads the configuration: the file if there is one, the environment and the flags.
+    ///
+    /// # Errors
+    /// When the file cannot be read, a key is unknown, or a value is not allowed.
+    pub fn load(file: Option<&Path>, flags: Flags) -> Result<Self, ConfigError> {
+        let mut figment = Figment::from(Serialized::defaults(Self::default()));
+        if let Some(file) = file {
+            figment = figment.merge(Toml::file_exact(file));
+        }
+        let config: Self = figment
+            .merge(Env::prefixed("ANIMAL_STORE_").split("__"))
+            .merge(Serialized::defaults(flags))
+            .extract()
+            .map_err(|error| ConfigError(describe(&error)))?;
+        config.validate().map_err(|message| ConfigError(message.to_owned()))?;
+        Ok(config)
+    }
+
+    fn validate(&self) -> Result<(), &'static str> {
+        if self.request_timeout.is_zero() {
+            return Err("request_timeout must be longer than zero");
+        }
+        if !(1..=1_000_000).contains(&self.write_queue) {
+            return Err("write_queue must be from 1 to 1000000");
+        }
+        if self.rate_limit().is_some_and(|limit| (limit.period / limit.requests.get()).is_zero()) {
+            return Err("rate_limit.period must be at least a nanosecond for each request");
+        }
+        Ok(())
+    }
+
+    /// The rate limit as the service takes it.
+    pub fn rate_limit(&self) -> Option<RateLimit> {
+        self.rate_limit.map(|limit| RateLimit { requests: limit.requests, period: limit.period })
+    }
+}
+
+/// One line: the source, the key, and what is wrong with it.
+fn describe(error: &figment::Error) -> String {
+    let source = match &error.metadata {
+        Some(metadata) => match &metadata.source {
+            Some(figment::Source::File(path)) => format!("{}: ", path.display()),
+            _ => format!("{}: ", metadata.name),
+        },
+        None => String::new(),
+    };
+    let key = if error.path.is_empty() { String::new() } else { format!("{}: ", error.path.join(".")) };
+    let kind = error.kind.to_string();
+    format!("configuration: {source}{key}{}", kind.lines().collect::<Vec<_>>().join(" ").trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn load(toml: &str) -> Result<Config, String> {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(toml.as_bytes()).unwrap();
+        Config::load(Some(file.path()), Flags::default()).map_err(|error| {
+            let message = error.to_string();
+            assert!(!message.contains('\n'), "more than one line: {message}");
+            assert!(message.contains(&file.path().display().to_string()), "names no file: {message}");
+            message
+        })
+    }
+
+    #[test]
+    fn a_file_overrides_defaults_and_flags_override_the_file() {
+        let config =
+            load("database = 'sqlite:file.db'\nrequest_timeout = '3s'\n[log]\nformat = 'json'").unwrap();
+        assert_eq!(config.database, "sqlite:file.db");
+        assert_eq!(config.request_timeout, Duration::from_secs(3));
+        assert_eq!(config.log, Log { format: LogFormat::Json, ..Log::default() });
+        assert_eq!(config.bind, Config::default().bind);
+
+        let flags = Flags { database: Some("sqlite:flag.db".to_owned()), ..Flags::default() };
+        assert_eq!(Config::load(None, flags).unwrap().database, "sqlite:flag.db");
+    }
+
+    #[test]
+    fn a_wrong_key_or_value_is_named() {
+        assert!(load("databse = 'sqlite:x.db'").unwrap_err().contains("databse"));
+        assert!(load("request_timeout = 'soon'").unwrap_err().contains("request_timeout"));
+        assert!(
+            load("[rate_limit]\nrequests = 0\nperiod = '1s'").unwrap_err().contains("rate_limit.requests")
+        );
+        assert!(load("bind = 'localhost'").unwrap_err().contains("bind"));
+        assert!(load("= nonsense").unwrap_err().contains("configuration"));
+    }
+
+    #[test]
+    fn a_missing_file_is_refused() {
+        let error = Config::load(Some(Path::new("no/such/file.toml")), Flags::default()).unwrap_err();
+        assert!(error.to_string().contains("no/such/file.toml"), "{error}");
+    }
+}

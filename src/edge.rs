@@ -1,0 +1,211 @@
+//! Everything around an operation: the base path, strict paths, 404 and 405, HEAD, panics, the headers
+//! that every answer of a deprecated operation has, and bodies that nobody read.
+//!
+//! dropshot has no middleware, answers unknown paths and wrong methods in a format of its own, takes
+//! `//pets/` and `/%70ets` for `/pets`, and drops the connection when a handler panics. So its server has
+//! one route for everything, [`Edge::answer`], and the operations are a second router behind it. That
+//! costs about a quarter more instructions than routing once, and buys one place where all of this is
+//! true of every request. Rejected: a proxy in front of dropshot (a hop and a copy for each request), and
+//! an own accept loop (dropshot's request context cannot be made outside its server).
+//!
+//! Beyond reach are the answers that hyper gives to what is no HTTP, and dropshot's own to undecodable
+//! percent-encoding, dot segments and methods that are in no standard.
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+
+use async_trait::async_trait;
+use dropshot::{
+    ApiDescription, ApiDescriptionRegisterError, ApiEndpoint, ApiEndpointBodyContentType,
+    ApiEndpointVersions, Body, ExtractorMetadata, HttpError, RawRequest, RequestContext,
+    RequestEndpointMetadata, ServerContext, SharedExtractor,
+};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap, HeaderValue};
+use http::{Method, Request, Response};
+use hyper::body::Body as _;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use slog::error;
+
+use crate::document::{Document, DocumentError};
+use crate::leftover::Leftover;
+use crate::operations::BASE_PATH;
+use crate::responses::{HeaderField, Refusal};
+use crate::service::Service;
+
+const METHODS: [Method; 8] = [
+    Method::GET,
+    Method::HEAD,
+    Method::POST,
+    Method::PUT,
+    Method::PATCH,
+    Method::DELETE,
+    Method::OPTIONS,
+    Method::TRACE,
+];
+
+/// The operations behind the one route, and what surrounds them.
+pub struct Edge {
+    route: Box<Route>,
+    deprecated: HashMap<String, HeaderMap>,
+}
+
+// dropshot's router and its result are public, but have no public names.
+type Route = dyn Fn(&Method, &str) -> Option<Found> + Send + Sync;
+type Run = Box<
+    dyn FnOnce(RequestContext<Service>, Request<Body>) -> BoxFuture<'static, Option<Response<Body>>> + Send,
+>;
+
+struct Found {
+    endpoint: RequestEndpointMetadata,
+    run: Run,
+}
+
+/// The headers that the edge puts on every answer of an operation. `x-request-id` comes from dropshot.
+pub fn headers(deprecated: bool) -> Vec<HeaderField> {
+    let names: &[_] =
+        if deprecated { &["x-request-id", "Deprecation", "Sunset", "Link"] } else { &["x-request-id"] };
+    names.iter().map(|name| HeaderField::string(name)).collect()
+}
+
+impl Edge {
+    /// The edge around `operations`, with the dates of deprecation from `document`.
+    ///
+    /// # Errors
+    /// When the document has no usable dates for a deprecated operation.
+    pub fn new(operations: ApiDescription<Service>, document: &Document) -> Result<Self, DocumentError> {
+        let router = operations.into_router();
+        let mut deprecated = HashMap::new();
+        for (_, _, endpoint) in router.endpoints(None).filter(|(_, _, endpoint)| endpoint.deprecated) {
+            let headers = document.deprecation_headers(&endpoint.operation_id)?;
+            deprecated.insert(endpoint.operation_id.clone(), headers);
+        }
+        let route = move |method: &Method, path: &str| {
+            let found = router.lookup_route(method, path.into(), None).ok()?;
+            let handler = found.handler;
+            let run: Run = Box::new(|context, request| {
+                // A `Reply` is never an error to dropshot, and a `Call` never fails to be extracted.
+                async move { handler.handle_request(context, request).await.ok() }.boxed()
+            });
+            Some(Found { endpoint: found.endpoint, run })
+        };
+        Ok(Self { route: Box::new(route), deprecated })
+    }
+
+    async fn answer(&self, mut context: RequestContext<Service>, request: Request<Body>) -> Response<Body> {
+        let head = request.method() == Method::HEAD;
+        let method = if head { Method::GET } else { request.method().clone() };
+        let mut response = match relative_path(request.uri().path()) {
+            None => Refusal::NotFound("nothing lives at this path").into_response(),
+            Some(path) => match (self.route)(&method, &path) {
+                None => self.refuse(&path).into_response(),
+                Some(found) => {
+                    context.endpoint = found.endpoint;
+                    self.run(context, request, found.run).await
+                }
+            },
+        };
+        if head {
+            strip_body(&mut response);
+        }
+        response
+    }
+
+    async fn run(
+        &self,
+        context: RequestContext<Service>,
+        request: Request<Body>,
+        run: Run,
+    ) -> Response<Body> {
+        let operation = context.endpoint.operation_id.clone();
+        let (log, request_id) = (context.log.clone(), context.request_id.clone());
+        let expects_continue = request.headers().contains_key(EXPECT);
+        let request = request.map(|body| Leftover::guard(body, expects_continue));
+        let done = AssertUnwindSafe(run(context, request)).catch_unwind().await;
+        let mut response = done.ok().flatten().unwrap_or_else(|| {
+            error!(log, "an operation panicked"; "operation" => &operation, "request_id" => request_id);
+            Refusal::Internal.into_response()
+        });
+        if let Some(headers) = self.deprecated.get(&operation) {
+            response.headers_mut().extend(headers.clone());
+        }
+        response
+    }
+
+    /// Why there is no operation: 405 if another method has one at this path, else 404.
+    fn refuse(&self, path: &str) -> Refusal {
+        let has =
+            |method: &Method| (self.route)(if method == Method::HEAD { &Method::GET } else { method }, path);
+        let allowed: Vec<_> =
+            METHODS.iter().filter(|method| has(method).is_some()).map(Method::as_str).collect();
+        if allowed.is_empty() {
+            Refusal::NotFound("nothing lives at this path")
+        } else {
+            Refusal::MethodNotAllowed { allow: allowed.join(", ") }
+        }
+    }
+}
+
+/// The path below [`BASE_PATH`], as the inner router must see it, if it is one that could exist.
+///
+/// The router decodes percent-encoding; encoding the `%` once more makes it compare what was sent.
+fn relative_path(path: &str) -> Option<String> {
+    let path = path.strip_prefix(BASE_PATH)?;
+    let strict = path.starts_with('/') && !path.ends_with('/') && !path.contains("//");
+    strict.then(|| path.replace('%', "%25"))
+}
+
+/// Makes of an answer to GET the answer to HEAD (RFC 9110, section 9.3.2).
+fn strip_body(response: &mut Response<Body>) {
+    if let Some(bytes) = response.body().size_hint().exact() {
+        response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(bytes));
+    }
+    *response.body_mut() = Body::empty();
+}
+
+/// The API that dropshot serves: each method of every path goes to [`Edge::answer`].
+///
+/// # Errors
+/// When the routes clash, which they do not.
+pub fn api() -> Result<ApiDescription<Service>, ApiDescriptionRegisterError> {
+    let mut api = ApiDescription::new();
+    for method in METHODS {
+        let name = format!("edge_{method}");
+        let every_version = ApiEndpointVersions::All;
+        let route =
+            ApiEndpoint::new(name, everything, method, "application/json", "/{path:.*}", every_version);
+        api.register(route.visible(false))?;
+    }
+    Ok(api)
+}
+
+async fn everything(
+    context: RequestContext<Service>,
+    _: AnyPath,
+    request: RawRequest,
+) -> Result<Response<Body>, HttpError> {
+    let service = context.context().clone();
+    Ok(service.edge().answer(context, request.into_inner()).await)
+}
+
+/// dropshot wants the wildcard consumed; reading it would cost a tenth of a request for nothing.
+struct AnyPath;
+
+#[derive(Deserialize, JsonSchema)]
+struct Wildcard {
+    #[allow(dead_code)] // Named for dropshot, never read.
+    path: Vec<String>,
+}
+
+#[async_trait]
+impl SharedExtractor for AnyPath {
+    async fn from_request<Context: ServerContext>(_: &RequestContext<Context>) -> Result<Self, HttpError> {
+        Ok(Self)
+    }
+
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        <dropshot::Path<Wildcard> as SharedExtractor>::metadata(content_type)
+    }
+}

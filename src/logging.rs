@@ -1,0 +1,59 @@
+//! Log records on standard error, written by a thread of their own: a request never waits for them, and
+//! when nobody reads them they are dropped and counted.
+
+use std::io;
+use std::panic;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use animal_store::config::{Log, LogFormat};
+use slog::{Drain, LevelFilter, Logger, crit, o};
+use slog_async::{Async, AsyncGuard, OverflowStrategy};
+
+const WAITING_RECORDS: usize = 4096;
+
+/// Waits for the records that are still on their way.
+pub(crate) struct Flush(AsyncGuard);
+
+impl Flush {
+    /// Waits, but not longer than `limit`: the reader of the log may be gone.
+    pub(crate) fn wait(self, limit: Duration) {
+        let (done, finished) = mpsc::channel();
+        thread::spawn(move || {
+            drop(self.0);
+            let _ = done.send(());
+        });
+        let _ = finished.recv_timeout(limit);
+    }
+}
+
+/// Starts to log, panics included.
+pub(crate) fn start(config: &Log) -> (Logger, Flush) {
+    let (drain, guard) = match config.format {
+        LogFormat::Text => {
+            let decorator = slog_term::TermDecorator::new().stderr().build();
+            let format = slog_term::FullFormat::new(decorator).use_utc_timestamp().build();
+            asynchronous(format.ignore_res())
+        }
+        LogFormat::Json => asynchronous(slog_json::Json::default(io::stderr()).ignore_res()),
+    };
+    let log = Logger::root(LevelFilter::new(drain, config.level.into()).ignore_res(), o!());
+    let panics = log.clone();
+    panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload_as_str().unwrap_or("no message");
+        let place = panic.location().map(ToString::to_string);
+        crit!(panics, "panic"; "message" => message, "place" => place);
+    }));
+    (log, Flush(guard))
+}
+
+fn asynchronous<D: Drain<Ok = (), Err = slog::Never> + Send + 'static>(
+    drain: D,
+) -> (slog::Fuse<Async>, AsyncGuard) {
+    let (drain, guard) = Async::new(drain)
+        .chan_size(WAITING_RECORDS)
+        .overflow_strategy(OverflowStrategy::DropAndReport)
+        .build_with_guard();
+    (drain.fuse(), guard)
+}

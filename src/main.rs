@@ -1,0 +1,239 @@
+//! The program `animal-store`: arguments, configuration, start, await.
+
+mod logging;
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use animal_store::config::{Config, Flags};
+use animal_store::document::Document;
+use animal_store::keys::{self, commands};
+use animal_store::server::{Server, ServerOptions};
+use animal_store::storage::{self, KeyRecord, Store, StoreOptions};
+use clap::{Args, Parser, Subcommand};
+use jiff::{SignedDuration, Timestamp};
+use slog::{Logger, info};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// The document that this program serves.
+const DOCUMENT: &str = include_str!("../openapi/animal-store.yaml");
+
+type Failure = Box<dyn std::error::Error>;
+
+/// A catalogue of animals over HTTP.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the service until it is told to stop (SIGTERM, SIGINT).
+    Serve {
+        /// Where to listen; port 0 picks a free port. [default: 127.0.0.1:8080]
+        #[arg(long, value_name = "ADDRESS:PORT")]
+        bind: Option<SocketAddr>,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Make, list, rotate and revoke API keys.
+    Key {
+        #[command(subcommand)]
+        command: KeyCommand,
+    },
+}
+
+#[derive(Args)]
+struct Place {
+    /// Where the animals and keys are. [default: sqlite:animal-store.db]
+    #[arg(long, value_name = "sqlite:PATH")]
+    database: Option<String>,
+    /// A configuration file in TOML.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum KeyCommand {
+    /// Make a key and print it, once.
+    Create {
+        /// What to call it.
+        #[arg(value_parser = key_name)]
+        name: String,
+        /// When it stops being good, such as 90d; never if left out.
+        #[arg(long, value_name = "DURATION", value_parser = lifetime)]
+        expires_in: Option<SignedDuration>,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// List all keys, without the secrets.
+    List {
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Make a key to replace another one and print it. The old one stays good for a while.
+    Rotate {
+        /// The identifier of the key to replace, from `key list`.
+        id: String,
+        /// How long the old key stays good.
+        #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = lifetime)]
+        overlap: SignedDuration,
+        /// When the new key stops being good, such as 90d; never if left out.
+        #[arg(long, value_name = "DURATION", value_parser = lifetime)]
+        expires_in: Option<SignedDuration>,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Revoke a key, at once and for ever.
+    Revoke {
+        /// The identifier of the key, from `key list`.
+        id: String,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+fn key_name(name: &str) -> Result<String, &'static str> {
+    let fine = (1..=100).contains(&name.chars().count()) && !name.contains(char::is_control);
+    if fine { Ok(name.to_owned()) } else { Err("a name has 1 to 100 characters, no control characters") }
+}
+
+fn lifetime(text: &str) -> Result<SignedDuration, String> {
+    let duration = humantime::parse_duration(text)
+        .map_err(|_| "a duration is written like 90d, 12h or 30m".to_owned())?;
+    SignedDuration::try_from(duration).map_err(|_| "that is too long".to_owned())
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => {
+            let message = error.to_string();
+            // clap repeats the usage; the first paragraph says what is wrong.
+            let first = message.split("\n\n").next().unwrap_or_default();
+            let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
+            eprintln!("{line} (animal-store --help tells more)");
+            return ExitCode::from(2);
+        }
+        Err(help) => {
+            print!("{help}");
+            return ExitCode::SUCCESS;
+        }
+    };
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    let result = match cli.command {
+        Command::Serve { bind, place } => {
+            let config = load(place, bind)?;
+            let (log, flush) = logging::start(&config.log);
+            let served = runtime.block_on(serve(&config, &log));
+            flush.wait(Duration::from_millis(500));
+            served
+        }
+        Command::Key { command } => runtime.block_on(key(command)),
+    };
+    // Nothing worth waiting for is left, and a stuck client must not hold up the exit.
+    runtime.shutdown_background();
+    result
+}
+
+fn load(place: Place, bind: Option<SocketAddr>) -> Result<Config, Failure> {
+    Ok(Config::load(place.config.as_deref(), Flags { bind, database: place.database })?)
+}
+
+fn open(config: &Config, log: &Logger) -> Result<Arc<dyn Store>, Failure> {
+    let options =
+        StoreOptions { write_queue: config.write_queue, lock_timeout: config.lock_timeout, log: log.clone() };
+    Ok(storage::open(&config.database, &options)?)
+}
+
+async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
+    // Before anything else, so that no signal is lost.
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let document = Document::from_yaml(DOCUMENT)?;
+    let options = ServerOptions {
+        bind: config.bind,
+        request_timeout: config.request_timeout,
+        rate_limit: config.rate_limit(),
+    };
+    let server = Server::start(&options, &document, open(config, log)?, log)?;
+    info!(log, "ready"; "address" => %server.address(), "database" => &config.database);
+    let mut stdout = io::stdout();
+    // Who started us may have closed standard output; that is no reason to stop.
+    let _ = writeln!(stdout, "ready: {}", server.base_url()).and_then(|()| stdout.flush());
+    let name = tokio::select! {
+        _ = terminate.recv() => "SIGTERM",
+        _ = interrupt.recv() => "SIGINT",
+    };
+    info!(log, "stopping"; "signal" => name);
+    server.stop(config.shutdown_grace).await;
+    info!(log, "stopped");
+    Ok(())
+}
+
+async fn key(command: KeyCommand) -> Result<(), Failure> {
+    let now = Timestamp::from_second(Timestamp::now().as_second())?;
+    let opened = |place| open(&load(place, None)?, &Logger::root(slog::Discard, slog::o!()));
+    let no_key = |id: &str| format!("there is no key {id} that is still good; key list shows all");
+    let store = match &command {
+        KeyCommand::Create { place, .. }
+        | KeyCommand::List { place }
+        | KeyCommand::Rotate { place, .. }
+        | KeyCommand::Revoke { place, .. } => {
+            opened(Place { database: place.database.clone(), config: place.config.clone() })?
+        }
+    };
+    let result: Result<String, Failure> = async {
+        Ok(match command {
+            KeyCommand::Create { name, expires_in, .. } => {
+                commands::create(&*store, &name, now, expires_in).await?.secret + "\n"
+            }
+            KeyCommand::List { .. } => list(&store.keys().await?, now),
+            KeyCommand::Rotate { id, overlap, expires_in, .. } => {
+                let key = commands::rotate(&*store, &id, now, overlap, expires_in).await?;
+                key.ok_or_else(|| no_key(&id))?.secret + "\n"
+            }
+            KeyCommand::Revoke { id, .. } => {
+                if !store.revoke_key(&id, now).await? {
+                    return Err(format!("there is no key {id}; key list shows all").into());
+                }
+                String::new()
+            }
+        })
+    }
+    .await;
+    store.close().await;
+    io::stdout().write_all(result?.as_bytes())?;
+    Ok(())
+}
+
+fn list(keys: &[KeyRecord], now: Timestamp) -> String {
+    let time = |time: Option<Timestamp>| time.map_or("-".to_owned(), |time| time.to_string());
+    let mut table =
+        format!("{:<18}{:<9}{:<22}{:<22}{:<22}NAME\n", "ID", "STATE", "CREATED", "EXPIRES", "REVOKED");
+    for key in keys {
+        let state = match key {
+            KeyRecord { revoked: Some(_), .. } => "revoked",
+            key if keys::is_good(key, now) => "good",
+            _ => "expired",
+        };
+        let (created, expires, revoked) = (time(Some(key.created)), time(key.expires), time(key.revoked));
+        table += &format!("{:<18}{state:<9}{created:<22}{expires:<22}{revoked:<22}{}\n", key.id, key.name);
+    }
+    table
+}

@@ -1,0 +1,342 @@
+//! What can go wrong, and how each of it looks over HTTP.
+//!
+//! [`Refusal::parts`] is the one place that turns a refusal into a status, a code, a message and headers.
+//! [`Code`] is what the document sees of it: an operation declares the codes of its parts, and the check
+//! compares the statuses and headers that follow from them with the YAML. There is no second list.
+
+use std::borrow::Cow;
+
+use dropshot::{ApiEndpointResponse, Body, HttpError, HttpResponse};
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{Response, StatusCode};
+
+use crate::schemas::Error;
+use crate::storage::StoreError;
+
+/// What an operation answers with. The outer `Result` is dropshot's and always `Ok`: its errors would
+/// lose their headers.
+pub type Answer<T> = Result<Reply<T>, Error>;
+
+/// Success as `T`, or a refusal with its headers.
+#[derive(Debug)]
+pub enum Reply<T> {
+    /// The operation did what it was asked.
+    Done(T),
+    /// It did not.
+    Refused(Refusal),
+}
+
+impl<T: HttpResponse> HttpResponse for Reply<T> {
+    fn to_result(self) -> Result<Response<Body>, HttpError> {
+        match self {
+            Self::Done(done) => done.to_result(),
+            Self::Refused(refusal) => Ok(refusal.into_response()),
+        }
+    }
+
+    fn response_metadata() -> ApiEndpointResponse {
+        T::response_metadata()
+    }
+
+    fn status_code(&self) -> StatusCode {
+        match self {
+            Self::Done(done) => done.status_code(),
+            Self::Refused(refusal) => refusal.code().status(),
+        }
+    }
+}
+
+/// The values of `Error.code`. A stable, open set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)] // Their words say it; the document explains them.
+pub enum Code {
+    InvalidParameter,
+    InvalidBody,
+    Unauthorized,
+    NotFound,
+    MethodNotAllowed,
+    RequestTimeout,
+    BodyTooLarge,
+    UnsupportedMediaType,
+    RateLimited,
+    Internal,
+    Unavailable,
+}
+
+impl Code {
+    /// All codes, by status.
+    pub const ALL: [Self; 11] = [
+        Self::InvalidParameter,
+        Self::InvalidBody,
+        Self::Unauthorized,
+        Self::NotFound,
+        Self::MethodNotAllowed,
+        Self::RequestTimeout,
+        Self::BodyTooLarge,
+        Self::UnsupportedMediaType,
+        Self::RateLimited,
+        Self::Internal,
+        Self::Unavailable,
+    ];
+
+    /// The word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidParameter => "invalid_parameter",
+            Self::InvalidBody => "invalid_body",
+            Self::Unauthorized => "unauthorized",
+            Self::NotFound => "not_found",
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::RequestTimeout => "request_timeout",
+            Self::BodyTooLarge => "body_too_large",
+            Self::UnsupportedMediaType => "unsupported_media_type",
+            Self::RateLimited => "rate_limited",
+            Self::Internal => "internal",
+            Self::Unavailable => "unavailable",
+        }
+    }
+
+    /// The code with this word, if there is one.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.as_str() == word)
+    }
+
+    /// The HTTP status that goes with it.
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::InvalidParameter | Self::InvalidBody => StatusCode::BAD_REQUEST,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+            Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// The header that always comes with it, beside those that the edge puts on everything.
+    pub const fn header(self) -> Option<HeaderField> {
+        match self {
+            Self::Unauthorized => Some(HeaderField::string("WWW-Authenticate")),
+            Self::MethodNotAllowed => Some(HeaderField::string("Allow")),
+            Self::UnsupportedMediaType => Some(HeaderField::string("Accept-Post")),
+            Self::RateLimited | Self::Unavailable => Some(HeaderField {
+                name: "Retry-After",
+                schema: HeaderSchema::Integer { minimum: 1 },
+                required: true,
+            }),
+            Self::InvalidParameter
+            | Self::InvalidBody
+            | Self::NotFound
+            | Self::RequestTimeout
+            | Self::BodyTooLarge
+            | Self::Internal => None,
+        }
+    }
+}
+
+/// A response header as the document describes it (OpenAPI 3.0.3, Header Object).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderField {
+    /// As it is usually written; case does not matter.
+    pub name: &'static str,
+    /// What its value is.
+    pub schema: HeaderSchema,
+    /// Whether it is there always.
+    pub required: bool,
+}
+
+impl HeaderField {
+    /// A header that is always there, with any text.
+    pub const fn string(name: &'static str) -> Self {
+        Self { name, schema: HeaderSchema::String, required: true }
+    }
+}
+
+/// The schema of a header's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderSchema {
+    /// Any text.
+    String,
+    /// A decimal integer.
+    Integer {
+        /// The least it can be.
+        minimum: i64,
+    },
+}
+
+/// A request that is not done as asked, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// A query parameter is not allowed; says which and what is.
+    InvalidParameter(String),
+    /// The body is not allowed; says which field and what is.
+    InvalidBody(String),
+    /// No key, or (`given`) one that is not good.
+    Unauthorized {
+        /// Whether a bearer key was sent at all (RFC 6750, section 3.1).
+        given: bool,
+    },
+    /// Nothing is there.
+    NotFound(&'static str),
+    /// The path is there, the method is not.
+    MethodNotAllowed {
+        /// The value of `Allow`.
+        allow: String,
+    },
+    /// The body did not come in time.
+    RequestTimeout,
+    /// The body is larger than [`crate::call::MAX_BODY_BYTES`].
+    BodyTooLarge,
+    /// The body is not declared as JSON.
+    UnsupportedMediaType,
+    /// The key has used up its requests.
+    RateLimited {
+        /// Seconds until there is one again, at least 1.
+        retry_after: u64,
+    },
+    /// A mistake of ours.
+    Internal,
+    /// Not just now.
+    Unavailable,
+}
+
+/// What a refusal is over HTTP.
+struct Parts {
+    code: Code,
+    message: Cow<'static, str>,
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+impl Refusal {
+    /// The word that programs see.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::InvalidParameter(_) => Code::InvalidParameter,
+            Self::InvalidBody(_) => Code::InvalidBody,
+            Self::Unauthorized { .. } => Code::Unauthorized,
+            Self::NotFound(_) => Code::NotFound,
+            Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
+            Self::RequestTimeout => Code::RequestTimeout,
+            Self::BodyTooLarge => Code::BodyTooLarge,
+            Self::UnsupportedMediaType => Code::UnsupportedMediaType,
+            Self::RateLimited { .. } => Code::RateLimited,
+            Self::Internal => Code::Internal,
+            Self::Unavailable => Code::Unavailable,
+        }
+    }
+
+    fn parts(self) -> Parts {
+        let code = self.code();
+        let fixed = HeaderValue::from_static;
+        let (message, header) = match self {
+            Self::InvalidParameter(message) | Self::InvalidBody(message) => (message.into(), None),
+            Self::Unauthorized { given: false } => (
+                "send an API key as \"Authorization: Bearer <key>\"".into(),
+                Some((header::WWW_AUTHENTICATE, fixed("Bearer realm=\"animal-store\""))),
+            ),
+            Self::Unauthorized { given: true } => (
+                "this API key is unknown, expired or revoked".into(),
+                Some((
+                    header::WWW_AUTHENTICATE,
+                    fixed("Bearer realm=\"animal-store\", error=\"invalid_token\""),
+                )),
+            ),
+            Self::NotFound(message) => (message.into(), None),
+            Self::MethodNotAllowed { allow } => (
+                format!("this path takes {allow} only").into(),
+                HeaderValue::try_from(allow).ok().map(|allow| (header::ALLOW, allow)),
+            ),
+            Self::RequestTimeout => (
+                "the body did not arrive in time; send it again".into(),
+                Some((header::CONNECTION, fixed("close"))),
+            ),
+            Self::BodyTooLarge => {
+                (format!("a body may have at most {} bytes", crate::call::MAX_BODY_BYTES).into(), None)
+            }
+            Self::UnsupportedMediaType => (
+                "send the body as \"Content-Type: application/json\", without a Content-Encoding".into(),
+                Some((HeaderName::from_static("accept-post"), fixed("application/json"))),
+            ),
+            Self::RateLimited { retry_after } => (
+                format!("this key has used up its requests; try again in {retry_after} seconds").into(),
+                Some((header::RETRY_AFTER, HeaderValue::from(retry_after.max(1)))),
+            ),
+            Self::Internal => {
+                ("the service made a mistake; its log tells more under this x-request-id".into(), None)
+            }
+            Self::Unavailable => (
+                "the store cannot answer just now; try again in a moment".into(),
+                Some((header::RETRY_AFTER, HeaderValue::from(1))),
+            ),
+        };
+        Parts { code, message, header }
+    }
+
+    /// The whole answer.
+    pub fn into_response(self) -> Response<Body> {
+        let Parts { code, message, header } = self.parts();
+        let status = code.status();
+        let body = Error { code: code.as_str().into(), message, status: status.as_u16() };
+        // Two strings and a number always become JSON.
+        let body = serde_json::to_vec(&body).unwrap_or_default();
+        let mut response = Response::new(Body::from(body));
+        *response.status_mut() = status;
+        let headers: &mut HeaderMap = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some((name, value)) = header {
+            headers.insert(name, value);
+        }
+        response
+    }
+}
+
+/// The codes that a part of an operation can answer with.
+pub trait Refuses {
+    /// Which, in any order.
+    const CODES: &'static [Code];
+}
+
+impl Refuses for StoreError {
+    const CODES: &'static [Code] = &[Code::Internal, Code::Unavailable];
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Busy | StoreError::Unavailable(_) => Self::Unavailable,
+            StoreError::Broken(_) => Self::Internal,
+        }
+    }
+}
+
+/// Why one thing could not be fetched.
+#[derive(Debug)]
+pub enum Missing {
+    /// It is not there; says what.
+    NotFound(&'static str),
+    /// The store could not tell.
+    Store(StoreError),
+}
+
+impl Refuses for Missing {
+    const CODES: &'static [Code] = &[Code::NotFound, Code::Internal, Code::Unavailable];
+}
+
+impl From<StoreError> for Missing {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Missing> for Refusal {
+    fn from(missing: Missing) -> Self {
+        match missing {
+            Missing::NotFound(message) => Self::NotFound(message),
+            Missing::Store(error) => error.into(),
+        }
+    }
+}
