@@ -8,6 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+use crate::operations::MAX_LIMIT;
 use crate::schemas::{NewPet, Pet, PetStatus};
 
 pub mod sqlite;
@@ -35,8 +36,19 @@ pub struct PetsQuery {
     pub status: Option<PetStatus>,
     /// The identifier after which the page begins; `None` begins with the smallest there is.
     pub after: Option<i64>,
-    /// The most animals wanted, 1 to 100.
+    /// The most animals wanted, 1 to [`MAX_LIMIT`].
     pub limit: u32,
+}
+
+impl PetsQuery {
+    /// Refuses a limit that would make a page empty or its work unbounded.
+    fn check(&self) -> Result<(), StoreError> {
+        if (1..=MAX_LIMIT).contains(&self.limit) {
+            Ok(())
+        } else {
+            Err(StoreError::Broken(format!("a page of {} animals was asked for", self.limit)))
+        }
+    }
 }
 
 /// Some animals, and whether more match.

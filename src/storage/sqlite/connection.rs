@@ -1,0 +1,47 @@
+//! How connections are set up: one kind that writes, one that reads.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+/// KiB of cache; the operating system caches the file as well.
+const CACHE_KIB: i64 = 2048;
+/// The log is cut back to this size after a checkpoint.
+const LOG_BYTES: i64 = 16 * 1024 * 1024;
+/// SQLite counts milliseconds in 31 bits.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A connection that may write, to a file that exists.
+pub(super) fn writing(path: &Path, wait: Duration) -> rusqlite::Result<Connection> {
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, wait)?;
+    // A COMMIT returns when the log is on disk.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+    Ok(connection)
+}
+
+/// A connection that cannot write.
+pub(super) fn reading(path: &Path, wait: Duration) -> rusqlite::Result<Connection> {
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY, wait)?;
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(connection)
+}
+
+/// Sets how long the connection waits for a lock, before it gives up with `SQLITE_BUSY`.
+pub(super) fn set_wait(connection: &Connection, wait: Duration) -> rusqlite::Result<()> {
+    connection.busy_timeout(wait.min(LONGEST_WAIT))
+}
+
+fn open(path: &Path, access: OpenFlags, wait: Duration) -> rusqlite::Result<Connection> {
+    // No connection is used by two threads at once, so SQLite need not guard against it.
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    set_wait(&connection, wait)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    // Off, because pages that were mapped count as memory of the process.
+    connection.pragma_update(None, "mmap_size", 0)?;
+    // Finds a damaged page when it is read instead of trusting what it says.
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    Ok(connection)
+}

@@ -1,0 +1,79 @@
+//! The statements about API keys.
+
+use jiff::Timestamp;
+use rusqlite::types::Type;
+use rusqlite::{Connection, Error, ErrorCode, OptionalExtension, Row, params};
+
+use super::writer::Attempt;
+use crate::storage::{KeyRecord, StoreError};
+
+const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+
+const ALL: &str = "SELECT id, name, hash, created, expires, revoked FROM api_key ORDER BY created, position";
+
+const BY_HASH: &str = "SELECT id, name, hash, created, expires, revoked FROM api_key WHERE hash = ?1";
+
+const REVOKE: &str = "UPDATE api_key SET revoked = coalesce(revoked, ?2) WHERE id = ?1";
+
+const EXPIRE: &str = "UPDATE api_key SET expires = min(coalesce(expires, ?2), ?2) \
+     WHERE id = ?1 AND revoked IS NULL";
+
+pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> Attempt<()> {
+    let inserted = connection.prepare_cached(INSERT)?.execute(params![
+        key.id,
+        key.name,
+        key.hash,
+        key.created.as_second(),
+        key.expires.map(Timestamp::as_second),
+        key.revoked.map(Timestamp::as_second),
+    ]);
+    match inserted {
+        Ok(_) => Ok(Ok(())),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+            Ok(Err(StoreError::Broken("there is a key with this id or this hash already".to_owned())))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<KeyRecord>> {
+    connection.prepare_cached(ALL)?.query_map([], key)?.collect()
+}
+
+pub(super) fn by_hash(connection: &Connection, hash: &[u8; 32]) -> rusqlite::Result<Option<KeyRecord>> {
+    connection.prepare_cached(BY_HASH)?.query_row([hash], key).optional()
+}
+
+pub(super) fn revoke(connection: &Connection, id: &str, at: Timestamp) -> Attempt<bool> {
+    Ok(Ok(connection.prepare_cached(REVOKE)?.execute(params![id, at.as_second()])? > 0))
+}
+
+/// Expires the old key first: when the new one is refused, the savepoint takes that back.
+pub(super) fn rotate(
+    connection: &Connection,
+    old: &str,
+    old_expires: Timestamp,
+    new: &KeyRecord,
+) -> Attempt<bool> {
+    if connection.prepare_cached(EXPIRE)?.execute(params![old, old_expires.as_second()])? == 0 {
+        return Ok(Ok(false));
+    }
+    Ok(insert(connection, new)?.map(|()| true))
+}
+
+fn key(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
+    let time = |column: usize| -> rusqlite::Result<Option<Timestamp>> {
+        let seconds: Option<i64> = row.get(column)?;
+        let time = seconds.map(Timestamp::from_second).transpose();
+        time.map_err(|error| Error::FromSqlConversionFailure(column, Type::Integer, error.into()))
+    };
+    Ok(KeyRecord {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        hash: row.get(2)?,
+        created: time(3)?.ok_or(Error::InvalidColumnType(3, "created".to_owned(), Type::Null))?,
+        expires: time(4)?,
+        revoked: time(5)?,
+    })
+}

@@ -1,0 +1,165 @@
+//! The embedded store: one SQLite file and nothing to run beside it.
+//!
+//! # Data model
+//!
+//! Numbered SQL files make the tables and are applied by themselves (`migrations.rs`):
+//!
+//! - `animal`: identifier, name, category and status. The identifier is `AUTOINCREMENT`, so that none is
+//!   given twice. An index on (status, id) holds the animals that have a status.
+//! - `api_key`: public identifier, name, SHA-256, and the seconds when it was made, expires, was revoked.
+//! - `secret`: 32 random bytes, made with the store.
+//!
+//! The file is in write-ahead logging mode with `synchronous=FULL`: a transaction is on disk when COMMIT
+//! returns, and readers neither wait for a writer nor hold one up.
+//!
+//! # Interface
+//!
+//! [`SqliteStore`] keeps the promises of [`Store`]:
+//!
+//! - A write goes through a bounded queue to the one thread that writes. It takes what is waiting into one
+//!   transaction and answers after COMMIT (`writer.rs`), so that 64 callers share one fsync. A mutex or a
+//!   pool of connections pays for one each, and with a pool they also race for the file's lock.
+//! - A read runs on the caller's own thread with that thread's own connection (`reader.rs`). Every query is
+//!   bounded by an index and a limit, so handing it to another thread would cost more than running it.
+//! - Opening looks before it touches: a file that is not ours, newer or damaged stays as it is (`opening.rs`).
+//!
+//! # Limits
+//!
+//! - One machine: the log needs memory shared by the processes that use the file, so no network file system.
+//! - A read of pages that are not in memory blocks its thread for as long as the disk takes.
+//! - Processes that write to one file at once wait for one another, up to the lock timeout.
+//! - Each thread that reads holds a connection: two file descriptors and up to 2 MiB of cache.
+//! - Damage is looked for at start within a time limit. What lies beyond it is found when it is read.
+//! - Removing the file while a process uses it goes unnoticed until the process ends.
+
+use std::path::Path;
+use std::sync::{PoisonError, RwLock};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use rusqlite::Connection;
+use slog::Logger;
+
+use super::{KeyRecord, OpenError, PetsFound, PetsQuery, Store, StoreError, StoreOptions};
+use crate::schemas::{NewPet, Pet};
+use failure::failure;
+use reader::Readers;
+use writer::{Attempt, Writer};
+
+mod animals;
+mod connection;
+mod failure;
+mod keys;
+mod migrations;
+mod opening;
+mod reader;
+mod writer;
+
+/// A store in one SQLite file.
+pub struct SqliteStore {
+    /// `None` once closed.
+    open: RwLock<Option<Open>>,
+    ended: writer::Ended,
+    secret: [u8; 32],
+    log: Logger,
+}
+
+struct Open {
+    readers: Readers,
+    writer: Writer,
+}
+
+impl SqliteStore {
+    /// Opens the store in the file `path`, which is made if there is none or it is empty.
+    ///
+    /// # Errors
+    /// One line that names the file and says what to do, when the file is not a store that this program
+    /// can use. The file is then as it was.
+    pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, OpenError> {
+        let opened = opening::open(path, options)?;
+        let readers = Readers::new(opened.path.clone(), options.lock_timeout);
+        let (writer, ended) = Writer::start(opened.connection, opened.path, options)
+            .map_err(|error| OpenError(format!("cannot start the thread that writes: {error}")))?;
+        Ok(Self {
+            open: RwLock::new(Some(Open { readers, writer })),
+            ended,
+            secret: opened.secret,
+            log: options.log.clone(),
+        })
+    }
+
+    fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let open = open.as_ref().ok_or_else(closed)?;
+        open.readers.run(query).map_err(|error| failure(&self.log, "read", &error))
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Attempt<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let answer = {
+            let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+            open.as_ref().ok_or_else(closed)?.writer.submit(work)?
+        };
+        answer.await.unwrap_or_else(|_| Err(writer::stopped()))
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::Unavailable("it was closed".to_owned())
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
+        self.write(move |connection| animals::insert(connection, new)).await
+    }
+
+    async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
+        self.read(|connection| animals::get(connection, id))
+    }
+
+    async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
+        query.check()?;
+        self.read(|connection| animals::page(connection, query))
+    }
+
+    async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
+        self.write(move |connection| keys::insert(connection, &key)).await
+    }
+
+    async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        self.read(keys::all)
+    }
+
+    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+        self.read(|connection| keys::by_hash(connection, hash))
+    }
+
+    async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+        let id = id.to_owned();
+        self.write(move |connection| keys::revoke(connection, &id, at)).await
+    }
+
+    async fn rotate_key(
+        &self,
+        old: &str,
+        old_expires: Timestamp,
+        new: KeyRecord,
+    ) -> Result<bool, StoreError> {
+        let old = old.to_owned();
+        self.write(move |connection| keys::rotate(connection, &old, old_expires, &new)).await
+    }
+
+    fn secret(&self) -> [u8; 32] {
+        self.secret
+    }
+
+    async fn close(&self) {
+        // Ends the queue, and with it the writer's thread; the connections that read go first, so that the
+        // writer's is the last one and takes the log with it.
+        drop(self.open.write().unwrap_or_else(PoisonError::into_inner).take());
+        self.ended.wait().await;
+    }
+}

@@ -1,0 +1,212 @@
+//! Writes: one thread, one transaction for all that wait (group commit).
+//!
+//! An fsync costs far more than an insert, so the thread takes everything that waits, up to
+//! [`LARGEST_BATCH`], into one transaction and answers after its COMMIT. While it is at the disk the next
+//! batch gathers by itself; there is no timer.
+//!
+//! What happens to a write:
+//!
+//! - The queue is full: [`StoreError::Busy`] at once.
+//! - Its caller went away before it began: it is left out. Once begun it takes effect like its neighbours.
+//! - It is refused by itself (a key that exists): its savepoint is undone, its neighbours go on.
+//! - The transaction fails: all of the batch get the same error. After a failed COMMIT nobody knows what
+//!   the disk kept, so that error never says that nothing happened. The connection is rolled back or
+//!   replaced, and the next batch tries again.
+//! - Another process holds the lock: it waits for as long as its oldest neighbour may still wait, so no
+//!   write waits longer than the lock timeout, its time in the queue included.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use slog::{Logger, error, warn};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::{connection, failure};
+use crate::storage::{StoreError, StoreOptions};
+
+/// Bounds how long the last of a batch waits for the first, and what one failure takes with it.
+const LARGEST_BATCH: usize = 256;
+/// What tokio's queue can be made for is more than anybody's memory.
+const LONGEST_QUEUE: usize = 1 << 20;
+
+/// What became of one write inside the transaction. The outer error is one of the database and fails the
+/// whole batch; the inner one refuses this write alone.
+pub(super) type Attempt<T> = rusqlite::Result<Result<T, StoreError>>;
+
+/// The way to the thread that writes. The thread ends when this is dropped and the queue is empty.
+pub(super) struct Writer {
+    queue: mpsc::Sender<Waiting>,
+}
+
+/// Tells when the thread that writes has ended.
+pub(super) struct Ended(watch::Receiver<()>);
+
+impl Ended {
+    pub(super) async fn wait(&self) {
+        // Nothing is ever sent; the thread drops its end when it is done, also if it panicked.
+        let mut thread = self.0.clone();
+        while thread.changed().await.is_ok() {}
+    }
+}
+
+/// The answer to a caller whose write the thread will not come to.
+pub(super) fn stopped() -> StoreError {
+    StoreError::Unavailable("the thread that writes has stopped".to_owned())
+}
+
+struct Waiting {
+    since: Instant,
+    job: Box<dyn Job>,
+}
+
+/// A write of any type, on its way through the queue, the transaction and back to its caller.
+trait Job: Send {
+    /// Whether nobody waits for the answer any more.
+    fn is_abandoned(&self) -> bool;
+    /// Does the work. `false` says that it was refused, and that its changes must be undone.
+    fn run(&mut self, connection: &Connection) -> rusqlite::Result<bool>;
+    /// Tells the caller how it went, `Some` being what failed the whole transaction.
+    fn answer(self: Box<Self>, failed: Option<StoreError>);
+}
+
+struct Write<T, F> {
+    work: Option<F>,
+    done: Option<Result<T, StoreError>>,
+    caller: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T: Send, F: FnOnce(&Connection) -> Attempt<T> + Send> Job for Write<T, F> {
+    fn is_abandoned(&self) -> bool {
+        self.caller.is_closed()
+    }
+
+    fn run(&mut self, connection: &Connection) -> rusqlite::Result<bool> {
+        let Some(work) = self.work.take() else { return Ok(true) };
+        let done = work(connection)?;
+        let kept = done.is_ok();
+        self.done = Some(done);
+        Ok(kept)
+    }
+
+    fn answer(self: Box<Self>, failed: Option<StoreError>) {
+        let answer = match (failed, self.done) {
+            (Some(error), _) => Err(error),
+            (None, Some(done)) => done,
+            (None, None) => return, // left out, because nobody waits
+        };
+        // Nobody may be waiting any more.
+        let _ = self.caller.send(answer);
+    }
+}
+
+impl Writer {
+    /// Starts the thread with a connection that may write to the file at `path`.
+    pub(super) fn start(
+        connection: Connection,
+        path: PathBuf,
+        options: &StoreOptions,
+    ) -> std::io::Result<(Self, Ended)> {
+        let (queue, waiting) = mpsc::channel(options.write_queue.clamp(1, LONGEST_QUEUE));
+        let (running, ended) = watch::channel(());
+        let committer = Committer {
+            connection: Some(connection),
+            path,
+            lock_timeout: options.lock_timeout,
+            log: options.log.clone(),
+        };
+        std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
+            committer.run(waiting);
+            drop(running);
+        })?;
+        Ok((Self { queue }, Ended(ended)))
+    }
+
+    /// Puts a write into the queue, or refuses it at once. The answer comes after COMMIT.
+    pub(super) fn submit<T, F>(&self, work: F) -> Result<oneshot::Receiver<Result<T, StoreError>>, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Attempt<T> + Send + 'static,
+    {
+        let (caller, answer) = oneshot::channel();
+        let job = Box::new(Write { work: Some(work), done: None, caller });
+        match self.queue.try_send(Waiting { since: Instant::now(), job }) {
+            Ok(()) => Ok(answer),
+            Err(mpsc::error::TrySendError::Full(_)) => Err(StoreError::Busy),
+            Err(mpsc::error::TrySendError::Closed(_)) => Err(stopped()),
+        }
+    }
+}
+
+/// What the thread owns.
+struct Committer {
+    /// `None` after a failure, until the next batch opens it again.
+    connection: Option<Connection>,
+    path: PathBuf,
+    lock_timeout: Duration,
+    log: Logger,
+}
+
+impl Committer {
+    fn run(mut self, mut queue: mpsc::Receiver<Waiting>) {
+        let mut batch = Vec::with_capacity(LARGEST_BATCH);
+        while queue.blocking_recv_many(&mut batch, LARGEST_BATCH) > 0 {
+            batch.retain(|waiting| !waiting.job.is_abandoned());
+            if batch.is_empty() {
+                continue;
+            }
+            let failed = self.commit(&mut batch).err();
+            if let Some(error) = &failed {
+                error!(self.log, "a batch of writes failed"; "writes" => batch.len(), "error" => %error);
+                self.recover(error);
+            }
+            for waiting in batch.drain(..) {
+                waiting.job.answer(failed.as_ref().map(failure::told));
+            }
+        }
+        self.finish();
+    }
+
+    /// Does all of `batch` in one transaction.
+    fn commit(&mut self, batch: &mut [Waiting]) -> rusqlite::Result<()> {
+        let waited = batch.iter().map(|waiting| waiting.since.elapsed()).max().unwrap_or_default();
+        let connection = match &mut self.connection {
+            Some(connection) => connection,
+            none => none.insert(connection::writing(&self.path, self.lock_timeout)?),
+        };
+        connection::set_wait(connection, self.lock_timeout.saturating_sub(waited))?;
+        execute(connection, "BEGIN IMMEDIATE")?;
+        for waiting in batch.iter_mut().filter(|waiting| !waiting.job.is_abandoned()) {
+            execute(connection, "SAVEPOINT one")?;
+            if !waiting.job.run(connection)? {
+                execute(connection, "ROLLBACK TO one")?;
+            }
+            execute(connection, "RELEASE one")?;
+        }
+        execute(connection, "COMMIT")
+    }
+
+    /// Leaves a connection without a transaction, or none.
+    fn recover(&mut self, error: &rusqlite::Error) {
+        let Some(connection) = &self.connection else { return };
+        let clean = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
+        if !clean || failure::is_lasting(error) {
+            self.connection = None;
+        }
+    }
+
+    /// Moves the log into the database, as far as no other process uses it.
+    fn finish(self) {
+        let Some(connection) = self.connection else { return };
+        let checkpoint = connection::set_wait(&connection, Duration::ZERO)
+            .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
+            .and_then(|()| connection.close().map_err(|(_, error)| error));
+        if let Err(error) = checkpoint {
+            warn!(self.log, "the log was left for the next start"; "error" => %error);
+        }
+    }
+}
+
+fn execute(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(statement)?.execute([]).map(drop)
+}
