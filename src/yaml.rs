@@ -1,0 +1,219 @@
+//! YAML with positions: a tree in which every key and every value knows its line.
+//!
+//! The OpenAPI document is written by hand, and whatever is said about it must point at a place in
+//! the file. The libraries that model OpenAPI keep no positions and skip keywords they do not know,
+//! so the document is read here as it stands: plain data, in the file's order, nothing left out.
+//!
+//! The tree is what JSON can hold, since an OpenAPI document is JSON by another spelling: keys are
+//! text (`200` and `'200'` are one key), plain scalars follow the core schema of YAML 1.2 (section
+//! 10.3.2), anchors and aliases are resolved. What JSON has no word for is refused: two documents in
+//! one file, a key that is a list, a repeated key, tags of one's own, infinity.
+//!
+//! The text may come from anybody. Depth and size are bounded before they cost anything, so that
+//! neither brackets nor aliases can exhaust the stack or the memory.
+//!
+//! The build script includes this file too; hence the explicit paths, and no use of the crate.
+
+use std::collections::HashMap;
+use std::fmt;
+
+#[path = "yaml/read.rs"]
+mod read;
+#[path = "yaml/scalar.rs"]
+mod scalar;
+#[cfg(test)]
+#[path = "yaml/tests.rs"]
+mod tests;
+
+pub use read::{MAX_DEPTH, MAX_NODES, decode, read};
+
+/// A place in the text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: usize,
+    /// Offset of the byte after the last.
+    pub end: usize,
+    /// Line of the first byte; the first line is 1.
+    pub line: usize,
+    /// Column of the first byte, in characters; the first column is 1.
+    pub column: usize,
+}
+
+/// A value and where it stands. The value of an alias stands where its anchor is.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it is.
+    pub value: Value,
+    /// Where it is. A block collection begins at its first key or item.
+    pub span: Span,
+}
+
+/// What a node can be.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// Nothing, `~` or `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A finite number.
+    Number(serde_json::Number),
+    /// Text.
+    String(String),
+    /// A list.
+    Sequence(Vec<Node>),
+    /// Keys with their values.
+    Mapping(Mapping),
+}
+
+/// One key of a mapping, with its value.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The key's text; unique within its mapping.
+    pub key: String,
+    /// Where the key stands.
+    pub key_span: Span,
+    /// The value.
+    pub value: Node,
+}
+
+/// The entries of a mapping, in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Mapping {
+    entries: Vec<Entry>,
+    /// Where each key is. Empty while there are so few that walking them is quicker.
+    index: HashMap<String, usize>,
+}
+
+/// How many entries are walked rather than looked up.
+const WALKED: usize = 16;
+
+impl Mapping {
+    /// The entries, in the order of the file.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The entry with this key.
+    pub fn get(&self, key: &str) -> Option<&Entry> {
+        let position = if self.index.is_empty() {
+            self.entries.iter().position(|entry| entry.key == key)
+        } else {
+            self.index.get(key).copied()
+        };
+        self.entries.get(position?)
+    }
+
+    /// Adds an entry whose key is new.
+    fn push(&mut self, entry: Entry) {
+        if self.entries.len() == WALKED {
+            let keys = self.entries.iter().map(|entry| entry.key.clone());
+            self.index = keys.zip(0..).collect();
+        }
+        if self.entries.len() >= WALKED {
+            self.index.insert(entry.key.clone(), self.entries.len());
+        }
+        self.entries.push(entry);
+    }
+}
+
+impl Node {
+    /// The value under this key, if this is a mapping that has it.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entry(key).map(|entry| &entry.value)
+    }
+
+    /// The entry with this key, if this is a mapping that has it.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        match &self.value {
+            Value::Mapping(mapping) => mapping.get(key),
+            _ => None,
+        }
+    }
+
+    /// The entries of a mapping, in the order of the file; none of anything else.
+    pub fn entries(&self) -> &[Entry] {
+        match &self.value {
+            Value::Mapping(mapping) => mapping.entries(),
+            _ => &[],
+        }
+    }
+
+    /// The items of a list; none of anything else.
+    pub fn items(&self) -> &[Node] {
+        match &self.value {
+            Value::Sequence(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The text, if it is text.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.value {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The truth value, if it is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.value {
+            Value::Bool(bool) => Some(bool),
+            _ => None,
+        }
+    }
+
+    /// The node at a JSON pointer (RFC 6901), such as `/paths/~1pets/get`.
+    pub fn pointer(&self, pointer: &str) -> Option<&Node> {
+        let mut node = self;
+        if pointer.is_empty() {
+            return Some(node);
+        }
+        for token in pointer.strip_prefix('/')?.split('/') {
+            let key = token.replace("~1", "/").replace("~0", "~");
+            node = match &node.value {
+                Value::Mapping(mapping) => &mapping.get(&key)?.value,
+                // RFC 6901 section 4: an index has no leading zeros.
+                Value::Sequence(items) if key == "0" || !key.starts_with(['0', '+']) => {
+                    items.get(key.parse::<usize>().ok()?)?
+                }
+                _ => return None,
+            };
+        }
+        Some(node)
+    }
+
+    /// The same data without positions.
+    pub fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(bool) => (*bool).into(),
+            Value::Number(number) => number.clone().into(),
+            Value::String(text) => text.as_str().into(),
+            Value::Sequence(items) => items.iter().map(Self::to_json).collect(),
+            Value::Mapping(mapping) => {
+                let entries = mapping.entries.iter();
+                entries.map(|entry| (entry.key.clone(), entry.value.to_json())).collect()
+            }
+        }
+    }
+}
+
+/// Why a text could not be read: one sentence, and the place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The line; the first is 1.
+    pub line: usize,
+    /// The column, in characters; the first is 1.
+    pub column: usize,
+    /// What is wrong, without the place.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "line {}, column {}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
