@@ -76,7 +76,7 @@ pub enum LogFormat {
 pub struct RateLimitConfig {
     /// How many requests.
     pub requests: NonZeroU32,
-    /// In which time.
+    /// In which time, in whole seconds.
     #[serde(with = "humantime_serde")]
     pub period: Duration,
 }
@@ -156,8 +156,9 @@ impl Config {
         if !(1..=1_000_000).contains(&self.write_queue) {
             return Err("write_queue must be from 1 to 1000000");
         }
-        if self.rate_limit().is_some_and(|limit| (limit.period / limit.requests.get()).is_zero()) {
-            return Err("rate_limit.period must be at least a nanosecond for each request");
+        let whole_seconds = |period: Duration| period.as_secs() > 0 && period.subsec_nanos() == 0;
+        if self.rate_limit.is_some_and(|limit| !whole_seconds(limit.period)) {
+            return Err("rate_limit.period must be whole seconds, at least one");
         }
         Ok(())
     }

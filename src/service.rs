@@ -23,7 +23,7 @@ pub struct Service(Arc<Parts>);
 struct Parts {
     store: Arc<dyn Store>,
     cursors: Cursors,
-    limiter: Option<DefaultKeyedRateLimiter<KeyId>>,
+    limiter: Option<(RateLimit, DefaultKeyedRateLimiter<KeyId>)>,
     request_timeout: Duration,
     edge: Edge,
     log: Logger,
@@ -34,7 +34,7 @@ struct Parts {
 pub struct RateLimit {
     /// At least 1.
     pub requests: NonZeroU32,
-    /// Longer than zero.
+    /// Whole seconds, at least one.
     pub period: Duration,
 }
 
@@ -50,7 +50,7 @@ impl Service {
         let cursors = Cursors::new(&store.secret());
         let limiter = rate_limit.and_then(|limit| {
             let quota = Quota::with_period(limit.period / limit.requests.get())?;
-            Some(RateLimiter::keyed(quota.allow_burst(limit.requests)))
+            Some((limit, RateLimiter::keyed(quota.allow_burst(limit.requests))))
         });
         Self(Arc::new(Parts { store, cursors, limiter, request_timeout, edge, log }))
     }
@@ -84,10 +84,11 @@ impl Service {
 
     /// Counts a request against its key.
     pub(crate) fn spend_request(&self, key: &KeyId) -> Result<(), Refusal> {
-        let Some(limiter) = &self.0.limiter else { return Ok(()) };
+        let Some((limit, limiter)) = &self.0.limiter else { return Ok(()) };
         limiter.check_key(key).map_err(|not_until| {
             let wait = not_until.wait_time_from(DefaultClock::default().now());
-            Refusal::RateLimited { retry_after: wait.as_secs() + u64::from(wait.subsec_nanos() > 0) }
+            let retry_after = (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1);
+            Refusal::RateLimited { limit: *limit, retry_after }
         })
     }
 }
