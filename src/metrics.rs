@@ -13,7 +13,6 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::keys::KeyId;
-use crate::storage::StoreError;
 
 /// OpenTelemetry's advice for `http.server.request.duration`, in seconds, with three finer steps below it:
 /// most answers take less than a millisecond.
@@ -27,7 +26,6 @@ pub struct Metrics {
     requests: Family<RequestLabels, Histogram>,
     authentication_failures: Family<FailureLabels, Counter>,
     deprecated_calls: Family<DeprecatedLabels, Counter>,
-    database_errors: Family<DatabaseLabels, Counter>,
 }
 
 // Labels that OpenTelemetry requires of an HTTP server's requests.
@@ -58,11 +56,6 @@ struct DeprecatedLabels {
     key_id: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct DatabaseLabels {
-    error_type: &'static str,
-}
-
 impl Default for Metrics {
     fn default() -> Self {
         let requests = Family::new_with_constructor(histogram as fn() -> Histogram);
@@ -71,7 +64,6 @@ impl Default for Metrics {
             requests,
             authentication_failures: Family::default(),
             deprecated_calls: Family::default(),
-            database_errors: Family::default(),
         };
         metrics.register(|registry| {
             registry.register_with_unit(
@@ -89,11 +81,6 @@ impl Default for Metrics {
                 "deprecated_operation_calls",
                 "Calls of deprecated operations, by the key that made them",
                 metrics.deprecated_calls.clone(),
-            );
-            registry.register(
-                "database_errors",
-                "What the store could not do, by kind",
-                metrics.database_errors.clone(),
             );
         });
         metrics
@@ -135,15 +122,6 @@ impl Metrics {
     pub(crate) fn deprecated_call(&self, operation: &str, key: &KeyId) {
         let labels = DeprecatedLabels { operation: operation.to_owned(), key_id: key.to_string() };
         self.deprecated_calls.get_or_create(&labels).inc();
-    }
-
-    pub(crate) fn database_error(&self, error: &StoreError) {
-        let error_type = match error {
-            StoreError::Busy => "busy",
-            StoreError::Unavailable(_) => "unavailable",
-            StoreError::Broken(_) => "broken",
-        };
-        self.database_errors.get_or_create(&DatabaseLabels { error_type }).inc();
     }
 }
 

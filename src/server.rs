@@ -37,6 +37,20 @@ pub struct ServerOptions {
     pub log_one_in: u64,
 }
 
+impl Default for ServerOptions {
+    /// A free port of the loopback, ten seconds for each step, no limit, everything logged.
+    fn default() -> Self {
+        Self {
+            bind: SocketAddr::from(([127, 0, 0, 1], 0)),
+            ops_bind: None,
+            tls: None,
+            request_timeout: Duration::from_secs(10),
+            rate_limit: None,
+            log_one_in: 1,
+        }
+    }
+}
+
 /// Why a server did not start. One line that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
