@@ -4,7 +4,7 @@
 //! its test fails if any answer was not as the document says, or if a key stands in the log.
 
 use std::io::{self, Write};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -104,11 +104,7 @@ impl Service {
 
     /// A service to be set up.
     pub fn setup() -> Setup {
-        let options = ServerOptions {
-            bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            request_timeout: Duration::from_secs(10),
-            rate_limit: None,
-        };
+        let options = ServerOptions::default();
         let log = Logger::root(slog::Discard, o!());
         let store = StoreOptions { write_queue: 4096, lock_timeout: Duration::from_secs(2), log };
         Setup { options, store }
