@@ -24,6 +24,7 @@ use tempfile::TempDir;
 use crate::client::Client;
 use crate::faulty::Faulty;
 use crate::raw::Raw;
+pub use crate::recorder::ask::Ask;
 use crate::recorder::wire::Response;
 use crate::recorder::{Recorder, tap};
 
@@ -221,21 +222,6 @@ pub fn id(pet: &Value) -> i64 {
 /// The identifiers of a page of animals.
 pub fn ids(pets: &Value) -> Vec<i64> {
     pets.as_array().expect("a list of animals").iter().map(id).collect()
-}
-
-/// Sending a request.
-pub trait Ask {
-    /// The whole answer.
-    async fn answer(self) -> Response;
-}
-
-impl Ask for reqwest::RequestBuilder {
-    async fn answer(self) -> Response {
-        let response = self.timeout(Duration::from_secs(20)).send().await.expect("an answer");
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let body = response.bytes().await.expect("a complete answer").to_vec();
-        Response { status, headers, body }
-    }
 }
 
 /// What the service logs, at every level.

@@ -7,6 +7,7 @@
 //!
 //! A recorder is kept by the harness, which fails the test over what it found.
 
+pub mod ask;
 pub mod contract;
 mod schema;
 pub mod tap;
