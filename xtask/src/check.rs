@@ -69,7 +69,7 @@ pub fn unread(unreadable: &Unreadable) -> Finding {
     let start = start + within;
     let span = Span { start, end: start, line: problem.line, column: problem.column };
     Finding::new(Severity::Unreadable, "unreadable", "", span)
-        .message(&Subject::document(), problem.message.clone())
+        .message(&Subject::document(), format!("{}.", problem.message))
         .fix("Nothing was compared. Mend this first.")
 }
 

@@ -24,12 +24,20 @@ pub(super) fn judge(
     subject: &Subject,
     written: &Place<'_>,
     served: &Value,
+    everything: &Value,
     today: Date,
 ) -> Vec<Finding> {
     let file = written.node.get("deprecated").and_then(|deprecated| deprecated.as_bool()).unwrap_or_default();
     let code = served.get("deprecated").and_then(Value::as_bool).unwrap_or_default();
     match (file, code) {
-        (true, true) => deprecated(document, subject, written, today),
+        (true, true) => {
+            // A path that only one side has is told of where it is missing.
+            let is_path = |path: &str| {
+                let file = document.root.get("paths").and_then(|paths| paths.get(path));
+                file.is_some() || everything["paths"].get(path).is_some()
+            };
+            deprecated(subject, written, today, is_path)
+        }
         (false, false) => {
             let found = [SINCE, SUNSET, SUCCESSOR]
                 .into_iter()
@@ -40,7 +48,12 @@ pub(super) fn judge(
     }
 }
 
-fn deprecated(document: &Document, subject: &Subject, written: &Place<'_>, today: Date) -> Vec<Finding> {
+fn deprecated(
+    subject: &Subject,
+    written: &Place<'_>,
+    today: Date,
+    is_path: impl Fn(&str) -> bool,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut date = |keyword: &'static str| {
         let date = asked(written, subject, keyword, "a date, as '2030-12-05'", |text| {
@@ -49,9 +62,8 @@ fn deprecated(document: &Document, subject: &Subject, written: &Place<'_>, today
         date.map_err(|finding| findings.push(finding)).ok()
     };
     let (since, sunset) = (date(SINCE), date(SUNSET));
-    let successor = asked(written, subject, SUCCESSOR, "a path of this document", |text| {
-        document.root.get("paths")?.get(text)
-    });
+    let successor =
+        asked(written, subject, SUCCESSOR, "a path of this document", |text| is_path(text).then_some(()));
     findings.extend(successor.err());
     let Some((sunset, place)) = sunset else { return findings };
     if let Some((since, _)) = since.filter(|(since, _)| *since >= sunset) {

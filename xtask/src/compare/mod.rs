@@ -11,6 +11,8 @@
 //! Where file and code disagree about whether something exists, nothing below it is compared, and a place
 //! in `components` is told of once however often it is used: one difference, one finding.
 
+#![allow(clippy::result_large_err, reason = "a finding is rare, so its size costs nothing")]
+
 use animal_store::yaml;
 use jiff::civil::Date;
 use serde_json::Value;

@@ -53,8 +53,15 @@ impl Names<'_> {
         }
         let missing: Vec<_> =
             served.iter().map(|(name, _)| *name).filter(|name| !seen.contains(&folded(name))).collect();
+        let renamed = extra.len() == 1 && missing.len() == 1;
         for (name, place) in extra {
-            matched.findings.push(self.not_in_code(name, &place, &missing));
+            let meant = match missing[..] {
+                // Statuses that look alike mean nothing alike.
+                _ if self.kind == "response" => None,
+                [only] if renamed => Some(only),
+                _ => nearest(name, missing.iter().copied()),
+            };
+            matched.findings.push(self.not_in_code(name, &place, meant));
         }
         for name in missing {
             matched.findings.push(self.not_in_file(name));
@@ -62,44 +69,40 @@ impl Names<'_> {
         matched
     }
 
-    fn not_in_code(&self, name: &str, place: &Place<'_>, missing: &[&str]) -> Finding {
+    fn not_in_code(&self, name: &str, place: &Place<'_>, meant: Option<&str>) -> Finding {
         let Self { owner, .. } = self;
         let kind = self.kind.replace('-', " ");
         let shown = shortened(name);
-        // Statuses that look alike mean nothing alike.
-        let near = nearest(name, missing.iter().copied()).filter(|_| self.kind != "response");
-        let fix = match near {
-            Some(near) => format!("Did you mean `{near}`, which the code has?"),
+        let fix = match meant {
+            Some(meant) => format!("Did you mean `{meant}`, which the code has?"),
             None => format!("Take the {kind} out, or put it into the code."),
         };
+        let code = match meant {
+            Some(meant) => format!("{meant}, but no {shown}"),
+            None => format!("no such {kind}"),
+        };
         Finding::new(Severity::Error, format!("{}-not-in-code", self.kind), &place.pointer, place.anchor())
-            .message(
-                &owner.with(self.kind, name),
-                format!("{owner} has a {kind} `{shown}` in the file, but not in the code."),
-            )
-            .sides(
-                shown,
-                near.map(|near| format!("{near}, but no {name}"))
-                    .unwrap_or_else(|| format!("no such {kind}")),
-            )
+            .message(&owner.with(self.kind, name), self.one_sided(&shown, "file", "code"))
+            .sides(shown, code)
             .fix(fix)
     }
 
     fn not_in_file(&self, name: &str) -> Finding {
         let Self { owner, container, .. } = self;
         let kind = self.kind.replace('-', " ");
-        Finding::new(
-            Severity::Error,
-            format!("{}-not-in-file", self.kind),
-            &container.pointer,
-            container.anchor(),
-        )
-        .message(
-            &owner.with(self.kind, name),
-            format!("{owner} has a {kind} `{name}` in the code, but not in the file."),
-        )
-        .sides(format!("no such {kind}"), name)
-        .fix(format!("Describe the {kind} `{name}` here, or take it out of the code."))
+        let rule = format!("{}-not-in-file", self.kind);
+        Finding::new(Severity::Error, rule, &container.pointer, container.anchor())
+            .message(&owner.with(self.kind, name), self.one_sided(name, "code", "file"))
+            .sides(format!("no such {kind}"), name)
+            .fix(format!("Describe the {kind} `{name}` here, or take it out of the code."))
+    }
+
+    fn one_sided(&self, name: &str, here: &str, there: &str) -> String {
+        let kind = self.kind.replace('-', " ");
+        match self.owner.parts() {
+            [] => format!("{kind} `{name}` is in the {here}, but not in the {there}."),
+            _ => format!("{} has {kind} `{name}` in the {here}, but not in the {there}.", self.owner),
+        }
     }
 
     fn repeated(&self, name: &str, place: &Place<'_>) -> Finding {

@@ -139,14 +139,18 @@ impl Keyword<'_> {
     }
 
     fn finding(&self, written: Option<&Place<'_>>, at_value: bool) -> Finding {
-        let rule = format!("{}-{}", self.object.name, kebab(self.name));
-        self.finding_of(rule, written, at_value)
-    }
-
-    fn finding_of(&self, rule: String, written: Option<&Place<'_>>, at_value: bool) -> Finding {
         let place = written.unwrap_or(self.owner);
         let span = if at_value && written.is_some() { place.node.span } else { place.anchor() };
-        Finding::new(Severity::Error, rule, &place.pointer, span)
+        Finding::new(Severity::Error, self.rule(), &place.pointer, span)
+    }
+
+    /// `schema-max-length`, and `operation-id` rather than `operation-operation-id`.
+    fn rule(&self) -> String {
+        let keyword = kebab(self.name);
+        match keyword.strip_prefix(self.object.name) {
+            Some(rest) if rest.starts_with('-') => keyword,
+            _ => format!("{}-{keyword}", self.object.name),
+        }
     }
 
     fn set(
@@ -190,10 +194,7 @@ impl Keyword<'_> {
             }
         };
         let finding = match extra.first() {
-            Some((item, _)) => {
-                let rule = format!("{}-{}", self.object.name, kebab(name));
-                Finding::new(Severity::Error, rule, &item.pointer, item.node.span)
-            }
+            Some((item, _)) => Finding::new(Severity::Error, self.rule(), &item.pointer, item.node.span),
             None => self.finding(written, false),
         };
         let file = written.map(|place| place.node.to_json());

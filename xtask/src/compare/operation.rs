@@ -41,7 +41,7 @@ pub(super) fn compare(
         if written.get("servers").is_some() {
             findings.extend(server::compare(written, &subject, everything));
         }
-        findings.extend(deprecation::judge(document, &subject, written, served, today));
+        findings.extend(deprecation::judge(document, &subject, written, served, everything, today));
         findings.extend(parameter::compare_all(document, &subject, (shared.0, written), (shared.1, served)));
         findings.extend(request_body::compare(document, &subject, written, served));
         findings.extend(response::compare_all(document, &subject, written, served));

@@ -93,10 +93,10 @@ pub(super) fn compare_all(
 }
 
 /// A parameter that only changed its place is one difference, not two.
-fn moved<'s>(
+fn moved(
     subject: &Subject,
     keyed: &mut [(String, Written<'_>)],
-    code: &[(String, &'s Value)],
+    code: &[(String, &Value)],
     findings: &mut Vec<Finding>,
 ) {
     let written: Vec<String> = keyed.iter().map(|(name, _)| name.clone()).collect();

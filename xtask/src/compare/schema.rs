@@ -90,7 +90,7 @@ pub(super) fn compare(
         }
         (None, Some(code)) => {
             let finding =
-                Finding::new(Severity::Error, "schema-reference", &written.pointer, written.anchor());
+                Finding::new(Severity::Error, "schema-reference", &written.pointer, written.node.span);
             let message =
                 format!("{subject} is the schema `{}` in the code, and has no name in the file.", name(code));
             let file = object::said(&written.node.to_json());

@@ -71,7 +71,14 @@ pub(super) fn compare(
     // Without requirements anywhere, the place to write them is beside `paths`.
     let (pointer, span) = match &place {
         Some(place) if place.node.items().is_empty() => (place.pointer.clone(), place.anchor()),
-        Some(place) => (place.pointer.clone(), place.node.span),
+        Some(place) => {
+            let only_here = |alternative: &Place<'_>| {
+                let alternative = from_json(&Value::Array(vec![alternative.node.to_json()]));
+                !alternative.is_subset(&means(&code))
+            };
+            let place = place.items().find(only_here).unwrap_or_else(|| place.clone());
+            (place.pointer.clone(), place.node.span)
+        }
         None => (root.pointer.clone(), root.get_or_nothing("paths").anchor()),
     };
     let message = format!("{subject} needs {} in the file, and {} in the code.", said(&file), said(&code));

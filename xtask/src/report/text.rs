@@ -37,7 +37,8 @@ fn group<'a>(path: &'a str, text: &'a str, finding: &'a Finding) -> Group<'a> {
     if !finding.pointer.is_empty() {
         group = group.element(Level::NOTE.with_name("at").message(finding.pointer.as_str()));
     }
-    if finding.pointer.starts_with("/components/") && !finding.operations.is_empty() {
+    let shared = finding.pointer.starts_with("/components/") || finding.operations.len() > 1;
+    if shared && !finding.operations.is_empty() {
         group = group.element(Level::NOTE.with_name("used by").message(finding.operations.join(", ")));
     }
     if finding.fix.is_empty() {
