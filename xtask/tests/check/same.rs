@@ -16,7 +16,6 @@ fn the_document_itself() {
 fn words() {
     for (after, old, new) in [
         (["info:"].as_slice(), "title: Animal Store", "title: Shop"),
-        (&["info:"], "email: x", "email: x"),
         (&["info:"], "name: The Animal Store maintainers", "name: Somebody"),
         (&["info:"], "license:", "termsOfService: https://example.com\n  license:"),
         (&["servers:"], "description: Production", "description: Live"),
@@ -33,9 +32,7 @@ fn words() {
         (&["    Pet:"], "type: object", "x-internal: [1, 2]\n      type: object"),
         (&[], "paths:", "x-owner: {team: animals}\npaths:"),
     ] {
-        if old != new {
-            accepted(&edit(after, old, new).text);
-        }
+        accepted(&edit(after, old, new).text);
     }
 }
 
@@ -125,7 +122,7 @@ fn references_and_what_they_refer_to() {
         "    RequestId:",
         "    RequestId:\n      $ref: '#/components/headers/Id'\n    Id:",
     );
-    accepted(&chained.text.replace("  headers:\n    RequestId:", "  headers:\n    RequestId:"));
+    accepted(&chained.text);
     let wrapped = edit(
         &["    Pet:", "        status:"],
         "$ref: '#/components/schemas/PetStatus'",
