@@ -8,7 +8,7 @@
 //! | `servers` | [`operations::BASE_PATH`], which the edge strips |
 //! | `info.version` | [`operations::API_VERSION`] |
 //! | security and error statuses | the codes that a `Call` leaves in a parameter named `Authorization` |
-//! | headers of errors | [`Code::header`] |
+//! | headers of errors | [`Code::headers`] |
 //! | headers of every answer | [`edge::headers`] |
 //! | a parameter's `default` | `x-default`, since dropshot drops the other |
 //!
@@ -149,12 +149,12 @@ fn by_status(codes: &[Code]) -> Vec<(u16, Vec<HeaderField>)> {
     let entry = |status: u16| {
         let codes: Vec<_> = codes.iter().filter(|code| code.status().as_u16() == status).collect();
         let mut headers: Vec<HeaderField> = Vec::new();
-        for field in codes.iter().filter_map(|code| code.header()) {
+        for field in codes.iter().flat_map(|code| code.headers()) {
             if headers.iter().any(|known| known.name == field.name) {
                 continue;
             }
-            let always = codes.iter().all(|code| code.header().is_some_and(|other| other.name == field.name));
-            headers.push(HeaderField { required: field.required && always, ..field });
+            let always = codes.iter().all(|code| code.headers().iter().any(|other| other.name == field.name));
+            headers.push(HeaderField { required: field.required && always, ..*field });
         }
         (status, headers)
     };
