@@ -38,10 +38,14 @@ pub(super) fn told(error: &Error) -> StoreError {
 
 /// Whether the connection should be replaced, because the error may be one of the connection's.
 pub(super) fn is_lasting(error: &Error) -> bool {
-    !matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::ConstraintViolation)
-    )
+    let code = error.sqlite_error_code();
+    code.is_some_and(|code| !matches!(code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+        && !is_refusal(error)
+}
+
+/// Whether the database is well and refuses what it was given.
+pub(super) fn is_refusal(error: &Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
 }
 
 fn extended_code(error: &Error) -> Option<i32> {

@@ -83,7 +83,13 @@ impl<T: Send, F: FnOnce(&Connection) -> Attempt<T> + Send> Job for Write<T, F> {
 
     fn run(&mut self, connection: &Connection) -> rusqlite::Result<bool> {
         let Some(work) = self.work.take() else { return Ok(true) };
-        let done = work(connection)?;
+        let done = match work(connection) {
+            // In a transaction that is still open, this is about the one row.
+            Err(error) if failure::is_refusal(&error) && !connection.is_autocommit() => {
+                Err(failure::told(&error))
+            }
+            done => done?,
+        };
         let kept = done.is_ok();
         self.done = Some(done);
         Ok(kept)
