@@ -36,11 +36,19 @@ pub(super) fn told(error: &Error) -> StoreError {
     }
 }
 
-/// Whether the connection should be replaced, because the error may be one of the connection's.
+/// Whether the connection should be replaced, because the error may be one of its files. Not for a full disk:
+/// a new connection needs room, too.
 pub(super) fn is_lasting(error: &Error) -> bool {
-    let code = error.sqlite_error_code();
-    code.is_some_and(|code| !matches!(code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
-        && !is_refusal(error)
+    matches!(
+        error.sqlite_error_code(),
+        Some(
+            ErrorCode::SystemIoFailure
+                | ErrorCode::DatabaseCorrupt
+                | ErrorCode::NotADatabase
+                | ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+        )
+    )
 }
 
 /// Whether the database is well and refuses what it was given.

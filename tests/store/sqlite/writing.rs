@@ -129,6 +129,28 @@ async fn a_write_whose_caller_left_before_it_began_is_left_out() {
 }
 
 #[tokio::test]
+async fn a_write_whose_caller_left_while_its_batch_waited_is_left_out() {
+    let place = Sqlite::fresh();
+    let store = place.with(&StoreOptions { write_queue: 1, ..options() });
+    let theirs = locked(&place);
+    let mut left = Box::pin(store.add_pet(new_pet("left", 1, None)));
+    assert!((&mut left).now_or_never().is_none());
+    // There is room for the next one when the thread has taken the first, and waits for the lock with it.
+    let kept = loop {
+        let mut kept = Box::pin(store.add_pet(new_pet("kept", 1, None)));
+        match (&mut kept).now_or_never() {
+            None => break kept,
+            Some(refused) => assert!(matches!(refused, Err(StoreError::Busy)), "{refused:?}"),
+        }
+        tokio::task::yield_now().await;
+    };
+    drop(left);
+    drop(theirs);
+    let kept = kept.await.unwrap();
+    assert_eq!(store.pets(ALL).await.unwrap().pets, [kept]);
+}
+
+#[tokio::test]
 async fn a_caller_that_leaves_a_full_queue_does_not_stop_it() {
     let place = Sqlite::fresh();
     let store = place.with(&StoreOptions { write_queue: 2, ..options() });
