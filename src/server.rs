@@ -20,6 +20,9 @@ use crate::service::{RateLimit, Service};
 use crate::storage::Store;
 use crate::tls::{TlsError, TlsFiles};
 
+/// How long the store may take to close after the last request: a disk can hang.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(1500);
+
 /// What a server needs to know beside its store and its document.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
@@ -160,7 +163,9 @@ impl Server {
             Ok(Err(error)) => warn!(self.log, "the server did not stop cleanly"; "error" => error),
             Err(_) => warn!(self.log, "cut off requests that did not finish in time"),
         }
-        self.store.close().await;
+        if timeout(CLOSE_TIMEOUT, self.store.close()).await.is_err() {
+            warn!(self.log, "the store did not close in time");
+        }
     }
 }
 
