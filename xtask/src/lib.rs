@@ -8,6 +8,7 @@ pub mod check;
 pub mod ci;
 pub mod compare;
 pub mod finding;
+pub mod release;
 pub mod report;
 pub mod serve;
 pub mod served;

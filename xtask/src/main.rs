@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use jiff::Zoned;
 use jiff::civil::Date;
-use xtask::{breaking, check, ci, serve};
+use xtask::{breaking, check, ci, release, serve};
 
 /// Work on the animal store and its OpenAPI document.
 #[derive(Parser)]
@@ -37,6 +37,10 @@ enum Command {
     /// Exits with 0 if nothing breaks, 1 if something does or the version is too low, 2 if a document
     /// could not be read.
     Breaking(breaking::command::Arguments),
+    /// Release the document under its version, or look whether every release is as it was.
+    ///
+    /// Exits with 0 if done or in order, 1 if refused or not in order, 2 if something could not be read.
+    Release(release::Arguments),
     /// Build the service and run it with a development database and key, both in target/dev.
     ///
     /// Delete target/dev to begin with an empty store.
@@ -60,6 +64,7 @@ fn main() -> ExitCode {
         }
         Command::Check { spec, today, .. } => check::run(spec, today.unwrap_or_else(utc_today)),
         Command::Breaking(arguments) => breaking::command::run(&arguments, utc_today()),
+        Command::Release(arguments) => release::run(&arguments, utc_today()),
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
     }
