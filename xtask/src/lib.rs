@@ -3,6 +3,7 @@
 //! `cargo xtask check` is a short pipeline: what is [`written`], what is [`served`], [`compare`] them, and
 //! [`report`] each [`finding`].
 
+pub mod bench;
 pub mod breaking;
 pub mod check;
 pub mod ci;

@@ -37,8 +37,7 @@ pub(super) fn compare(cx: &mut Comparer<'_>) {
     }
     for entry in after.map(Node::entries).unwrap_or_default() {
         if before.and_then(|schemas| schemas.get(&entry.key)).is_none() {
-            let what = format!("the schema `{}` is new", entry.key);
-            cx.report(&rules::SCHEMA_ADDED, None, Some(&entry.value), what);
+            cx.report(&rules::SCHEMA_ADDED, None, Some(&entry.value), "it is new");
         }
     }
     security_schemes::compare(cx, base, revision);

@@ -30,8 +30,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, base: &'a Node, revision: &'a N
         }
     }
     for entry in new.iter().filter(|entry| !names.contains(&name(&entry.key))) {
-        let what = format!("the media type `{}` is new", entry.key);
-        cx.report(added, None, Some(&entry.value), what);
+        cx.report(added, None, Some(&entry.value), "it is new");
     }
 }
 

@@ -95,8 +95,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, base: &Operation<'a>, revision:
             (_, true) => &rules::PARAMETER_ADDED_REQUIRED,
             (_, false) => &rules::PARAMETER_ADDED_OPTIONAL,
         };
-        let required = if new.is_required() { " and required" } else { "" };
-        let what = format!("the {} parameter `{}` is new{required}", new.location, new.name);
+        let required = if new.is_required() { ", and required" } else { "" };
+        let what = format!("it is new, in the {}{required}", new.location);
         cx.report(rule, None, Some(new.place), what);
     }
 }

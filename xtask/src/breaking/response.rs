@@ -37,7 +37,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &'a Node, new: &'a Node) {
         let status = &entry.key;
         if base.and_then(|responses| responses.get(status)).is_none() {
             let rule = if is_success(status) { &rules::SUCCESS_ADDED } else { &rules::FAILURE_ADDED };
-            cx.report(rule, None, Some(&entry.value), format!("the status {status} is new"));
+            cx.report(rule, None, Some(&entry.value), "it is new");
         }
     }
 }

@@ -31,8 +31,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, base: Option<&'a Node>, revisio
     }
     for entry in after.map(Node::entries).unwrap_or_default() {
         if before.and_then(|schemes| schemes.get(&entry.key)).is_none() {
-            let what = format!("the security scheme `{}` is new", entry.key);
-            cx.report(&rules::SCHEME_ADDED, None, Some(&entry.value), what);
+            cx.report(&rules::SCHEME_ADDED, None, Some(&entry.value), "it is new");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Servers: where requests go. A server is the same if its URL is.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use animal_store::yaml::Node;
 
@@ -12,33 +12,31 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &'a Node, new: &'a Node) {
     let before = cx.list(Side::Base, old, "servers");
     let after = cx.list(Side::Revision, new, "servers");
     let url = |server: &'a Node| server.get("url").and_then(Node::as_str);
-    let by_url =
-        |servers: &'a [Node]| servers.iter().rev().map(|one| (url(one), one)).collect::<HashMap<_, _>>();
-    let (old_urls, new_urls) = (by_url(before), by_url(after));
+    let mut left: HashMap<Option<&str>, VecDeque<&'a Node>> = HashMap::new();
+    for server in after {
+        left.entry(url(server)).or_default().push_back(server);
+    }
     let mut removed = Vec::new();
     for server in before {
-        match new_urls.get(&url(server)) {
+        match left.get_mut(&url(server)).and_then(VecDeque::pop_front) {
             Some(new) => both(cx, server, new),
             None => removed.push(server),
         }
     }
-    let added: Vec<_> = after.iter().filter(|server| !old_urls.contains_key(&url(server))).collect();
+    let mut added: Vec<_> = left.into_values().flatten().collect();
+    added.sort_by_key(|server| server.span.start);
     let name = |server: &'a Node| server.get("url").map_or("without a URL".to_owned(), shown);
     for (old, new) in removed.iter().zip(&added) {
-        let what = format!("the URL went from {} to {}", name(old), name(new));
+        let what = format!("its URL went from {} to {}", name(old), name(new));
         cx.report(&rules::SERVER_CHANGED, Some(old), Some(new.get("url").unwrap_or(new)), what);
     }
     let survivor = new.get("servers").unwrap_or(new);
     for old in removed.iter().skip(added.len()) {
-        cx.report(
-            &rules::SERVER_REMOVED,
-            Some(old),
-            Some(survivor),
-            format!("the server {} was removed", name(old)),
-        );
+        let what = format!("the server {} was removed", name(old));
+        cx.report(&rules::SERVER_REMOVED, Some(old), Some(survivor), what);
     }
     for new in added.iter().skip(removed.len()) {
-        cx.report(&rules::SERVER_ADDED, None, Some(new), format!("the server {} is new", name(new)));
+        cx.report(&rules::SERVER_ADDED, None, Some(new), "it is new");
     }
 }
 
@@ -57,8 +55,7 @@ fn both<'a>(cx: &mut Comparer<'a>, old: &'a Node, new: &'a Node) {
     }
     for entry in after.map(Node::entries).unwrap_or_default() {
         if before.and_then(|variables| variables.get(&entry.key)).is_none() {
-            let what = format!("the variable `{}` is new", entry.key);
-            cx.report(&rules::SERVER_VARIABLE_ADDED, None, Some(&entry.value), what);
+            cx.report(&rules::SERVER_VARIABLE_ADDED, None, Some(&entry.value), "it is new");
         }
     }
 }

@@ -46,7 +46,6 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
 
 fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, name: &str, new: &Property<'a>) {
     let schema = schema(cx, Side::Revision, new, both.revision.anchor);
-    let is_new = "is new";
     let rule = match both.role.direction() {
         Direction::Request if schema.flag("readOnly").is_some() => return,
         Direction::Request if new.required.is_none() => &rules::NEW_OPTIONAL_PROPERTY,
@@ -58,7 +57,10 @@ fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, name: &str, new: &Property<
         Direction::Response => &rules::RESPONSE_OPTIONAL_PROPERTY_ADDED,
     };
     let required = if new.required.is_some() { " and required" } else { "" };
-    let what = format!("the property `{name}` {is_new}{required}");
+    let what = match new.schemas.is_empty() {
+        true => format!("the property `{name}` is new{required}, though without a schema"),
+        false => format!("it is new{required}"),
+    };
     cx.report(rule, None, new.place(), what);
 }
 
