@@ -20,6 +20,7 @@ mod keys;
 mod known_limits;
 mod paths;
 mod provocations;
+mod published;
 mod rate_limit;
 mod recorded;
 mod request_ids;
