@@ -21,6 +21,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// The document that this program serves.
 const DOCUMENT: &str = include_str!("../openapi/animal-store.yaml");
+/// The documents of released versions, in `openapi/released`.
+const RELEASED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/released.rs"));
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -180,7 +182,7 @@ async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
-    let document = Document::from_yaml(DOCUMENT)?;
+    let document = Document::from_yaml(DOCUMENT)?.with_released(RELEASED);
     let options = ServerOptions {
         bind: config.bind,
         ops_bind: config.ops_bind.map(|OpsBind(address)| address),
