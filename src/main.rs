@@ -1,6 +1,7 @@
 //! The program `animal-store`: arguments, configuration, start, await.
 
 mod logging;
+mod transfer;
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -47,12 +48,16 @@ enum Command {
         #[command(subcommand)]
         command: KeyCommand,
     },
+    /// Copy all animals and keys to another database. Interrupted, it goes on when it is run again.
+    Copy(transfer::Copy),
+    /// Copy an SQLite database that is in use into a new file.
+    Backup(transfer::Backup),
 }
 
 #[derive(Args)]
 struct Place {
     /// Where the animals and keys are. [default: sqlite:animal-store.db]
-    #[arg(long, value_name = "sqlite:PATH")]
+    #[arg(long, value_name = "sqlite:PATH|postgres://...")]
     database: Option<String>,
     /// A configuration file in TOML.
     #[arg(long, value_name = "FILE")]
@@ -146,6 +151,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
             served
         }
         Command::Key { command } => runtime.block_on(key(command)),
+        Command::Copy(copy) => runtime.block_on(copy.run()),
+        Command::Backup(backup) => backup.run(),
     };
     // Nothing worth waiting for is left, and a stuck client must not hold up the exit.
     runtime.shutdown_background();
@@ -156,10 +163,12 @@ fn load(place: Place, bind: Option<SocketAddr>) -> Result<Config, Failure> {
     Ok(Config::load(place.config.as_deref(), Flags { bind, database: place.database })?)
 }
 
-fn open(config: &Config, log: &Logger) -> Result<Arc<dyn Store>, Failure> {
-    let options =
-        StoreOptions { write_queue: config.write_queue, lock_timeout: config.lock_timeout, log: log.clone() };
-    Ok(storage::open(&config.database, &options)?)
+fn store_options(config: &Config, log: &Logger) -> StoreOptions {
+    StoreOptions { write_queue: config.write_queue, lock_timeout: config.lock_timeout, log: log.clone() }
+}
+
+async fn open(config: &Config, log: &Logger) -> Result<Arc<dyn Store>, Failure> {
+    Ok(storage::open(&config.database, &store_options(config, log)).await?)
 }
 
 async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
@@ -171,8 +180,8 @@ async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
         request_timeout: config.request_timeout,
         rate_limit: config.rate_limit(),
     };
-    let server = Server::start(&options, &document, open(config, log)?, log)?;
-    info!(log, "ready"; "address" => %server.address(), "database" => &config.database);
+    let server = Server::start(&options, &document, open(config, log).await?, log)?;
+    info!(log, "ready"; "address" => %server.address(), "database" => storage::without_password(&config.database));
     let mut stdout = io::stdout();
     // Who started us may have closed standard output; that is no reason to stop.
     let _ = writeln!(stdout, "ready: {}", server.base_url()).and_then(|()| stdout.flush());
@@ -188,14 +197,14 @@ async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
 
 async fn key(command: KeyCommand) -> Result<(), Failure> {
     let now = Timestamp::from_second(Timestamp::now().as_second())?;
-    let opened = |place| open(&load(place, None)?, &Logger::root(slog::Discard, slog::o!()));
+    let opened = async |place| open(&load(place, None)?, &Logger::root(slog::Discard, slog::o!())).await;
     let no_key = |id: &str| format!("there is no key {id} that is still good; key list shows all");
     let store = match &command {
         KeyCommand::Create { place, .. }
         | KeyCommand::List { place }
         | KeyCommand::Rotate { place, .. }
         | KeyCommand::Revoke { place, .. } => {
-            opened(Place { database: place.database.clone(), config: place.config.clone() })?
+            opened(Place { database: place.database.clone(), config: place.config.clone() }).await?
         }
     };
     let result: Result<String, Failure> = async {

@@ -26,8 +26,8 @@ impl Sqlite {
         format!("sqlite:{}", self.path().to_str().unwrap())
     }
 
-    fn with(&self, options: &StoreOptions) -> Arc<dyn Store> {
-        open(&self.url(), options).unwrap()
+    async fn with(&self, options: &StoreOptions) -> Arc<dyn Store> {
+        open(&self.url(), options).await.unwrap()
     }
 
     /// A connection such as another program would have.
@@ -37,12 +37,12 @@ impl Sqlite {
 }
 
 impl Engine for Sqlite {
-    fn fresh() -> Self {
+    async fn fresh() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn open(&self) -> Arc<dyn Store> {
-        self.with(&options())
+    async fn open(&self) -> Arc<dyn Store> {
+        self.with(&options()).await
     }
 }
 
