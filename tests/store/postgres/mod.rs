@@ -11,6 +11,7 @@ use crate::postgres_cluster::{Cluster, shared};
 
 mod failing;
 mod failover;
+mod load;
 mod opening;
 mod replicas;
 mod writing;

@@ -9,20 +9,21 @@ use tempfile::TempDir;
 
 use crate::battery::{Engine, battery};
 
+mod backup;
 mod opening;
 mod writing;
 
 battery!(Sqlite);
 
 /// A directory with one database in it.
-struct Sqlite(TempDir);
+pub(crate) struct Sqlite(TempDir);
 
 impl Sqlite {
     fn path(&self) -> PathBuf {
         self.0.path().join("animals.db")
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("sqlite:{}", self.path().to_str().unwrap())
     }
 
@@ -31,7 +32,7 @@ impl Sqlite {
     }
 
     /// A connection such as another program would have.
-    fn connection(&self) -> rusqlite::Connection {
+    pub(crate) fn connection(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.path()).unwrap()
     }
 }
@@ -46,7 +47,7 @@ impl Engine for Sqlite {
     }
 }
 
-fn options() -> StoreOptions {
+pub(crate) fn options() -> StoreOptions {
     StoreOptions {
         write_queue: 1024,
         lock_timeout: Duration::from_secs(10),
