@@ -175,7 +175,7 @@ async fn a_key_revoked_by_another_process_is_bad_at_once() {
     service.get_with(&key.secret, "/v1/pets").await.expect(200);
     let log = Logger::root(slog::Discard, o!());
     let options = StoreOptions { write_queue: 16, lock_timeout: Duration::from_secs(2), log };
-    let elsewhere = storage::open(&service.database(), &options).unwrap();
+    let elsewhere = storage::open(&service.database(), &options).await.unwrap();
     assert!(elsewhere.revoke_key(&key.record.id, Timestamp::now()).await.unwrap());
     unauthorized(&service.get_with(&key.secret, "/v1/pets").await, BAD);
 }

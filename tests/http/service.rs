@@ -87,7 +87,7 @@ impl Setup {
         let log = Log::default();
         let logger = log.logger();
         let store = StoreOptions { log: logger.clone(), ..self.store };
-        let store = storage::open(&database(&files), &store).expect("a store");
+        let store = storage::open(&database(&files), &store).await.expect("a store");
         let store = Arc::new(Faulty::around(store));
         let document = Document::from_yaml(&self.document).expect("the document");
         let server =

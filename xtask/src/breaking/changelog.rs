@@ -7,6 +7,9 @@ use super::change::Change;
 use super::rules::{Bump, Chapter};
 use crate::finding::Severity;
 
+/// Where a chapter stands among the others, and what it is called.
+type Title<'a> = (u8, &'a str);
+
 /// The entry of a changelog for version `to`, released on `date`, in Markdown. `from` is the version before
 /// it; without one this is the first. Changes that were waived are listed with the others, but not as
 /// breaking.
@@ -17,7 +20,7 @@ pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -
         return text;
     };
     let mut chapters: BTreeMap<(u8, &str), Vec<Line>> = BTreeMap::new();
-    let mut told: HashMap<(String, &str), ((u8, &str), usize)> = HashMap::new();
+    let mut told: HashMap<(String, &str), (Title<'_>, usize)> = HashMap::new();
     let mut broken = HashSet::new();
     let listed = changes.iter().filter(|change| change.rule.bump != Bump::None);
     for change in listed {
