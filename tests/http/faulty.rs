@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 
 /// What can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Step {
+pub enum Step {
     AddPet,
     Pet,
     Pets,
@@ -20,7 +20,7 @@ pub(crate) enum Step {
 
 /// How it fails.
 #[derive(Clone)]
-pub(crate) enum Fault {
+pub enum Fault {
     Busy,
     Unavailable,
     Broken,
@@ -30,27 +30,27 @@ pub(crate) enum Fault {
 }
 
 /// Words that the store says when it fails, and no client may read.
-pub(crate) const INTERNALS: &str = "SQLITE_IOERR in SELECT * FROM animal, /var/lib/animals.db";
+pub const INTERNALS: &str = "SQLITE_IOERR in SELECT * FROM animal, /var/lib/animals.db";
 
 /// Where calls wait until they are let through.
-pub(crate) struct Gate {
+pub struct Gate {
     arrived: Semaphore,
     open: Semaphore,
 }
 
 impl Gate {
     /// A closed gate.
-    pub(crate) fn closed() -> Arc<Self> {
+    pub fn closed() -> Arc<Self> {
         Arc::new(Self { arrived: Semaphore::new(0), open: Semaphore::new(0) })
     }
 
     /// Waits for the next call to arrive.
-    pub(crate) async fn arrival(&self) {
+    pub async fn arrival(&self) {
         self.arrived.acquire().await.expect("never closed").forget();
     }
 
     /// Lets all through, now and later.
-    pub(crate) fn open(&self) {
+    pub fn open(&self) {
         self.open.add_permits(Semaphore::MAX_PERMITS / 2);
     }
 
@@ -61,7 +61,7 @@ impl Gate {
 }
 
 /// A store around another one.
-pub(crate) struct Faulty {
+pub struct Faulty {
     inner: Arc<dyn Store>,
     faults: Mutex<HashMap<Step, Fault>>,
     asked: Mutex<Vec<PetsQuery>>,
@@ -69,22 +69,22 @@ pub(crate) struct Faulty {
 
 impl Faulty {
     /// A store that does what `inner` does.
-    pub(crate) fn around(inner: Arc<dyn Store>) -> Self {
+    pub fn around(inner: Arc<dyn Store>) -> Self {
         Self { inner, faults: Mutex::default(), asked: Mutex::default() }
     }
 
     /// From now on, `step` fails.
-    pub(crate) fn fail(&self, step: Step, fault: Fault) {
+    pub fn fail(&self, step: Step, fault: Fault) {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).insert(step, fault);
     }
 
     /// From now on, nothing fails.
-    pub(crate) fn heal(&self) {
+    pub fn heal(&self) {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// The pages that were asked for since the last time, in order.
-    pub(crate) fn asked(&self) -> Vec<PetsQuery> {
+    pub fn asked(&self) -> Vec<PetsQuery> {
         std::mem::take(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

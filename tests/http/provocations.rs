@@ -15,7 +15,7 @@ const JSON: &str = "Content-Type: application/json\r\n";
 const BODY: &str = r#"{"name":"Rex","categoryId":1}"#;
 
 /// Where an operation is, with the example of each path parameter in its place.
-pub(crate) fn target(operation: &Operation) -> String {
+pub fn target(operation: &Operation) -> String {
     let contract = Contract::get();
     let parameters = operation.object["parameters"].as_array().into_iter().flatten();
     let path = parameters.fold(operation.path.clone(), |path, parameter| {

@@ -14,7 +14,7 @@ use crate::recorder::wire::{Response, Responses};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A connection. What is sent over it must be one request at a time, or a series without HEAD.
-pub(crate) struct Raw {
+pub struct Raw {
     stream: TcpStream,
     key: String,
     responses: Responses,
@@ -24,7 +24,7 @@ pub(crate) struct Raw {
 
 impl Raw {
     /// Connects. `key` is what [`Self::head`] sends.
-    pub(crate) async fn connect(address: SocketAddr, key: &str) -> Self {
+    pub async fn connect(address: SocketAddr, key: &str) -> Self {
         let stream = TcpStream::connect(address).await.expect("a connection");
         stream.set_nodelay(true).expect("an option of the connection");
         let (responses, ready) = (Responses::default(), VecDeque::new());
@@ -32,47 +32,47 @@ impl Raw {
     }
 
     /// Sends bytes as they are.
-    pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
+    pub async fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
         self.try_send(bytes).await.expect("bytes are taken");
         self
     }
 
     /// Sends bytes, unless the other side has closed.
-    pub(crate) async fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
+    pub async fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
         let sent = timeout(PATIENCE, self.stream.write_all(bytes.as_ref())).await;
         sent.expect("bytes are taken in time")
     }
 
     /// Sends the head of a request with a `Host`, the key, and `fields`, each of which ends in CRLF.
-    pub(crate) async fn head(&mut self, line: &str, fields: &str) -> &mut Self {
+    pub async fn head(&mut self, line: &str, fields: &str) -> &mut Self {
         let key = format!("Authorization: Bearer {}\r\n", self.key);
         self.head_without_key(line, &(key + fields)).await
     }
 
     /// Sends the head of a request with a `Host` and `fields`, each of which ends in CRLF.
-    pub(crate) async fn head_without_key(&mut self, line: &str, fields: &str) -> &mut Self {
+    pub async fn head_without_key(&mut self, line: &str, fields: &str) -> &mut Self {
         self.to_head = line.starts_with("HEAD ");
         self.send(format!("{line} HTTP/1.1\r\nHost: animals\r\n{fields}\r\n")).await
     }
 
     /// Says that nothing more will be sent.
-    pub(crate) async fn finish(&mut self) -> &mut Self {
+    pub async fn finish(&mut self) -> &mut Self {
         self.stream.shutdown().await.expect("half a close");
         self
     }
 
     /// The next answer, informational ones included.
-    pub(crate) async fn response(&mut self) -> Response {
+    pub async fn response(&mut self) -> Response {
         self.next().await.expect("an answer, not the end of the connection")
     }
 
     /// Whether the server closes the connection without another answer.
-    pub(crate) async fn ends(&mut self) -> bool {
+    pub async fn ends(&mut self) -> bool {
         self.next().await.is_none()
     }
 
     /// Reads until the server closes the connection, whatever it sends.
-    pub(crate) async fn closed(&mut self) {
+    pub async fn closed(&mut self) {
         let mut bytes = Vec::new();
         // A reset is an end as well.
         let _ = timeout(PATIENCE, self.stream.read_to_end(&mut bytes)).await.expect("an end in time");

@@ -24,15 +24,15 @@ use tempfile::TempDir;
 use crate::client::Client;
 use crate::faulty::Faulty;
 use crate::raw::Raw;
-pub(crate) use crate::recorder::ask::Ask;
+pub use crate::recorder::ask::Ask;
 use crate::recorder::wire::Response;
 use crate::recorder::{Recorder, tap};
 
 /// The document that the service serves and is judged by.
-pub(crate) const DOCUMENT: &str = include_str!("../../openapi/animal-store.yaml");
+pub const DOCUMENT: &str = include_str!("../../openapi/animal-store.yaml");
 
 /// A running service with an empty store and one good key.
-pub(crate) struct Service {
+pub struct Service {
     /// The secret of the key that [`Self::request`] and [`Self::client`] send.
     pub key: String,
     /// What the service keeps animals in; can be told to fail.
@@ -48,7 +48,7 @@ pub(crate) struct Service {
 }
 
 /// How to start a service.
-pub(crate) struct Setup {
+pub struct Setup {
     options: ServerOptions,
     store: StoreOptions,
     document: String,
@@ -56,33 +56,33 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// With a time limit for each step of a request.
-    pub(crate) fn request_timeout(mut self, limit: Duration) -> Self {
+    pub fn request_timeout(mut self, limit: Duration) -> Self {
         self.options.request_timeout = limit;
         self
     }
 
     /// With a rate limit for each key.
-    pub(crate) fn rate_limit(mut self, requests: u32, period: Duration) -> Self {
+    pub fn rate_limit(mut self, requests: u32, period: Duration) -> Self {
         let requests = NonZeroU32::new(requests).expect("a limit is not zero");
         self.options.rate_limit = Some(RateLimit { requests, period });
         self
     }
 
     /// With so many writes that may wait, each so long for a lock.
-    pub(crate) fn writes(mut self, queue: usize, lock_timeout: Duration) -> Self {
+    pub fn writes(mut self, queue: usize, lock_timeout: Duration) -> Self {
         self.store.write_queue = queue;
         self.store.lock_timeout = lock_timeout;
         self
     }
 
     /// With another document than the one it is judged by.
-    pub(crate) fn document(mut self, text: String) -> Self {
+    pub fn document(mut self, text: String) -> Self {
         self.document = text;
         self
     }
 
     /// Starts it.
-    pub(crate) async fn start(self) -> Service {
+    pub async fn start(self) -> Service {
         let files = tempfile::tempdir().expect("a temporary directory");
         let log = Log::default();
         let logger = log.logger();
@@ -106,12 +106,12 @@ impl Setup {
 
 impl Service {
     /// A service as it is usually set up.
-    pub(crate) async fn start() -> Self {
+    pub async fn start() -> Self {
         Self::setup().start().await
     }
 
     /// A service to be set up.
-    pub(crate) fn setup() -> Setup {
+    pub fn setup() -> Setup {
         let options = ServerOptions::default();
         let log = Logger::root(slog::Discard, o!());
         let store = StoreOptions { write_queue: 4096, lock_timeout: Duration::from_secs(2), log };
@@ -119,24 +119,24 @@ impl Service {
     }
 
     /// Makes another key.
-    pub(crate) async fn new_key(&self, name: &str, expires_in: Option<SignedDuration>) -> NewKey {
+    pub async fn new_key(&self, name: &str, expires_in: Option<SignedDuration>) -> NewKey {
         let made = commands::create(&*self.store, name, Timestamp::now(), expires_in).await.expect("a key");
         self.recorder.keep_secret(&made.secret);
         made
     }
 
     /// Where the database is, as `sqlite:PATH`.
-    pub(crate) fn database(&self) -> String {
+    pub fn database(&self) -> String {
         database(&self.files)
     }
 
     /// The typed client, with the key.
-    pub(crate) fn client(&self) -> Client {
+    pub fn client(&self) -> Client {
         self.client_with(&self.key)
     }
 
     /// The typed client, with a key of one's own.
-    pub(crate) fn client_with(&self, key: &str) -> Client {
+    pub fn client_with(&self, key: &str) -> Client {
         let mut headers = reqwest::header::HeaderMap::new();
         headers.insert("authorization", format!("Bearer {key}").parse().expect("a header"));
         let client = reqwest::Client::builder().no_proxy().default_headers(headers).build();
@@ -144,38 +144,38 @@ impl Service {
     }
 
     /// A request with the key.
-    pub(crate) fn request(&self, method: Method, target: &str) -> reqwest::RequestBuilder {
+    pub fn request(&self, method: Method, target: &str) -> reqwest::RequestBuilder {
         self.anonymous(method, target).bearer_auth(&self.key)
     }
 
     /// A request without a key.
-    pub(crate) fn anonymous(&self, method: Method, target: &str) -> reqwest::RequestBuilder {
+    pub fn anonymous(&self, method: Method, target: &str) -> reqwest::RequestBuilder {
         self.http.request(method, self.url(target))
     }
 
     /// GET with the key.
-    pub(crate) async fn get(&self, target: &str) -> Response {
+    pub async fn get(&self, target: &str) -> Response {
         self.request(Method::GET, target).answer().await
     }
 
     /// GET with another key.
-    pub(crate) async fn get_with(&self, key: &str, target: &str) -> Response {
+    pub async fn get_with(&self, key: &str, target: &str) -> Response {
         self.anonymous(Method::GET, target).bearer_auth(key).answer().await
     }
 
     /// `POST /v1/pets` with the key and this JSON.
-    pub(crate) async fn post(&self, body: Value) -> Response {
+    pub async fn post(&self, body: Value) -> Response {
         self.post_text(body.to_string()).await
     }
 
     /// `POST /v1/pets` with the key and this body as `application/json`.
-    pub(crate) async fn post_text(&self, body: impl Into<reqwest::Body>) -> Response {
+    pub async fn post_text(&self, body: impl Into<reqwest::Body>) -> Response {
         let request = self.request(Method::POST, "/v1/pets").header("content-type", "application/json");
         request.body(body).answer().await
     }
 
     /// Adds so many animals without a status, and tells their identifiers.
-    pub(crate) async fn add(&self, count: usize) -> Vec<i64> {
+    pub async fn add(&self, count: usize) -> Vec<i64> {
         let mut ids = Vec::new();
         for number in 0..count {
             let pet = self.post(json!({ "name": format!("animal {number}"), "categoryId": 1 })).await;
@@ -185,17 +185,17 @@ impl Service {
     }
 
     /// Adds an animal with this status, and tells its identifier.
-    pub(crate) async fn add_with(&self, status: &str) -> i64 {
+    pub async fn add_with(&self, status: &str) -> i64 {
         id(&self.post(json!({ "name": "Rex", "categoryId": 3, "status": status })).await.expect(201))
     }
 
     /// A connection to write bytes to.
-    pub(crate) async fn raw(&self) -> Raw {
+    pub async fn raw(&self) -> Raw {
         Raw::connect(self.address, &self.key).await
     }
 
     /// Stops the server, within `grace`.
-    pub(crate) async fn stop(&mut self, grace: Duration) {
+    pub async fn stop(&mut self, grace: Duration) {
         self.server.take().expect("it was not stopped before").stop(grace).await;
     }
 
@@ -222,22 +222,22 @@ fn database(files: &TempDir) -> String {
 }
 
 /// The identifier of an animal.
-pub(crate) fn id(pet: &Value) -> i64 {
+pub fn id(pet: &Value) -> i64 {
     pet["id"].as_i64().expect("an animal has an id")
 }
 
 /// The identifiers of a page of animals.
-pub(crate) fn ids(pets: &Value) -> Vec<i64> {
+pub fn ids(pets: &Value) -> Vec<i64> {
     pets.as_array().expect("a list of animals").iter().map(id).collect()
 }
 
 /// What the service logs, at every level.
 #[derive(Clone, Default)]
-pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
+pub struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
     /// All of it until now.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 

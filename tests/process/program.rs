@@ -27,10 +27,10 @@ use crate::recorder::{Recorder, tap};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A directory to run the program in.
-pub(crate) struct Place(TempDir);
+pub struct Place(TempDir);
 
 /// What came of running the program to its end.
-pub(crate) struct Ran {
+pub struct Ran {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
@@ -39,14 +39,14 @@ pub(crate) struct Ran {
 impl Ran {
     /// The standard output of a run that went well and said nothing else.
     #[track_caller]
-    pub(crate) fn printed(self) -> String {
+    pub fn printed(self) -> String {
         assert_eq!((self.code, &*self.stderr), (Some(0), ""), "{}", self.stdout);
         self.stdout
     }
 
     /// The one line on standard error of a run that failed and printed nothing.
     #[track_caller]
-    pub(crate) fn failed(self) -> String {
+    pub fn failed(self) -> String {
         assert!(self.code.is_some_and(|code| code != 0), "exit status {:?}: {}", self.code, self.stdout);
         assert_eq!(self.stdout, "");
         let line = self.stderr.strip_suffix('\n').expect("a line on standard error");
@@ -57,23 +57,23 @@ impl Ran {
 
 impl Place {
     /// An empty directory.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self(tempfile::tempdir().expect("a temporary directory"))
     }
 
     /// A path in it.
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
     /// Puts a file into it.
-    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         fs::write(self.path(name), content).expect("a file");
         self.path(name)
     }
 
     /// The names and contents of its files.
-    pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+    pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let entries = fs::read_dir(self.0.path()).expect("a directory");
         let paths = entries.map(|entry| entry.expect("an entry").path());
         let mut files: Vec<_> =
@@ -83,12 +83,12 @@ impl Place {
     }
 
     /// Runs `animal-store` with these arguments to its end. The default database is in this directory.
-    pub(crate) async fn run(&self, arguments: &[&str]) -> Ran {
+    pub async fn run(&self, arguments: &[&str]) -> Ran {
         self.run_with(arguments, &[]).await
     }
 
     /// Runs `animal-store` with these arguments and these variables of the environment to its end.
-    pub(crate) async fn run_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
+    pub async fn run_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
         let mut command = self.command(arguments);
         command.envs(environment.iter().copied());
         let output = timeout(PATIENCE, command.output()).await;
@@ -98,17 +98,17 @@ impl Place {
     }
 
     /// Makes a key.
-    pub(crate) async fn key(&self) -> String {
+    pub async fn key(&self) -> String {
         self.run(&["key", "create", "tests"]).await.printed().trim_end().to_owned()
     }
 
     /// Runs the service with these arguments until it is ready. It gets a free port.
-    pub(crate) async fn serve(&self, arguments: &[&str]) -> Program {
+    pub async fn serve(&self, arguments: &[&str]) -> Program {
         self.serve_with(arguments, |_| {}).await
     }
 
     /// Runs the service, after a last change of its command.
-    pub(crate) async fn serve_with(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Program {
+    pub async fn serve_with(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Program {
         let mut command = self.command(&["serve", "--bind", "127.0.0.1:0"]);
         command.args(arguments);
         change(&mut command);
@@ -137,7 +137,7 @@ impl Place {
 }
 
 /// A running service.
-pub(crate) struct Program {
+pub struct Program {
     child: Child,
     stdout: Option<Lines<BufReader<ChildStdout>>>,
     log: Arc<Log>,
@@ -152,17 +152,17 @@ pub(crate) struct Program {
 
 impl Program {
     /// GET with this key.
-    pub(crate) async fn get(&self, key: &str, target: &str) -> Response {
+    pub async fn get(&self, key: &str, target: &str) -> Response {
         self.request(Method::GET, key, target).answer().await
     }
 
     /// Adds an animal.
-    pub(crate) async fn post(&self, key: &str, pet: &Value) -> Response {
+    pub async fn post(&self, key: &str, pet: &Value) -> Response {
         self.request(Method::POST, key, "/v1/pets").json(pet).answer().await
     }
 
     /// Adds so many animals, and tells their identifiers.
-    pub(crate) async fn add(&self, key: &str, count: usize) -> Vec<i64> {
+    pub async fn add(&self, key: &str, count: usize) -> Vec<i64> {
         let mut ids = Vec::new();
         for _ in 0..count {
             let pet = self.post(key, &json!({ "name": "Rex", "categoryId": 3 })).await.expect(201);
@@ -172,7 +172,7 @@ impl Program {
     }
 
     /// All animals, page by page.
-    pub(crate) async fn all(&self, key: &str) -> Vec<Value> {
+    pub async fn all(&self, key: &str) -> Vec<Value> {
         let (mut found, mut target) = (Vec::new(), Some("/v1/pets?limit=100".to_owned()));
         while let Some(page) = target {
             let answer = self.get(key, &page).await;
@@ -184,12 +184,12 @@ impl Program {
     }
 
     /// A request with this key.
-    pub(crate) fn request(&self, method: Method, key: &str, target: &str) -> reqwest::RequestBuilder {
+    pub fn request(&self, method: Method, key: &str, target: &str) -> reqwest::RequestBuilder {
         self.http.request(method, format!("http://{}{target}", self.address)).bearer_auth(key)
     }
 
     /// Asks until the answer has this status, and tells how long that took.
-    pub(crate) async fn until(&self, status: u16, key: &str) -> Duration {
+    pub async fn until(&self, status: u16, key: &str) -> Duration {
         let start = Instant::now();
         while self.get(key, "/v1/pets").await.status != status {
             assert!(start.elapsed() < PATIENCE, "never answered {status}");
@@ -198,14 +198,14 @@ impl Program {
     }
 
     /// Sends a signal.
-    pub(crate) fn signal(&self, signal: Signal) {
+    pub fn signal(&self, signal: Signal) {
         let id = self.child.id().expect("it was not reaped before");
         let pid = Pid::from_raw(id.try_into().expect("a process id")).expect("a process id");
         kill_process(pid, signal).expect("a signal");
     }
 
     /// Waits for its end, and tells the exit status and how long that took.
-    pub(crate) async fn exit(&mut self) -> (Option<i32>, Duration) {
+    pub async fn exit(&mut self) -> (Option<i32>, Duration) {
         let start = Instant::now();
         let status = timeout(PATIENCE, self.child.wait()).await.expect("an end in time").expect("a status");
         if let Some(reading) = self.reading.take() {
@@ -215,7 +215,7 @@ impl Program {
     }
 
     /// Tells it to stop, and finds that it stops well and soon.
-    pub(crate) async fn stop(mut self) {
+    pub async fn stop(mut self) {
         self.signal(Signal::TERM);
         let (code, took) = self.exit().await;
         assert_eq!(code, Some(0), "{}", self.log());
@@ -223,7 +223,7 @@ impl Program {
     }
 
     /// The rest of its standard output, to the end.
-    pub(crate) async fn printed(&mut self) -> Vec<String> {
+    pub async fn printed(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(stdout) = &mut self.stdout {
             while let Some(line) = stdout.next_line().await.expect("a pipe") {
@@ -234,25 +234,25 @@ impl Program {
     }
 
     /// Closes its standard output.
-    pub(crate) fn close_stdout(&mut self) {
+    pub fn close_stdout(&mut self) {
         self.stdout = None;
     }
 
     /// Leaves its standard error open, and unread from now on.
-    pub(crate) fn stop_reading_the_log(&mut self) {
+    pub fn stop_reading_the_log(&mut self) {
         self.log.enough.notify_one();
         self.reading = None;
     }
 
     /// Waits until its log holds these words.
-    pub(crate) async fn logs(&mut self, words: &str) {
+    pub async fn logs(&mut self, words: &str) {
         while !self.log().contains(words) {
             timeout(PATIENCE, self.log.more.notified()).await.expect("the words in time");
         }
     }
 
     /// Its log until now.
-    pub(crate) fn log(&self) -> String {
+    pub fn log(&self) -> String {
         self.log.text()
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::wire::Response;
 
 /// Sending a request.
-pub(crate) trait Ask {
+pub trait Ask {
     /// The whole answer.
     async fn answer(self) -> Response;
 }

@@ -28,7 +28,7 @@ const ROUTED: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPT
 const MAX_TARGET: usize = 65_534;
 
 /// The document, ready to judge answers.
-pub(crate) struct Contract {
+pub struct Contract {
     pub document: Value,
     pub base_path: String,
     pub operations: Vec<Operation>,
@@ -38,7 +38,7 @@ pub(crate) struct Contract {
 }
 
 /// An operation and where it is.
-pub(crate) struct Operation {
+pub struct Operation {
     pub id: String,
     pub method: String,
     /// Relative to the base path.
@@ -56,7 +56,7 @@ struct Declared {
 
 /// What came of judging an answer.
 #[derive(Default)]
-pub(crate) struct Judged {
+pub struct Judged {
     /// The operation that answered, if one did.
     pub operation: Option<String>,
     /// The value of `Error.code`, if it is an error.
@@ -66,7 +66,7 @@ pub(crate) struct Judged {
 
 impl Contract {
     /// The contract of `openapi/animal-store.yaml`.
-    pub(crate) fn get() -> &'static Self {
+    pub fn get() -> &'static Self {
         static CONTRACT: LazyLock<Contract> = LazyLock::new(|| {
             let text = include_str!("../../openapi/animal-store.yaml");
             Contract::new(yaml::read(text).expect("the document is YAML").to_json())
@@ -100,18 +100,18 @@ impl Contract {
     }
 
     /// The operation with this operationId.
-    pub(crate) fn operation(&self, id: &str) -> &Operation {
+    pub fn operation(&self, id: &str) -> &Operation {
         let found = self.operations.iter().find(|operation| operation.id == id);
         found.unwrap_or_else(|| panic!("the document has no operation {id}"))
     }
 
     /// What a `$ref` stands for.
-    pub(crate) fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
+    pub fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
         resolve(&self.document, value)
     }
 
     /// Holds an answer against the document.
-    pub(crate) fn judge(&self, request: &RequestLine, response: &Response) -> Judged {
+    pub fn judge(&self, request: &RequestLine, response: &Response) -> Judged {
         let mut judged = Judged::default();
         let path = request.path();
         if request.target.len() > MAX_TARGET || out_of_reach(&request.method, path) {
@@ -215,7 +215,7 @@ impl Contract {
 
 impl Operation {
     /// The statuses that the document declares.
-    pub(crate) fn statuses(&self) -> impl Iterator<Item = u16> {
+    pub fn statuses(&self) -> impl Iterator<Item = u16> {
         self.responses.keys().map(|status| status.parse().expect("the document declares exact statuses"))
     }
 
@@ -267,7 +267,7 @@ impl Declared {
 
 /// Judges an answer that no operation and no path had a part in: to what hyper or dropshot's own lookup
 /// refuses. The README lists these as known limits; they may be errors of any form.
-pub(crate) fn judge_unrouted(response: &Response) -> Vec<String> {
+pub fn judge_unrouted(response: &Response) -> Vec<String> {
     if (400..500).contains(&response.status) {
         return Vec::new();
     }

@@ -7,12 +7,12 @@
 //!
 //! A recorder is kept by the harness, which fails the test over what it found.
 
-pub(crate) mod ask;
-pub(crate) mod contract;
+pub mod ask;
+pub mod contract;
 mod published;
 mod schema;
-pub(crate) mod tap;
-pub(crate) mod wire;
+pub mod tap;
+pub mod wire;
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ use wire::{RequestLine, Response};
 
 /// What was seen on the wire, and what of it the document does not allow.
 #[derive(Default)]
-pub(crate) struct Recorder(Mutex<Record>);
+pub struct Recorder(Mutex<Record>);
 
 #[derive(Default)]
 struct Record {
@@ -34,27 +34,27 @@ struct Record {
 
 impl Recorder {
     /// No answer may hold `secret`, in its headers or its body.
-    pub(crate) fn keep_secret(&self, secret: impl Into<String>) {
+    pub fn keep_secret(&self, secret: impl Into<String>) {
         self.record().secrets.push(secret.into());
     }
 
     /// What the document does not allow, a line for each finding.
-    pub(crate) fn violations(&self) -> Vec<String> {
+    pub fn violations(&self) -> Vec<String> {
         self.record().violations.clone()
     }
 
     /// The pairs of operationId and status that were answered.
-    pub(crate) fn seen(&self) -> BTreeSet<(String, u16)> {
+    pub fn seen(&self) -> BTreeSet<(String, u16)> {
         self.record().seen.clone()
     }
 
     /// The values of `Error.code` that were answered.
-    pub(crate) fn codes(&self) -> BTreeSet<String> {
+    pub fn codes(&self) -> BTreeSet<String> {
         self.record().codes.clone()
     }
 
     /// Judges an answer. Without a request, the service refused what is no HTTP.
-    pub(crate) fn saw(&self, request: Option<&RequestLine>, response: &Response) {
+    pub fn saw(&self, request: Option<&RequestLine>, response: &Response) {
         let mut record = self.record();
         let asked = request.map_or("(no request)".to_owned(), |line| {
             format!("{} {}", line.method, line.target.chars().take(200).collect::<String>())

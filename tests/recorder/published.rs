@@ -23,12 +23,12 @@ const HEADERS: [HeaderName; 8] = [
 ];
 
 /// Whether files are published at a path, or may be.
-pub(crate) fn is(path: &str) -> bool {
+pub fn is(path: &str) -> bool {
     ["/openapi.yaml", "/openapi.json", "/docs"].contains(&path) || path.starts_with("/docs/")
 }
 
 /// Judges the answer to a request for a file that is there.
-pub(crate) fn judge(request: &RequestLine, response: &Response) -> Vec<String> {
+pub fn judge(request: &RequestLine, response: &Response) -> Vec<String> {
     let mut violations = Vec::new();
     let mut demand = |met: bool, what: &str| {
         if !met {

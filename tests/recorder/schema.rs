@@ -9,7 +9,7 @@ use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value, json};
 
 /// A validator for `schema`, which may refer to `components`.
-pub(crate) fn validator(schema: &Value, components: &Value, closed: bool) -> Validator {
+pub fn validator(schema: &Value, components: &Value, closed: bool) -> Validator {
     let convert = |schema: &Value| converted(schema, closed);
     let schemas: Map<_, _> = components["schemas"]
         .as_object()
@@ -23,7 +23,7 @@ pub(crate) fn validator(schema: &Value, components: &Value, closed: bool) -> Val
 }
 
 /// What `value` breaks of a schema.
-pub(crate) fn problems(validator: &Validator, value: &Value) -> Vec<String> {
+pub fn problems(validator: &Validator, value: &Value) -> Vec<String> {
     validator.iter_errors(value).map(|error| format!("{error} at \"{}\"", error.instance_path())).collect()
 }
 

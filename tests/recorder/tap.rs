@@ -17,7 +17,7 @@ use super::Recorder;
 use super::wire::{RequestLine, Requests, Response, Responses};
 
 /// Starts a tap before the service at `upstream` and tells where it listens. It ends with the runtime.
-pub(crate) async fn start(upstream: SocketAddr, recorder: Arc<Recorder>) -> io::Result<SocketAddr> {
+pub async fn start(upstream: SocketAddr, recorder: Arc<Recorder>) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind((upstream.ip(), 0)).await?;
     let address = listener.local_addr()?;
     tokio::spawn(async move {

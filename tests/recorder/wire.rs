@@ -7,18 +7,18 @@ use serde_json::Value;
 
 /// The bytes are no HTTP/1.1.
 #[derive(Debug)]
-pub(crate) struct Malformed(pub String);
+pub struct Malformed(pub String);
 
 /// What a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RequestLine {
+pub struct RequestLine {
     pub method: String,
     pub target: String,
 }
 
 impl RequestLine {
     /// The path of the target, without scheme, authority and query (RFC 9112, section 3.2).
-    pub(crate) fn path(&self) -> &str {
+    pub fn path(&self) -> &str {
         let target = self.target.split(['?', '#']).next().unwrap_or_default();
         match target.split_once("://") {
             Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),
@@ -29,7 +29,7 @@ impl RequestLine {
 
 /// A complete answer.
 #[derive(Clone, Debug)]
-pub(crate) struct Response {
+pub struct Response {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
@@ -37,7 +37,7 @@ pub(crate) struct Response {
 
 impl Response {
     /// The value of a header that is there at most once.
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.get_all(name).iter();
         let value = values.next()?;
         assert!(values.next().is_none(), "{name} is there twice: {self:?}");
@@ -45,25 +45,25 @@ impl Response {
     }
 
     /// The body, which must be JSON.
-    pub(crate) fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error} in {}", self.text()))
     }
 
     /// The body, which must be text.
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         std::str::from_utf8(&self.body).expect("the body is text")
     }
 
     /// The body, which must be JSON, of an answer with this status.
     #[track_caller]
-    pub(crate) fn expect(&self, status: u16) -> Value {
+    pub fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.body));
         self.json()
     }
 
     /// The message of an `Error` with this status and code.
     #[track_caller]
-    pub(crate) fn refused(&self, status: u16, code: &str) -> String {
+    pub fn refused(&self, status: u16, code: &str) -> String {
         let error = self.expect(status);
         assert_eq!(error["code"], code, "{error}");
         assert_eq!(error["status"], status, "{error}");
@@ -71,7 +71,7 @@ impl Response {
     }
 
     /// Whether `text` is anywhere in it.
-    pub(crate) fn contains(&self, text: &str) -> bool {
+    pub fn contains(&self, text: &str) -> bool {
         let holds = |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
         holds(&self.body) || self.headers.values().any(|value| holds(value.as_bytes()))
     }
@@ -152,7 +152,7 @@ impl Framing {
 
 /// Reads what a client sends. Of requests, it keeps the first line only.
 #[derive(Default)]
-pub(crate) struct Requests {
+pub struct Requests {
     buffer: Vec<u8>,
     body: Option<Framing>,
     malformed: bool,
@@ -160,7 +160,7 @@ pub(crate) struct Requests {
 
 impl Requests {
     /// The requests whose head is complete with `bytes`; none from where they are no HTTP.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Vec<RequestLine> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<RequestLine> {
         let mut found = Vec::new();
         if !self.malformed {
             self.buffer.extend(bytes);
@@ -195,7 +195,7 @@ impl Requests {
 
 /// Reads what a server sends.
 #[derive(Default)]
-pub(crate) struct Responses {
+pub struct Responses {
     buffer: Vec<u8>,
     open: Option<(Response, Framing)>,
 }
@@ -203,7 +203,7 @@ pub(crate) struct Responses {
 impl Responses {
     /// The answers that are complete with `bytes`. `to_head` tells, for the next one that is not
     /// informational, whether it answers a HEAD and so has no body.
-    pub(crate) fn feed(
+    pub fn feed(
         &mut self,
         bytes: &[u8],
         mut to_head: impl FnMut() -> bool,
@@ -233,12 +233,12 @@ impl Responses {
     }
 
     /// Whether the head of an answer is there and its body is not complete.
-    pub(crate) fn amid_answer(&self) -> bool {
+    pub fn amid_answer(&self) -> bool {
         self.open.is_some()
     }
 
     /// The answer that the end of the connection completes, if there is one.
-    pub(crate) fn end(&mut self) -> Result<Option<Response>, Malformed> {
+    pub fn end(&mut self) -> Result<Option<Response>, Malformed> {
         match self.open.take() {
             Some((response, Framing::UntilEnd)) => Ok(Some(response)),
             None if self.buffer.is_empty() => Ok(None),
