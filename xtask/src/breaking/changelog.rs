@@ -16,8 +16,8 @@ pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -
         text.push_str("\nThe first release.\n");
         return text;
     };
-    let mut chapters: BTreeMap<(u8, &str), Vec<Line>> = BTreeMap::new();
-    let mut told: HashMap<(String, &str), ((u8, &str), usize)> = HashMap::new();
+    let mut chapters: BTreeMap<Title, Vec<Line>> = BTreeMap::new();
+    let mut told: HashMap<(String, &str), (Title, usize)> = HashMap::new();
     let mut broken = HashSet::new();
     let listed = changes.iter().filter(|change| change.rule.bump != Bump::None);
     for change in listed {
@@ -60,6 +60,9 @@ pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -
     text
 }
 
+/// Position and title of a chapter.
+type Title = (u8, &'static str);
+
 /// One line of a chapter; the same change in several operations is one.
 struct Line<'a> {
     sentence: String,
@@ -67,8 +70,8 @@ struct Line<'a> {
     operations: BTreeSet<&'a str>,
 }
 
-/// Position and title of the chapter.
-fn chapter(change: &Change) -> (u8, &'static str) {
+/// The chapter that a change is told in.
+fn chapter(change: &Change) -> Title {
     match (change.breaks() && change.rule.bump == Bump::Major, change.rule.chapter) {
         (true, _) => (0, "Breaking"),
         (false, Chapter::Added) => (1, "Added"),
