@@ -1,6 +1,7 @@
 //! The OpenAPI document at run time: what the service reads from it instead of keeping a second copy.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue, LINK};
+use hyper::body::Bytes;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -10,7 +11,9 @@ use crate::yaml;
 
 /// A document that this program can serve.
 pub struct Document {
+    yaml: Bytes,
     json: Value,
+    released: &'static [(&'static str, &'static str)],
 }
 
 /// Why it cannot.
@@ -37,7 +40,30 @@ impl Document {
     /// # Errors
     /// [`DocumentError::Unreadable`].
     pub fn from_yaml(text: &str) -> Result<Self, DocumentError> {
-        Ok(Self { json: yaml::read(text)?.to_json() })
+        let json = yaml::read(text)?.to_json();
+        Ok(Self { yaml: Bytes::copy_from_slice(text.as_bytes()), json, released: &[] })
+    }
+
+    /// With the documents of released versions, each a file name such as `1.0.0.yaml` and its content.
+    #[must_use]
+    pub fn with_released(mut self, released: &'static [(&'static str, &'static str)]) -> Self {
+        self.released = released;
+        self
+    }
+
+    /// The documents of released versions, as [`Self::with_released`] took them.
+    pub fn released(&self) -> &'static [(&'static str, &'static str)] {
+        self.released
+    }
+
+    /// The document byte for byte.
+    pub fn yaml(&self) -> Bytes {
+        self.yaml.clone()
+    }
+
+    /// The same in JSON.
+    pub fn json(&self) -> Bytes {
+        self.json.to_string().into()
     }
 
     /// The headers that every answer of a deprecated operation carries: `Deprecation` (RFC 9745),

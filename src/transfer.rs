@@ -27,7 +27,7 @@ pub(crate) struct Copy {
 
 impl Copy {
     pub(crate) async fn run(self) -> Result<(), Failure> {
-        let config = load(Place { database: None, config: self.config }, None)?;
+        let config = load(Place { database: None, config: self.config }, None, None)?.config;
         let options = store_options(&config, &Logger::root(slog::Discard, slog::o!()));
         let from = storage::open_for_copy(&self.from, &options).await?;
         let to = storage::open_for_copy(&self.to, &options).await?;
@@ -79,7 +79,7 @@ pub(crate) struct Backup {
 
 impl Backup {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let config = load(self.place, None)?;
+        let config = load(self.place, None, None)?.config;
         let Some(path) = config.database.strip_prefix("sqlite:") else {
             return Err(
                 "only an SQLite database is backed up in this way; for PostgreSQL, use pg_dump".into()

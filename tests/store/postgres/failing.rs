@@ -40,7 +40,7 @@ async fn unavailable(store: &dyn Store) {
 async fn a_server_that_stops_and_starts_loses_and_doubles_nothing() {
     let Some(cluster) = Cluster::start() else { return };
     let store = open(&cluster.url("postgres"), &options()).await.unwrap();
-    let load = Load::start(&[store.clone()]);
+    let load = Load::start(std::slice::from_ref(&store));
     load.more(1_000).await;
     cluster.stop();
     let start = Instant::now();
@@ -57,7 +57,7 @@ async fn a_server_that_stops_and_starts_loses_and_doubles_nothing() {
 async fn a_server_that_is_killed_loses_and_doubles_nothing() {
     let Some(cluster) = Cluster::start() else { return };
     let store = open(&cluster.url("postgres"), &options()).await.unwrap();
-    let load = Load::start(&[store.clone()]);
+    let load = Load::start(std::slice::from_ref(&store));
     load.more(1_000).await;
     cluster.kill();
     cluster.boot();
@@ -95,7 +95,7 @@ async fn a_server_that_says_nothing_is_unavailable_in_bounded_time_and_then_all_
     for _ in 0..8 {
         assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
     }
-    let load = Load::start(&[store.clone()]);
+    let load = Load::start(std::slice::from_ref(&store));
     load.more(100).await;
     network.is_broken.send_replace(true);
     for connections in ["old", "new"] {

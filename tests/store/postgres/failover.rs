@@ -38,7 +38,7 @@ async fn a_failover_is_followed_and_loses_nothing_that_was_acknowledged() {
     let Some((primary, standby, url)) = pair().await else { return };
     let store = open(&url, &options()).await.unwrap();
     let secret = store.secret();
-    let load = Load::start(&[store.clone()]);
+    let load = Load::start(std::slice::from_ref(&store));
     load.more(1_000).await;
     primary.kill();
     standby.promote();
