@@ -49,7 +49,7 @@ impl Cluster {
         let cluster = Self::prepare(programs);
         cluster.run(
             "initdb",
-            &["-D", cluster.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale"],
+            &["-D", cluster.data(), "-U", "postgres", "-N", "-A", "trust", "-E", "UTF8", "--no-locale"],
         );
         // `strict` alone needs a password.
         let access = "local all all trust\n\
@@ -65,8 +65,10 @@ impl Cluster {
     pub(crate) fn standby(&self) -> Self {
         let standby = Self::prepare(self.programs.clone());
         let from = format!("host=127.0.0.1 port={} user=postgres application_name=standby", self.port);
-        standby
-            .run("pg_basebackup", &["-D", standby.data(), "-R", "-X", "stream", "-c", "fast", "-d", &from]);
+        standby.run(
+            "pg_basebackup",
+            &["-D", standby.data(), "-R", "-N", "-X", "stream", "-c", "fast", "-d", &from],
+        );
         standby.boot();
         standby
     }

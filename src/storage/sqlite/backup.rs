@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::{connection, opening};
+use super::opening;
 use crate::storage::OpenError;
 
 /// Copies the store in the file `from` into a new file `to`, readable by its owner alone.
@@ -21,7 +21,7 @@ use crate::storage::OpenError;
 /// One line, when `from` is no store, `to` exists or cannot be written. There is no file `to` then, unless
 /// there was one.
 pub fn backup(from: &Path, to: &Path, lock_timeout: Duration) -> Result<(), OpenError> {
-    let source = opening::open_to_read(from, lock_timeout)?;
+    let source = opening::open_for_backup(from, lock_timeout)?;
     let refused = |why: String| OpenError(format!("{} {why}", to.display()).replace(char::is_control, "?"));
     if fs::symlink_metadata(to).is_ok() {
         return Err(refused("exists already; give another path, or move it away".to_owned()));
@@ -62,11 +62,4 @@ fn name(unfinished: &Path, to: &Path) -> io::Result<()> {
     fs::hard_link(unfinished, to)?;
     let directory = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(directory)?.sync_all()
-}
-
-/// A connection that reads and sees to it that `VACUUM INTO` may write elsewhere.
-pub(super) fn source(path: &Path, lock_timeout: Duration) -> rusqlite::Result<Connection> {
-    let source = connection::reading(path, lock_timeout)?;
-    source.pragma_update(None, "query_only", false)?;
-    Ok(source)
 }

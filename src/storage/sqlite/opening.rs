@@ -20,8 +20,8 @@ use rand::rngs::SysRng;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, OptionalExtension};
 
+use super::connection;
 use super::migrations::{APPLICATION_ID, NEWEST, migrate, version};
-use super::{backup, connection};
 use crate::storage::{OpenError, StoreOptions};
 
 /// How long the search for damage may take. A million animals must be open within 200 ms.
@@ -97,13 +97,13 @@ pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenEr
     })
 }
 
-/// Opens the store at `path` for a backup: only what is a store already, and without changing it. The error
-/// is one line.
-pub(super) fn open_to_read(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
+/// Opens the store at `path` for a backup, if it is one. The error is one line.
+pub(super) fn open_for_backup(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
     let open = || {
         let path = fs::canonicalize(path).map_err(Refusal::Forbidden)?;
         look_untouched(&path)?;
-        let connection = backup::source(&path, lock_timeout)?;
+        // One that may write removes the log's files again if nobody else uses them.
+        let connection = connection::writing(&path, lock_timeout)?;
         refuse_others(&connection)?;
         Ok(connection)
     };

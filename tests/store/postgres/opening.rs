@@ -25,7 +25,7 @@ async fn refused(url: &str, words: &[&str]) -> String {
         assert!(line.contains(word), "{word} is not in: {line}");
     }
     assert_eq!(line.lines().count(), 1, "{line}");
-    assert!(!line.contains("secret"), "{line}");
+    assert!(!line.contains("sesame"), "{line}");
     line
 }
 
@@ -151,11 +151,11 @@ async fn the_tables_of_another_program_are_refused_untouched() {
 async fn a_wrong_url_is_refused() {
     for (url, words) in [
         ("postgres://", "no host"),
-        ("postgres:secret", "written like"),
-        ("postgres://u:secret@h:x/d", "port"),
-        ("postgres://u:secret@127.0.0.1/d?secrets=1", "not known"),
-        ("postgresql://u:secret@127.0.0.1/d?sslmode=maybe", "verify-full"),
-        ("mysql://u:secret@127.0.0.1/d", "postgres://USER"),
+        ("postgres:sesame", "written like"),
+        ("postgres://u:sesame@h:x/d", "port"),
+        ("postgres://u:sesame@127.0.0.1/d?sesame=1", "not known"),
+        ("postgresql://u:sesame@127.0.0.1/d?sslmode=maybe", "verify-full"),
+        ("mysql://u:sesame@127.0.0.1/d", "postgres://USER"),
     ] {
         refused(url, &[words]).await;
     }
@@ -168,7 +168,7 @@ async fn a_wrong_password_is_refused() {
     let role = "DO $$ BEGIN CREATE ROLE strict LOGIN PASSWORD 'right'; \
          EXCEPTION WHEN duplicate_object THEN NULL; END $$; GRANT CREATE ON SCHEMA public TO strict";
     client.batch_execute(role).await.unwrap();
-    let url = place.url().replace("postgres@", "strict:secret@");
+    let url = place.url().replace("postgres@", "strict:sesame@");
     refused(&url, &["password", "strict"]).await;
     let url = place.url().replace("postgres@", "strict@");
     refused(&url, &["password"]).await;
@@ -184,7 +184,7 @@ async fn an_unreachable_host_is_refused_in_bounded_time() {
     let port = silent.local_addr().unwrap().port();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     refused(
-        &format!("postgres://u:secret@127.0.0.1:{port},127.0.0.1:{free},nowhere.invalid/d"),
+        &format!("postgres://u:sesame@127.0.0.1:{port},127.0.0.1:{free},nowhere.invalid/d"),
         &[
             &format!("127.0.0.1:{port} cannot be reached: no answer in time"),
             &format!("127.0.0.1:{free} cannot be reached"),
