@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use jiff::Zoned;
 use jiff::civil::Date;
-use xtask::{check, ci, serve};
+use xtask::outside::Part;
+use xtask::{check, ci, outside, serve};
 
 /// Work on the animal store and its OpenAPI document.
 #[derive(Parser)]
@@ -45,6 +46,14 @@ enum Command {
     },
     /// Do what CI does: formatting, clippy, check, all tests. Stops at the first that fails.
     Ci,
+    /// Let tools that know nothing of us judge the document and the service.
+    ///
+    /// Needs node (20 or newer), npm, python3 with venv, and chromium, and installs the rest into
+    /// target/outside.
+    Outside {
+        /// Only these [default: all].
+        parts: Vec<Part>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -59,5 +68,6 @@ fn main() -> ExitCode {
         }
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
+        Command::Outside { parts } => outside::run(&parts),
     }
 }

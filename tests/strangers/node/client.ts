@@ -6,8 +6,8 @@ import type { components, paths } from "./api.js";
 type Failure = components["schemas"]["Error"];
 type Pet = components["schemas"]["Pet"];
 
-const baseUrl = process.env.ANIMAL_STORE_URL!;
-const key = process.env.ANIMAL_STORE_KEY!;
+const baseUrl = process.env.SERVICE_URL!;
+const key = process.env.SERVICE_KEY!;
 const headers = { Authorization: `Bearer ${key}` };
 const client = createClient<paths>({ baseUrl, headers });
 const stranger = createClient<paths>({ baseUrl });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
 
-const { ANIMAL_STORE_URL: base, ANIMAL_STORE_KEY: key, CHROMIUM: executablePath, SCREENSHOTS: shots } = process.env;
+const { SERVICE_URL: base, SERVICE_KEY: key, CHROMIUM: executablePath, SCREENSHOTS: shots } = process.env;
 const { origin } = new URL(base);
 
 const names = ['Quill', 'Rowan', 'Sable'];

@@ -7,8 +7,8 @@ from animal_store_client import AuthenticatedClient, Client
 from animal_store_client.api.animals import create_pet, get_pet, list_pets
 from animal_store_client.models import Error, NewPet, Pet, PetStatus
 
-URL = os.environ["ANIMAL_STORE_URL"]
-client = AuthenticatedClient(URL, os.environ["ANIMAL_STORE_KEY"], raise_on_unexpected_status=True)
+URL = os.environ["SERVICE_URL"]
+client = AuthenticatedClient(URL, os.environ["SERVICE_KEY"], raise_on_unexpected_status=True)
 stranger = Client(URL, raise_on_unexpected_status=True)
 
 
