@@ -1,6 +1,6 @@
 //! Starting and stopping: from a configuration to a service that answers, and back.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -51,6 +51,27 @@ impl Default for ServerOptions {
             rate_limit: None,
             log_one_in: 1,
         }
+    }
+}
+
+impl ServerOptions {
+    /// Whether a server could start: its addresses are free and its certificate is usable. For those who
+    /// want to know before they open a store, which may make a file or change one.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub fn check(&self) -> Result<(), StartError> {
+        self.tls.as_ref().map(TlsFiles::load).transpose()?;
+        for (address, flag) in [(Some(self.bind), "--bind"), (self.ops_bind, "--ops-bind")] {
+            if let Some(address) = address {
+                TcpListener::bind(address).map_err(|error| StartError::Bind {
+                    address,
+                    reason: error.to_string(),
+                    flag,
+                })?;
+            }
+        }
+        Ok(())
     }
 }
 
