@@ -155,6 +155,7 @@ rules! {
     RESPONSE_NOT_WRITE_ONLY = "response-property-became-not-write-only", Info, Minor, Changed, "Answers may have it.";
     SCHEMA_ADDED = "api-schema-added", Info, Minor, Added, "Generated clients have one more type.";
     SCHEMA_REMOVED = "api-schema-removed", Warning, Minor, Removed, "Requests and answers stay as they are; generated clients lose the type of this name.";
+    UNUSED_SCHEMA_CHANGED = "api-unused-schema-changed", Info, Minor, Changed, "Requests and answers stay as they are; generated clients have another type of this name.";
 
     SECURITY_REQUIRED = "api-security-required", Error, Major, Changed, "Requests without credentials are refused.";
     GLOBAL_SECURITY_REQUIRED = "api-global-security-required", Error, Major, Changed, "Requests without credentials are refused.";
