@@ -38,7 +38,6 @@ pub(super) fn compare(cx: &mut Comparer<'_>) {
 /// Notes the schemas that changed though no operation uses them, as nothing else has looked at them.
 pub(super) fn compare_unused(cx: &mut Comparer<'_>) {
     cx.owner = Owner::Document;
-    let schemas = |root: &'_ Node| root.get("components").and_then(|components| components.get("schemas"));
     let (Some(before), Some(after)) = (schemas(&cx.base.root), schemas(&cx.revision.root)) else { return };
     let used = cx.parts(Side::Base);
     for entry in before.entries().iter().filter(|entry| !used.contains(&std::ptr::from_ref(&entry.value))) {
@@ -47,4 +46,8 @@ pub(super) fn compare_unused(cx: &mut Comparer<'_>) {
             cx.report(&rules::UNUSED_SCHEMA_CHANGED, Some(&entry.value), Some(new), what);
         }
     }
+}
+
+fn schemas(root: &Node) -> Option<&Node> {
+    root.get("components")?.get("schemas")
 }
