@@ -4,6 +4,8 @@
 //! service, so no test sees another's animals. `service.rs` is the harness; `../recorder` judges every
 //! answer that any test sees against the OpenAPI document.
 
+#![allow(unreachable_pub)] // Nothing outside a test binary could reach anything.
+
 #[path = "../recorder/mod.rs"]
 mod recorder;
 

@@ -2,6 +2,8 @@
 //!
 //! `program.rs` is the harness. What goes over HTTP here is judged by the same recorder as elsewhere.
 
+#![allow(unreachable_pub)] // Nothing outside a test binary could reach anything.
+
 #[path = "../recorder/mod.rs"]
 #[allow(dead_code)] // The tests over HTTP use the rest.
 mod recorder;

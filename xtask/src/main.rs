@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use jiff::Zoned;
 use jiff::civil::Date;
 use xtask::outside::Part;
-use xtask::{check, ci, outside, serve};
+use xtask::{breaking, check, ci, outside, release, serve};
 
 /// Work on the animal store and its OpenAPI document.
 #[derive(Parser)]
@@ -33,6 +33,15 @@ enum Command {
         #[arg(long)]
         tolerated: bool,
     },
+    /// Compare the OpenAPI document with a released one: what changed, and whom it breaks.
+    ///
+    /// Exits with 0 if nothing breaks, 1 if something does or the version is too low, 2 if a document
+    /// could not be read.
+    Breaking(breaking::command::Arguments),
+    /// Release the document under its version, or look whether every release is as it was.
+    ///
+    /// Exits with 0 if done or in order, 1 if refused or not in order, 2 if something could not be read.
+    Release(release::Arguments),
     /// Build the service and run it with a development database and key, both in target/dev.
     ///
     /// Delete target/dev to begin with an empty store.
@@ -62,12 +71,15 @@ fn main() -> ExitCode {
             check::print_tolerated();
             ExitCode::SUCCESS
         }
-        Command::Check { spec, today, .. } => {
-            let today = today.unwrap_or_else(|| Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC).date());
-            check::run(spec, today)
-        }
+        Command::Check { spec, today, .. } => check::run(spec, today.unwrap_or_else(utc_today)),
+        Command::Breaking(arguments) => breaking::command::run(&arguments, utc_today()),
+        Command::Release(arguments) => release::run(&arguments, utc_today()),
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
         Command::Outside { parts } => outside::run(&parts),
     }
+}
+
+fn utc_today() -> Date {
+    Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC).date()
 }
