@@ -96,8 +96,8 @@ impl Setup {
         let store = StoreOptions { log: logger.clone(), ..self.store };
         let store = storage::open(&database(&files), &store).await.expect("a store");
         let store = Arc::new(Faulty::around(store));
-        let document = Document::from_yaml(&self.document).expect("the document");
-        let document = document.with_released(self.released);
+        let document =
+            Document::from_yaml(&self.document).expect("the document").with_released(self.released);
         let server =
             Server::start(&self.options, &document, Arc::clone(&store) as _, &logger).expect("a server");
         let recorder = Arc::new(Recorder::default());
@@ -123,7 +123,7 @@ impl Service {
         let options = ServerOptions::default();
         let log = Logger::root(slog::Discard, o!());
         let store = StoreOptions { write_queue: 4096, lock_timeout: Duration::from_secs(2), log };
-        Setup { options, store, document: DOCUMENT.to_owned(), released: &[] }
+        Setup { options, store, released: &[], document: DOCUMENT.to_owned() }
     }
 
     /// Makes another key.
