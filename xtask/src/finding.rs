@@ -9,12 +9,25 @@ use animal_store::yaml::Span;
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing, nothing to stop for.
+    /// Good to know.
+    Info,
+    /// Worth a look, nothing to stop for.
     Warning,
     /// File and code disagree.
     Error,
     /// The file cannot be understood here, so nothing was compared.
     Unreadable,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+            Severity::Unreadable => "unreadable",
+        })
+    }
 }
 
 /// What a finding is about, from the outside in: operation, response, header. It makes up the sentence, and
@@ -80,6 +93,8 @@ pub struct Finding {
     pub code: String,
     /// What would mend it, as a sentence.
     pub fix: String,
+    /// Where else it is written, as file, line and column. Empty if nowhere.
+    pub elsewhere: String,
     /// The operations that it was found in. One place in `components` can be used by many.
     pub operations: Vec<String>,
 }
@@ -97,6 +112,7 @@ impl Finding {
             file: String::new(),
             code: String::new(),
             fix: String::new(),
+            elsewhere: String::new(),
             operations: Vec::new(),
         }
     }

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use jiff::Zoned;
 use jiff::civil::Date;
-use xtask::{check, ci, serve};
+use xtask::outside::Part;
+use xtask::{breaking, check, ci, outside, release, serve};
 
 /// Work on the animal store and its OpenAPI document.
 #[derive(Parser)]
@@ -32,6 +33,15 @@ enum Command {
         #[arg(long)]
         tolerated: bool,
     },
+    /// Compare the OpenAPI document with a released one: what changed, and whom it breaks.
+    ///
+    /// Exits with 0 if nothing breaks, 1 if something does or the version is too low, 2 if a document
+    /// could not be read.
+    Breaking(breaking::command::Arguments),
+    /// Release the document under its version, or look whether every release is as it was.
+    ///
+    /// Exits with 0 if done or in order, 1 if refused or not in order, 2 if something could not be read.
+    Release(release::Arguments),
     /// Build the service and run it with a development database and key, both in target/dev.
     ///
     /// Delete target/dev to begin with an empty store.
@@ -45,6 +55,14 @@ enum Command {
     },
     /// Do what CI does: formatting, clippy, check, all tests. Stops at the first that fails.
     Ci,
+    /// Let tools that know nothing of us judge the document and the service.
+    ///
+    /// Needs node (20 or newer), npm, python3 with venv, and chromium, and installs the rest into
+    /// target/outside.
+    Outside {
+        /// Only these [default: all].
+        parts: Vec<Part>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -53,11 +71,15 @@ fn main() -> ExitCode {
             check::print_tolerated();
             ExitCode::SUCCESS
         }
-        Command::Check { spec, today, .. } => {
-            let today = today.unwrap_or_else(|| Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC).date());
-            check::run(spec, today)
-        }
+        Command::Check { spec, today, .. } => check::run(spec, today.unwrap_or_else(utc_today)),
+        Command::Breaking(arguments) => breaking::command::run(&arguments, utc_today()),
+        Command::Release(arguments) => release::run(&arguments, utc_today()),
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
+        Command::Outside { parts } => outside::run(&parts),
     }
+}
+
+fn utc_today() -> Date {
+    Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC).date()
 }

@@ -25,6 +25,7 @@ pub fn render(path: &str, text: &str, findings: &[Finding], colour: bool) -> Str
 
 fn group<'a>(path: &'a str, text: &'a str, finding: &'a Finding) -> Group<'a> {
     let level = match finding.severity {
+        Severity::Info => Level::INFO,
         Severity::Warning => Level::WARNING,
         Severity::Error | Severity::Unreadable => Level::ERROR,
     };
@@ -40,6 +41,9 @@ fn group<'a>(path: &'a str, text: &'a str, finding: &'a Finding) -> Group<'a> {
     let shared = finding.pointer.starts_with("/components/") || finding.operations.len() > 1;
     if shared && !finding.operations.is_empty() {
         group = group.element(Level::NOTE.with_name("used by").message(finding.operations.join(", ")));
+    }
+    if !finding.elsewhere.is_empty() {
+        group = group.element(Level::NOTE.with_name("was at").message(finding.elsewhere.as_str()));
     }
     if finding.fix.is_empty() {
         return group;
