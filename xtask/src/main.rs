@@ -6,7 +6,23 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use jiff::Zoned;
 use jiff::civil::Date;
+use xtask::report::Output;
 use xtask::{check, ci, serve};
+
+/// What `--format json` prints, for the help.
+const JSON: &str = r#"`--format json` prints an array with an object for each finding:
+  rule        name of the rule, in kebab-case
+  severity    "error", "warning", or "unreadable" where the document could not be understood
+  message     what is wrong, as a sentence
+  pointer     JSON pointer (RFC 6901) into the document; what it lacks has that of its owner
+  file        path of the document, from the root of the repository
+  line, column, end {line, column}
+              where it is; both count from 1, columns in characters, `end` is the place after it
+  source      {file, line, column} of the Rust code that says otherwise, or null
+  says        {document, code}: what either side says, for people; empty where it has no say
+  fix         what would mend it, as a sentence
+  operations  operationIds of the operations that it was found in
+More keys may be added; these stay."#;
 
 /// Work on the animal store and its OpenAPI document.
 #[derive(Parser)]
@@ -21,6 +37,7 @@ enum Command {
     /// Compare the OpenAPI document with the code.
     ///
     /// Exits with 0 if they say the same, 1 if they differ, 2 if the document could not be read.
+    #[command(after_long_help = JSON)]
     Check {
         /// The document to compare, instead of the one in openapi/.
         #[arg(long, value_name = "FILE")]
@@ -28,6 +45,13 @@ enum Command {
         /// The day to judge sunset dates by, as YYYY-MM-DD [default: today, UTC].
         #[arg(long, value_name = "DATE")]
         today: Option<Date>,
+        #[command(flatten)]
+        output: Output,
+        /// Compare again whenever the document is saved, until Ctrl-C.
+        ///
+        /// Only the document is watched: a change of Rust code needs a new build, so start again after it.
+        #[arg(long)]
+        watch: bool,
         /// Print the table of differences that count for nothing, and compare nothing.
         #[arg(long)]
         tolerated: bool,
@@ -53,9 +77,9 @@ fn main() -> ExitCode {
             check::print_tolerated();
             ExitCode::SUCCESS
         }
-        Command::Check { spec, today, .. } => {
+        Command::Check { spec, today, output, watch, .. } => {
             let today = today.unwrap_or_else(|| Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC).date());
-            check::run(spec, today)
+            check::run(&check::Options { spec, today, format: output.format, watch })
         }
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
