@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
         if let Some(tag) = tag
             && scalar::core_tag(tag).map_err(|message| problem(start, message))? != kind
         {
-            return Err(problem(start, format!("this is not what its tag `!!{}` says", tag.suffix)));
+            return Err(problem(start, format!("this is not what its tag `!!{}` says", shown(&tag.suffix))));
         }
         if let Some(Open { content: Content::Mapping(_, None), .. }) = self.open.last() {
             return Err(problem(start, "a key must be text, not a list or a mapping"));

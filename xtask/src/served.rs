@@ -32,15 +32,29 @@ const CARRIER: &str = "Authorization";
 /// # Errors
 /// A sentence, when the code says something that no document can hold.
 pub fn document() -> Result<Value, String> {
+    completed(by_dropshot()?)
+}
+
+/// The document that dropshot makes of the operations.
+///
+/// # Errors
+/// A sentence, when it can make none.
+pub fn by_dropshot() -> Result<Value, String> {
     let api = operations::api().map_err(|error| format!("two operations clash: {error}"))?;
     let version = operations::API_VERSION.parse();
     let version = version.map_err(|error| format!("API_VERSION is no version: {error}"))?;
-    let json = api.openapi("Animal Store", version).json().map_err(|error| error.to_string())?;
-    let document = serde_json::from_value(json).map_err(|error| error.to_string())?;
+    api.openapi("Animal Store", version).json().map_err(|error| error.to_string())
+}
+
+/// dropshot's document with what it cannot say.
+///
+/// # Errors
+/// A sentence, when what the code left in it for us makes no sense.
+pub fn completed(by_dropshot: Value) -> Result<Value, String> {
+    let document = serde_json::from_value(by_dropshot).map_err(|error| error.to_string())?;
     serde_json::to_value(complete(document)?).map_err(|error| error.to_string())
 }
 
-/// Adds to dropshot's document what it cannot say.
 fn complete(mut document: OpenAPI) -> Result<OpenAPI, String> {
     document.servers = vec![Server { url: operations::BASE_PATH.to_owned(), ..Server::default() }];
     let mut components = document.components.take().unwrap_or_default();

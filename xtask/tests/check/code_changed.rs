@@ -1,6 +1,7 @@
 //! The code changed and the file did not.
 
 use serde_json::{Value, json};
+use xtask::served;
 
 use crate::document::{TEXT, code, findings, told};
 
@@ -36,6 +37,48 @@ const GET: &str = "/paths/~1pets~1{petId}/get";
 fn dropping_the_key_check_is_seen() {
     told_once(&format!("{LIST}/security"), Some(json!([])), "operation-security", "- apiKey: []");
     told_once(&format!("{GET}/security"), None, "operation-security", "- apiKey: []");
+}
+
+/// dropshot's document with another value for the codes of `listPets`; `None` is an operation without a
+/// `Call`, and so without a key check.
+fn with_codes(codes: Option<Value>) -> Result<Value, String> {
+    let mut document = served::by_dropshot().unwrap();
+    let parameters =
+        document.pointer_mut(&format!("{LIST}/parameters")).and_then(Value::as_array_mut).unwrap();
+    let carrier = parameters.iter().position(|parameter| parameter["name"] == "Authorization").unwrap();
+    match codes {
+        Some(codes) => parameters[carrier]["schema"]["x-codes"] = codes,
+        None => drop(parameters.remove(carrier)),
+    }
+    served::completed(document)
+}
+
+#[test]
+fn an_operation_without_a_call_has_no_security_and_vague_errors() {
+    let findings = findings(TEXT, &with_codes(None).unwrap());
+    assert!(findings.iter().any(|finding| finding.rule == "operation-security"), "{:?}", told(&findings));
+    for status in ["4XX", "5XX"] {
+        assert!(findings.iter().any(|finding| finding.code == status), "{status}: {:?}", told(&findings));
+    }
+    assert!(findings.iter().all(|finding| finding.operations == ["listPets"]));
+}
+
+#[test]
+fn the_codes_of_a_call_make_its_responses() {
+    let codes = json!(["unauthorized", "invalid_parameter", "not_found"]);
+    let code = with_codes(Some(codes)).unwrap();
+    let responses = code.pointer(&format!("{LIST}/responses")).and_then(Value::as_object).unwrap();
+    assert_eq!(responses.keys().collect::<Vec<_>>(), ["200", "400", "401", "404"]);
+    let header = &responses["401"]["headers"]["WWW-Authenticate"];
+    assert_eq!((&header["required"], &header["schema"]), (&json!(true), &json!({"type": "string"})));
+    assert_eq!(
+        responses["404"]["content"]["application/json"]["schema"]["$ref"],
+        "#/components/schemas/Error"
+    );
+
+    let problem = with_codes(Some(json!(["unauthorised"]))).unwrap_err();
+    assert_eq!(problem, "listPets: \"unauthorised\" is no code that the service has");
+    assert!(with_codes(Some(json!("unauthorized"))).is_err());
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! Mutants of the document, made by rule: every key renamed, every value changed, every block entry and
 //! every item removed. Each is refused, at its line where there still is one, or is about words only.
 
+use std::num::NonZero;
+use std::thread;
+
 use animal_store::yaml::{Node, Value};
 use xtask::check::exit_code;
+use xtask::compare::compare;
 use xtask::written::Document;
 
 use crate::document::{TEXT, TODAY, code, told};
@@ -101,35 +105,36 @@ fn every_mutant_is_refused_or_words() {
     let document = Document::parse("animal-store.yaml", TEXT).unwrap();
     let mut all = Vec::new();
     collect(&document.root, "", &mut all);
-    let (mut refused, mut quiet, mut wrong) = (0, 0, Vec::new());
-    for Mutant { what, pointer, text, line } in &all {
-        // A keyword for words under another name is a keyword that nobody knows.
-        // How many hosts there are is not for the code to know.
-        let one_host_less = *what == "removed" && matches!(pointer.as_str(), "/servers/0" | "/servers/1");
-        let words = one_host_less
-            || is_words(if *what == "renamed" { pointer.rsplit_once('/').unwrap().0 } else { pointer });
-        let problem = match Document::parse("mutant.yaml", text) {
-            Err(unreadable) => Some(format!("made no YAML: {}", unreadable.problem)),
-            Ok(mutant) => {
-                let findings = xtask::compare::compare(&mutant, code(), TODAY);
-                let at_line =
-                    line.is_none_or(|line| findings.iter().any(|finding| finding.span.line == line));
-                match (words, exit_code(&findings)) {
-                    (true, 0) => {
-                        quiet += 1;
-                        None
-                    }
-                    (false, 1 | 2) if at_line => {
-                        refused += 1;
-                        None
-                    }
-                    _ => Some(format!("{:?}", told(&findings))),
-                }
-            }
-        };
-        wrong.extend(problem.map(|problem| format!("{what} {pointer} (line {line:?}): {problem}")));
-    }
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let judged: Vec<Result<bool, String>> = thread::scope(|scope| {
+        let shares = all.chunks(all.len().div_ceil(threads));
+        let judges: Vec<_> =
+            shares.map(|share| scope.spawn(|| share.iter().map(judge).collect::<Vec<_>>())).collect();
+        judges.into_iter().flat_map(|judge| judge.join().unwrap()).collect()
+    });
+    let refused = judged.iter().filter(|judged| **judged == Ok(true)).count();
+    let quiet = judged.iter().filter(|judged| **judged == Ok(false)).count();
+    let wrong: Vec<_> = judged.into_iter().filter_map(Result::err).collect();
     println!("{} mutants: {refused} refused, {quiet} quiet, {} wrong", all.len(), wrong.len());
     assert!(wrong.is_empty(), "{} of {} are wrong:\n{}", wrong.len(), all.len(), wrong.join("\n"));
     assert!(refused > 300, "only {refused} were refused");
+}
+
+/// Whether a mutant is refused; a sentence if it should be and is not, or the other way round.
+fn judge(mutant: &Mutant) -> Result<bool, String> {
+    let Mutant { what, pointer, text, line } = mutant;
+    let wrong = |problem: String| format!("{what} {pointer} (line {line:?}): {problem}");
+    // A keyword for words under another name is a keyword that nobody knows.
+    let words = is_words(if *what == "renamed" { pointer.rsplit_once('/').unwrap().0 } else { pointer });
+    // How many hosts there are is not for the code to know.
+    let one_host_less = *what == "removed" && matches!(pointer.as_str(), "/servers/0" | "/servers/1");
+    let document = Document::parse("mutant.yaml", text);
+    let document = document.map_err(|unreadable| wrong(format!("made no YAML: {}", unreadable.problem)))?;
+    let findings = compare(&document, code(), TODAY);
+    let at_line = line.is_none_or(|line| findings.iter().any(|finding| finding.span.line == line));
+    match (words || one_host_less, exit_code(&findings)) {
+        (true, 0) => Ok(false),
+        (false, 1 | 2) if at_line => Ok(true),
+        _ => Err(wrong(format!("{:?}", told(&findings)))),
+    }
 }
