@@ -51,7 +51,10 @@ pub fn run(options: &Options) -> ExitCode {
         anstream::print!("{}", if clear { "\x1b[2J\x1b[3J\x1b[H" } else { "" });
         anstream::println!("──── {time}");
         check(&spec, &served, options);
-        anstream::println!("Waiting for {} to be saved; start again after a change of Rust code. Ctrl-C ends it.", spec.display());
+        anstream::println!(
+            "Waiting for {} to be saved; start again after a change of Rust code. Ctrl-C ends it.",
+            spec.display()
+        );
     };
     match watch::until_stopped(&spec, again) {
         Ok(()) => ExitCode::SUCCESS,

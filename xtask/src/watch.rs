@@ -64,7 +64,8 @@ fn watcher(path: &Path, sender: Sender<Heard>) -> Result<impl Watcher, String> {
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
         // What went wrong may have hidden a change.
         let change = event.map_or(true, |event| {
-            let named = |path: &PathBuf| path.file_name().is_some_and(|name| names.iter().any(|it| it == name));
+            let named =
+                |path: &PathBuf| path.file_name().is_some_and(|name| names.iter().any(|it| it == name));
             is_change(event.kind) && event.paths.iter().any(named)
         });
         if change {

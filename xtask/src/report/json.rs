@@ -82,10 +82,7 @@ pub(super) fn end(finding: &Finding, text: &str) -> Position {
     let end = text.floor_char_boundary(finding.span.end.clamp(start, text.len()));
     let within = &text[start..end];
     match within.rfind('\n') {
-        None => Position {
-            line: finding.span.line,
-            column: finding.span.column + within.chars().count(),
-        },
+        None => Position { line: finding.span.line, column: finding.span.column + within.chars().count() },
         Some(last) => Position {
             line: finding.span.line + within.matches('\n').count(),
             column: within[last + 1..].chars().count() + 1,

@@ -67,7 +67,8 @@ fn from_root(root: &Path, path: &str) -> String {
     let absolute = normal(&here.join(path));
     match absolute.strip_prefix(normal(root)) {
         Ok(relative) => {
-            let parts: Vec<_> = relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+            let parts: Vec<_> =
+                relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
             parts.join("/")
         }
         Err(_) => path.to_owned(),

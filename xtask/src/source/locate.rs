@@ -11,8 +11,9 @@ use crate::finding::{Finding, Severity};
 /// Kinds and names from the document down.
 type Trail<'t> = &'t [(&'static str, String)];
 
-/// Where all operations are put together: what nobody else says is said there.
+/// Where all operations are put together, beside [`BASE_PATH`]: what nobody else says is said there.
 const WHOLE: &str = "api";
+const BASE_PATH: &str = "BASE_PATH";
 
 pub(super) fn locate(index: &Index, finding: &Finding) -> Option<Spot> {
     // Nothing was compared, so the code has said nothing.
@@ -21,7 +22,10 @@ pub(super) fn locate(index: &Index, finding: &Finding) -> Option<Spot> {
     }
     let locator = Locator { index, finding };
     let trail = finding.subject.trail();
-    locator.document(trail).or_else(|| locator.pointer()).or_else(|| index.name(WHOLE))
+    locator.document(trail).or_else(|| locator.pointer()).or_else(|| {
+        let file = index.name(BASE_PATH)?.file;
+        index.names.iter().find(|(name, spot)| name == WHOLE && spot.file == file).map(|(_, spot)| *spot)
+    })
 }
 
 struct Locator<'l> {
@@ -48,14 +52,14 @@ impl<'l> Locator<'l> {
         let index = self.index;
         let Some(((kind, name), rest)) = trail.split_first() else {
             return match self.rule() {
-                rule if rule.starts_with("server") => index.name("BASE_PATH"),
+                rule if rule.starts_with("server") => index.name(BASE_PATH),
                 rule if rule.starts_with("info") => index.name("API_VERSION"),
                 _ => None,
             };
         };
         match *kind {
             "info" => index.name("API_VERSION"),
-            "server" | "variable" => index.name("BASE_PATH"),
+            "server" | "variable" => index.name(BASE_PATH),
             "tag" => self.tag(self.instead().unwrap_or(name)),
             "path" => self.path(name, rest),
             "operation" => self.operation(index.endpoint(name)?, rest),
@@ -86,7 +90,7 @@ impl<'l> Locator<'l> {
         let mut endpoints = self.index.endpoints.iter();
         let Some((("operation", method), _)) = rest.split_first() else {
             if rest.iter().any(|(kind, _)| *kind == "server") {
-                return self.index.name("BASE_PATH");
+                return self.index.name(BASE_PATH);
             }
             let path = self.instead().filter(|_| self.not_in_code()).unwrap_or(path);
             return endpoints.find(|endpoint| endpoint.path == path).map(|endpoint| endpoint.key("path"));
@@ -104,7 +108,7 @@ impl<'l> Locator<'l> {
                 "operation-security" | "request-body-not-in-code" => endpoint.call(),
                 "request-body-not-in-file" => endpoint.input("Json")?.spot,
                 rule if rule.contains("deprecat") => endpoint.key("deprecated"),
-                rule if rule.starts_with("server") => self.index.name("BASE_PATH")?,
+                rule if rule.starts_with("server") => self.index.name(BASE_PATH)?,
                 _ => endpoint.function,
             });
         };
@@ -115,7 +119,7 @@ impl<'l> Locator<'l> {
             }
             "response" if name.starts_with(['1', '2', '3']) => self.success(endpoint, name, rest),
             "response" => self.refusal(endpoint, name, rest),
-            "server" => self.index.name("BASE_PATH"),
+            "server" => self.index.name(BASE_PATH),
             _ => Some(endpoint.function),
         }
     }
@@ -280,7 +284,7 @@ impl<'l> Locator<'l> {
         let index = self.index;
         match tokens[..] {
             ["info", ..] => index.name("API_VERSION"),
-            ["servers", ..] => index.name("BASE_PATH"),
+            ["servers", ..] => index.name(BASE_PATH),
             ["security", ..] | ["components", "securitySchemes", ..] => index.name("SCHEME_NAME"),
             ["paths", path, method, ..] => {
                 let mut here = index.endpoints.iter().filter(|endpoint| endpoint.path == path);
@@ -298,10 +302,11 @@ impl<'l> Locator<'l> {
                 let member = property.and_then(|property| of.member(property));
                 Some(member.map_or(of.spot, |member| member.spot))
             }
-            ["components", "responses" | "headers", ..] => {
-                let mut words = index.words.iter();
-                words.find(|word| word.owner == "Code" && word.within == "headers").map(|word| word.spot)
+            ["components", "responses", response, ..] => {
+                let codes = index.rust_type("Code")?;
+                Some(codes.member(response).map_or(codes.spot, |code| code.spot))
             }
+            ["components", "headers", ..] => index.name("headers"),
             _ => None,
         }
     }

@@ -1,8 +1,6 @@
 //! Structs and enums that go over the wire, with the names that serde gives to them and to their members.
 
-use heck::{
-    ToKebabCase, ToLowerCamelCase, ToPascalCase, ToShoutyKebabCase, ToShoutySnakeCase, ToSnakeCase,
-};
+use heck::{ToKebabCase, ToLowerCamelCase, ToPascalCase, ToShoutyKebabCase, ToShoutySnakeCase, ToSnakeCase};
 use syn::punctuated::Punctuated;
 use syn::{
     Attribute, Expr, Fields, GenericArgument, ItemEnum, ItemStruct, Lit, Meta, PathArguments, Token, Type,

@@ -63,6 +63,10 @@ impl<'ast> Visit<'ast> for Words {
         }
     }
 
+    fn visit_attribute(&mut self, _: &'ast syn::Attribute) {
+        // Comments are attributes too.
+    }
+
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
         let Type::Path(_) = &*item.self_ty else { return };
         self.owner = last_ident(&item.self_ty).unwrap_or_default();
@@ -124,8 +128,6 @@ struct Variants(Vec<(String, proc_macro2::Span)>);
 
 impl<'ast> Visit<'ast> for Variants {
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        self.0.extend(
-            path.segments.last().map(|segment| (segment.ident.to_string(), segment.ident.span())),
-        );
+        self.0.extend(path.segments.last().map(|segment| (segment.ident.to_string(), segment.ident.span())));
     }
 }
