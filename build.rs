@@ -1,13 +1,41 @@
-//! Generates the typed client of the tests from the OpenAPI document, when the feature `client` is on.
+//! Lists the released documents, and generates the typed client of the tests from the OpenAPI document
+//! when the feature `client` is on.
 //!
 //! It never fails over the document: `cargo xtask check` links the library, so it could then not explain
 //! what is wrong. What cannot be generated becomes a `compile_error!` in the client instead, and only the
 //! tests see it.
 
+use std::path::PathBuf;
+use std::{env, fs, io};
+
+const RELEASED: &str = "openapi/released";
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={RELEASED}");
+    let list = released().expect("the released documents can be listed");
+    fs::write(out("released.rs"), list).expect("OUT_DIR can be written");
     #[cfg(feature = "client")]
     client::generate();
+}
+
+/// The released documents as Rust: a slice of their names and contents.
+fn released() -> io::Result<String> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(RELEASED)? {
+        let name = entry?.file_name().into_string().unwrap_or_default();
+        names.extend(Some(name).filter(|name| name.ends_with(".yaml") || name.ends_with(".json")));
+    }
+    names.sort();
+    let entry = |name: &String| {
+        let path = format!("/{RELEASED}/{name}");
+        format!("({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))),")
+    };
+    Ok(format!("&[{}]", names.iter().map(entry).collect::<String>()))
+}
+
+fn out(file: &str) -> PathBuf {
+    PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join(file)
 }
 
 #[cfg(feature = "client")]
@@ -17,8 +45,7 @@ mod yaml;
 
 #[cfg(feature = "client")]
 mod client {
-    use std::path::PathBuf;
-    use std::{env, fs, panic};
+    use std::{fs, panic};
 
     use progenitor::{GenerationSettings, Generator, InterfaceStyle};
 
@@ -31,8 +58,7 @@ mod client {
             let message = format!("{DOCUMENT}: {problem}; `cargo xtask check` tells more");
             format!("compile_error!({message:?});")
         });
-        let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-        fs::write(out.join("client.rs"), code).expect("OUT_DIR can be written");
+        fs::write(super::out("client.rs"), code).expect("OUT_DIR can be written");
     }
 
     fn client() -> Result<String, String> {

@@ -13,6 +13,7 @@ use crate::yaml;
 pub struct Document {
     yaml: Bytes,
     json: Value,
+    released: &'static [(&'static str, &'static str)],
 }
 
 /// Why it cannot.
@@ -40,7 +41,19 @@ impl Document {
     /// [`DocumentError::Unreadable`].
     pub fn from_yaml(text: &str) -> Result<Self, DocumentError> {
         let json = yaml::read(text)?.to_json();
-        Ok(Self { yaml: Bytes::copy_from_slice(text.as_bytes()), json })
+        Ok(Self { yaml: Bytes::copy_from_slice(text.as_bytes()), json, released: &[] })
+    }
+
+    /// With the documents of released versions, each a file name such as `1.0.0.yaml` and its content.
+    #[must_use]
+    pub fn with_released(mut self, released: &'static [(&'static str, &'static str)]) -> Self {
+        self.released = released;
+        self
+    }
+
+    /// The documents of released versions, as [`Self::with_released`] took them.
+    pub fn released(&self) -> &'static [(&'static str, &'static str)] {
+        self.released
     }
 
     /// The document byte for byte.

@@ -1,6 +1,7 @@
 //! The program `animal-store`: arguments, configuration, start, await.
 
 mod logging;
+mod transfer;
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -21,6 +22,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// The document that this program serves.
 const DOCUMENT: &str = include_str!("../openapi/animal-store.yaml");
+/// The documents of released versions, in `openapi/released`.
+const RELEASED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/released.rs"));
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -55,12 +58,16 @@ enum Command {
         #[command(subcommand)]
         command: KeyCommand,
     },
+    /// Copy all animals and keys to another database. Interrupted, it goes on when it is run again.
+    Copy(transfer::Copy),
+    /// Copy an SQLite database that is in use into a new file.
+    Backup(transfer::Backup),
 }
 
 #[derive(Args)]
 struct Place {
     /// Where the animals and keys are. [default: sqlite:animal-store.db]
-    #[arg(long, value_name = "sqlite:PATH")]
+    #[arg(long, value_name = "sqlite:PATH|postgres://...")]
     database: Option<String>,
     /// A configuration file in TOML.
     #[arg(long, value_name = "FILE")]
@@ -155,6 +162,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         }
         Command::Config { place } => Ok(print(&load(place, None, None)?.page())?),
         Command::Key { command } => runtime.block_on(key(command)),
+        Command::Copy(copy) => runtime.block_on(copy.run()),
+        Command::Backup(backup) => backup.run(),
     };
     // Nothing worth waiting for is left, and a stuck client must not hold up the exit.
     runtime.shutdown_background();
@@ -169,10 +178,12 @@ fn print(text: &str) -> io::Result<()> {
     io::stdout().write_all(text.as_bytes())
 }
 
-fn open(config: &Config, log: &Logger) -> Result<Arc<dyn Store>, Failure> {
-    let options =
-        StoreOptions { write_queue: config.write_queue, lock_timeout: config.lock_timeout, log: log.clone() };
-    Ok(storage::open(&config.database, &options)?)
+fn store_options(config: &Config, log: &Logger) -> StoreOptions {
+    StoreOptions { write_queue: config.write_queue, lock_timeout: config.lock_timeout, log: log.clone() }
+}
+
+async fn open(config: &Config, log: &Logger) -> Result<Arc<dyn Store>, Failure> {
+    Ok(storage::open(&config.database, &store_options(config, log)).await?)
 }
 
 async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
@@ -180,7 +191,7 @@ async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
-    let document = Document::from_yaml(DOCUMENT)?;
+    let document = Document::from_yaml(DOCUMENT)?.with_released(RELEASED);
     let options = ServerOptions {
         bind: config.bind,
         ops_bind: config.ops_bind.map(|OpsBind(address)| address),
@@ -190,7 +201,7 @@ async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
         log_one_in: config.log.one_in,
     };
     options.check()?;
-    let store = open(config, log)?;
+    let store = open(config, log).await?;
     let server = match Server::start(&options, &document, Arc::clone(&store), log) {
         Ok(server) => server,
         Err(error) => {
@@ -217,14 +228,15 @@ async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
 
 async fn key(command: KeyCommand) -> Result<(), Failure> {
     let now = Timestamp::from_second(Timestamp::now().as_second())?;
-    let opened = |place| open(&load(place, None, None)?.config, &Logger::root(slog::Discard, slog::o!()));
+    let opened =
+        async |place| open(&load(place, None, None)?.config, &Logger::root(slog::Discard, slog::o!())).await;
     let no_key = |id: &str| format!("there is no key {id} that is still good; key list shows all");
     let store = match &command {
         KeyCommand::Create { place, .. }
         | KeyCommand::List { place }
         | KeyCommand::Rotate { place, .. }
         | KeyCommand::Revoke { place, .. } => {
-            opened(Place { database: place.database.clone(), config: place.config.clone() })?
+            opened(Place { database: place.database.clone(), config: place.config.clone() }).await?
         }
     };
     let result: Result<String, Failure> = async {

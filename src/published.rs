@@ -21,6 +21,11 @@ use crate::responses::Refusal;
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// May be kept, but must be asked about: a new version of the program can bring a new content.
+const REVALIDATED: &str = "no-cache";
+/// What is released never changes (RFC 8246), so it may be kept for a year, which is as long as there is.
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+
 /// Files by their path.
 pub(crate) struct Published(HashMap<String, File>);
 
@@ -31,23 +36,33 @@ struct File {
 }
 
 impl Published {
-    /// The document, as written and as JSON, and the page.
+    /// The document, as written and as JSON, those of released versions, and the page.
     pub(crate) fn new(document: &Document) -> Self {
         let mut files = HashMap::new();
         let mut add =
             |path: &str, kind: &'static str, content: Bytes, extra: &[(HeaderName, &'static str)]| {
                 files.insert(path.to_owned(), File::new(kind, content, extra));
             };
+        let text = |text: &'static str| Bytes::from_static(text.as_bytes());
         // Tools on other origins may read the document (Fetch, section 3.2).
-        let shared =
-            [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"), (header::ACCESS_CONTROL_EXPOSE_HEADERS, "etag")];
-        add("/openapi.yaml", "application/yaml", document.yaml(), &shared);
-        add("/openapi.json", "application/json", document.json(), &shared);
+        let shared = |cached| {
+            [
+                (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+                (header::ACCESS_CONTROL_EXPOSE_HEADERS, "etag"),
+                (header::CACHE_CONTROL, cached),
+            ]
+        };
+        let (yaml, json) = ("application/yaml", "application/json");
+        add("/openapi.yaml", yaml, document.yaml(), &shared(REVALIDATED));
+        add("/openapi.json", json, document.json(), &shared(REVALIDATED));
+        for (name, content) in document.released() {
+            let kind = if name.ends_with(".json") { json } else { yaml };
+            add(&format!("/openapi/{name}"), kind, text(content), &shared(IMMUTABLE));
+        }
         let page = [
             (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
             (header::REFERRER_POLICY, "no-referrer"),
         ];
-        let text = |text: &'static str| Bytes::from_static(text.as_bytes());
         add("/docs", "text/html; charset=utf-8", text(include_str!("docs/index.html")), &page);
         add("/docs/page.css", "text/css; charset=utf-8", text(include_str!("docs/page.css")), &[]);
         add("/docs/page.js", "text/javascript; charset=utf-8", text(include_str!("docs/page.js")), &[]);
@@ -82,8 +97,7 @@ impl File {
         let fixed = [
             (header::CONTENT_TYPE, kind),
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-            // May be kept, but must be asked about: a new version of the program can bring a new document.
-            (header::CACHE_CONTROL, "no-cache"),
+            (header::CACHE_CONTROL, REVALIDATED),
         ];
         let all = fixed.iter().chain(extra).cloned();
         let mut headers: HeaderMap =

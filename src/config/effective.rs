@@ -6,6 +6,7 @@ use figment::{Figment, Metadata, Source};
 use serde_json::Value;
 
 use super::Config;
+use crate::storage::without_password;
 
 /// A configuration, and where each setting came from.
 pub struct Loaded {
@@ -48,49 +49,10 @@ fn source(metadata: &Metadata) -> String {
     }
 }
 
-/// A database URL (RFC 3986) with its password, wherever it is, as `***`.
-pub(super) fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
-    let mut shown = match rest.rsplit_once('@') {
-        Some((user, host)) => {
-            let user =
-                user.split_once(':').map_or_else(|| user.to_owned(), |(user, _)| format!("{user}:***"));
-            format!("{scheme}://{user}@{host}")
-        }
-        None => format!("{scheme}://{rest}"),
-    };
-    let hidden = |pair: &str| match pair.split_once('=') {
-        Some((name, _)) if name.to_ascii_lowercase().contains("password") => format!("{name}=***"),
-        _ => pair.to_owned(),
-    };
-    if let Some(query) = query {
-        shown += "?";
-        shown += &query.split('&').map(hidden).collect::<Vec<_>>().join("&");
-    }
-    shown
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::Flags;
-
-    #[test]
-    fn a_password_is_never_shown() {
-        for url in [
-            "postgres://me:secret@host/db",
-            "postgres://me:sec:secret@host/db",
-            "postgres://me:p@secret@host,other:5433/db?sslmode=require",
-            "postgres://me@host/db?password=secret&sslmode=require",
-        ] {
-            let shown = without_password(url);
-            assert!(!shown.contains("secret"), "{shown}");
-            assert!(shown.contains("***") && shown.contains("host"), "{shown}");
-        }
-        assert_eq!(without_password("sqlite:a.db"), "sqlite:a.db");
-        assert_eq!(without_password("postgres://me@host/db"), "postgres://me@host/db");
-    }
 
     #[test]
     fn the_page_is_the_configuration_again_with_its_sources() {

@@ -8,9 +8,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+use self::copy::Transfer;
 use crate::operations::MAX_LIMIT;
 use crate::schemas::{NewPet, Pet, PetStatus};
 
+pub mod copy;
+pub mod postgres;
 pub mod sqlite;
 
 /// Why a store did not do what it was asked.
@@ -133,16 +136,48 @@ pub trait Store: Send + Sync + 'static {
 #[error("{0}")]
 pub struct OpenError(pub String);
 
-/// Opens the store that a `--database` value names: `sqlite:PATH`.
-pub fn open(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, OpenError> {
+/// Opens the store that a `--database` value names: `sqlite:PATH` or `postgres://...`. Must be called within
+/// a tokio runtime, which then also runs what the store does by itself.
+///
+/// # Errors
+/// One line that says what to do.
+pub async fn open(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, OpenError> {
+    let store: Arc<dyn Store> = open_for_copy(url, options).await?;
+    Ok(store)
+}
+
+/// As [`open`], for [`copy::copy`].
+///
+/// # Errors
+/// One line that says what to do.
+pub async fn open_for_copy(url: &str, options: &StoreOptions) -> Result<Arc<dyn Transfer>, OpenError> {
     match url.split_once(':') {
         Some(("sqlite", path)) if !path.is_empty() => {
             Ok(Arc::new(sqlite::SqliteStore::open(path.as_ref(), options)?))
         }
+        Some(("postgres" | "postgresql", _)) => {
+            Ok(Arc::new(postgres::PostgresStore::open(url, options).await?))
+        }
         _ => Err(OpenError(
-            "the database must be given as sqlite:PATH, for example sqlite:animals.db".to_owned(),
+            "the database must be given as sqlite:PATH, for example sqlite:animals.db, or as \
+             postgres://USER:PASSWORD@HOST:PORT/DATABASE"
+                .to_owned(),
         )),
     }
+}
+
+/// A `--database` value as it may be logged: without a password.
+pub fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    // The last one, because somebody may have forgotten to escape those in the password.
+    let (user, rest) = match rest.rsplit_once('@') {
+        Some((user, rest)) => (user.split(':').next().unwrap_or_default(), rest),
+        None => ("", rest),
+    };
+    let at = if user.is_empty() { "" } else { "@" };
+    // What follows may hold a password as well.
+    let place = rest.split('?').next().unwrap_or_default();
+    format!("{scheme}://{user}{at}{place}")
 }
 
 /// What an operator may set about a store.
@@ -154,4 +189,23 @@ pub struct StoreOptions {
     pub lock_timeout: std::time::Duration,
     /// Where the store reports what no caller can be told.
     pub log: slog::Logger,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_password;
+
+    #[test]
+    fn no_password_is_shown() {
+        for (url, shown) in [
+            ("sqlite:a@b:c?password=x", "sqlite:a@b:c?password=x"),
+            ("postgres://u:secret@h:1,i:2/d", "postgres://u@h:1,i:2/d"),
+            ("postgres://u@h/d?password=secret&sslmode=require", "postgres://u@h/d"),
+            ("postgres://u:secret@secret@h/d", "postgres://u@h/d"),
+            ("postgres://u:secret?secret/@h/d", "postgres://u@h/d"),
+            ("postgres:///d?host=/tmp&user=u", "postgres:///d"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
+    }
 }

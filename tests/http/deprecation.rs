@@ -7,7 +7,7 @@ use reqwest::Method;
 use crate::faulty::{Fault, Step};
 use crate::recorder::contract::Contract;
 use crate::recorder::wire::Response;
-use crate::service::{Ask, Service};
+use crate::service::{Ask, DOCUMENT, Service};
 
 #[track_caller]
 fn says_so(answer: &Response, status: u16) {
@@ -123,4 +123,13 @@ async fn the_successor_is_there() {
     let link = service.get("/v1/pets/1").await.header("link").unwrap().to_owned();
     let target = link.strip_prefix('<').unwrap().split_once('>').unwrap().0;
     service.get(target).await.expect(200);
+}
+
+#[tokio::test]
+async fn another_date_in_the_document_is_another_date_in_the_headers() {
+    let other = DOCUMENT.replace("'2030-12-05'", "'2031-01-02'").replace("'2026-11-21'", "'2026-11-22'");
+    let service = Service::setup().document(other).start().await;
+    let answer = service.get("/v1/pets/1").await;
+    assert_eq!(answer.header("sunset"), Some("Thu, 02 Jan 2031 00:00:00 GMT"));
+    assert_eq!(answer.header("deprecation"), Some("@1795305600"));
 }

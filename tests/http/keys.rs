@@ -6,6 +6,7 @@ use animal_store::keys::commands;
 use animal_store::storage::{self, Store, StoreOptions};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
+use sha2::{Digest, Sha256};
 use slog::{Logger, o};
 
 use crate::recorder::wire::Response;
@@ -174,7 +175,7 @@ async fn a_key_revoked_by_another_process_is_bad_at_once() {
     service.get_with(&key.secret, "/v1/pets").await.expect(200);
     let log = Logger::root(slog::Discard, o!());
     let options = StoreOptions { write_queue: 16, lock_timeout: Duration::from_secs(2), log };
-    let elsewhere = storage::open(&service.database(), &options).unwrap();
+    let elsewhere = storage::open(&service.database(), &options).await.unwrap();
     assert!(elsewhere.revoke_key(&key.record.id, Timestamp::now()).await.unwrap());
     unauthorized(&service.get_with(&key.secret, "/v1/pets").await, BAD);
 }
@@ -224,6 +225,17 @@ async fn the_database_holds_no_key() {
     }
     service.stop(Duration::from_secs(5)).await;
     assert!(!held(std::fs::read(path).unwrap(), &service.key));
+}
+
+#[tokio::test]
+async fn of_a_key_its_hash_is_stored() {
+    let service = Service::start().await;
+    let key = service.new_key("shop", Some(SignedDuration::from_hours(1))).await;
+    let stored = service.store.keys().await.unwrap();
+    let stored = stored.iter().find(|stored| stored.id == key.record.id).expect("the key");
+    assert_eq!(stored.hash, <[u8; 32]>::from(Sha256::digest(&key.secret)));
+    assert_eq!((&*stored.name, stored.revoked), ("shop", None));
+    assert!(stored.expires > Some(stored.created));
 }
 
 #[tokio::test]

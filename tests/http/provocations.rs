@@ -91,8 +91,11 @@ async fn every_declared_status_of_every_operation_can_be_provoked() {
     let (mut declared, mut seen, mut codes) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for operation in &Contract::get().operations {
         for status in operation.statuses() {
-            let setup = Service::setup().request_timeout(Duration::from_millis(200));
-            let service = setup.rate_limit(5, Duration::from_secs(3600)).start().await;
+            let setup = Service::setup().rate_limit(5, Duration::from_secs(3600));
+            // Only where time must run out: a busy machine may need long for the rest.
+            let hurried = status == 408;
+            let limit = if hurried { Duration::from_millis(200) } else { Duration::from_secs(10) };
+            let service = setup.request_timeout(limit).start().await;
             let answer = provoke(&service, operation, status).await;
             assert_eq!(answer.status, status, "{}: {}", operation.id, answer.text());
             declared.insert((operation.id.clone(), status));

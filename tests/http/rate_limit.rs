@@ -20,6 +20,17 @@ async fn a_key_may_make_its_requests_all_at_once_and_no_more() {
 }
 
 #[tokio::test]
+async fn a_spent_key_is_told_its_policy_and_its_state() {
+    let service = Service::setup().rate_limit(3, HOUR).start().await;
+    service.add(3).await;
+    let answer = service.get("/v1/pets").await;
+    answer.refused(429, "rate_limited");
+    let wait = answer.header("retry-after").unwrap();
+    assert_eq!(answer.header("ratelimit-policy"), Some("\"key\";q=3;w=3600"));
+    assert_eq!(answer.header("ratelimit"), Some(&*format!("\"key\";r=0;t={wait}")));
+}
+
+#[tokio::test]
 async fn a_spent_key_spends_no_other() {
     let service = Service::setup().rate_limit(1, HOUR).start().await;
     let other = service.new_key("other", None).await.secret;

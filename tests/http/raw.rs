@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use crate::recorder::wire::{Response, Responses};
 
 /// The longest that anything may take; no test waits so long unless it fails.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A connection. What is sent over it must be one request at a time, or a series without HEAD.
 pub struct Raw {

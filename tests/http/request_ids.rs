@@ -1,4 +1,4 @@
-//! Every answer that the service makes itself has an identifier of its own.
+//! Every answer that the service makes itself has an identifier of its own, and a record in the log.
 
 use std::collections::BTreeSet;
 
@@ -41,4 +41,16 @@ async fn a_request_id_sent_by_the_client_is_not_taken_over() {
     let service = Service::start().await;
     let request = service.request(Method::GET, "/v1/pets").header("x-request-id", "mine");
     assert_ne!(request.answer().await.header("x-request-id"), Some("mine"));
+}
+
+#[tokio::test]
+async fn the_log_keeps_the_trace_of_a_client_and_nothing_else_in_its_place() {
+    let service = Service::start().await;
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let ask = |value: &str| service.request(Method::GET, "/v1/pets").header("traceparent", value).answer();
+    ask(trace).await.expect(200);
+    ask(&service.key).await.expect(200);
+    let log = service.log.text();
+    assert!(log.contains(trace), "{log}");
+    assert!(!log.contains(&service.key), "{log}");
 }

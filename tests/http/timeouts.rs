@@ -124,16 +124,16 @@ async fn the_connection_of_a_stalled_request_can_be_used_again() {
 
 #[tokio::test]
 async fn the_time_for_the_body_is_not_taken_from_the_time_for_the_store() {
-    let service = Service::setup().request_timeout(Duration::from_millis(400)).start().await;
+    let service = Service::setup().request_timeout(Duration::from_millis(1500)).start().await;
     let gate = Gate::closed();
     service.store.fail(Step::AddPet, Fault::Stall(gate.clone()));
     let mut raw = service.raw().await;
     raw.head("POST /v1/pets", &format!("{JSON}Content-Length: {}\r\n", BODY.len())).await;
     // Together these are more than one limit; each is less.
-    tokio::time::sleep(Duration::from_millis(250)).await;
+    tokio::time::sleep(Duration::from_millis(1000)).await;
     raw.send(BODY).await;
     gate.arrival().await;
-    tokio::time::sleep(Duration::from_millis(250)).await;
+    tokio::time::sleep(Duration::from_millis(1000)).await;
     gate.open();
     let pet = raw.response().await.expect(201);
     assert_eq!(ids(&service.get("/v1/pets").await.expect(200)), [pet["id"].as_i64().unwrap()]);

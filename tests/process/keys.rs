@@ -81,7 +81,7 @@ async fn a_key_revoked_while_the_service_runs_is_bad_soon() {
 async fn a_key_expires_while_the_service_runs() {
     let place = Place::new();
     let service = place.serve(&[]).await;
-    let key = place.run(&["key", "create", "shop", "--expires-in", "2s"]).await.printed();
+    let key = place.run(&["key", "create", "shop", "--expires-in", "4s"]).await.printed();
     service.get(key.trim_end(), "/v1/pets").await.expect(200);
     assert!(service.until(401, key.trim_end()).await < SOON);
     assert_eq!(row(&place, "shop").await[1], "expired");

@@ -12,7 +12,7 @@ pub trait Ask {
 
 impl Ask for reqwest::RequestBuilder {
     async fn answer(self) -> Response {
-        let response = self.timeout(Duration::from_secs(20)).send().await.expect("an answer");
+        let response = self.timeout(Duration::from_secs(60)).send().await.expect("an answer");
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = response.bytes().await.expect("a complete answer").to_vec();
         Response { status, headers, body }

@@ -8,11 +8,12 @@ use http::header::{ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, Header
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
+use super::published;
 use super::schema::{problems, validator};
 use super::wire::{RequestLine, Response};
 
 /// Headers that an answer may have though the document does not declare them.
-const UNDECLARED: [HeaderName; 5] = [
+pub(super) const UNDECLARED: [HeaderName; 5] = [
     CONTENT_TYPE,      // The keys of `content` say it (OpenAPI 3.0.3, Response Object).
     CONTENT_LENGTH,    // Framing, RFC 9112, section 6.
     TRANSFER_ENCODING, // Framing as well.
@@ -115,6 +116,10 @@ impl Contract {
         let path = request.path();
         if request.target.len() > MAX_TARGET || out_of_reach(&request.method, path) {
             judged.violations = judge_unrouted(response);
+            return judged;
+        }
+        if published::is(path) && response.status != 404 {
+            judged.violations = published::judge(request, response);
             return judged;
         }
         let here = self.at(path);

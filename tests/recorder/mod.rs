@@ -9,6 +9,7 @@
 
 pub mod ask;
 pub mod contract;
+mod published;
 mod schema;
 pub mod tap;
 pub mod wire;

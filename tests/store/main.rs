@@ -4,4 +4,8 @@
 //! says `battery!(ItsEngine)`; what only that engine does is tested beside it.
 
 mod battery;
+mod copy;
+mod postgres;
+#[path = "../postgres_cluster/mod.rs"]
+mod postgres_cluster;
 mod sqlite;

@@ -88,7 +88,7 @@ fn check(spec: &Path, served: &Value, options: &Options) -> u8 {
 /// 0 when the two agree, 1 when they do not, 2 when the file could not be read.
 pub fn exit_code(findings: &[Finding]) -> u8 {
     match findings.iter().map(|finding| finding.severity).max() {
-        None | Some(Severity::Warning) => 0,
+        None | Some(Severity::Info | Severity::Warning) => 0,
         Some(Severity::Error) => 1,
         Some(Severity::Unreadable) => 2,
     }

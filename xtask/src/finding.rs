@@ -11,7 +11,9 @@ use crate::source::Location;
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing, nothing to stop for.
+    /// Good to know.
+    Info,
+    /// Worth a look, nothing to stop for.
     Warning,
     /// File and code disagree.
     Error,
@@ -19,14 +21,14 @@ pub enum Severity {
     Unreadable,
 }
 
-impl Severity {
-    /// What programs call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Warning => "warning",
-            Self::Error => "error",
-            Self::Unreadable => "unreadable",
-        }
+impl fmt::Display for Severity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+            Severity::Unreadable => "unreadable",
+        })
     }
 }
 
@@ -114,6 +116,8 @@ pub struct Finding {
     pub instead: Option<String>,
     /// The Rust code that says otherwise.
     pub source: Option<Location>,
+    /// Where else it is written, as file, line and column. Empty if nowhere.
+    pub elsewhere: String,
     /// The operations that it was found in. One place in `components` can be used by many.
     pub operations: Vec<String>,
 }
@@ -133,6 +137,7 @@ impl Finding {
             fix: String::new(),
             instead: None,
             source: None,
+            elsewhere: String::new(),
             operations: Vec::new(),
         }
     }

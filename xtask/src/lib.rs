@@ -3,10 +3,14 @@
 //! `cargo xtask check` is a short pipeline: what is [`written`], what is [`served`], [`compare`] them, look
 //! up each [`finding`] in the [`source`], and [`report`] it.
 
+pub mod bench;
+pub mod breaking;
 pub mod check;
 pub mod ci;
 pub mod compare;
 pub mod finding;
+pub mod outside;
+pub mod release;
 pub mod report;
 pub mod serve;
 pub mod served;

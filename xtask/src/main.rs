@@ -6,19 +6,21 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use jiff::Zoned;
 use jiff::civil::Date;
+use xtask::outside::Part;
 use xtask::report::Output;
-use xtask::{check, ci, serve};
+use xtask::{breaking, check, ci, outside, release, serve};
 
 /// What `--format json` prints, for the help.
 const JSON: &str = r#"`--format json` prints an array with an object for each finding:
   rule        name of the rule, in kebab-case
-  severity    "error", "warning", or "unreadable" where the document could not be understood
+  severity    "error", "warning", "info", or "unreadable" where the document could not be understood
   message     what is wrong, as a sentence
   pointer     JSON pointer (RFC 6901) into the document; what it lacks has that of its owner
   file        path of the document, from the root of the repository
   line, column, end {line, column}
               where it is; both count from 1, columns in characters, `end` is the place after it
   source      {file, line, column} of the Rust code that says otherwise, or null
+  elsewhere   where else in a document it is written, as file, line and column; empty if nowhere
   says        {document, code}: what either side says, for people; empty where it has no say
   fix         what would mend it, as a sentence
   operations  operationIds of the operations that it was found in
@@ -56,6 +58,15 @@ enum Command {
         #[arg(long)]
         tolerated: bool,
     },
+    /// Compare the OpenAPI document with a released one: what changed, and whom it breaks.
+    ///
+    /// Exits with 0 if nothing breaks, 1 if something does or the version is too low, 2 if a document
+    /// could not be read.
+    Breaking(breaking::command::Arguments),
+    /// Release the document under its version, or look whether every release is as it was.
+    ///
+    /// Exits with 0 if done or in order, 1 if refused or not in order, 2 if something could not be read.
+    Release(release::Arguments),
     /// Build the service and run it with a development database and key, both in target/dev.
     ///
     /// Delete target/dev to begin with an empty store.
@@ -69,6 +80,14 @@ enum Command {
     },
     /// Do what CI does: formatting, clippy, check, all tests. Stops at the first that fails.
     Ci,
+    /// Let tools that know nothing of us judge the document and the service.
+    ///
+    /// Needs node (20 or newer), npm, python3 with venv, and chromium, and installs the rest into
+    /// target/outside.
+    Outside {
+        /// Only these [default: all].
+        parts: Vec<Part>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -78,10 +97,17 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Command::Check { spec, today, output, watch, .. } => {
-            let today = today.unwrap_or_else(|| Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC).date());
+            let today = today.unwrap_or_else(utc_today);
             check::run(&check::Options { spec, today, format: output.format, watch })
         }
+        Command::Breaking(arguments) => breaking::command::run(&arguments, utc_today()),
+        Command::Release(arguments) => release::run(&arguments, utc_today()),
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
+        Command::Outside { parts } => outside::run(&parts),
     }
+}
+
+fn utc_today() -> Date {
+    Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC).date()
 }

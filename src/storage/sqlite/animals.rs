@@ -17,6 +17,12 @@ const PAGE: &str = "SELECT id, name, category_id, status FROM animal WHERE id >=
 const PAGE_OF_STATUS: &str = "SELECT id, name, category_id, status \
      FROM animal INDEXED BY animal_by_status WHERE status = ?3 AND id >= ?1 ORDER BY id LIMIT ?2";
 
+// AUTOINCREMENT goes on from the highest identifier, also from one that was given.
+const TAKE: &str = "INSERT INTO animal (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4) \
+     ON CONFLICT (id) DO NOTHING";
+
+const LAST: &str = "SELECT id, name, category_id, status FROM animal ORDER BY id DESC LIMIT 1";
+
 pub(super) fn insert(connection: &Connection, new: NewPet) -> Attempt<Pet> {
     let NewPet { name, category_id, status } = new;
     connection.prepare_cached(INSERT)?.execute(params![
@@ -29,6 +35,21 @@ pub(super) fn insert(connection: &Connection, new: NewPet) -> Attempt<Pet> {
 
 pub(super) fn get(connection: &Connection, id: i64) -> rusqlite::Result<Option<Pet>> {
     connection.prepare_cached(GET)?.query_row([id], pet).optional()
+}
+
+/// Stores animals under the identifiers that they have, unless these are taken.
+pub(super) fn take(connection: &Connection, pets: &[Pet]) -> Attempt<()> {
+    let mut statement = connection.prepare_cached(TAKE)?;
+    for pet in pets {
+        let status = pet.status.map(PetStatus::as_str);
+        statement.execute(params![pet.id, pet.name.as_str(), pet.category_id, status])?;
+    }
+    Ok(Ok(()))
+}
+
+/// The animal with the highest identifier.
+pub(super) fn last(connection: &Connection) -> rusqlite::Result<Option<Pet>> {
+    connection.prepare_cached(LAST)?.query_row([], pet).optional()
 }
 
 /// One animal more than asked for is read: it says whether there are more, and is not returned.

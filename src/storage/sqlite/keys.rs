@@ -11,6 +11,11 @@ use crate::storage::{KeyRecord, StoreError};
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
+const TAKE: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+     ON CONFLICT (id) DO UPDATE SET name = excluded.name, hash = excluded.hash, \
+         created = excluded.created, expires = excluded.expires, revoked = excluded.revoked";
+
 const ALL: &str = "SELECT id, name, hash, created, expires, revoked FROM api_key ORDER BY created, position";
 
 const BY_HASH: &str = "SELECT id, name, hash, created, expires, revoked FROM api_key WHERE hash = ?1";
@@ -21,7 +26,16 @@ const EXPIRE: &str = "UPDATE api_key SET expires = min(coalesce(expires, ?2), ?2
      WHERE id = ?1 AND revoked IS NULL";
 
 pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> Attempt<()> {
-    let inserted = connection.prepare_cached(INSERT)?.execute(params![
+    store(connection, INSERT, key)
+}
+
+/// Stores a key in place of the one with the same identifier, if there is one.
+pub(super) fn take(connection: &Connection, key: &KeyRecord) -> Attempt<()> {
+    store(connection, TAKE, key)
+}
+
+fn store(connection: &Connection, statement: &str, key: &KeyRecord) -> Attempt<()> {
+    let inserted = connection.prepare_cached(statement)?.execute(params![
         key.id,
         key.name,
         key.hash,

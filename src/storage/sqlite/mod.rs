@@ -40,6 +40,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use slog::Logger;
 
+use super::copy::Transfer;
 use super::{KeyRecord, OpenError, PetsFound, PetsQuery, Store, StoreError, StoreOptions};
 use crate::schemas::{NewPet, Pet};
 use failure::failure;
@@ -47,6 +48,7 @@ use reader::Readers;
 use writer::{Attempt, Writer};
 
 mod animals;
+mod backup;
 mod connection;
 mod failure;
 mod keys;
@@ -54,6 +56,8 @@ mod migrations;
 mod opening;
 mod reader;
 mod writer;
+
+pub use backup::backup;
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
@@ -161,5 +165,20 @@ impl Store for SqliteStore {
         // writer's is the last one and takes the log with it.
         drop(self.open.write().unwrap_or_else(PoisonError::into_inner).take());
         self.ended.wait().await;
+    }
+}
+
+#[async_trait]
+impl Transfer for SqliteStore {
+    async fn last_pet(&self) -> Result<Option<Pet>, StoreError> {
+        self.read(animals::last)
+    }
+
+    async fn take_pets(&self, pets: Vec<Pet>) -> Result<(), StoreError> {
+        self.write(move |connection| animals::take(connection, &pets)).await
+    }
+
+    async fn take_key(&self, key: KeyRecord) -> Result<(), StoreError> {
+        self.write(move |connection| keys::take(connection, &key)).await
     }
 }

@@ -97,6 +97,22 @@ pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenEr
     })
 }
 
+/// Opens the store at `path` for a backup, if it is one. The error is one line.
+pub(super) fn open_for_backup(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
+    let open = || {
+        let path = fs::canonicalize(path).map_err(Refusal::Forbidden)?;
+        look_untouched(&path)?;
+        // One that may write removes the log's files again if nobody else uses them.
+        let connection = connection::writing(&path, lock_timeout)?;
+        refuse_others(&connection)?;
+        Ok(connection)
+    };
+    open().map_err(|refusal: Refusal| {
+        let line = format!("{} {refusal}", path.display());
+        OpenError(line.replace(char::is_control, "?"))
+    })
+}
+
 fn refuse_or_open(path: &Path, lock_timeout: Duration) -> Result<Opened, Refusal> {
     // Absolute, and so never `:memory:` or `file:...`, which mean something else to SQLite.
     let path = std::path::absolute(path).map_err(Refusal::Forbidden)?;

@@ -8,7 +8,7 @@ use futures::future::join_all;
 use super::{Engine, add, new_pet};
 
 pub(crate) async fn an_animal_comes_back_exactly_as_it_was_given(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     let longest = "🦔".repeat(255);
     let names = [
         "Rex",
@@ -34,7 +34,7 @@ pub(crate) async fn an_animal_comes_back_exactly_as_it_was_given(engine: impl En
 }
 
 pub(crate) async fn an_animal_that_is_not_there_is_none(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     assert_eq!(store.pet(1).await.unwrap(), None);
     let only = add(&*store, "only").await;
     for id in [i64::MIN, -1, 0, only.id - 1, only.id + 1, i64::MAX] {
@@ -43,7 +43,7 @@ pub(crate) async fn an_animal_that_is_not_there_is_none(engine: impl Engine) {
 }
 
 pub(crate) async fn identifiers_ascend(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     let mut last = 0;
     for number in 0..50 {
         let id = add(&*store, &number.to_string()).await.id;
@@ -53,7 +53,7 @@ pub(crate) async fn identifiers_ascend(engine: impl Engine) {
 }
 
 pub(crate) async fn identifiers_are_unique_among_64_writers(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     let writers = (0..64).map(|writer| {
         let store = store.clone();
         tokio::spawn(async move {
@@ -78,7 +78,7 @@ pub(crate) async fn identifiers_are_unique_among_64_writers(engine: impl Engine)
 }
 
 pub(crate) async fn identifiers_are_unique_among_two_handles(engine: impl Engine) {
-    let handles = [engine.open(), engine.open()];
+    let handles = [engine.open().await, engine.open().await];
     let adding = (0..40).map(|number| {
         let store = &handles[number % 2];
         async move { add(&**store, &number.to_string()).await }

@@ -15,7 +15,7 @@ async fn expiry(store: &dyn Store, number: u8) -> Option<Timestamp> {
 }
 
 pub(crate) async fn a_key_comes_back_as_it_was_given(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     let all = [
         key(1),
         KeyRecord { name: "Zoé's 🔑\n".to_owned(), expires: Some(second(50)), ..key(2) },
@@ -34,7 +34,7 @@ pub(crate) async fn a_key_comes_back_as_it_was_given(engine: impl Engine) {
 }
 
 pub(crate) async fn a_key_that_is_not_there_is_none(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     assert_eq!(store.keys().await.unwrap(), []);
     store.add_key(key(1)).await.unwrap();
     let mut nearly = key(1).hash;
@@ -46,7 +46,7 @@ pub(crate) async fn a_key_that_is_not_there_is_none(engine: impl Engine) {
 }
 
 pub(crate) async fn keys_are_listed_oldest_first(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     for number in [5, 3, 9, 1] {
         store.add_key(key(number)).await.unwrap();
     }
@@ -56,7 +56,7 @@ pub(crate) async fn keys_are_listed_oldest_first(engine: impl Engine) {
 }
 
 pub(crate) async fn a_key_must_have_a_new_identifier_and_a_new_hash(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     for twin in [key(1), KeyRecord { hash: [9; 32], ..key(1) }, KeyRecord { id: "other".into(), ..key(1) }] {
         let refused = store.add_key(twin).await;
@@ -67,7 +67,7 @@ pub(crate) async fn a_key_must_have_a_new_identifier_and_a_new_hash(engine: impl
 }
 
 pub(crate) async fn a_refused_key_does_not_fail_its_neighbours(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     store.add_key(key(0)).await.unwrap();
     let writing = (1..=40_u8).map(|number| {
         let store = &store;
@@ -87,7 +87,7 @@ pub(crate) async fn a_refused_key_does_not_fail_its_neighbours(engine: impl Engi
 }
 
 pub(crate) async fn revoking_keeps_the_first_date(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     store.add_key(key(2)).await.unwrap();
     for at in [100, 50, 200] {
@@ -98,7 +98,7 @@ pub(crate) async fn revoking_keeps_the_first_date(engine: impl Engine) {
 }
 
 pub(crate) async fn rotating_stores_the_new_key_and_expires_the_old_one(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     assert!(store.rotate_key("key1", second(500), key(2)).await.unwrap());
     let old = KeyRecord { expires: Some(second(500)), ..key(1) };
@@ -106,7 +106,7 @@ pub(crate) async fn rotating_stores_the_new_key_and_expires_the_old_one(engine: 
 }
 
 pub(crate) async fn rotating_keeps_an_earlier_expiry(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     for (number, expires, expected) in [(10, 499, 499), (20, 500, 500), (30, 501, 500)] {
         store.add_key(KeyRecord { expires: Some(second(expires)), ..key(number) }).await.unwrap();
         assert!(store.rotate_key(&key(number).id, second(500), key(number + 1)).await.unwrap());
@@ -115,7 +115,7 @@ pub(crate) async fn rotating_keeps_an_earlier_expiry(engine: impl Engine) {
 }
 
 pub(crate) async fn rotating_what_is_gone_changes_nothing(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     store.revoke_key("key1", second(10)).await.unwrap();
     let before = store.keys().await.unwrap();
@@ -125,7 +125,7 @@ pub(crate) async fn rotating_what_is_gone_changes_nothing(engine: impl Engine) {
 }
 
 pub(crate) async fn rotating_to_a_key_that_exists_changes_nothing(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     store.add_key(key(2)).await.unwrap();
     for twin in [key(2), key(1), KeyRecord { id: "other".to_owned(), ..key(2) }] {

@@ -45,8 +45,8 @@ pub(crate) async fn every_page_is_what_a_model_says<E: Engine>(_: E) {
     tokio::task::block_in_place(|| {
         TestRunner::new(config).run(&(stored, questions), |(statuses, questions)| {
             runtime.block_on(async {
-                let engine = E::fresh();
-                let store = engine.open();
+                let engine = E::fresh().await;
+                let store = engine.open().await;
                 let adding = statuses.iter().map(|&status| store.add_pet(new_pet("x", 1, status)));
                 let mut model: Vec<Pet> = join_all(adding).await.into_iter().map(Result::unwrap).collect();
                 model.sort_by_key(|pet| pet.id);
@@ -70,13 +70,13 @@ pub(crate) async fn every_page_is_what_a_model_says<E: Engine>(_: E) {
 }
 
 pub(crate) async fn pages_hold_each_animal_once_while_others_add(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     let statuses = [None, Some(PetStatus::Sold), Some(PetStatus::Pending)];
     let adding = (0..300).map(|number| store.add_pet(new_pet("first", 1, statuses[number % 3])));
     let before: Vec<Pet> = join_all(adding).await.into_iter().map(Result::unwrap).collect();
     let stop = Arc::new(AtomicBool::new(false));
     let adder = tokio::spawn({
-        let (other, stop) = (engine.open(), stop.clone());
+        let (other, stop) = (engine.open().await, stop.clone());
         async move {
             let mut added = 0;
             while !stop.load(Ordering::Relaxed) && added < 3_000 {
@@ -104,7 +104,7 @@ pub(crate) async fn pages_hold_each_animal_once_while_others_add(engine: impl En
 }
 
 pub(crate) async fn the_last_page_says_so_exactly_at_the_end(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     let none = store.pets(PetsQuery { status: None, after: None, limit: 1 }).await.unwrap();
     assert_eq!(none, PetsFound { pets: Vec::new(), more: false });
     for number in 0..12 {
@@ -122,7 +122,7 @@ pub(crate) async fn the_last_page_says_so_exactly_at_the_end(engine: impl Engine
 }
 
 pub(crate) async fn an_animal_without_a_status_matches_none(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     let without = add(&*store, "nobody said").await;
     for status in PetStatus::ALL {
         let page = store.pets(PetsQuery { status: Some(status), after: None, limit: 100 }).await.unwrap();
@@ -133,7 +133,7 @@ pub(crate) async fn an_animal_without_a_status_matches_none(engine: impl Engine)
 }
 
 pub(crate) async fn a_page_may_begin_anywhere(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     let pet = store.add_pet(new_pet("x", 1, Some(PetStatus::Available))).await.unwrap();
     for status in [None, pet.status] {
         for (after, found) in [
@@ -152,7 +152,7 @@ pub(crate) async fn a_page_may_begin_anywhere(engine: impl Engine) {
 }
 
 pub(crate) async fn a_page_without_bounds_is_refused(engine: impl Engine) {
-    let store = engine.open();
+    let store = engine.open().await;
     for limit in [0, MAX_LIMIT + 1, u32::MAX] {
         let refused = store.pets(PetsQuery { status: None, after: None, limit }).await;
         assert!(matches!(refused, Err(StoreError::Broken(_))), "{limit}: {refused:?}");

@@ -9,44 +9,45 @@ use tempfile::TempDir;
 
 use crate::battery::{Engine, battery};
 
+mod backup;
 mod opening;
 mod writing;
 
 battery!(Sqlite);
 
 /// A directory with one database in it.
-struct Sqlite(TempDir);
+pub(crate) struct Sqlite(TempDir);
 
 impl Sqlite {
     fn path(&self) -> PathBuf {
         self.0.path().join("animals.db")
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("sqlite:{}", self.path().to_str().unwrap())
     }
 
-    fn with(&self, options: &StoreOptions) -> Arc<dyn Store> {
-        open(&self.url(), options).unwrap()
+    async fn with(&self, options: &StoreOptions) -> Arc<dyn Store> {
+        open(&self.url(), options).await.unwrap()
     }
 
     /// A connection such as another program would have.
-    fn connection(&self) -> rusqlite::Connection {
+    pub(crate) fn connection(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.path()).unwrap()
     }
 }
 
 impl Engine for Sqlite {
-    fn fresh() -> Self {
+    async fn fresh() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn open(&self) -> Arc<dyn Store> {
-        self.with(&options())
+    async fn open(&self) -> Arc<dyn Store> {
+        self.with(&options()).await
     }
 }
 
-fn options() -> StoreOptions {
+pub(crate) fn options() -> StoreOptions {
     StoreOptions {
         write_queue: 1024,
         lock_timeout: Duration::from_secs(10),

@@ -27,8 +27,8 @@ fn transactions(place: &Sqlite) -> usize {
 
 #[tokio::test]
 async fn waiting_writes_share_a_transaction() {
-    let place = Sqlite::fresh();
-    let store = place.open();
+    let place = Sqlite::fresh().await;
+    let store = place.open().await;
     let before = transactions(&place);
     let theirs = locked(&place);
     let adding = (0..200).map(|_| store.add_pet(new_pet("together", 1, None)));
@@ -42,8 +42,8 @@ async fn waiting_writes_share_a_transaction() {
 
 #[tokio::test]
 async fn a_full_queue_is_busy_at_once_and_loses_nothing() {
-    let place = Sqlite::fresh();
-    let store = place.with(&StoreOptions { write_queue: 4, ..options() });
+    let place = Sqlite::fresh().await;
+    let store = place.with(&StoreOptions { write_queue: 4, ..options() }).await;
     let theirs = locked(&place);
     let adding = (0..50).map(|_| store.add_pet(new_pet("x", 1, None)));
     let mut adding: Vec<_> = adding.collect();
@@ -68,8 +68,8 @@ async fn a_full_queue_is_busy_at_once_and_loses_nothing() {
 
 #[tokio::test]
 async fn a_lock_held_too_long_is_unavailable_and_later_all_is_well() {
-    let place = Sqlite::fresh();
-    let store = place.with(&StoreOptions { lock_timeout: Duration::from_millis(100), ..options() });
+    let place = Sqlite::fresh().await;
+    let store = place.with(&StoreOptions { lock_timeout: Duration::from_millis(100), ..options() }).await;
     let theirs = locked(&place);
     let (pet, stored, revoked) = tokio::join!(
         store.add_pet(new_pet("x", 1, None)),
@@ -87,9 +87,9 @@ async fn a_lock_held_too_long_is_unavailable_and_later_all_is_well() {
 
 #[tokio::test]
 async fn no_write_waits_longer_than_the_lock_timeout_whatever_is_before_it() {
-    let place = Sqlite::fresh();
+    let place = Sqlite::fresh().await;
     let lock_timeout = Duration::from_millis(300);
-    let store = place.with(&StoreOptions { lock_timeout, ..options() });
+    let store = place.with(&StoreOptions { lock_timeout, ..options() }).await;
     let _theirs = locked(&place);
     let start = std::time::Instant::now();
     // Four times as many as fit into a batch.
@@ -102,8 +102,8 @@ async fn no_write_waits_longer_than_the_lock_timeout_whatever_is_before_it() {
 
 #[tokio::test]
 async fn a_lock_held_for_a_moment_is_waited_for() {
-    let place = Sqlite::fresh();
-    let store = place.open();
+    let place = Sqlite::fresh().await;
+    let store = place.open().await;
     let theirs = locked(&place);
     let mut adding = Box::pin(store.add_pet(new_pet("patient", 1, None)));
     assert!((&mut adding).now_or_never().is_none());
@@ -114,8 +114,8 @@ async fn a_lock_held_for_a_moment_is_waited_for() {
 
 #[tokio::test]
 async fn a_write_whose_caller_left_before_it_began_is_left_out() {
-    let place = Sqlite::fresh();
-    let store = place.open();
+    let place = Sqlite::fresh().await;
+    let store = place.open().await;
     let theirs = locked(&place);
     let mut kept = Box::pin(store.add_pet(new_pet("kept", 1, None)));
     assert!((&mut kept).now_or_never().is_none());
@@ -130,8 +130,8 @@ async fn a_write_whose_caller_left_before_it_began_is_left_out() {
 
 #[tokio::test]
 async fn a_write_whose_caller_left_while_its_batch_waited_is_left_out() {
-    let place = Sqlite::fresh();
-    let store = place.with(&StoreOptions { write_queue: 1, ..options() });
+    let place = Sqlite::fresh().await;
+    let store = place.with(&StoreOptions { write_queue: 1, ..options() }).await;
     let theirs = locked(&place);
     let mut left = Box::pin(store.add_pet(new_pet("left", 1, None)));
     assert!((&mut left).now_or_never().is_none());
@@ -152,8 +152,8 @@ async fn a_write_whose_caller_left_while_its_batch_waited_is_left_out() {
 
 #[tokio::test]
 async fn a_caller_that_leaves_a_full_queue_does_not_stop_it() {
-    let place = Sqlite::fresh();
-    let store = place.with(&StoreOptions { write_queue: 2, ..options() });
+    let place = Sqlite::fresh().await;
+    let store = place.with(&StoreOptions { write_queue: 2, ..options() }).await;
     let theirs = locked(&place);
     for _ in 0..10 {
         drop(store.add_pet(new_pet("left", 1, None)).now_or_never());
@@ -168,8 +168,8 @@ async fn a_caller_that_leaves_a_full_queue_does_not_stop_it() {
 
 #[tokio::test]
 async fn closing_under_a_lock_ends_and_reports() {
-    let place = Sqlite::fresh();
-    let store = place.with(&StoreOptions { lock_timeout: Duration::from_millis(100), ..options() });
+    let place = Sqlite::fresh().await;
+    let store = place.with(&StoreOptions { lock_timeout: Duration::from_millis(100), ..options() }).await;
     let _theirs = locked(&place);
     let (answer, ()) = tokio::join!(store.add_pet(new_pet("x", 1, None)), store.close());
     assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
@@ -177,8 +177,8 @@ async fn closing_under_a_lock_ends_and_reports() {
 
 #[tokio::test]
 async fn many_processes_write_in_turn() {
-    let place = Sqlite::fresh();
-    let stores: Vec<Arc<dyn Store>> = (0..4).map(|_| place.open()).collect();
+    let place = Sqlite::fresh().await;
+    let stores: Vec<Arc<dyn Store>> = join_all((0..4).map(|_| place.open())).await;
     let writers = stores.iter().map(|store| async {
         for number in 0..50 {
             add(&**store, &number.to_string()).await;
@@ -204,8 +204,8 @@ fn refusing(place: &Sqlite, how: &str) -> rusqlite::Connection {
 #[tokio::test]
 async fn a_refused_row_is_taken_out_of_its_transaction_alone() {
     for how in ["ABORT", "FAIL"] {
-        let place = Sqlite::fresh();
-        let store = place.open();
+        let place = Sqlite::fresh().await;
+        let store = place.open().await;
         let theirs = refusing(&place, how);
         theirs.execute_batch("BEGIN IMMEDIATE").unwrap();
         let names = ["good", "bad", "good", "bad", "good"];
@@ -229,8 +229,8 @@ async fn a_refused_row_is_taken_out_of_its_transaction_alone() {
 
 #[tokio::test]
 async fn a_transaction_that_fails_acknowledges_none_of_its_writes() {
-    let place = Sqlite::fresh();
-    let store = place.open();
+    let place = Sqlite::fresh().await;
+    let store = place.open().await;
     let theirs = refusing(&place, "ROLLBACK");
     theirs.execute_batch("BEGIN IMMEDIATE").unwrap();
     // The thread has one transaction open for the first, and takes the others together.
@@ -252,8 +252,8 @@ async fn a_transaction_that_fails_acknowledges_none_of_its_writes() {
 
 #[tokio::test]
 async fn a_failure_that_passes_is_forgotten() {
-    let place = Sqlite::fresh();
-    let store = place.open();
+    let place = Sqlite::fresh().await;
+    let store = place.open().await;
     let pet = add(&*store, "here").await;
     let theirs = place.connection();
     theirs.execute_batch("ALTER TABLE animal RENAME TO away").unwrap();
@@ -273,8 +273,8 @@ async fn a_failure_that_passes_is_forgotten() {
 
 #[tokio::test]
 async fn a_value_that_is_none_of_ours_is_broken() {
-    let place = Sqlite::fresh();
-    let store = place.open();
+    let place = Sqlite::fresh().await;
+    let store = place.open().await;
     let theirs = place.connection();
     theirs.execute_batch("INSERT INTO animal (name, category_id) VALUES ('', 1)").unwrap();
     let read = store.pets(ALL).await;

@@ -16,6 +16,7 @@ pub(super) fn render(about: &About<'_>, sources: &Sources) -> String {
 
 fn annotation(finding: &Finding, file: &str, text: &str) -> String {
     let level = match finding.severity {
+        Severity::Info => "notice",
         Severity::Warning => "warning",
         Severity::Error | Severity::Unreadable => "error",
     };
@@ -30,6 +31,9 @@ fn annotation(finding: &Finding, file: &str, text: &str) -> String {
     let mut message = finding.message.clone();
     if let Some(source) = &finding.source {
         let _ = write!(message, "\nThe code: {}:{}", source.file, source.span.line);
+    }
+    if !finding.elsewhere.is_empty() {
+        let _ = write!(message, "\nElsewhere: {}", finding.elsewhere);
     }
     if !finding.fix.is_empty() {
         let _ = write!(message, "\n{}", finding.fix);

@@ -9,7 +9,7 @@ use crate::source::Sources;
 #[derive(Serialize)]
 struct Shown<'a> {
     rule: &'a str,
-    severity: &'static str,
+    severity: String,
     message: &'a str,
     pointer: &'a str,
     file: String,
@@ -17,6 +17,7 @@ struct Shown<'a> {
     column: usize,
     end: Position,
     source: Option<Source<'a>>,
+    elsewhere: &'a str,
     says: Says<'a>,
     fix: &'a str,
     operations: &'a [String],
@@ -58,7 +59,7 @@ pub(super) fn render(about: &[About<'_>], sources: &Sources) -> String {
 fn show<'a>(finding: &'a Finding, file: String, text: &str) -> Shown<'a> {
     Shown {
         rule: &finding.rule,
-        severity: finding.severity.name(),
+        severity: finding.severity.to_string(),
         message: &finding.message,
         pointer: &finding.pointer,
         file,
@@ -70,6 +71,7 @@ fn show<'a>(finding: &'a Finding, file: String, text: &str) -> Shown<'a> {
             line: source.span.line,
             column: source.span.column,
         }),
+        elsewhere: &finding.elsewhere,
         says: Says { document: &finding.file, code: &finding.code },
         fix: &finding.fix,
         operations: &finding.operations,

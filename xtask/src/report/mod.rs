@@ -53,10 +53,10 @@ pub fn render(format: Format, about: &[About<'_>], sources: &Sources) -> String 
     }
 }
 
-/// Prints findings, and below them a line that sums them up, where it does not get in a program's way.
+/// Prints findings, and below them a line that sums them up, if there is one and no program reads along.
 pub fn print(format: Format, about: &[About<'_>], sources: &Sources, summary: &str) {
     anstream::print!("{}", render(format, about, sources));
-    if format != Format::Json {
+    if format != Format::Json && !summary.is_empty() {
         anstream::println!("{summary}");
     }
 }

@@ -49,6 +49,7 @@ fn source<'a>(finding: &Finding, sources: &'a Sources) -> Option<Source<'a>> {
 
 fn group<'a>(about: &About<'a>, finding: &'a Finding, source: Option<&'a Source<'a>>) -> Group<'a> {
     let level = match finding.severity {
+        Severity::Info => Level::INFO,
         Severity::Warning => Level::WARNING,
         Severity::Error | Severity::Unreadable => Level::ERROR,
     };
@@ -74,6 +75,9 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, source: Option<&'a Source<
     let shared = finding.pointer.starts_with("/components/") || finding.operations.len() > 1;
     if shared && !finding.operations.is_empty() {
         group = group.element(Level::NOTE.with_name("used by").message(finding.operations.join(", ")));
+    }
+    if !finding.elsewhere.is_empty() {
+        group = group.element(Level::NOTE.with_name("was at").message(finding.elsewhere.as_str()));
     }
     if finding.fix.is_empty() {
         return group;

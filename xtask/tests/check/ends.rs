@@ -127,15 +127,10 @@ fn answers_are_found_by_their_codes_and_headers() {
         &too_large,
         "response-not-in-file",
         "input.rs",
-        "&[Code::UnsupportedMediaType, Code::BodyTooLarge, Code::RequestTimeout, Code::InvalidBody];",
+        "Vec::from([Code::UnsupportedMediaType, Code::BodyTooLarge, Code::RequestTimeout, Code::InvalidBody])",
     );
     let missing = edit(&["getPet"], "'404':", "'410':");
-    made_by(
-        &missing,
-        "response-not-in-file",
-        "input.rs",
-        "const CODES: &'static [Code] = &[Code::NotFound];",
-    );
+    made_by(&missing, "response-not-in-file", "input.rs", "Vec::from([Code::NotFound])");
     let location = edit(&["createPet", "responses:"], "Location:", "Content-Location:");
     made_by(&location, "header-not-in-code", create, "location: String,");
     let optional = edit(&["    Sunset:"], "required: true", "required: false");

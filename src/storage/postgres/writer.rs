@@ -1,0 +1,308 @@
+//! Writes: a few tasks, each of which stores all animals that wait in one statement (group commit).
+//!
+//! A commit costs far more than a row, so a task takes everything that waits, up to [`LARGEST_BATCH`], into
+//! one `INSERT` and answers when the server has committed it. While it waits for the server, the next task
+//! takes what has gathered meanwhile; there is no timer. Changes to keys go the same way, one at a time.
+//!
+//! What happens to a write:
+//!
+//! - The queue is full: [`StoreError::Busy`] at once.
+//! - Its caller went away before it began: it is left out. Once begun it takes effect like its neighbours.
+//! - The server refuses the values in a batch: it did nothing then, so each animal is sent by itself, and
+//!   only the one at fault is refused.
+//! - The connection fails, or no answer comes in time: all of the batch are [`StoreError::Unavailable`].
+//!   Nobody knows whether the server committed, so nothing is sent again: that could store it twice.
+//! - It waits longer than [`LONGEST_WAIT`], its time in the queue included: [`StoreError::Unavailable`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use slog::Logger;
+use tokio::sync::{Mutex, mpsc, oneshot, watch};
+use tokio::time::{Instant, timeout_at};
+use tokio_postgres::Statement;
+
+use super::address::Address;
+use super::failure::Failure;
+use super::session::{Purpose, Session};
+use super::{LONGEST_WAIT, animals, keys};
+use crate::schemas::{NewPet, Pet};
+use crate::storage::{KeyRecord, StoreError, StoreOptions};
+
+/// How many tasks write, each with a connection of its own.
+const TASKS: usize = 4;
+/// Bounds how long the last of a batch waits for the first, and what one failure takes with it.
+const LARGEST_BATCH: usize = 256;
+/// What a batch may take even if its oldest caller leaves earlier. After an outage the queue is full of old
+/// ones, and to give up on the server at once would not end it.
+const SHORTEST_TRY: Duration = Duration::from_secs(1);
+/// What tokio's queue can be made for is more than anybody's memory.
+const LONGEST_QUEUE: usize = 1 << 20;
+
+/// The way to the tasks that write. They end when this is dropped and the queue is empty.
+pub(super) struct Writer {
+    queue: mpsc::Sender<Waiting>,
+}
+
+/// Tells when all tasks that write have ended.
+pub(super) struct Ended(watch::Receiver<()>);
+
+impl Ended {
+    pub(super) async fn wait(&self) {
+        // Nothing is ever sent; each task drops its end when it is done, also if it panicked.
+        let mut tasks = self.0.clone();
+        while tasks.changed().await.is_ok() {}
+    }
+}
+
+/// A write that is not an animal to add.
+pub(super) enum Change {
+    AddKey(KeyRecord),
+    RevokeKey(String, Timestamp),
+    RotateKey(String, Timestamp, KeyRecord),
+    TakePets(Vec<Pet>),
+    TakeKey(KeyRecord),
+}
+
+struct Waiting {
+    since: Instant,
+    write: Write,
+}
+
+enum Write {
+    Add(NewPet, oneshot::Sender<Result<Pet, StoreError>>),
+    Change(Change, oneshot::Sender<Result<bool, StoreError>>),
+}
+
+impl Waiting {
+    /// Whether nobody waits for the answer any more.
+    fn is_abandoned(&self) -> bool {
+        match &self.write {
+            Write::Add(_, caller) => caller.is_closed(),
+            Write::Change(_, caller) => caller.is_closed(),
+        }
+    }
+
+    fn refuse(self, failure: &Failure) {
+        // Nobody may be waiting any more.
+        match self.write {
+            Write::Add(_, caller) => drop(caller.send(Err(failure.told()))),
+            Write::Change(_, caller) => drop(caller.send(Err(failure.told()))),
+        }
+    }
+}
+
+/// An answer that will come, within [`LONGEST_WAIT`] from when its write was accepted.
+pub(super) struct Answer<T> {
+    until: Instant,
+    receiver: oneshot::Receiver<Result<T, StoreError>>,
+}
+
+impl<T> Answer<T> {
+    pub(super) async fn wait(self) -> Result<T, StoreError> {
+        match timeout_at(self.until, self.receiver).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => Err(stopped()),
+            Err(_) => Err(Failure::Late.told()),
+        }
+    }
+}
+
+fn stopped() -> StoreError {
+    StoreError::Unavailable("the tasks that write have stopped".to_owned())
+}
+
+impl Writer {
+    /// Starts the tasks.
+    pub(super) fn start(address: &Address, options: &StoreOptions) -> (Self, Ended) {
+        let (queue, waiting) = mpsc::channel(options.write_queue.clamp(1, LONGEST_QUEUE));
+        let waiting = Arc::new(Mutex::new(waiting));
+        let (running, ended) = watch::channel(());
+        let running = Arc::new(running);
+        for _ in 0..TASKS {
+            let committer = Committer {
+                connection: None,
+                address: address.clone(),
+                lock_timeout: options.lock_timeout,
+                log: options.log.clone(),
+            };
+            let (waiting, running) = (waiting.clone(), running.clone());
+            tokio::spawn(async move {
+                committer.run(&waiting).await;
+                drop(running);
+            });
+        }
+        (Self { queue }, Ended(ended))
+    }
+
+    /// Puts an animal into the queue, or refuses it at once.
+    pub(super) fn add(&self, new: NewPet) -> Result<Answer<Pet>, StoreError> {
+        self.submit(|caller| Write::Add(new, caller))
+    }
+
+    /// Puts another write into the queue, or refuses it at once.
+    pub(super) fn change(&self, change: Change) -> Result<Answer<bool>, StoreError> {
+        self.submit(|caller| Write::Change(change, caller))
+    }
+
+    fn submit<T>(
+        &self,
+        write: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Write,
+    ) -> Result<Answer<T>, StoreError> {
+        let (caller, receiver) = oneshot::channel();
+        let since = Instant::now();
+        match self.queue.try_send(Waiting { since, write: write(caller) }) {
+            Ok(()) => Ok(Answer { until: since + LONGEST_WAIT, receiver }),
+            Err(mpsc::error::TrySendError::Full(_)) => Err(StoreError::Busy),
+            Err(mpsc::error::TrySendError::Closed(_)) => Err(stopped()),
+        }
+    }
+}
+
+/// What a task owns.
+struct Committer {
+    /// `None` before the first write and after a failure.
+    connection: Option<Connection>,
+    address: Address,
+    lock_timeout: Duration,
+    log: Logger,
+}
+
+struct Connection {
+    session: Session,
+    insert: Statement,
+}
+
+impl Committer {
+    async fn run(mut self, queue: &Mutex<mpsc::Receiver<Waiting>>) {
+        let mut batch = Vec::with_capacity(LARGEST_BATCH);
+        // One task waits for the queue at a time, the others for the lock.
+        while queue.lock().await.recv_many(&mut batch, LARGEST_BATCH).await > 0 {
+            batch.retain(|waiting| !waiting.is_abandoned());
+            if let Some(oldest) = batch.first() {
+                let until = (oldest.since + LONGEST_WAIT).max(Instant::now() + SHORTEST_TRY);
+                self.write(&mut batch, until).await;
+            }
+        }
+    }
+
+    /// Does what is in `batch` and empties it, or gives up at `until`.
+    async fn write(&mut self, batch: &mut Vec<Waiting>, until: Instant) {
+        let log = self.log.clone();
+        let connection = match self.connection(until).await {
+            Ok(connection) => connection,
+            Err(failure) => {
+                failure.tell(&log, "connect to write");
+                batch.drain(..).for_each(|waiting| waiting.refuse(&failure));
+                return;
+            }
+        };
+        let mut animals = Vec::with_capacity(batch.len());
+        let mut changes = Vec::new();
+        for waiting in batch.drain(..) {
+            match waiting.write {
+                Write::Add(new, caller) => animals.push((new, caller)),
+                Write::Change(change, caller) => changes.push((change, caller)),
+            }
+        }
+        if !animals.is_empty() {
+            connection.add(animals, until, &log).await;
+        }
+        for (change, caller) in changes {
+            let done = connection.change(&change, until).await;
+            // Nobody may be waiting any more.
+            let _ = caller.send(done.map_err(|failure| refused(&change, &failure, &log)));
+        }
+    }
+
+    async fn connection(&mut self, until: Instant) -> Result<&Connection, Failure> {
+        if self.connection.as_ref().is_some_and(|connection| !connection.session.is_usable()) {
+            self.connection = None;
+        }
+        match &mut self.connection {
+            Some(connection) => Ok(connection),
+            none => {
+                let connecting = Connection::new(&self.address, self.lock_timeout, &self.log);
+                let connection = timeout_at(until, connecting).await.unwrap_or(Err(Failure::Late))?;
+                Ok(none.insert(connection))
+            }
+        }
+    }
+}
+
+impl Connection {
+    async fn new(address: &Address, lock_timeout: Duration, log: &Logger) -> Result<Self, Failure> {
+        let session = Session::connect(address, Purpose::Writing, lock_timeout, log).await?;
+        let insert = animals::prepare_insert(session.client()).await?;
+        Ok(Self { session, insert })
+    }
+
+    /// Stores animals and answers each caller.
+    async fn add(
+        &self,
+        animals: Vec<(NewPet, oneshot::Sender<Result<Pet, StoreError>>)>,
+        until: Instant,
+        log: &Logger,
+    ) {
+        let all: Vec<&NewPet> = animals.iter().map(|(new, _)| new).collect();
+        let ids: Vec<Result<i64, StoreError>> = match self.insert(&all, until).await {
+            Ok(ids) => ids.into_iter().map(Ok).collect(),
+            Err(failure) if failure.is_about_values() => self.insert_each(&all, until, log).await,
+            Err(failure) => {
+                failure.tell(log, "add animals");
+                all.iter().map(|_| Err(failure.told())).collect()
+            }
+        };
+        for ((NewPet { name, category_id, status }, caller), id) in animals.into_iter().zip(ids) {
+            // Nobody may be waiting any more.
+            let _ = caller.send(id.map(|id| Pet { id, name, category_id, status }));
+        }
+    }
+
+    async fn insert(&self, animals: &[&NewPet], until: Instant) -> Result<Vec<i64>, Failure> {
+        let insert = animals::insert(self.session.client(), &self.insert, animals);
+        self.session.write_until(until, insert).await
+    }
+
+    /// Stores animals one by one, after they were refused together.
+    async fn insert_each(
+        &self,
+        animals: &[&NewPet],
+        until: Instant,
+        log: &Logger,
+    ) -> Vec<Result<i64, StoreError>> {
+        let mut ids = Vec::with_capacity(animals.len());
+        for animal in animals {
+            let id = match self.insert(&[animal], until).await {
+                Ok(one) => one.first().copied().ok_or_else(stopped),
+                Err(failure) => Err(failure.tell(log, "add an animal")),
+            };
+            ids.push(id);
+        }
+        ids
+    }
+
+    async fn change(&self, change: &Change, until: Instant) -> Result<bool, Failure> {
+        let client = self.session.client();
+        let work = async {
+            match change {
+                Change::AddKey(key) => keys::insert(client, key).await,
+                Change::RevokeKey(id, at) => keys::revoke(client, id, *at).await,
+                Change::RotateKey(old, expires, new) => keys::rotate(client, old, *expires, new).await,
+                Change::TakePets(pets) => animals::take(client, pets).await.map(|()| true),
+                Change::TakeKey(key) => keys::take(client, key).await,
+            }
+        };
+        self.session.write_until(until, work).await
+    }
+}
+
+/// What to tell the caller of a change that failed.
+fn refused(change: &Change, failure: &Failure, log: &Logger) -> StoreError {
+    let is_about_keys = matches!(change, Change::AddKey(_) | Change::RotateKey(..) | Change::TakeKey(_));
+    if is_about_keys && failure.code() == Some("23505") {
+        return StoreError::Broken("there is a key with this id or this hash already".to_owned());
+    }
+    failure.tell(log, "change keys")
+}

@@ -1,0 +1,90 @@
+//! The commands `copy` and `backup`.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use animal_store::storage::copy::{Progress, Step, copy};
+use animal_store::storage::{self, sqlite};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use slog::Logger;
+
+use crate::{Failure, Place, load, store_options};
+
+/// `animal-store copy`
+#[derive(Args)]
+pub(crate) struct Copy {
+    /// The database to copy. Stop what adds animals to it first.
+    #[arg(long, value_name = "sqlite:PATH|postgres://...")]
+    from: String,
+    /// Where to: an empty database, or one that an interrupted copy has begun.
+    #[arg(long, value_name = "sqlite:PATH|postgres://...")]
+    to: String,
+    /// A configuration file in TOML.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Copy {
+    pub(crate) async fn run(self) -> Result<(), Failure> {
+        let config = load(Place { database: None, config: self.config }, None, None)?.config;
+        let options = store_options(&config, &Logger::root(slog::Discard, slog::o!()));
+        let from = storage::open_for_copy(&self.from, &options).await?;
+        let to = storage::open_for_copy(&self.to, &options).await?;
+
+        // Hidden by itself where standard error is no terminal.
+        let bar = ProgressBar::new(0)
+            .with_style(ProgressStyle::with_template("{msg:<12} {wide_bar} {human_pos}/{human_len} {eta}")?);
+        let copied = copy(&*from, &*to, |progress| show(&bar, progress)).await;
+        bar.finish_and_clear();
+        from.close().await;
+        to.close().await;
+
+        let copied = copied?;
+        let checksum: String = copied.checksum.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut out = io::stdout();
+        writeln!(
+            out,
+            "{} animals ({} of them from an earlier run) and {} keys are the same in both, sha256 {checksum}",
+            copied.pets, copied.before, copied.keys
+        )?;
+        if copied.source_grew {
+            return Err("animals were added to the source meanwhile; stop what adds them and run the copy \
+                        again for the rest"
+                .into());
+        }
+        Ok(())
+    }
+}
+
+fn show(bar: &ProgressBar, progress: Progress) {
+    let Progress { step, id, last } = progress;
+    bar.set_message(match step {
+        Step::Copying => "copying",
+        Step::CheckingSource => "checking 1/2",
+        Step::CheckingTarget => "checking 2/2",
+    });
+    bar.set_length(last.max(0).unsigned_abs());
+    bar.set_position(id.max(0).unsigned_abs());
+}
+
+/// `animal-store backup`
+#[derive(Args)]
+pub(crate) struct Backup {
+    /// The file to make. Must not be there yet.
+    file: PathBuf,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Backup {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let config = load(self.place, None, None)?.config;
+        let Some(path) = config.database.strip_prefix("sqlite:") else {
+            return Err(
+                "only an SQLite database is backed up in this way; for PostgreSQL, use pg_dump".into()
+            );
+        };
+        Ok(sqlite::backup(path.as_ref(), &self.file, config.lock_timeout)?)
+    }
+}

@@ -1,0 +1,174 @@
+//! The published document and its page: at the root of the host, for anybody.
+
+use animal_store::yaml;
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::recorder::wire::Response;
+use crate::service::{Ask, DOCUMENT, Service};
+
+async fn fetch(service: &Service, target: &str) -> Response {
+    let answer = service.anonymous(Method::GET, target).answer().await;
+    assert_eq!(answer.status, 200, "{target}");
+    answer
+}
+
+#[tokio::test]
+async fn the_document_is_served_byte_for_byte_without_a_key() {
+    let service = Service::start().await;
+    let answer = fetch(&service, "/openapi.yaml").await;
+    assert_eq!(answer.text(), DOCUMENT);
+    assert_eq!(answer.header("content-type"), Some("application/yaml"));
+}
+
+#[tokio::test]
+async fn the_document_is_served_as_json_and_says_the_same() {
+    let service = Service::start().await;
+    let answer = fetch(&service, "/openapi.json").await;
+    assert_eq!(answer.json(), yaml::read(DOCUMENT).unwrap().to_json());
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+}
+
+#[tokio::test]
+async fn the_document_is_openapi_3_0_3_in_version_1_0_0() {
+    let service = Service::start().await;
+    let document = fetch(&service, "/openapi.json").await.json();
+    assert_eq!((&document["openapi"], &document["info"]["version"]), (&"3.0.3".into(), &"1.0.0".into()));
+}
+
+#[tokio::test]
+async fn the_servers_are_variables_whose_defaults_end_in_the_version() {
+    let service = Service::start().await;
+    let document = fetch(&service, "/openapi.json").await.json();
+    let servers: Vec<&Value> = document["servers"].as_array().unwrap().iter().collect();
+    for (server, variable) in servers.iter().zip(["base_url", "staging_base_url"]) {
+        assert_eq!(server["url"], format!("{{{variable}}}"));
+        assert!(server["variables"][variable]["default"].as_str().unwrap().ends_with("/v1"));
+    }
+    assert_eq!(servers.len(), 2);
+}
+
+#[tokio::test]
+async fn the_document_has_a_strong_etag_that_stays_the_same() {
+    let (service, other) = (Service::start().await, Service::start().await);
+    for target in ["/openapi.yaml", "/openapi.json"] {
+        let answer = fetch(&service, target).await;
+        let etag = answer.header("etag").unwrap();
+        assert!(etag.starts_with('"') && etag.ends_with('"') && etag.len() > 2, "{etag}");
+        assert_eq!(fetch(&other, target).await.header("etag"), Some(etag));
+    }
+}
+
+#[tokio::test]
+async fn the_yaml_and_the_json_have_etags_of_their_own() {
+    let service = Service::start().await;
+    let (yaml, json) = (fetch(&service, "/openapi.yaml").await, fetch(&service, "/openapi.json").await);
+    assert_ne!(yaml.header("etag"), json.header("etag"));
+}
+
+async fn revalidate(service: &Service, condition: &str) -> Response {
+    let request = service.anonymous(Method::GET, "/openapi.yaml");
+    request.header("if-none-match", condition).answer().await
+}
+
+#[tokio::test]
+async fn a_client_that_has_the_document_is_told_so() {
+    let service = Service::start().await;
+    let etag = fetch(&service, "/openapi.yaml").await.header("etag").unwrap().to_owned();
+    for condition in [etag.clone(), format!("W/{etag}"), format!("\"other\", {etag}"), "*".to_owned()] {
+        let answer = revalidate(&service, &condition).await;
+        assert_eq!((answer.status, answer.body.len()), (304, 0), "{condition}");
+        assert_eq!(answer.header("etag"), Some(&*etag));
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_has_another_document_gets_this_one() {
+    let service = Service::start().await;
+    let answer = revalidate(&service, "\"other\"").await;
+    assert_eq!((answer.status, answer.text()), (200, DOCUMENT));
+}
+
+#[tokio::test]
+async fn pages_of_other_origins_may_read_the_document() {
+    let service = Service::start().await;
+    for target in ["/openapi.yaml", "/openapi.json"] {
+        let request = service.anonymous(Method::GET, target).header("origin", "https://tools.example");
+        assert_eq!(request.answer().await.header("access-control-allow-origin"), Some("*"));
+    }
+}
+
+#[tokio::test]
+async fn pages_of_other_origins_may_not_read_animals() {
+    let service = Service::start().await;
+    let request = service.request(Method::GET, "/v1/pets").header("origin", "https://tools.example");
+    assert_eq!(request.answer().await.header("access-control-allow-origin"), None);
+}
+
+#[tokio::test]
+async fn head_of_the_document_is_like_get() {
+    let service = Service::start().await;
+    let get = fetch(&service, "/openapi.yaml").await;
+    let mut raw = service.raw().await;
+    raw.head_without_key("HEAD /openapi.yaml", "").await;
+    let head = raw.response().await;
+    assert_eq!((head.status, head.body.len()), (200, 0));
+    for name in ["etag", "content-type", "content-length"] {
+        assert_eq!(head.header(name), get.header(name), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_document_cannot_be_changed() {
+    let service = Service::start().await;
+    for method in [Method::PUT, Method::POST, Method::DELETE, Method::PATCH] {
+        let answer = service.request(method, "/openapi.yaml").answer().await;
+        answer.refused(405, "method_not_allowed");
+        assert_eq!(answer.header("allow"), Some("GET, HEAD"));
+    }
+}
+
+#[tokio::test]
+async fn the_document_has_one_path_and_is_not_part_of_the_contract() {
+    let service = Service::start().await;
+    for target in ["/v1/openapi.yaml", "/openapi", "/openapi.yml", "/openapi.yaml/", "/Openapi.yaml"] {
+        service.get(target).await.refused(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn the_page_is_served_without_a_key_and_names_no_other_host() {
+    let service = Service::start().await;
+    let page = fetch(&service, "/docs").await;
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    assert!(!page.text().contains("//"), "{}", page.text());
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains("default-src 'none'") && !policy.contains("http"), "{policy}");
+}
+
+#[tokio::test]
+async fn everything_that_the_page_needs_is_here() {
+    let service = Service::start().await;
+    let page = fetch(&service, "/docs").await;
+    // Relative to the root, where the page lives.
+    let linked = page.text().split_whitespace().filter_map(|word| {
+        let target = word.strip_prefix("href=\"").or_else(|| word.strip_prefix("src=\""))?;
+        target.split_once('"').map(|(target, _)| format!("/{target}"))
+    });
+    let mut files = 0;
+    for target in linked {
+        assert!(!fetch(&service, &target).await.body.is_empty());
+        files += 1;
+    }
+    assert!(files >= 3, "{}", page.text());
+}
+
+#[tokio::test]
+async fn what_is_not_part_of_the_page_is_not_found() {
+    let service = Service::start().await;
+    for target in ["/docs/", "/docs/nothing.js", "/docs/%2e%2e%2fCargo.toml", "/docs/index.html"] {
+        let mut raw = service.raw().await;
+        raw.head(&format!("GET {target}"), "").await;
+        assert!((400..=404).contains(&raw.response().await.status), "{target}");
+    }
+}

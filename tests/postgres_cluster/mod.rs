@@ -1,0 +1,251 @@
+//! A PostgreSQL server of the tests' own, from the installed server programs.
+//!
+//! Its files are in a temporary directory and it listens on a free port of the loopback address. Run as
+//! root, the server runs as `postgres` or `nobody`, because PostgreSQL refuses root. A guard process waits
+//! for the end of a pipe that the test process holds; however that ends, the guard then stops the server
+//! and removes the files.
+//!
+//! Without the programs, tests of PostgreSQL say so and are skipped, unless `ANIMAL_STORE_REQUIRE_POSTGRES=1`.
+
+#![allow(dead_code)] // Not every test program uses all of it.
+
+use std::fs;
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio_postgres::{Client, NoTls};
+
+/// Databases that differ need names that do.
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// The server that the tests of this process share, started by the first that asks. `None` when the
+/// programs are not installed, after a line that says so.
+pub(crate) fn shared() -> Option<&'static Cluster> {
+    static SHARED: LazyLock<Option<Cluster>> = LazyLock::new(Cluster::start);
+    SHARED.as_ref()
+}
+
+/// A running server.
+pub(crate) struct Cluster {
+    programs: PathBuf,
+    home: PathBuf,
+    port: u16,
+    owner: Option<(u32, u32)>,
+    /// The guard acts when this is closed.
+    _guard: ChildStdin,
+}
+
+impl Cluster {
+    /// A new server of one's own. `None` as for [`shared`].
+    pub(crate) fn start() -> Option<Self> {
+        let programs = programs()?;
+        let cluster = Self::prepare(programs);
+        cluster.run(
+            "initdb",
+            &["-D", cluster.data(), "-U", "postgres", "-N", "-A", "trust", "-E", "UTF8", "--no-locale"],
+        );
+        // `strict` alone needs a password.
+        let access = "local all all trust\n\
+             host all strict 127.0.0.1/32 scram-sha-256\n\
+             host all,replication all 127.0.0.1/32 trust\n";
+        fs::write(cluster.home.join("data/pg_hba.conf"), access).unwrap();
+        cluster.boot();
+        Some(cluster)
+    }
+
+    /// A standby of this server that follows it. The server waits for it with each commit if
+    /// `synchronous_standby_names` has its name, `standby`.
+    pub(crate) fn standby(&self) -> Self {
+        let standby = Self::prepare(self.programs.clone());
+        let from = format!("host=127.0.0.1 port={} user=postgres application_name=standby", self.port);
+        standby.run(
+            "pg_basebackup",
+            &["-D", standby.data(), "-R", "-N", "-X", "stream", "-c", "fast", "-d", &from],
+        );
+        standby.boot();
+        standby
+    }
+
+    fn prepare(programs: PathBuf) -> Self {
+        let home = tempfile::Builder::new().prefix("animals-").tempdir().unwrap().keep();
+        let owner = (fs::metadata(&home).unwrap().uid() == 0).then(unprivileged);
+        if let Some((user, group)) = owner {
+            chown(&home, Some(user), Some(group)).unwrap();
+        }
+        let mut guard = Command::new("sh");
+        guard
+            .args(["-c", "cat; \"$1\" stop -s -m immediate -D \"$2/data\"; rm -rf \"$2\"", "guard"])
+            .arg(programs.join("pg_ctl"))
+            .arg(&home)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .current_dir("/")
+            // So that an interrupt from the keyboard does not reach it.
+            .process_group(0);
+        as_owner(&mut guard, owner);
+        let guard = guard.spawn().unwrap().stdin.take().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        Self { programs, home, port, owner, _guard: guard }
+    }
+
+    /// Starts the server again after [`Cluster::stop`] or [`Cluster::kill`].
+    pub(crate) fn boot(&self) {
+        let options = format!(
+            "-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories={} -c fsync=off \
+             -c max_connections=300 -c shared_buffers=32MB -c log_min_messages=warning",
+            self.port,
+            self.home.display()
+        );
+        let log = self.home.join("log");
+        let start = Instant::now();
+        // What a killed server leaves behind keeps the next one from starting until it has noticed.
+        while !self.try_run(
+            "pg_ctl",
+            &["start", "-s", "-w", "-D", self.data(), "-l", log.to_str().unwrap(), "-o", &options],
+        ) {
+            let log = fs::read_to_string(&log).unwrap_or_default();
+            assert!(start.elapsed() < Duration::from_secs(20), "the server does not start: {log}");
+        }
+    }
+
+    /// Stops the server as an administrator would who does not wait for clients.
+    pub(crate) fn stop(&self) {
+        self.run("pg_ctl", &["stop", "-s", "-w", "-m", "fast", "-D", self.data()]);
+    }
+
+    /// Kills the server's first process, with `kill -9`.
+    pub(crate) fn kill(&self) {
+        self.signal("KILL");
+    }
+
+    /// Sends a signal to the server's first process.
+    pub(crate) fn signal(&self, signal: &str) {
+        let file = fs::read_to_string(self.home.join("data/postmaster.pid")).unwrap();
+        let id = file.lines().next().unwrap();
+        assert!(Command::new("kill").args(["-s", signal, id]).status().unwrap().success());
+    }
+
+    /// Makes a standby a server of its own, which takes writes when this returns.
+    pub(crate) fn promote(&self) {
+        self.run("pg_ctl", &["promote", "-s", "-w", "-D", self.data()]);
+    }
+
+    /// Adds lines to the configuration and has the server read it.
+    pub(crate) async fn configure(&self, settings: &str) {
+        let path = self.home.join("data/postgresql.auto.conf");
+        fs::OpenOptions::new().append(true).open(path).unwrap().write_all(settings.as_bytes()).unwrap();
+        self.client("postgres").await.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+    }
+
+    /// Puts a file into the server's directory, readable by the server alone. Gives its path.
+    pub(crate) fn put(&self, name: &str, contents: &str) -> PathBuf {
+        let path = self.home.join("data").join(name);
+        fs::write(&path, contents).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        if let Some((user, group)) = self.owner {
+            chown(&path, Some(user), Some(group)).unwrap();
+        }
+        path
+    }
+
+    /// The URL of a database, for the superuser.
+    pub(crate) fn url(&self, database: &str) -> String {
+        format!("postgres://postgres@{}/{database}", self.address())
+    }
+
+    /// Host and port.
+    pub(crate) fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// A connection such as another program would have.
+    pub(crate) async fn client(&self, database: &str) -> Client {
+        let (client, connection) = tokio_postgres::connect(&self.url(database), NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client
+    }
+
+    /// Makes an empty database and gives its name. `options` are those of CREATE DATABASE.
+    pub(crate) async fn database(&self, options: &str) -> String {
+        let name = format!("animals_{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        let sql = format!("CREATE DATABASE {name} {options}");
+        self.client("postgres").await.batch_execute(&sql).await.unwrap();
+        name
+    }
+
+    fn data(&self) -> &str {
+        // Leaked once for each server: some bytes for a simpler use.
+        Box::leak(self.home.join("data").to_str().unwrap().to_owned().into_boxed_str())
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) {
+        assert!(self.try_run(program, arguments), "{program} failed");
+    }
+
+    fn try_run(&self, program: &str, arguments: &[&str]) -> bool {
+        let mut command = Command::new(self.programs.join(program));
+        command
+            .args(arguments)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        as_owner(&mut command, self.owner);
+        command.status().unwrap().success()
+    }
+}
+
+fn as_owner(command: &mut Command, owner: Option<(u32, u32)>) {
+    if let Some((user, group)) = owner {
+        command.uid(user).gid(group);
+    }
+}
+
+/// Where the server programs are, from PATH or where Debian puts them, the newest of several.
+fn programs() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
+        .map(|versions| versions.flatten().map(|version| version.path().join("bin")).collect())
+        .unwrap_or_default();
+    places.sort_by_key(|place| version(place));
+    places.reverse();
+    let all = ["initdb", "postgres", "pg_ctl", "pg_basebackup"];
+    let found = std::env::split_paths(&path)
+        .chain(places)
+        .find(|place| all.iter().all(|program| place.join(program).is_file()));
+    if found.is_none() {
+        let missing = "the PostgreSQL server programs (initdb, pg_ctl, pg_basebackup) are not installed";
+        assert!(
+            std::env::var_os("ANIMAL_STORE_REQUIRE_POSTGRES").is_none_or(|value| value != "1"),
+            "{missing}"
+        );
+        // Not through eprintln!, which is not shown for a test that passes.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: all tests of PostgreSQL, because {missing}");
+    }
+    found
+}
+
+fn version(place: &Path) -> u32 {
+    place.parent().and_then(|parent| parent.file_name()?.to_str()?.parse().ok()).unwrap_or(0)
+}
+
+/// A user that may run the server where root may not.
+fn unprivileged() -> (u32, u32) {
+    let users = fs::read_to_string("/etc/passwd").unwrap();
+    ["postgres", "nobody"]
+        .iter()
+        .find_map(|wanted| {
+            let line = users.lines().find(|line| line.split(':').next() == Some(wanted))?;
+            let fields: Vec<&str> = line.split(':').collect();
+            Some((fields[2].parse().ok()?, fields[3].parse().ok()?))
+        })
+        .expect("there must be a user postgres or nobody")
+}

@@ -1,0 +1,174 @@
+//! The server goes away, in several ways, and comes back.
+
+use std::time::{Duration, Instant};
+
+use animal_store::storage::{PetsQuery, Store, StoreError, open};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use super::load::Load;
+use super::options;
+use crate::battery::{add, key, new_pet};
+use crate::postgres_cluster::Cluster;
+
+const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
+
+/// How long the server is away.
+fn outage() -> Duration {
+    let long = std::env::var_os("ANIMAL_STORE_LONG").is_some_and(|value| value == "1");
+    Duration::from_secs(if long { 10 } else { 1 })
+}
+
+/// Every method, each of which must be unavailable.
+async fn unavailable(store: &dyn Store) {
+    let (pet, pets, by_hash, added, key) = tokio::join!(
+        store.pet(1),
+        store.pets(ALL),
+        store.key_by_hash(&[1; 32]),
+        store.add_pet(new_pet("x", 1, None)),
+        store.add_key(key(1)),
+    );
+    let errors =
+        [pet.unwrap_err(), pets.unwrap_err(), by_hash.unwrap_err(), added.unwrap_err(), key.unwrap_err()];
+    for error in errors {
+        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_stops_and_starts_loses_and_doubles_nothing() {
+    let Some(cluster) = Cluster::start() else { return };
+    let store = open(&cluster.url("postgres"), &options()).await.unwrap();
+    let load = Load::start(std::slice::from_ref(&store));
+    load.more(1_000).await;
+    cluster.stop();
+    let start = Instant::now();
+    unavailable(&*store).await;
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    tokio::time::sleep(outage()).await;
+    cluster.boot();
+    load.more(1_000).await;
+    let account = load.finish(&*store).await;
+    assert!(account.acknowledged >= 2_000 && account.unavailable > 0, "{account:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_killed_loses_and_doubles_nothing() {
+    let Some(cluster) = Cluster::start() else { return };
+    let store = open(&cluster.url("postgres"), &options()).await.unwrap();
+    let load = Load::start(std::slice::from_ref(&store));
+    load.more(1_000).await;
+    cluster.kill();
+    cluster.boot();
+    load.more(1_000).await;
+    let account = load.finish(&*store).await;
+    assert!(account.acknowledged >= 2_000 && account.unavailable > 0, "{account:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_that_the_server_ends_are_made_again_and_no_read_notices() {
+    let Some(cluster) = Cluster::start() else { return };
+    let store = open(&cluster.url("postgres"), &options()).await.unwrap();
+    let pet = add(&*store, "kept").await;
+    let client = cluster.client("postgres").await;
+    for _ in 0..3 {
+        for _ in 0..20 {
+            assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
+        }
+        let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'animal-store'";
+        let ended: i64 = client.query_one(end, &[]).await.unwrap().get(0);
+        assert!(ended > 0);
+    }
+    for _ in 0..20 {
+        assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_says_nothing_is_unavailable_in_bounded_time_and_then_all_is_well() {
+    let Some(cluster) = Cluster::start() else { return };
+    let network = Network::to(cluster.address()).await;
+    let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
+    let store = open(&url, &options()).await.unwrap();
+    let pet = add(&*store, "kept").await;
+    for _ in 0..8 {
+        assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
+    }
+    let load = Load::start(std::slice::from_ref(&store));
+    load.more(100).await;
+    network.is_broken.send_replace(true);
+    for connections in ["old", "new"] {
+        let start = Instant::now();
+        unavailable(&*store).await;
+        assert!(start.elapsed() < Duration::from_secs(6), "{connections}: {:?}", start.elapsed());
+    }
+    network.is_broken.send_replace(false);
+    load.more(100).await;
+    assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
+    load.finish(&*store).await;
+    let start = Instant::now();
+    store.close().await;
+    assert!(start.elapsed() < Duration::from_secs(2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn closing_ends_also_when_the_server_says_nothing() {
+    let Some(cluster) = Cluster::start() else { return };
+    let network = Network::to(cluster.address()).await;
+    let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
+    let store = open(&url, &options()).await.unwrap();
+    add(&*store, "before").await;
+    network.is_broken.send_replace(true);
+    let start = Instant::now();
+    let adding = (0..1_000).map(|_| store.add_pet(new_pet("x", 1, None)));
+    let (answers, ()) = tokio::join!(futures::future::join_all(adding), store.close());
+    assert!(answers.iter().all(|answer| matches!(answer, Err(StoreError::Unavailable(_)))));
+    assert!(start.elapsed() < Duration::from_secs(7), "{:?}", start.elapsed());
+}
+
+/// A way to a server that may break: connections stay open and new ones are taken, but nothing gets through.
+struct Network {
+    address: String,
+    is_broken: watch::Sender<bool>,
+}
+
+impl Network {
+    async fn to(server: String) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let (is_broken, broken) = watch::channel(false);
+        tokio::spawn(async move {
+            while let Ok((here, _)) = listener.accept().await {
+                let (server, broken) = (server.clone(), broken.clone());
+                tokio::spawn(async move {
+                    whole(&broken).await;
+                    let Ok(there) = TcpStream::connect(server).await else { return };
+                    let (here_in, here_out) = here.into_split();
+                    let (there_in, there_out) = there.into_split();
+                    tokio::join!(pass(here_in, there_out, broken.clone()), pass(there_in, here_out, broken));
+                });
+            }
+        });
+        Self { address, is_broken }
+    }
+}
+
+/// Waits until the network is not broken.
+async fn whole(broken: &watch::Receiver<bool>) {
+    let _ = broken.clone().wait_for(|broken| !broken).await;
+}
+
+async fn pass(
+    mut from: tokio::net::tcp::OwnedReadHalf,
+    mut to: tokio::net::tcp::OwnedWriteHalf,
+    broken: watch::Receiver<bool>,
+) {
+    let mut bytes = vec![0; 1 << 16];
+    while let Ok(count @ 1..) = from.read(&mut bytes).await {
+        whole(&broken).await;
+        if to.write_all(&bytes[..count]).await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! PostgreSQL against the battery, and what is PostgreSQL's own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use animal_store::storage::{Store, StoreOptions, open};
+use tokio_postgres::Client;
+
+use crate::battery::{Engine, battery};
+use crate::postgres_cluster::{Cluster, shared};
+
+mod failing;
+mod failover;
+mod load;
+mod opening;
+mod replicas;
+mod writing;
+
+battery!(Postgres);
+
+/// A database on the server that the tests share, dropped in the end.
+pub(crate) struct Postgres {
+    cluster: &'static Cluster,
+    name: String,
+}
+
+impl Postgres {
+    /// `None` where there is no server; a test then has nothing to do.
+    pub(crate) async fn try_fresh() -> Option<Self> {
+        let cluster = shared()?;
+        Some(Self { cluster, name: cluster.database("").await })
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.cluster.url(&self.name)
+    }
+
+    async fn with(&self, options: &StoreOptions) -> Arc<dyn Store> {
+        open(&self.url(), options).await.unwrap()
+    }
+
+    /// A connection such as another program would have.
+    pub(crate) async fn client(&self) -> Client {
+        self.cluster.client(&self.name).await
+    }
+}
+
+impl Engine for Postgres {
+    fn is_there() -> bool {
+        shared().is_some()
+    }
+
+    async fn fresh() -> Self {
+        Self::try_fresh().await.unwrap()
+    }
+
+    async fn open(&self) -> Arc<dyn Store> {
+        self.with(&options()).await
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        let (cluster, name) = (self.cluster, self.name.clone());
+        let dropping = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let drop = format!("DROP DATABASE {name} WITH (FORCE)");
+                cluster.client("postgres").await.batch_execute(&drop).await.unwrap();
+            });
+        });
+        // What went wrong before is worth more than what goes wrong here.
+        let dropped = dropping.join();
+        assert!(std::thread::panicking() || dropped.is_ok());
+    }
+}
+
+pub(crate) fn options() -> StoreOptions {
+    StoreOptions {
+        write_queue: 1024,
+        lock_timeout: Duration::from_secs(2),
+        log: slog::Logger::root(slog::Discard, slog::o!()),
+    }
+}

@@ -1,0 +1,317 @@
+//! What is opened, what is refused in one line without a password, and that what is refused stays as it was.
+
+use std::sync::Arc;
+
+use animal_store::schemas::PetStatus;
+use animal_store::storage::{PetsQuery, Store, open};
+use futures::future::join_all;
+use tokio_postgres::Client;
+
+use super::{Postgres, options};
+use crate::battery::{Engine as _, add, key, new_pet};
+use crate::postgres_cluster::{Cluster, shared};
+
+const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
+const MIGRATIONS: [&str; 3] = [
+    include_str!("../../../src/storage/postgres/0001_animals.sql"),
+    include_str!("../../../src/storage/postgres/0002_api_keys.sql"),
+    include_str!("../../../src/storage/postgres/0003_secret.sql"),
+];
+
+/// The line with which `url` is refused. Must have all of `words`.
+async fn refused(url: &str, words: &[&str]) -> String {
+    let line = open(url, &options()).await.err().expect("must be refused").to_string();
+    for word in words {
+        assert!(line.contains(word), "{word} is not in: {line}");
+    }
+    assert_eq!(line.lines().count(), 1, "{line}");
+    assert!(!line.contains("sesame"), "{line}");
+    line
+}
+
+/// Every table with its columns, and every row of a database.
+async fn contents(client: &Client) -> Vec<String> {
+    let columns = "SELECT table_name || '.' || column_name || ' ' || data_type FROM information_schema.columns \
+         WHERE table_schema = current_schema() ORDER BY 1";
+    let mut all: Vec<String> =
+        client.query(columns, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    let tables = "SELECT DISTINCT table_name::text FROM information_schema.columns \
+         WHERE table_schema = current_schema() ORDER BY 1";
+    for table in client.query(tables, &[]).await.unwrap() {
+        let table: String = table.get(0);
+        let rows = format!("SELECT t::text FROM {table} AS t ORDER BY 1");
+        all.extend(client.query(&rows, &[]).await.unwrap().iter().map(|row| row.get::<_, String>(0)));
+    }
+    all
+}
+
+/// Makes a role that may log in, and gives the URL of `place` for it.
+async fn role(cluster: &Cluster, place: &Postgres, name: &str) -> String {
+    let client = cluster.client("postgres").await;
+    let sql =
+        format!("DO $$ BEGIN CREATE ROLE {name} LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
+    client.batch_execute(&sql).await.unwrap();
+    place.url().replace("postgres@", &format!("{name}@"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn eight_replicas_may_start_together() {
+    let Some(place) = Postgres::try_fresh().await else { return };
+    let stores = join_all((0..8).map(|_| {
+        tokio::spawn({
+            let url = place.url();
+            async move { open(&url, &options()).await.unwrap() }
+        })
+    }))
+    .await;
+    let stores: Vec<Arc<dyn Store>> = stores.into_iter().map(Result::unwrap).collect();
+    assert!(stores.iter().all(|store| store.secret() == stores[0].secret()));
+    let numbers =
+        place.client().await.query("SELECT number FROM animal_store_migration ORDER BY 1", &[]).await;
+    let numbers: Vec<i64> = numbers.unwrap().iter().map(|row| row.get(0)).collect();
+    assert_eq!(numbers, [1, 2, 3]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replicas_may_start_together_where_the_advisory_lock_does_nothing() {
+    let Some(place) = Postgres::try_fresh().await else { return };
+    // Found before the system's function of that name, because of the search path.
+    place
+        .client()
+        .await
+        .batch_execute("CREATE FUNCTION pg_advisory_xact_lock(bigint) RETURNS void LANGUAGE sql AS 'SELECT'")
+        .await
+        .unwrap();
+    let url = place.url() + "?options=-c%20search_path%3Dpublic,pg_catalog";
+    let stores = join_all((0..8).map(|_| {
+        tokio::spawn({
+            let url = url.clone();
+            async move {
+                open(&url, &options()).await.map(|store| store.secret()).map_err(|error| error.to_string())
+            }
+        })
+    }))
+    .await;
+    let secrets: Vec<_> = stores.into_iter().map(Result::unwrap).collect();
+    assert!(secrets.iter().all(|secret| secret.is_ok() && *secret == secrets[0]), "{secrets:?}");
+}
+
+#[tokio::test]
+async fn older_databases_are_brought_up_to_date() {
+    for applied in 1..MIGRATIONS.len() {
+        let Some(place) = Postgres::try_fresh().await else { return };
+        let client = place.client().await;
+        client
+            .batch_execute("CREATE TABLE animal_store_migration (number bigint PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())")
+            .await
+            .unwrap();
+        for (number, sql) in (1_i64..).zip(&MIGRATIONS[..applied]) {
+            client.batch_execute(sql).await.unwrap();
+            client.execute("INSERT INTO animal_store_migration VALUES ($1)", &[&number]).await.unwrap();
+        }
+        let old = "INSERT INTO animal VALUES (nextval('animal_id'), 'old', 7, 'sold')";
+        client.batch_execute(old).await.unwrap();
+
+        let store = place.open().await;
+        let animals = store.pets(ALL).await.unwrap().pets;
+        assert_eq!(animals.len(), 1);
+        assert_eq!((animals[0].name.as_str(), animals[0].status), ("old", Some(PetStatus::Sold)));
+        store.add_key(key(1)).await.unwrap();
+        assert!(add(&*store, "new").await.id > animals[0].id);
+        let secret = store.secret();
+        store.close().await;
+        assert_eq!(place.open().await.secret(), secret);
+    }
+}
+
+#[tokio::test]
+async fn a_newer_database_is_refused_untouched() {
+    let Some(place) = Postgres::try_fresh().await else { return };
+    add(&*place.open().await, "kept").await;
+    let client = place.client().await;
+    client.execute("INSERT INTO animal_store_migration (number) VALUES (4)", &[]).await.unwrap();
+    let before = contents(&client).await;
+    refused(&place.url(), &["by a newer release", "format 4", "up to 3"]).await;
+    assert_eq!(contents(&client).await, before);
+}
+
+#[tokio::test]
+async fn the_tables_of_another_program_are_refused_untouched() {
+    for table in ["animal", "api_key", "secret"] {
+        let Some(place) = Postgres::try_fresh().await else { return };
+        let client = place.client().await;
+        client.batch_execute(&format!("CREATE TABLE {table} (theirs text)")).await.unwrap();
+        let before = contents(&client).await;
+        refused(&place.url(), &["of another program", table]).await;
+        assert_eq!(contents(&client).await, before);
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_url_is_refused() {
+    for (url, words) in [
+        ("postgres://", "no host"),
+        ("postgres:sesame", "written like"),
+        ("postgres://u:sesame@h:x/d", "port"),
+        ("postgres://u:sesame@127.0.0.1/d?sesame=1", "not known"),
+        ("postgresql://u:sesame@127.0.0.1/d?sslmode=maybe", "verify-full"),
+        ("mysql://u:sesame@127.0.0.1/d", "postgres://USER"),
+    ] {
+        refused(url, &[words]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_refused() {
+    let Some(place) = Postgres::try_fresh().await else { return };
+    let client = place.client().await;
+    let role = "DO $$ BEGIN CREATE ROLE strict LOGIN PASSWORD 'right'; \
+         EXCEPTION WHEN duplicate_object THEN NULL; END $$; GRANT CREATE ON SCHEMA public TO strict";
+    client.batch_execute(role).await.unwrap();
+    let url = place.url().replace("postgres@", "strict:sesame@");
+    refused(&url, &["password", "strict"]).await;
+    let url = place.url().replace("postgres@", "strict@");
+    refused(&url, &["password"]).await;
+    let store = open(&url.replace("strict@", "strict:right@"), &options()).await.unwrap();
+    assert_eq!(add(&*store, "first").await.id, 1);
+}
+
+#[tokio::test]
+async fn an_unreachable_host_is_refused_in_bounded_time() {
+    let start = std::time::Instant::now();
+    // Takes connections and says nothing.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    refused(
+        &format!("postgres://u:sesame@127.0.0.1:{port},127.0.0.1:{free},nowhere.invalid/d"),
+        &[
+            &format!("127.0.0.1:{port} cannot be reached: no answer in time"),
+            &format!("127.0.0.1:{free} cannot be reached"),
+            "refused",
+            "nowhere.invalid:5432 cannot be reached",
+            "check host and port",
+        ],
+    )
+    .await;
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn a_missing_database_is_refused() {
+    let Some(cluster) = shared() else { return };
+    refused(&cluster.url("no_such"), &["does not exist", "createdb no_such"]).await;
+}
+
+#[tokio::test]
+async fn a_database_that_only_reads_is_refused() {
+    let Some(place) = Postgres::try_fresh().await else { return };
+    let name = place.url().rsplit('/').next().unwrap().to_owned();
+    let sql = format!("ALTER DATABASE {name} SET default_transaction_read_only = on");
+    place.client().await.batch_execute(&sql).await.unwrap();
+    refused(&place.url(), &["is read-only", "name the primary"]).await;
+}
+
+#[tokio::test]
+async fn an_encoding_that_lacks_names_is_refused() {
+    let Some(cluster) = shared() else { return };
+    let name = cluster.database("ENCODING 'LATIN1' TEMPLATE template0").await;
+    refused(&cluster.url(&name), &["encoding LATIN1", "UTF8"]).await;
+    assert!(contents(&cluster.client(&name).await).await.is_empty());
+}
+
+#[tokio::test]
+async fn missing_rights_are_named() {
+    let Some(place) = Postgres::try_fresh().await else { return };
+    let url = role(shared().unwrap(), &place, "weak").await;
+    refused(&url, &["does not let weak", "permission denied for schema public"]).await;
+    assert!(contents(&place.client().await).await.is_empty());
+
+    let store = place.open().await;
+    refused(&url, &["does not let weak"]).await;
+    let client = place.client().await;
+    client
+        .batch_execute(
+            "GRANT SELECT ON animal_store_migration TO weak; GRANT SELECT ON animal TO weak; \
+             GRANT SELECT, INSERT ON secret TO weak; GRANT SELECT, INSERT, UPDATE ON api_key TO weak",
+        )
+        .await
+        .unwrap();
+    refused(&url, &["INSERT on table animal"]).await;
+    client.batch_execute("GRANT INSERT ON animal TO weak").await.unwrap();
+    refused(&url, &["USAGE on sequence animal_id"]).await;
+    client.batch_execute("GRANT USAGE ON SEQUENCE animal_id TO weak").await.unwrap();
+
+    // No right to make tables is needed any more.
+    let weak = open(&url, &options()).await.unwrap();
+    let pet = add(&*weak, "mine").await;
+    assert_eq!(store.pet(pet.id).await.unwrap(), Some(pet));
+    weak.add_key(key(1)).await.unwrap();
+    weak.revoke_key("key1", key(1).created).await.unwrap();
+    client.batch_execute("DROP OWNED BY weak").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_user_without_durable_commits_is_overruled() {
+    let Some(place) = Postgres::try_fresh().await else { return };
+    let name = place.url().rsplit('/').next().unwrap().to_owned();
+    let client = place.client().await;
+    client.batch_execute(&format!("ALTER DATABASE {name} SET synchronous_commit = off")).await.unwrap();
+    let store = place.open().await;
+    // What a commit of the store's own connection was set to is written down by the table itself.
+    client
+        .batch_execute(
+            "CREATE TABLE seen (setting text);
+             CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS
+                 $$ BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
+             CREATE TRIGGER see AFTER INSERT ON animal EXECUTE FUNCTION see()",
+        )
+        .await
+        .unwrap();
+    add(&*store, "durable").await;
+    let seen: String = client.query_one("SELECT setting FROM seen", &[]).await.unwrap().get(0);
+    assert_eq!(seen, "on");
+}
+
+#[tokio::test]
+async fn tls_is_verified_as_far_as_the_url_says() {
+    let Some(cluster) = Cluster::start() else { return };
+    let signed = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let root = cluster.put("server.crt", &signed.cert.pem());
+    let wrong = cluster.put("other.crt", &other.cert.pem());
+    cluster.put("server.key", &signed.signing_key.serialize_pem());
+    let url =
+        |host: &str, parameters: &str| cluster.url("postgres").replace("127.0.0.1", host) + "?" + parameters;
+    let (root, wrong) = (root.display(), wrong.display());
+
+    refused(&url("localhost", "sslmode=require"), &["server does not support TLS"]).await;
+    assert!(open(&url("localhost", "sslmode=prefer"), &options()).await.is_ok());
+    cluster.configure("ssl = on\n").await;
+    cluster.stop();
+    cluster.boot();
+    for (host, parameters) in [
+        ("127.0.0.1", "sslmode=require".to_owned()),
+        ("127.0.0.1", format!("sslmode=verify-ca&sslrootcert={root}")),
+        ("localhost", format!("sslmode=verify-full&sslrootcert={root}")),
+        ("127.0.0.1", "sslmode=disable".to_owned()),
+    ] {
+        let store = open(&url(host, &parameters), &options()).await.unwrap();
+        let pet = store.add_pet(new_pet("x", 1, None)).await.unwrap();
+        assert_eq!(store.pet(pet.id).await.unwrap(), Some(pet));
+        let encrypted = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
+             WHERE application_name = 'animal-store'";
+        let encrypted: bool =
+            cluster.client("postgres").await.query_one(encrypted, &[]).await.unwrap().get(0);
+        assert_eq!(encrypted, !parameters.contains("disable"), "{parameters}");
+        store.close().await;
+    }
+    for (host, parameters) in [
+        ("127.0.0.1", format!("sslmode=verify-full&sslrootcert={root}")),
+        ("localhost", format!("sslmode=verify-full&sslrootcert={wrong}")),
+        ("localhost", format!("sslmode=require&sslrootcert={wrong}")),
+        ("localhost", "sslmode=verify-full&sslrootcert=system".to_owned()),
+    ] {
+        refused(&url(host, &parameters), &["TLS", "certificate"]).await;
+    }
+}

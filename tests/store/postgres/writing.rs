@@ -1,0 +1,211 @@
+//! The queue, the batches, and the plans of the queries.
+
+use std::time::{Duration, Instant};
+
+use animal_store::schemas::PetStatus;
+use animal_store::storage::{PetsQuery, StoreError, StoreOptions};
+use futures::FutureExt as _;
+use futures::future::join_all;
+use tokio_postgres::Client;
+
+use super::{Postgres, options};
+use crate::battery::{Engine as _, add, key, new_pet};
+
+const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
+
+/// Keeps others from writing to the table of animals until it is dropped or ends its transaction.
+async fn locked(place: &Postgres) -> Client {
+    let theirs = place.client().await;
+    theirs.batch_execute("BEGIN; LOCK TABLE animal IN EXCLUSIVE MODE").await.unwrap();
+    theirs
+}
+
+/// Waits until `count` of the store's statements wait for a lock.
+async fn waiting(place: &Postgres, count: i64) {
+    let client = place.client().await;
+    let sql = "SELECT count(*) FROM pg_stat_activity \
+         WHERE datname = current_database() AND application_name = 'animal-store' AND wait_event_type = 'Lock'";
+    let start = Instant::now();
+    while client.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) < count {
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+}
+
+#[tokio::test]
+async fn waiting_animals_share_a_transaction() {
+    let Some(place) = Postgres::try_fresh().await else { return };
+    let store = place.open().await;
+    let theirs = locked(&place).await;
+    // One for each task that writes, so that the rest gathers.
+    let mut first = Vec::new();
+    for count in 1..=4 {
+        let mut adding = Box::pin(store.add_pet(new_pet("first", 1, None)));
+        assert!((&mut adding).now_or_never().is_none());
+        first.push(adding);
+        waiting(&place, count).await;
+    }
+    let adding = (0..200).map(|number| store.add_pet(new_pet(&number.to_string(), number, None)));
+    let mut adding = join_all(adding);
+    assert!((&mut adding).now_or_never().is_none());
+    theirs.batch_execute("COMMIT").await.unwrap();
+    assert!(join_all(first).await.iter().all(Result::is_ok));
+    let added: Vec<_> = adding.await.into_iter().map(Result::unwrap).collect();
+    for (number, pet) in (0..).zip(&added) {
+        assert_eq!((pet.name.as_str(), pet.category_id), (number.to_string().as_str(), number));
+    }
+    let client = place.client().await;
+    let transactions: i64 =
+        client.query_one("SELECT count(DISTINCT xmin::text) FROM animal", &[]).await.unwrap().get(0);
+    assert!((5..=8).contains(&transactions), "{transactions} transactions for 204 animals");
+    let stored = client.query("SELECT id, category_id FROM animal WHERE name <> 'first'", &[]).await.unwrap();
+    for row in stored {
+        let (id, number): (i64, i64) = (row.get(0), row.get(1));
+        assert_eq!(
+            added[usize::try_from(number).unwrap()].id,
+            id,
+            "an animal was told another one's identifier"
+        );
+    }
+}
+
+#[tokio::test]
+async fn animals_that_the_server_refuses_do_not_fail_their_neighbours() {
+    let Some(place) = Postgres::try_fresh().await else { return };
+    let store = place.open().await;
+    let theirs = place.client().await;
+    theirs.batch_execute("ALTER TABLE animal ADD CHECK (name <> 'refused')").await.unwrap();
+    let name = |number: usize| if number % 7 == 3 { "refused" } else { "fine" };
+    let adding = (0..100).map(|number| store.add_pet(new_pet(name(number), 1, None)));
+    for (number, answer) in join_all(adding).await.into_iter().enumerate() {
+        match answer {
+            Ok(pet) => assert_eq!(store.pet(pet.id).await.unwrap().unwrap().name.as_str(), "fine"),
+            Err(error) => {
+                assert!(matches!(error, StoreError::Broken(_)), "{error:?}");
+                assert_eq!(name(number), "refused");
+            }
+        }
+    }
+    let count: i64 = theirs.query_one("SELECT count(*) FROM animal", &[]).await.unwrap().get(0);
+    assert_eq!(count, (0..100).filter(|number| name(*number) == "fine").count() as i64);
+}
+
+#[tokio::test]
+async fn a_full_queue_is_busy_at_once_and_loses_nothing() {
+    let Some(place) = Postgres::try_fresh().await else { return };
+    let store = place.with(&StoreOptions { write_queue: 4, ..options() }).await;
+    let theirs = locked(&place).await;
+    let mut adding: Vec<_> = (0..50).map(|_| store.add_pet(new_pet("x", 1, None))).collect();
+    let mut busy = 0;
+    adding.retain_mut(|future| match future.now_or_never() {
+        Some(Err(StoreError::Busy)) => {
+            busy += 1;
+            false
+        }
+        Some(other) => panic!("{other:?} while the table is locked"),
+        None => true,
+    });
+    assert!((4..=8).contains(&adding.len()), "{} were accepted", adding.len());
+    assert_eq!(busy + adding.len(), 50);
+    assert_eq!(store.pets(ALL).await.unwrap().pets, [], "reads go on meanwhile");
+    theirs.batch_execute("COMMIT").await.unwrap();
+    let mut added: Vec<_> = join_all(adding).await.into_iter().map(Result::unwrap).collect();
+    added.sort_by_key(|pet| pet.id);
+    assert_eq!(store.pets(ALL).await.unwrap().pets, added);
+}
+
+#[tokio::test]
+async fn a_lock_held_too_long_is_unavailable_and_later_all_is_well() {
+    let Some(place) = Postgres::try_fresh().await else { return };
+    let store = place.with(&StoreOptions { lock_timeout: Duration::from_millis(100), ..options() }).await;
+    let theirs = locked(&place).await;
+    theirs.batch_execute("LOCK TABLE api_key IN EXCLUSIVE MODE").await.unwrap();
+    let (pet, stored, revoked) = tokio::join!(
+        store.add_pet(new_pet("x", 1, None)),
+        store.add_key(key(1)),
+        store.revoke_key("key1", key(1).created),
+    );
+    for error in [pet.unwrap_err(), stored.unwrap_err(), revoked.unwrap_err()] {
+        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    }
+    drop(theirs);
+    let pet = add(&*store, "later").await;
+    assert_eq!(store.pets(ALL).await.unwrap().pets, [pet]);
+    assert_eq!(store.keys().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn an_animal_whose_caller_left_before_it_began_is_left_out() {
+    let Some(place) = Postgres::try_fresh().await else { return };
+    let store = place.open().await;
+    let theirs = locked(&place).await;
+    let mut kept = Vec::new();
+    for count in 1..=4 {
+        let mut adding = Box::pin(store.add_pet(new_pet("kept", 1, None)));
+        assert!((&mut adding).now_or_never().is_none());
+        kept.push(adding);
+        waiting(&place, count).await;
+    }
+    for _ in 0..20 {
+        assert!(store.add_pet(new_pet("left", 1, None)).now_or_never().is_none());
+    }
+    theirs.batch_execute("COMMIT").await.unwrap();
+    assert!(join_all(kept).await.iter().all(Result::is_ok));
+    let last = add(&*store, "last").await;
+    store.close().await;
+    let pets = place.open().await.pets(ALL).await.unwrap().pets;
+    assert_eq!(pets.len(), 5);
+    assert_eq!(pets.last(), Some(&last));
+}
+
+/// The statements of the reading connections, as `pg_prepared_statements` would show them to these alone.
+fn page_of_status() -> String {
+    let source = include_str!("../../../src/storage/postgres/animals.rs");
+    let (_, rest) = source.split_once("const PAGE_OF_STATUS: &str = \"").unwrap();
+    rest.split_once("\";").unwrap().0.replace("\\\n", " ")
+}
+
+#[tokio::test]
+async fn a_rare_status_is_found_by_its_index_whatever_the_statistics() {
+    let Some(place) = Postgres::try_fresh().await else { return };
+    let store = place.open().await;
+    let client = place.client().await;
+    // As the connections that read are set.
+    client
+        .batch_execute(
+            "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; SET jit = off",
+        )
+        .await
+        .unwrap();
+    client.batch_execute("ALTER TABLE animal SET (autovacuum_enabled = off)").await.unwrap();
+    client.batch_execute(&format!("PREPARE page AS {}", page_of_status())).await.unwrap();
+    let fill = "INSERT INTO animal SELECT n, 'x', 1, CASE WHEN n % 10000 = 0 THEN 'pending' ELSE 'sold' END \
+         FROM generate_series((SELECT count(*) + 1 FROM animal), (SELECT count(*) + 50000 FROM animal)) AS n";
+    // Never analysed and empty; never analysed and full; analysed; analysed when the rare one was all there was.
+    let stages = [
+        "SELECT 1",
+        fill,
+        "ANALYZE animal",
+        "TRUNCATE animal; INSERT INTO animal SELECT n, 'x', 1, 'pending' FROM generate_series(1, 50000) AS n; \
+         ANALYZE animal; TRUNCATE animal",
+        fill,
+    ];
+    for stage in stages {
+        client.batch_execute(stage).await.unwrap();
+        for mode in ["force_generic_plan", "force_custom_plan"] {
+            client.batch_execute(&format!("SET plan_cache_mode = {mode}")).await.unwrap();
+            for status in ["pending", "sold", "available"] {
+                let explain = format!(
+                    "EXPLAIN (ANALYZE, BUFFERS, COSTS off, TIMING off, SUMMARY off) EXECUTE page(1, 21, '{status}')"
+                );
+                let plan: Vec<String> =
+                    client.query(&explain, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+                let plan = plan.join("\n");
+                assert!(plan.contains("Index Scan using animal_by_status"), "{stage}, {mode}:\n{plan}");
+                assert!(!plan.contains("Filter") && !plan.contains("Sort"), "{stage}, {mode}:\n{plan}");
+            }
+        }
+    }
+    let query = PetsQuery { status: Some(PetStatus::Pending), after: None, limit: 100 };
+    let ids: Vec<i64> = store.pets(query).await.unwrap().pets.iter().map(|pet| pet.id).collect();
+    assert_eq!(ids, [10_000, 20_000, 30_000, 40_000, 50_000]);
+}

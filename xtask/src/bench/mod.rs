@@ -1,0 +1,3 @@
+//! What the speed of the commands is measured with.
+
+pub mod generate;
