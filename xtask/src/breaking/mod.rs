@@ -22,6 +22,7 @@ pub mod command;
 mod comparer;
 mod components;
 mod deprecation;
+mod families;
 mod header;
 mod locate;
 mod media_type;
