@@ -11,7 +11,7 @@ fn main() {
 }
 
 #[cfg(feature = "client")]
-#[path = "src/yaml/mod.rs"]
+#[path = "src/yaml.rs"]
 #[allow(dead_code)]
 mod yaml;
 

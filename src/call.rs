@@ -26,6 +26,7 @@ use serde::Deserialize;
 use tokio::time::timeout;
 
 use crate::input::Input;
+use crate::keys::KeyId;
 use crate::responses::{Answer, Code, Refusal, Refuses, Reply};
 use crate::service::Service;
 
@@ -47,23 +48,25 @@ impl<I: Input, E: Refuses + Into<Refusal>> Call<I, E> {
         R: Future<Output = Result<T, E>>,
     {
         let service = context.context().clone();
-        Ok(match self.judge(&context, &service).await {
-            Err(refusal) => Reply::Refused(refusal),
-            Ok(input) => {
-                let limit = service.request_timeout();
-                match or_unavailable(limit, operation(service, input)).await {
-                    Err(refusal) => Reply::Refused(refusal),
-                    Ok(Err(error)) => Reply::Refused(error.into()),
-                    Ok(Ok(done)) => Reply::Done(done),
-                }
-            }
-        })
+        let mut key = None;
+        let outcome = async {
+            let input = self.judge(&context, &service, &mut key).await?;
+            let limit = service.request_timeout();
+            or_unavailable(limit, operation(service, input)).await?.map_err(Into::into)
+        }
+        .await;
+        Ok(Reply { outcome, key })
     }
 
-    async fn judge(self, context: &RequestContext<Service>, service: &Service) -> Result<I, Refusal> {
+    async fn judge(
+        self,
+        context: &RequestContext<Service>,
+        service: &Service,
+        caller: &mut Option<KeyId>,
+    ) -> Result<I, Refusal> {
         let limit = service.request_timeout();
         let key = or_unavailable(limit, service.authenticate(context.request.headers())).await??;
-        service.spend_request(&key)?;
+        service.spend_request(caller.insert(key))?;
         timeout(limit, I::read(context, self.body)).await.map_err(|_| Refusal::RequestTimeout)?
     }
 }

@@ -13,6 +13,7 @@
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use dropshot::{
@@ -27,9 +28,10 @@ use http::{Method, Request, Response};
 use hyper::body::Body as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use slog::error;
+use slog::{error, info};
 
 use crate::document::{Document, DocumentError};
+use crate::keys::KeyId;
 use crate::leftover::Leftover;
 use crate::operations::BASE_PATH;
 use crate::responses::{HeaderField, Refusal};
@@ -95,40 +97,58 @@ impl Edge {
     }
 
     async fn answer(&self, mut context: RequestContext<Service>, request: Request<Body>) -> Response<Body> {
-        let head = request.method() == Method::HEAD;
-        let method = if head { Method::GET } else { request.method().clone() };
+        let start = Instant::now();
+        let service = context.context().clone();
+        let request_id = context.request_id.clone();
+        let asked = request.method().clone();
+        let method = if asked == Method::HEAD { &Method::GET } else { &asked };
+        let mut operation = None;
         let mut response = match relative_path(request.uri().path()) {
             None => Refusal::NotFound("nothing lives at this path").into_response(),
-            Some(path) => match (self.route)(&method, &path) {
+            Some(path) => match (self.route)(method, &path) {
                 None => self.refuse(&path).into_response(),
                 Some(found) => {
+                    let id = operation.insert(found.endpoint.operation_id.clone());
                     context.endpoint = found.endpoint;
-                    self.run(context, request, found.run).await
+                    self.run(id, context, request, found.run).await
                 }
             },
         };
-        if head {
+        if asked == Method::HEAD {
             strip_body(&mut response);
+        }
+        let key = response.extensions().get::<KeyId>().map(ToString::to_string);
+        let latency = start.elapsed();
+        let status = response.status();
+        // Neither path nor query: either may hold what should not be in a log.
+        macro_rules! answered {
+            ($level:ident) => {
+                $level!(service.log(), "answered";
+                    "request_id" => request_id, "method" => asked.as_str(), "operation" => operation,
+                    "key" => key, "status" => status.as_u16(), "latency_us" => latency.as_micros())
+            };
+        }
+        if status.is_server_error() {
+            answered!(error)
+        } else {
+            answered!(info)
         }
         response
     }
 
     async fn run(
         &self,
+        operation: &str,
         context: RequestContext<Service>,
         request: Request<Body>,
         run: Run,
     ) -> Response<Body> {
-        let operation = context.endpoint.operation_id.clone();
-        let (log, request_id) = (context.log.clone(), context.request_id.clone());
         let expects_continue = request.headers().contains_key(EXPECT);
         let request = request.map(|body| Leftover::guard(body, expects_continue));
+        // A panic is logged where it happens, by the hook of the program.
         let done = AssertUnwindSafe(run(context, request)).catch_unwind().await;
-        let mut response = done.ok().flatten().unwrap_or_else(|| {
-            error!(log, "an operation panicked"; "operation" => &operation, "request_id" => request_id);
-            Refusal::Internal.into_response()
-        });
-        if let Some(headers) = self.deprecated.get(&operation) {
+        let mut response = done.ok().flatten().unwrap_or_else(|| Refusal::Internal.into_response());
+        if let Some(headers) = self.deprecated.get(operation) {
             response.headers_mut().extend(headers.clone());
         }
         response

@@ -10,6 +10,7 @@ use dropshot::{ApiEndpointResponse, Body, HttpError, HttpResponse};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 
+use crate::keys::KeyId;
 use crate::schemas::Error;
 use crate::storage::StoreError;
 
@@ -17,21 +18,24 @@ use crate::storage::StoreError;
 /// lose their headers.
 pub type Answer<T> = Result<Reply<T>, Error>;
 
-/// Success as `T`, or a refusal with its headers.
+/// Success as `T`, or a refusal with its headers, and who asked.
 #[derive(Debug)]
-pub enum Reply<T> {
-    /// The operation did what it was asked.
-    Done(T),
-    /// It did not.
-    Refused(Refusal),
+pub struct Reply<T> {
+    pub(crate) outcome: Result<T, Refusal>,
+    /// The key that the call was made with, if it was good. Goes into the access log.
+    pub(crate) key: Option<KeyId>,
 }
 
 impl<T: HttpResponse> HttpResponse for Reply<T> {
     fn to_result(self) -> Result<Response<Body>, HttpError> {
-        match self {
-            Self::Done(done) => done.to_result(),
-            Self::Refused(refusal) => Ok(refusal.into_response()),
+        let mut response = match self.outcome {
+            Ok(done) => done.to_result()?,
+            Err(refusal) => refusal.into_response(),
+        };
+        if let Some(key) = self.key {
+            response.extensions_mut().insert(key);
         }
+        Ok(response)
     }
 
     fn response_metadata() -> ApiEndpointResponse {
@@ -39,9 +43,9 @@ impl<T: HttpResponse> HttpResponse for Reply<T> {
     }
 
     fn status_code(&self) -> StatusCode {
-        match self {
-            Self::Done(done) => done.status_code(),
-            Self::Refused(refusal) => refusal.code().status(),
+        match &self.outcome {
+            Ok(done) => done.status_code(),
+            Err(refusal) => refusal.code().status(),
         }
     }
 }

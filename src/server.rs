@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dropshot::{ConfigDropshot, HandlerTaskMode, HttpServer, ServerBuilder};
-use slog::{Logger, info, warn};
+use slog::{Drain, Logger, info, o, warn};
 use tokio::time::timeout;
 
 use crate::document::{Document, DocumentError};
@@ -63,7 +63,8 @@ impl Server {
         log: &Logger,
     ) -> Result<Self, StartError> {
         let edge = Edge::new(operations::api()?, document)?;
-        let service = Service::new(Arc::clone(&store), edge, options.request_timeout, options.rate_limit);
+        let service =
+            Service::new(Arc::clone(&store), edge, options.request_timeout, options.rate_limit, log.clone());
         let config = ConfigDropshot {
             bind_address: options.bind,
             default_request_body_max_bytes: crate::call::MAX_BODY_BYTES,
@@ -71,13 +72,14 @@ impl Server {
             default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
             ..Default::default()
         };
-        let http = ServerBuilder::new(edge::api()?, service, log.clone()).config(config).start().map_err(
-            |error| StartError::Bind {
+        let http = ServerBuilder::new(edge::api()?, service, accept_errors(log))
+            .config(config)
+            .start()
+            .map_err(|error| StartError::Bind {
                 address: options.bind,
                 reason: std::error::Error::source(&error)
                     .map_or_else(|| error.to_string(), ToString::to_string),
-            },
-        )?;
+            })?;
         Ok(Self { http, store, log: log.clone() })
     }
 
@@ -101,4 +103,14 @@ impl Server {
         }
         self.store.close().await;
     }
+}
+
+/// The logger for dropshot. Its records of requests hold the query, where somebody may have put a key, so
+/// the edge writes its own, and of dropshot's only those are kept that say that no connection could be
+/// accepted.
+fn accept_errors(log: &Logger) -> Logger {
+    let about_accepting = |record: &slog::Record<'_>| {
+        record.level().is_at_least(slog::Level::Warning) && record.msg().to_string() == "accept error"
+    };
+    Logger::root(slog::Filter::new(log.clone(), about_accepting).ignore_res(), o!())
 }

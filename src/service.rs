@@ -8,6 +8,7 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use http::HeaderMap;
 use jiff::Timestamp;
+use slog::Logger;
 
 use crate::cursor::Cursors;
 use crate::edge::Edge;
@@ -25,6 +26,7 @@ struct Parts {
     limiter: Option<DefaultKeyedRateLimiter<KeyId>>,
     request_timeout: Duration,
     edge: Edge,
+    log: Logger,
 }
 
 /// How many requests a key may make: `requests` in each `period`, all at once if it likes.
@@ -43,13 +45,14 @@ impl Service {
         edge: Edge,
         request_timeout: Duration,
         rate_limit: Option<RateLimit>,
+        log: Logger,
     ) -> Self {
         let cursors = Cursors::new(&store.secret());
         let limiter = rate_limit.and_then(|limit| {
             let quota = Quota::with_period(limit.period / limit.requests.get())?;
             Some(RateLimiter::keyed(quota.allow_burst(limit.requests)))
         });
-        Self(Arc::new(Parts { store, cursors, limiter, request_timeout, edge }))
+        Self(Arc::new(Parts { store, cursors, limiter, request_timeout, edge, log }))
     }
 
     /// Where the animals are.
@@ -63,6 +66,11 @@ impl Service {
 
     pub(crate) fn edge(&self) -> &Edge {
         &self.0.edge
+    }
+
+    /// For what is about the service, not dropshot: its own loggers carry the query, which may hold a key.
+    pub(crate) fn log(&self) -> &Logger {
+        &self.0.log
     }
 
     pub(crate) fn request_timeout(&self) -> Duration {
