@@ -28,8 +28,8 @@ use http::{Method, Request, Response};
 use hyper::body::Body as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use slog::{error, info};
 
+use crate::access::{self, Answered};
 use crate::document::{Document, DocumentError};
 use crate::keys::KeyId;
 use crate::leftover::Leftover;
@@ -51,7 +51,15 @@ const METHODS: [Method; 8] = [
 /// The operations behind the one route, and what surrounds them.
 pub struct Edge {
     route: Box<Route>,
-    deprecated: HashMap<String, HeaderMap>,
+    operations: HashMap<String, Surroundings>,
+}
+
+/// What the edge knows of an operation.
+struct Surroundings {
+    /// The path template, base path included.
+    route: String,
+    /// What every answer carries if it is deprecated.
+    deprecated: Option<HeaderMap>,
 }
 
 // dropshot's router and its result are public, but have no public names.
@@ -73,16 +81,18 @@ pub fn headers(deprecated: bool) -> Vec<HeaderField> {
 }
 
 impl Edge {
-    /// The edge around `operations`, with the dates of deprecation from `document`.
+    /// The edge around the operations of `api`, with the dates of deprecation from `document`.
     ///
     /// # Errors
     /// When the document has no usable dates for a deprecated operation.
-    pub fn new(operations: ApiDescription<Service>, document: &Document) -> Result<Self, DocumentError> {
-        let router = operations.into_router();
-        let mut deprecated = HashMap::new();
-        for (_, _, endpoint) in router.endpoints(None).filter(|(_, _, endpoint)| endpoint.deprecated) {
-            let headers = document.deprecation_headers(&endpoint.operation_id)?;
-            deprecated.insert(endpoint.operation_id.clone(), headers);
+    pub fn new(api: ApiDescription<Service>, document: &Document) -> Result<Self, DocumentError> {
+        let router = api.into_router();
+        let mut operations = HashMap::new();
+        for (path, _, endpoint) in router.endpoints(None) {
+            let id = &endpoint.operation_id;
+            let headers = endpoint.deprecated.then(|| document.deprecation_headers(id)).transpose()?;
+            let route = format!("{BASE_PATH}{path}");
+            operations.insert(id.clone(), Surroundings { route, deprecated: headers });
         }
         let route = move |method: &Method, path: &str| {
             let found = router.lookup_route(method, path.into(), None).ok()?;
@@ -93,7 +103,7 @@ impl Edge {
             });
             Some(Found { endpoint: found.endpoint, run })
         };
-        Ok(Self { route: Box::new(route), deprecated })
+        Ok(Self { route: Box::new(route), operations })
     }
 
     async fn answer(&self, mut context: RequestContext<Service>, request: Request<Body>) -> Response<Body> {
@@ -102,55 +112,39 @@ impl Edge {
         let request_id = context.request_id.clone();
         let asked = request.method().clone();
         let method = if asked == Method::HEAD { &Method::GET } else { &asked };
-        let mut operation = None;
+        let traceparent = access::traceparent(request.headers()).map(str::to_owned);
+        let mut surroundings = None;
         let mut response = match relative_path(request.uri().path()) {
             None => Refusal::NotFound("nothing lives at this path").into_response(),
             Some(path) => match (self.route)(method, &path) {
                 None => self.refuse(&path).into_response(),
                 Some(found) => {
-                    let id = operation.insert(found.endpoint.operation_id.clone());
+                    surroundings = self.operations.get(&found.endpoint.operation_id);
                     context.endpoint = found.endpoint;
-                    self.run(id, context, request, found.run).await
+                    run(context, request, found.run).await
                 }
             },
         };
+        let key = response.extensions_mut().remove::<KeyId>();
+        if let Some(Surroundings { route, deprecated: Some(headers) }) = surroundings {
+            response.headers_mut().extend(headers.clone());
+            if let Some(key) = &key {
+                service.metrics().deprecated_call(route, key);
+            }
+        }
         if asked == Method::HEAD {
             strip_body(&mut response);
         }
-        let key = response.extensions().get::<KeyId>().map(ToString::to_string);
-        let latency = start.elapsed();
-        let status = response.status();
-        // Neither path nor query: either may hold what should not be in a log.
-        macro_rules! answered {
-            ($level:ident) => {
-                $level!(service.log(), "answered";
-                    "request_id" => request_id, "method" => asked.as_str(), "operation" => operation,
-                    "key" => key, "status" => status.as_u16(), "latency_us" => latency.as_micros())
-            };
-        }
-        if status.is_server_error() {
-            answered!(error)
-        } else {
-            answered!(info)
-        }
-        response
-    }
-
-    async fn run(
-        &self,
-        operation: &str,
-        context: RequestContext<Service>,
-        request: Request<Body>,
-        run: Run,
-    ) -> Response<Body> {
-        let expects_continue = request.headers().contains_key(EXPECT);
-        let request = request.map(|body| Leftover::guard(body, expects_continue));
-        // A panic is logged where it happens, by the hook of the program.
-        let done = AssertUnwindSafe(run(context, request)).catch_unwind().await;
-        let mut response = done.ok().flatten().unwrap_or_else(|| Refusal::Internal.into_response());
-        if let Some(headers) = self.deprecated.get(operation) {
-            response.headers_mut().extend(headers.clone());
-        }
+        let answered = Answered {
+            request_id: &request_id,
+            method: &asked,
+            route: surroundings.map(|surroundings| &*surroundings.route),
+            key: key.as_ref(),
+            traceparent: traceparent.as_deref(),
+            status: response.status(),
+            took: start.elapsed(),
+        };
+        service.access_log().record(service.metrics(), &answered);
         response
     }
 
@@ -166,6 +160,14 @@ impl Edge {
             Refusal::MethodNotAllowed { allow: allowed.join(", ") }
         }
     }
+}
+
+async fn run(context: RequestContext<Service>, request: Request<Body>, run: Run) -> Response<Body> {
+    let expects_continue = request.headers().contains_key(EXPECT);
+    let request = request.map(|body| Leftover::guard(body, expects_continue));
+    // A panic is logged where it happens, by the hook of the program.
+    let done = AssertUnwindSafe(run(context, request)).catch_unwind().await;
+    done.ok().flatten().unwrap_or_else(|| Refusal::Internal.into_response())
 }
 
 /// The path below [`BASE_PATH`], as the inner router must see it, if it is one that could exist.

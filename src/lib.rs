@@ -8,9 +8,12 @@
 //! - [`operations`] has a file for each `operationId`, [`schemas`] one for each of `components/schemas`.
 //! - [`responses`] is every way to be refused, and how it looks over HTTP.
 //! - [`service`] is what operations can reach: [`storage`], [`keys`], cursors, limits.
+//! - [`access`] logs and counts answers, [`metrics`] is what is counted, `ops` where operators read it;
+//!   [`tls`] is the certificate.
 //! - [`document`] is what the service reads from the YAML at run time, with [`yaml`].
 //! - [`config`] is what an operator can set.
 
+pub mod access;
 pub mod call;
 pub mod config;
 mod cursor;
@@ -20,10 +23,13 @@ mod field_error;
 pub mod input;
 pub mod keys;
 mod leftover;
+pub mod metrics;
 pub mod operations;
+mod ops;
 pub mod responses;
 pub mod schemas;
 pub mod server;
 pub mod service;
 pub mod storage;
+pub mod tls;
 pub mod yaml;

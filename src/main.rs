@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use animal_store::config::{Config, Flags};
+use animal_store::config::{Config, Flags, Loaded, OpsBind};
 use animal_store::document::Document;
 use animal_store::keys::{self, commands};
 use animal_store::server::{Server, ServerOptions};
@@ -39,6 +39,14 @@ enum Command {
         /// Where to listen; port 0 picks a free port. [default: 127.0.0.1:8080]
         #[arg(long, value_name = "ADDRESS:PORT")]
         bind: Option<SocketAddr>,
+        /// Where operators are told of health and metrics; a bare port is one on the loopback. [default: nowhere]
+        #[arg(long, value_name = "[ADDRESS:]PORT")]
+        ops_bind: Option<OpsBind>,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Print the effective configuration, with where each setting came from.
+    Config {
         #[command(flatten)]
         place: Place,
     },
@@ -138,13 +146,14 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<(), Failure> {
     let runtime = tokio::runtime::Runtime::new()?;
     let result = match cli.command {
-        Command::Serve { bind, place } => {
-            let config = load(place, bind)?;
+        Command::Serve { bind, ops_bind, place } => {
+            let config = load(place, bind, ops_bind)?.config;
             let (log, flush) = logging::start(&config.log);
             let served = runtime.block_on(serve(&config, &log));
             flush.wait(Duration::from_millis(500));
             served
         }
+        Command::Config { place } => Ok(print(&load(place, None, None)?.page())?),
         Command::Key { command } => runtime.block_on(key(command)),
     };
     // Nothing worth waiting for is left, and a stuck client must not hold up the exit.
@@ -152,8 +161,12 @@ fn run(cli: Cli) -> Result<(), Failure> {
     result
 }
 
-fn load(place: Place, bind: Option<SocketAddr>) -> Result<Config, Failure> {
-    Ok(Config::load(place.config.as_deref(), Flags { bind, database: place.database })?)
+fn load(place: Place, bind: Option<SocketAddr>, ops_bind: Option<OpsBind>) -> Result<Loaded, Failure> {
+    Ok(Config::load(place.config.as_deref(), Flags { bind, ops_bind, database: place.database })?)
+}
+
+fn print(text: &str) -> io::Result<()> {
+    io::stdout().write_all(text.as_bytes())
 }
 
 fn open(config: &Config, log: &Logger) -> Result<Arc<dyn Store>, Failure> {
@@ -164,21 +177,29 @@ fn open(config: &Config, log: &Logger) -> Result<Arc<dyn Store>, Failure> {
 
 async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
     // Before anything else, so that no signal is lost.
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hangup = signal(SignalKind::hangup())?;
     let document = Document::from_yaml(DOCUMENT)?;
     let options = ServerOptions {
         bind: config.bind,
+        ops_bind: config.ops_bind.map(|OpsBind(address)| address),
+        tls: config.tls(),
         request_timeout: config.request_timeout,
         rate_limit: config.rate_limit(),
+        log_one_in: config.log.one_in,
     };
     let server = Server::start(&options, &document, open(config, log)?, log)?;
-    info!(log, "ready"; "address" => %server.address(), "database" => &config.database);
+    info!(log, "ready"; "address" => %server.address(), "ops" => server.ops_address().map(|it| it.to_string()));
     let mut stdout = io::stdout();
     // Who started us may have closed standard output; that is no reason to stop.
     let _ = writeln!(stdout, "ready: {}", server.base_url()).and_then(|()| stdout.flush());
-    let name = tokio::select! {
-        _ = terminate.recv() => "SIGTERM",
-        _ = interrupt.recv() => "SIGINT",
+    let name = loop {
+        tokio::select! {
+            _ = terminate.recv() => break "SIGTERM",
+            _ = interrupt.recv() => break "SIGINT",
+            _ = hangup.recv() => server.reload_certificate().await,
+        }
     };
     info!(log, "stopping"; "signal" => name);
     server.stop(config.shutdown_grace).await;
@@ -188,7 +209,7 @@ async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
 
 async fn key(command: KeyCommand) -> Result<(), Failure> {
     let now = Timestamp::from_second(Timestamp::now().as_second())?;
-    let opened = |place| open(&load(place, None)?, &Logger::root(slog::Discard, slog::o!()));
+    let opened = |place| open(&load(place, None, None)?.config, &Logger::root(slog::Discard, slog::o!()));
     let no_key = |id: &str| format!("there is no key {id} that is still good; key list shows all");
     let store = match &command {
         KeyCommand::Create { place, .. }
@@ -218,8 +239,7 @@ async fn key(command: KeyCommand) -> Result<(), Failure> {
     }
     .await;
     store.close().await;
-    io::stdout().write_all(result?.as_bytes())?;
-    Ok(())
+    Ok(print(&result?)?)
 }
 
 fn list(keys: &[KeyRecord], now: Timestamp) -> String {

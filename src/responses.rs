@@ -10,8 +10,10 @@ use dropshot::{ApiEndpointResponse, Body, HttpError, HttpResponse};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 
+use crate::call::MAX_BODY_BYTES;
 use crate::keys::KeyId;
 use crate::schemas::Error;
+use crate::service::RateLimit;
 use crate::storage::StoreError;
 
 /// What an operation answers with. The outer `Result` is dropshot's and always `Ok`: its errors would
@@ -121,23 +123,24 @@ impl Code {
         }
     }
 
-    /// The header that always comes with it, beside those that the edge puts on everything.
-    pub const fn header(self) -> Option<HeaderField> {
+    /// The headers that always come with it, beside those that the edge puts on everything.
+    pub const fn headers(self) -> &'static [HeaderField] {
+        const RETRY_AFTER: HeaderField =
+            HeaderField { name: "Retry-After", schema: HeaderSchema::Integer { minimum: 1 }, required: true };
         match self {
-            Self::Unauthorized => Some(HeaderField::string("WWW-Authenticate")),
-            Self::MethodNotAllowed => Some(HeaderField::string("Allow")),
-            Self::UnsupportedMediaType => Some(HeaderField::string("Accept-Post")),
-            Self::RateLimited | Self::Unavailable => Some(HeaderField {
-                name: "Retry-After",
-                schema: HeaderSchema::Integer { minimum: 1 },
-                required: true,
-            }),
+            Self::Unauthorized => const { &[HeaderField::string("WWW-Authenticate")] },
+            Self::MethodNotAllowed => const { &[HeaderField::string("Allow")] },
+            Self::UnsupportedMediaType => const { &[HeaderField::string("Accept-Post")] },
+            Self::RateLimited => {
+                const { &[RETRY_AFTER, HeaderField::string("RateLimit"), HeaderField::string("RateLimit-Policy")] }
+            }
+            Self::Unavailable => &[RETRY_AFTER],
             Self::InvalidParameter
             | Self::InvalidBody
             | Self::NotFound
             | Self::RequestTimeout
             | Self::BodyTooLarge
-            | Self::Internal => None,
+            | Self::Internal => &[],
         }
     }
 }
@@ -193,12 +196,14 @@ pub enum Refusal {
     },
     /// The body did not come in time.
     RequestTimeout,
-    /// The body is larger than [`crate::call::MAX_BODY_BYTES`].
+    /// The body is larger than [`MAX_BODY_BYTES`].
     BodyTooLarge,
     /// The body is not declared as JSON.
     UnsupportedMediaType,
     /// The key has used up its requests.
     RateLimited {
+        /// The limit.
+        limit: RateLimit,
         /// Seconds until there is one again, at least 1.
         retry_after: u64,
     },
@@ -212,8 +217,12 @@ pub enum Refusal {
 struct Parts {
     code: Code,
     message: Cow<'static, str>,
-    header: Option<(HeaderName, HeaderValue)>,
+    headers: HeaderMap,
 }
+
+/// draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4.
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 impl Refusal {
     /// The word that programs see.
@@ -235,65 +244,68 @@ impl Refusal {
 
     fn parts(self) -> Parts {
         let code = self.code();
-        let fixed = HeaderValue::from_static;
-        let (message, header) = match self {
-            Self::InvalidParameter(message) | Self::InvalidBody(message) => (message.into(), None),
-            Self::Unauthorized { given: false } => (
-                "send an API key as \"Authorization: Bearer <key>\"".into(),
-                Some((header::WWW_AUTHENTICATE, fixed("Bearer realm=\"animal-store\""))),
-            ),
-            Self::Unauthorized { given: true } => (
-                "this API key is unknown, expired or revoked".into(),
-                Some((
-                    header::WWW_AUTHENTICATE,
-                    fixed("Bearer realm=\"animal-store\", error=\"invalid_token\""),
-                )),
-            ),
-            Self::NotFound(message) => (message.into(), None),
-            Self::MethodNotAllowed { allow } => (
-                format!("this path takes {allow} only").into(),
-                HeaderValue::try_from(allow).ok().map(|allow| (header::ALLOW, allow)),
-            ),
-            Self::RequestTimeout => (
-                "the body did not arrive in time; send it again".into(),
-                Some((header::CONNECTION, fixed("close"))),
-            ),
-            Self::BodyTooLarge => {
-                (format!("a body may have at most {} bytes", crate::call::MAX_BODY_BYTES).into(), None)
-            }
-            Self::UnsupportedMediaType => (
-                "send the body as \"Content-Type: application/json\", without a Content-Encoding".into(),
-                Some((HeaderName::from_static("accept-post"), fixed("application/json"))),
-            ),
-            Self::RateLimited { retry_after } => (
-                format!("this key has used up its requests; try again in {retry_after} seconds").into(),
-                Some((header::RETRY_AFTER, HeaderValue::from(retry_after.max(1)))),
-            ),
-            Self::Internal => {
-                ("the service made a mistake; its log tells more under this x-request-id".into(), None)
-            }
-            Self::Unavailable => (
-                "the store cannot answer just now; try again in a moment".into(),
-                Some((header::RETRY_AFTER, HeaderValue::from(1))),
-            ),
+        let mut headers = HeaderMap::new();
+        let mut header = |name: HeaderName, value: &'static str| {
+            headers.insert(name, HeaderValue::from_static(value));
         };
-        Parts { code, message, header }
+        let message: Cow<'static, str> = match self {
+            Self::InvalidParameter(message) | Self::InvalidBody(message) => message.into(),
+            Self::NotFound(message) => message.into(),
+            Self::Unauthorized { given: false } => {
+                header(header::WWW_AUTHENTICATE, "Bearer realm=\"animal-store\"");
+                "send an API key as \"Authorization: Bearer <key>\"".into()
+            }
+            Self::Unauthorized { given: true } => {
+                let challenge = "Bearer realm=\"animal-store\", error=\"invalid_token\"";
+                header(header::WWW_AUTHENTICATE, challenge);
+                "this API key is unknown, expired or revoked".into()
+            }
+            Self::MethodNotAllowed { allow } => {
+                let message = format!("this path takes {allow} only");
+                // Made of the names of methods, so it is one.
+                headers.extend(HeaderValue::try_from(allow).map(|allow| (header::ALLOW, allow)));
+                message.into()
+            }
+            Self::RequestTimeout => {
+                header(header::CONNECTION, "close");
+                "the body did not arrive in time; send it again".into()
+            }
+            Self::BodyTooLarge => format!("a body may have at most {MAX_BODY_BYTES} bytes").into(),
+            Self::UnsupportedMediaType => {
+                header(HeaderName::from_static("accept-post"), "application/json");
+                "send the body as \"Content-Type: application/json\", without a Content-Encoding".into()
+            }
+            Self::RateLimited { limit, retry_after } => {
+                let (quota, window) = (limit.requests, limit.period.as_secs());
+                let policy = format!("\"key\";q={quota};w={window}");
+                let state = format!("\"key\";r=0;t={retry_after}");
+                // Numbers between fixed words are always a header value.
+                headers.extend(HeaderValue::try_from(policy).map(|it| (RATE_LIMIT_POLICY, it)));
+                headers.extend(HeaderValue::try_from(state).map(|it| (RATE_LIMIT, it)));
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
+                format!("this key has used up its requests; try again in {retry_after} seconds").into()
+            }
+            Self::Internal => "the service made a mistake; its log tells more under this x-request-id".into(),
+            Self::Unavailable => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(1));
+                "the store cannot answer just now; try again in a moment".into()
+            }
+        };
+        Parts { code, message, headers }
     }
 
     /// The whole answer.
     pub fn into_response(self) -> Response<Body> {
-        let Parts { code, message, header } = self.parts();
+        let Parts { code, message, headers } = self.parts();
         let status = code.status();
         let body = Error { code: code.as_str().into(), message, status: status.as_u16() };
         // Two strings and a number always become JSON.
         let body = serde_json::to_vec(&body).unwrap_or_default();
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = status;
-        let headers: &mut HeaderMap = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some((name, value)) = header {
-            headers.insert(name, value);
-        }
+        *response.headers_mut() = headers;
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(header::CONTENT_TYPE, json);
         response
     }
 }

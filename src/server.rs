@@ -2,27 +2,53 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dropshot::{ConfigDropshot, HandlerTaskMode, HttpServer, ServerBuilder};
+use dropshot::{BuildError, ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder};
 use slog::{Drain, Logger, info, o, warn};
 use tokio::time::timeout;
 
+use crate::access::AccessLog;
+use crate::call::MAX_BODY_BYTES;
 use crate::document::{Document, DocumentError};
 use crate::edge::{self, Edge};
+use crate::metrics::Metrics;
 use crate::operations::{self, BASE_PATH};
+use crate::ops::{self, Watched};
 use crate::service::{RateLimit, Service};
 use crate::storage::Store;
+use crate::tls::{TlsError, TlsFiles};
 
 /// What a server needs to know beside its store and its document.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
     /// The address to listen on; port 0 picks a free one.
     pub bind: SocketAddr,
+    /// The address of the operators' listener, if there is one.
+    pub ops_bind: Option<SocketAddr>,
+    /// The certificate, if the public listener speaks TLS.
+    pub tls: Option<TlsFiles>,
     /// How long each step of a request may take: to judge its key, to read its body, to do what it asks.
     pub request_timeout: Duration,
     /// How many requests a key may make, if there is a limit.
     pub rate_limit: Option<RateLimit>,
+    /// Of the answers that are no server errors, one in this many is logged; 0 for none.
+    pub log_one_in: u64,
+}
+
+impl Default for ServerOptions {
+    /// A free port of the loopback, ten seconds for each step, no limit, everything logged.
+    fn default() -> Self {
+        Self {
+            bind: SocketAddr::from(([127, 0, 0, 1], 0)),
+            ops_bind: None,
+            tls: None,
+            request_timeout: Duration::from_secs(10),
+            rate_limit: None,
+            log_one_in: 1,
+        }
+    }
 }
 
 /// Why a server did not start. One line that says what to do.
@@ -31,14 +57,19 @@ pub enum StartError {
     /// The document does not fit the code.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {reason}; choose another address with --bind")]
+    /// An address cannot be listened on.
+    #[error("cannot listen on {address}: {reason}; choose another address with {flag}")]
     Bind {
         /// The address asked for.
         address: SocketAddr,
         /// What the system says.
         reason: String,
+        /// The flag that sets it.
+        flag: &'static str,
     },
+    /// The certificate or its key cannot be used.
+    #[error("TLS: {0}")]
+    Tls(#[from] TlsError),
     /// dropshot did not take the operations.
     #[error("the operations clash: {0}")]
     Operations(#[from] dropshot::ApiDescriptionRegisterError),
@@ -47,6 +78,9 @@ pub enum StartError {
 /// A running server. Dropping it does not wait; [`Server::stop`] does.
 pub struct Server {
     http: HttpServer<Service>,
+    ops: Option<HttpServer<Watched>>,
+    tls: Option<TlsFiles>,
+    stopping: Arc<AtomicBool>,
     store: Arc<dyn Store>,
     log: Logger,
 }
@@ -62,30 +96,35 @@ impl Server {
         store: Arc<dyn Store>,
         log: &Logger,
     ) -> Result<Self, StartError> {
+        let metrics = Arc::new(Metrics::default());
+        let stopping = Arc::new(AtomicBool::new(false));
+        let watched = Watched { store: store.clone(), metrics: metrics.clone(), stopping: stopping.clone() };
+        let ops = options.ops_bind.map(|bind| ops::start(bind, watched, accept_errors(log))).transpose()?;
+
         let edge = Edge::new(operations::api()?, document)?;
-        let service =
-            Service::new(Arc::clone(&store), edge, options.request_timeout, options.rate_limit, log.clone());
+        let access_log = AccessLog::new(log.clone(), options.log_one_in);
+        let limit = options.rate_limit;
+        let service = Service::new(store.clone(), edge, options.request_timeout, limit, metrics, access_log);
         let config = ConfigDropshot {
             bind_address: options.bind,
-            default_request_body_max_bytes: crate::call::MAX_BODY_BYTES,
+            default_request_body_max_bytes: MAX_BODY_BYTES,
             // Every handler can be dropped at any await, and is then spared a task and a channel.
             default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
             ..Default::default()
         };
+        let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
         let http = ServerBuilder::new(edge::api()?, service, accept_errors(log))
             .config(config)
+            .tls(tls.map(ConfigTls::Dynamic))
             .start()
-            .map_err(|error| StartError::Bind {
-                address: options.bind,
-                reason: std::error::Error::source(&error)
-                    .map_or_else(|| error.to_string(), ToString::to_string),
-            })?;
-        Ok(Self { http, store, log: log.clone() })
+            .map_err(cannot_bind(options.bind, "--bind"))?;
+        Ok(Self { http, ops, tls: options.tls.clone(), stopping, store, log: log.clone() })
     }
 
     /// The base URL: scheme, address and [`BASE_PATH`].
     pub fn base_url(&self) -> String {
-        format!("http://{}{BASE_PATH}", self.http.local_addr())
+        let scheme = if self.http.using_tls() { "https" } else { "http" };
+        format!("{scheme}://{}{BASE_PATH}", self.http.local_addr())
     }
 
     /// The address that it listens on.
@@ -93,15 +132,42 @@ impl Server {
         self.http.local_addr()
     }
 
+    /// The address of the operators' listener, if there is one.
+    pub fn ops_address(&self) -> Option<SocketAddr> {
+        self.ops.as_ref().map(HttpServer::local_addr)
+    }
+
+    /// Reads the certificate again, for the connections that come from now on. One that cannot be used is
+    /// logged, and the one before stays.
+    pub async fn reload_certificate(&self) {
+        let Some(files) = &self.tls else { return };
+        let reloaded = match files.load() {
+            Ok(config) => self.http.refresh_tls(&ConfigTls::Dynamic(config)).await,
+            Err(error) => Err(error.to_string()),
+        };
+        match reloaded {
+            Ok(()) => info!(self.log, "certificate reloaded"),
+            Err(error) => warn!(self.log, "the certificate stays as it was"; "error" => error),
+        }
+    }
+
     /// Stops to listen, finishes what is in flight within `grace`, and closes the store. What is not
     /// finished by then is cut off.
     pub async fn stop(self, grace: Duration) {
+        self.stopping.store(true, Ordering::Relaxed);
         match timeout(grace, self.http.close()).await {
             Ok(Ok(())) => info!(self.log, "all requests finished"),
             Ok(Err(error)) => warn!(self.log, "the server did not stop cleanly"; "error" => error),
             Err(_) => warn!(self.log, "cut off requests that did not finish in time"),
         }
         self.store.close().await;
+    }
+}
+
+pub(crate) fn cannot_bind(address: SocketAddr, flag: &'static str) -> impl Fn(BuildError) -> StartError {
+    move |error| {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        StartError::Bind { address, reason: cause.unwrap_or_else(|| error.to_string()), flag }
     }
 }
 

@@ -8,11 +8,12 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use http::HeaderMap;
 use jiff::Timestamp;
-use slog::Logger;
 
+use crate::access::AccessLog;
 use crate::cursor::Cursors;
 use crate::edge::Edge;
 use crate::keys::{self, KeyId};
+use crate::metrics::{AuthenticationFailure, Metrics};
 use crate::responses::Refusal;
 use crate::storage::Store;
 
@@ -23,10 +24,11 @@ pub struct Service(Arc<Parts>);
 struct Parts {
     store: Arc<dyn Store>,
     cursors: Cursors,
-    limiter: Option<DefaultKeyedRateLimiter<KeyId>>,
+    limiter: Option<(RateLimit, DefaultKeyedRateLimiter<KeyId>)>,
     request_timeout: Duration,
     edge: Edge,
-    log: Logger,
+    metrics: Arc<Metrics>,
+    access_log: AccessLog,
 }
 
 /// How many requests a key may make: `requests` in each `period`, all at once if it likes.
@@ -34,25 +36,26 @@ struct Parts {
 pub struct RateLimit {
     /// At least 1.
     pub requests: NonZeroU32,
-    /// Longer than zero.
+    /// Whole seconds, at least one.
     pub period: Duration,
 }
 
 impl Service {
     /// Puts a service together. Without a `rate_limit` there is none.
-    pub fn new(
+    pub(crate) fn new(
         store: Arc<dyn Store>,
         edge: Edge,
         request_timeout: Duration,
         rate_limit: Option<RateLimit>,
-        log: Logger,
+        metrics: Arc<Metrics>,
+        access_log: AccessLog,
     ) -> Self {
         let cursors = Cursors::new(&store.secret());
         let limiter = rate_limit.and_then(|limit| {
             let quota = Quota::with_period(limit.period / limit.requests.get())?;
-            Some(RateLimiter::keyed(quota.allow_burst(limit.requests)))
+            Some((limit, RateLimiter::keyed(quota.allow_burst(limit.requests))))
         });
-        Self(Arc::new(Parts { store, cursors, limiter, request_timeout, edge, log }))
+        Self(Arc::new(Parts { store, cursors, limiter, request_timeout, edge, metrics, access_log }))
     }
 
     /// Where the animals are.
@@ -68,9 +71,12 @@ impl Service {
         &self.0.edge
     }
 
-    /// For what is about the service, not dropshot: its own loggers carry the query, which may hold a key.
-    pub(crate) fn log(&self) -> &Logger {
-        &self.0.log
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+
+    pub(crate) fn access_log(&self) -> &AccessLog {
+        &self.0.access_log
     }
 
     pub(crate) fn request_timeout(&self) -> Duration {
@@ -79,15 +85,21 @@ impl Service {
 
     /// Who calls.
     pub(crate) async fn authenticate(&self, headers: &HeaderMap) -> Result<KeyId, Refusal> {
-        keys::authenticate(headers, self.store(), Timestamp::now()).await
+        let caller = keys::authenticate(headers, self.store(), Timestamp::now()).await;
+        if let Err(Refusal::Unauthorized { given }) = caller {
+            let reason = if given { AuthenticationFailure::Invalid } else { AuthenticationFailure::Missing };
+            self.metrics().not_let_in(reason);
+        }
+        caller
     }
 
     /// Counts a request against its key.
     pub(crate) fn spend_request(&self, key: &KeyId) -> Result<(), Refusal> {
-        let Some(limiter) = &self.0.limiter else { return Ok(()) };
+        let Some((limit, limiter)) = &self.0.limiter else { return Ok(()) };
         limiter.check_key(key).map_err(|not_until| {
             let wait = not_until.wait_time_from(DefaultClock::default().now());
-            Refusal::RateLimited { retry_after: wait.as_secs() + u64::from(wait.subsec_nanos() > 0) }
+            let retry_after = (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1);
+            Refusal::RateLimited { limit: *limit, retry_after }
         })
     }
 }

@@ -26,6 +26,8 @@ use crate::storage::{OpenError, StoreOptions};
 
 /// How long the search for damage may take. A million animals must be open within 200 ms.
 const SEARCH_TIME: Duration = Duration::from_millis(80);
+/// What every SQLite file begins with, of which SQLite itself is content with less.
+const HEADER_BYTES: u64 = 100;
 /// How many steps of that search pass between two looks at the clock.
 const SEARCH_STEPS: i32 = 100;
 
@@ -142,8 +144,10 @@ fn existing(path: &Path) -> Result<PathBuf, Refusal> {
 
 /// The first look. What it cannot judge without the log it leaves to the second.
 fn look_untouched(path: &Path) -> Result<(), Refusal> {
-    if length(path)? == 0 {
-        return Ok(());
+    match length(path)? {
+        0 => return Ok(()),
+        short if short < HEADER_BYTES => return Err(Refusal::NotSqlite),
+        _ => {}
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let look = Connection::open_with_flags(immutable(path), flags)

@@ -3,14 +3,21 @@
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use figment::Figment;
 use figment::providers::{Env, Format, Serialized, Toml};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::service::RateLimit;
+use crate::tls::TlsFiles;
+
+mod effective;
+
+pub use effective::Loaded;
 
 /// The whole configuration. Durations are written as in `1m 30s`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -18,6 +25,10 @@ use crate::service::RateLimit;
 pub struct Config {
     /// Where to listen, as `ADDRESS:PORT`; port 0 picks a free one.
     pub bind: SocketAddr,
+    /// Where operators are told of health and metrics: `ADDRESS:PORT`, or a port on the loopback. Without
+    /// it, nowhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ops_bind: Option<OpsBind>,
     /// Where the animals are, as `sqlite:PATH`.
     pub database: String,
     /// How long each step of a request may take: to judge its key, to read its body, to do what it asks.
@@ -36,6 +47,52 @@ pub struct Config {
     /// How many requests a key may make; without it, any number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_limit: Option<RateLimitConfig>,
+    /// The certificate of the public listener; without it, no TLS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls: Option<TlsConfig>,
+}
+
+/// An address, or a port on the loopback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct OpsBind(pub SocketAddr);
+
+impl FromStr for OpsBind {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let loopback = |port| SocketAddr::from(([127, 0, 0, 1], port));
+        let address = text.parse().or_else(|_| text.parse().map(loopback));
+        address.map(Self).map_err(|_| "must be ADDRESS:PORT, or a port on the loopback")
+    }
+}
+
+impl<'de> Deserialize<'de> for OpsBind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // A bare port is a number in TOML and in the environment.
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Port(u16),
+            Address(String),
+        }
+        let text = match Written::deserialize(deserializer) {
+            Ok(Written::Port(port)) => port.to_string(),
+            Ok(Written::Address(address)) => address,
+            Err(_) => String::new(),
+        };
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+/// Certificate and key, in PEM.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsConfig {
+    /// The certificate and those that vouch for it, leaf first.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub private_key: PathBuf,
 }
 
 /// What goes to standard error.
@@ -46,6 +103,8 @@ pub struct Log {
     pub level: LogLevel,
     /// How a record is written.
     pub format: LogFormat,
+    /// Of the answers that are no server errors, one in this many is logged; 0 for none.
+    pub one_in: u64,
 }
 
 /// The levels of slog.
@@ -76,7 +135,7 @@ pub enum LogFormat {
 pub struct RateLimitConfig {
     /// How many requests.
     pub requests: NonZeroU32,
-    /// In which time.
+    /// In which time, in whole seconds.
     #[serde(with = "humantime_serde")]
     pub period: Duration,
 }
@@ -92,13 +151,15 @@ impl Default for Config {
             write_queue: 4096,
             log: Log::default(),
             rate_limit: None,
+            ops_bind: None,
+            tls: None,
         }
     }
 }
 
 impl Default for Log {
     fn default() -> Self {
-        Self { level: LogLevel::Info, format: LogFormat::Text }
+        Self { level: LogLevel::Info, format: LogFormat::Text, one_in: 1 }
     }
 }
 
@@ -120,6 +181,9 @@ pub struct Flags {
     /// `--bind`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bind: Option<SocketAddr>,
+    /// `--ops-bind`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ops_bind: Option<OpsBind>,
     /// `--database`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
@@ -135,18 +199,16 @@ impl Config {
     ///
     /// # Errors
     /// When the file cannot be read, a key is unknown, or a value is not allowed.
-    pub fn load(file: Option<&Path>, flags: Flags) -> Result<Self, ConfigError> {
+    pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
         let mut figment = Figment::from(Serialized::defaults(Self::default()));
         if let Some(file) = file {
             figment = figment.merge(Toml::file_exact(file));
         }
-        let config: Self = figment
-            .merge(Env::prefixed("ANIMAL_STORE_").split("__"))
-            .merge(Serialized::defaults(flags))
-            .extract()
-            .map_err(|error| ConfigError(describe(&error)))?;
+        let figment =
+            figment.merge(Env::prefixed("ANIMAL_STORE_").split("__")).merge(Serialized::defaults(flags));
+        let config: Self = figment.extract().map_err(|error| ConfigError(describe(&error)))?;
         config.validate().map_err(|message| ConfigError(message.to_owned()))?;
-        Ok(config)
+        Ok(Loaded { config, figment })
     }
 
     fn validate(&self) -> Result<(), &'static str> {
@@ -156,10 +218,20 @@ impl Config {
         if !(1..=1_000_000).contains(&self.write_queue) {
             return Err("write_queue must be from 1 to 1000000");
         }
-        if self.rate_limit().is_some_and(|limit| (limit.period / limit.requests.get()).is_zero()) {
-            return Err("rate_limit.period must be at least a nanosecond for each request");
+        let whole_seconds = |period: Duration| period.as_secs() > 0 && period.subsec_nanos() == 0;
+        if self.rate_limit.is_some_and(|limit| !whole_seconds(limit.period)) {
+            return Err("rate_limit.period must be whole seconds, at least one");
         }
         Ok(())
+    }
+
+    /// The certificate as the server takes it.
+    pub fn tls(&self) -> Option<TlsFiles> {
+        let files = |tls: &TlsConfig| TlsFiles {
+            certificate: tls.certificate.clone(),
+            private_key: tls.private_key.clone(),
+        };
+        self.tls.as_ref().map(files)
     }
 
     /// The rate limit as the service takes it.
@@ -191,7 +263,7 @@ mod tests {
     fn load(toml: &str) -> Result<Config, String> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(toml.as_bytes()).unwrap();
-        Config::load(Some(file.path()), Flags::default()).map_err(|error| {
+        Config::load(Some(file.path()), Flags::default()).map(|loaded| loaded.config).map_err(|error| {
             let message = error.to_string();
             assert!(!message.contains('\n'), "more than one line: {message}");
             assert!(message.contains(&file.path().display().to_string()), "names no file: {message}");
@@ -209,7 +281,7 @@ mod tests {
         assert_eq!(config.bind, Config::default().bind);
 
         let flags = Flags { database: Some("sqlite:flag.db".to_owned()), ..Flags::default() };
-        assert_eq!(Config::load(None, flags).unwrap().database, "sqlite:flag.db");
+        assert_eq!(Config::load(None, flags).unwrap().config.database, "sqlite:flag.db");
     }
 
     #[test]
@@ -225,7 +297,8 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_refused() {
-        let error = Config::load(Some(Path::new("no/such/file.toml")), Flags::default()).unwrap_err();
-        assert!(error.to_string().contains("no/such/file.toml"), "{error}");
+        let loaded = Config::load(Some(Path::new("no/such/file.toml")), Flags::default());
+        let error = loaded.err().unwrap().to_string();
+        assert!(error.contains("no/such/file.toml"), "{error}");
     }
 }

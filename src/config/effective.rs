@@ -1,0 +1,109 @@
+//! The effective configuration, with where each setting came from.
+
+use std::fmt::Write;
+
+use figment::{Figment, Metadata, Source};
+use serde_json::Value;
+
+use super::Config;
+
+/// A configuration, and where each setting came from.
+pub struct Loaded {
+    /// The settings.
+    pub config: Config,
+    pub(super) figment: Figment,
+}
+
+impl Loaded {
+    /// All settings as TOML, each with its source as a comment, without passwords.
+    pub fn page(&self) -> String {
+        let shown = Config { database: without_password(&self.config.database), ..self.config.clone() };
+        let mut page = String::new();
+        // Strings, numbers and tables of them always become JSON.
+        self.add(&mut page, String::new(), &serde_json::to_value(shown).unwrap_or_default());
+        page
+    }
+
+    fn add(&self, page: &mut String, key: String, value: &Value) {
+        if let Value::Object(settings) = value {
+            for (name, value) in settings {
+                let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+                self.add(page, key, value);
+            }
+            return;
+        }
+        let source = self.figment.find_metadata(&key).map_or_else(|| "default".to_owned(), source);
+        // JSON's strings and numbers are TOML's, too.
+        let _ = writeln!(page, "{:<50}# {source}", format!("{key} = {value}"));
+    }
+}
+
+fn source(metadata: &Metadata) -> String {
+    match &metadata.source {
+        Some(Source::File(path)) => path.display().to_string(),
+        // The two that are made in `Config::load`.
+        Some(Source::Code(_)) if metadata.name.ends_with("Flags") => "flag".to_owned(),
+        Some(Source::Code(_)) => "default".to_owned(),
+        _ => "environment".to_owned(),
+    }
+}
+
+/// A database URL (RFC 3986) with its password, wherever it is, as `***`.
+pub(super) fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+    let mut shown = match rest.rsplit_once('@') {
+        Some((user, host)) => {
+            let user =
+                user.split_once(':').map_or_else(|| user.to_owned(), |(user, _)| format!("{user}:***"));
+            format!("{scheme}://{user}@{host}")
+        }
+        None => format!("{scheme}://{rest}"),
+    };
+    let hidden = |pair: &str| match pair.split_once('=') {
+        Some((name, _)) if name.to_ascii_lowercase().contains("password") => format!("{name}=***"),
+        _ => pair.to_owned(),
+    };
+    if let Some(query) = query {
+        shown += "?";
+        shown += &query.split('&').map(hidden).collect::<Vec<_>>().join("&");
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Flags;
+
+    #[test]
+    fn a_password_is_never_shown() {
+        for url in [
+            "postgres://me:secret@host/db",
+            "postgres://me:sec:secret@host/db",
+            "postgres://me:p@secret@host,other:5433/db?sslmode=require",
+            "postgres://me@host/db?password=secret&sslmode=require",
+        ] {
+            let shown = without_password(url);
+            assert!(!shown.contains("secret"), "{shown}");
+            assert!(shown.contains("***") && shown.contains("host"), "{shown}");
+        }
+        assert_eq!(without_password("sqlite:a.db"), "sqlite:a.db");
+        assert_eq!(without_password("postgres://me@host/db"), "postgres://me@host/db");
+    }
+
+    #[test]
+    fn the_page_is_the_configuration_again_with_its_sources() {
+        let flags = Flags { database: Some("sqlite:flag.db".to_owned()), ..Flags::default() };
+        let page = Config::load(None, flags).unwrap().page();
+        let line = |key: &str| page.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
+        assert!(line("database = \"sqlite:flag.db\"").ends_with("# flag"));
+        assert!(line("log.level = \"info\"").ends_with("# default"));
+
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &page).unwrap();
+        let again = Config::load(Some(file.path()), Flags::default()).unwrap();
+        assert_eq!(again.config.database, "sqlite:flag.db");
+        assert!(again.page().contains(&format!("# {}", file.path().display())));
+    }
+}

@@ -1,0 +1,74 @@
+//! The certificate of the public listener, from PEM files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::{Error as PemError, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+/// Where certificate and key are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate and those that vouch for it, leaf first, in PEM.
+    pub certificate: PathBuf,
+    /// Its private key, in PEM.
+    pub private_key: PathBuf,
+}
+
+/// Why they cannot be used: one line that names the file.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {problem}")]
+pub struct TlsError {
+    path: String,
+    problem: String,
+}
+
+impl TlsFiles {
+    /// Reads both.
+    ///
+    /// # Errors
+    /// When a file cannot be read, holds no PEM of its kind, or the two do not belong together.
+    pub fn load(&self) -> Result<ServerConfig, TlsError> {
+        let certificates = CertificateDer::pem_file_iter(&self.certificate)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|error| at(&self.certificate, pem(&error)))?;
+        if certificates.is_empty() {
+            return Err(at(&self.certificate, "holds no certificate in PEM".to_owned()));
+        }
+        let key = PrivateKeyDer::from_pem_file(&self.private_key).map_err(|error| {
+            let problem = match error {
+                PemError::NoItemsFound => "holds no private key in PEM".to_owned(),
+                error => pem(&error),
+            };
+            at(&self.private_key, problem)
+        })?;
+        let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map(|builder| builder.with_no_client_auth())
+            .and_then(|builder| builder.with_single_cert(certificates, key))
+            .map_err(|error| {
+                let problem = match error {
+                    rustls::Error::InconsistentKeys(_) => {
+                        format!("the private key does not belong to {}", self.certificate.display())
+                    }
+                    error => format!("cannot be used with {}: {error}", self.certificate.display()),
+                };
+                at(&self.private_key, problem)
+            })?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(config)
+    }
+}
+
+fn at(path: &Path, problem: String) -> TlsError {
+    TlsError { path: path.display().to_string(), problem }
+}
+
+fn pem(error: &PemError) -> String {
+    match error {
+        PemError::Io(error) => format!("cannot be read: {error}"),
+        error => format!("is no PEM: {error}"),
+    }
+}

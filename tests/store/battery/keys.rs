@@ -1,0 +1,136 @@
+//! Storing, finding, revoking and rotating keys.
+
+use animal_store::storage::{KeyRecord, Store, StoreError};
+use futures::future::join_all;
+use jiff::Timestamp;
+
+use super::{Engine, key, new_pet, second};
+
+async fn ids(store: &dyn Store) -> Vec<String> {
+    store.keys().await.unwrap().into_iter().map(|key| key.id).collect()
+}
+
+async fn expiry(store: &dyn Store, number: u8) -> Option<Timestamp> {
+    store.key_by_hash(&key(number).hash).await.unwrap().unwrap().expires
+}
+
+pub(crate) async fn a_key_comes_back_as_it_was_given(engine: impl Engine) {
+    let store = engine.open();
+    let all = [
+        key(1),
+        KeyRecord { name: "Zoé's 🔑\n".to_owned(), expires: Some(second(50)), ..key(2) },
+        KeyRecord { expires: Some(second(-50)), revoked: Some(second(0)), ..key(3) },
+        KeyRecord { created: second(4), expires: Some(second(253_402_207_200)), ..key(4) },
+    ];
+    for key in &all {
+        store.add_key(key.clone()).await.unwrap();
+        assert_eq!(store.key_by_hash(&key.hash).await.unwrap().as_ref(), Some(key));
+    }
+    assert_eq!(store.keys().await.unwrap(), all);
+
+    let fraction = Timestamp::new(5, 999_999_999).unwrap();
+    store.add_key(KeyRecord { created: fraction, ..key(5) }).await.unwrap();
+    assert_eq!(store.key_by_hash(&[5; 32]).await.unwrap(), Some(key(5)), "times are kept to the second");
+}
+
+pub(crate) async fn a_key_that_is_not_there_is_none(engine: impl Engine) {
+    let store = engine.open();
+    assert_eq!(store.keys().await.unwrap(), []);
+    store.add_key(key(1)).await.unwrap();
+    let mut nearly = key(1).hash;
+    nearly[31] ^= 1;
+    assert_eq!(store.key_by_hash(&nearly).await.unwrap(), None);
+    assert!(!store.revoke_key("key2", second(9)).await.unwrap());
+    assert!(!store.revoke_key("KEY1", second(9)).await.unwrap());
+    assert_eq!(store.keys().await.unwrap(), [key(1)]);
+}
+
+pub(crate) async fn keys_are_listed_oldest_first(engine: impl Engine) {
+    let store = engine.open();
+    for number in [5, 3, 9, 1] {
+        store.add_key(key(number)).await.unwrap();
+    }
+    // Made in the same second as another one, which was stored before.
+    store.add_key(KeyRecord { created: second(3), ..key(2) }).await.unwrap();
+    assert_eq!(ids(&*store).await, ["key1", "key3", "key2", "key5", "key9"]);
+}
+
+pub(crate) async fn a_key_must_have_a_new_identifier_and_a_new_hash(engine: impl Engine) {
+    let store = engine.open();
+    store.add_key(key(1)).await.unwrap();
+    for twin in [key(1), KeyRecord { hash: [9; 32], ..key(1) }, KeyRecord { id: "other".into(), ..key(1) }] {
+        let refused = store.add_key(twin).await;
+        assert!(matches!(refused, Err(StoreError::Broken(_))), "{refused:?}");
+    }
+    store.add_key(KeyRecord { id: "other".to_owned(), hash: [9; 32], ..key(1) }).await.unwrap();
+    assert_eq!(ids(&*store).await, ["key1", "other"], "a name need not be unique");
+}
+
+pub(crate) async fn a_refused_key_does_not_fail_its_neighbours(engine: impl Engine) {
+    let store = engine.open();
+    store.add_key(key(0)).await.unwrap();
+    let writing = (1..=40_u8).map(|number| {
+        let store = &store;
+        async move {
+            let twin = store.add_key(key(0)).await;
+            assert!(matches!(twin, Err(StoreError::Broken(_))), "{twin:?}");
+            let (key, pet) =
+                tokio::join!(store.add_key(key(number)), store.add_pet(new_pet("neighbour", 1, None)));
+            key.unwrap();
+            pet.unwrap().id
+        }
+    });
+    for id in join_all(writing).await {
+        assert!(store.pet(id).await.unwrap().is_some());
+    }
+    assert_eq!(store.keys().await.unwrap().len(), 41);
+}
+
+pub(crate) async fn revoking_keeps_the_first_date(engine: impl Engine) {
+    let store = engine.open();
+    store.add_key(key(1)).await.unwrap();
+    store.add_key(key(2)).await.unwrap();
+    for at in [100, 50, 200] {
+        assert!(store.revoke_key("key1", second(at)).await.unwrap());
+        let revoked = KeyRecord { revoked: Some(second(100)), ..key(1) };
+        assert_eq!(store.keys().await.unwrap(), [revoked, key(2)]);
+    }
+}
+
+pub(crate) async fn rotating_stores_the_new_key_and_expires_the_old_one(engine: impl Engine) {
+    let store = engine.open();
+    store.add_key(key(1)).await.unwrap();
+    assert!(store.rotate_key("key1", second(500), key(2)).await.unwrap());
+    let old = KeyRecord { expires: Some(second(500)), ..key(1) };
+    assert_eq!(store.keys().await.unwrap(), [old, key(2)]);
+}
+
+pub(crate) async fn rotating_keeps_an_earlier_expiry(engine: impl Engine) {
+    let store = engine.open();
+    for (number, expires, expected) in [(10, 499, 499), (20, 500, 500), (30, 501, 500)] {
+        store.add_key(KeyRecord { expires: Some(second(expires)), ..key(number) }).await.unwrap();
+        assert!(store.rotate_key(&key(number).id, second(500), key(number + 1)).await.unwrap());
+        assert_eq!(expiry(&*store, number).await, Some(second(expected)));
+    }
+}
+
+pub(crate) async fn rotating_what_is_gone_changes_nothing(engine: impl Engine) {
+    let store = engine.open();
+    store.add_key(key(1)).await.unwrap();
+    store.revoke_key("key1", second(10)).await.unwrap();
+    let before = store.keys().await.unwrap();
+    assert!(!store.rotate_key("key1", second(500), key(2)).await.unwrap(), "it was revoked");
+    assert!(!store.rotate_key("nobody", second(500), key(2)).await.unwrap(), "it never was");
+    assert_eq!(store.keys().await.unwrap(), before);
+}
+
+pub(crate) async fn rotating_to_a_key_that_exists_changes_nothing(engine: impl Engine) {
+    let store = engine.open();
+    store.add_key(key(1)).await.unwrap();
+    store.add_key(key(2)).await.unwrap();
+    for twin in [key(2), key(1), KeyRecord { id: "other".to_owned(), ..key(2) }] {
+        let refused = store.rotate_key("key1", second(500), twin).await;
+        assert!(matches!(refused, Err(StoreError::Broken(_))), "{refused:?}");
+        assert_eq!(store.keys().await.unwrap(), [key(1), key(2)]);
+    }
+}

@@ -1,0 +1,149 @@
+//! Opening, closing, several handles, and callers that go away.
+
+use std::sync::Arc;
+
+use animal_store::storage::{PetsQuery, Store, StoreError};
+use futures::FutureExt as _;
+use futures::future::join_all;
+
+use super::{Engine, add, key, new_pet, second};
+
+const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
+
+pub(crate) async fn what_was_acknowledged_is_there_after_reopening(engine: impl Engine) {
+    let store = engine.open();
+    let pet = add(&*store, "durable").await;
+    store.add_key(key(1)).await.unwrap();
+    store.revoke_key("key1", second(7)).await.unwrap();
+    let keys = store.keys().await.unwrap();
+    store.close().await;
+    let reopened = engine.open();
+    assert_eq!(reopened.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
+    assert_eq!(reopened.keys().await.unwrap(), keys);
+    assert!(add(&*reopened, "next").await.id > pet.id);
+}
+
+pub(crate) async fn what_was_acknowledged_is_there_without_closing(engine: impl Engine) {
+    let store = engine.open();
+    let pet = add(&*store, "durable").await;
+    drop(store);
+    assert_eq!(engine.open().pet(pet.id).await.unwrap(), Some(pet));
+}
+
+pub(crate) async fn another_handle_sees_writes_at_once(engine: impl Engine) {
+    let (here, there) = (engine.open(), engine.open());
+    for (number, (writer, reader)) in (1..).zip([(&here, &there), (&there, &here), (&here, &there)]) {
+        let pet = add(&**writer, "seen").await;
+        assert_eq!(reader.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
+        assert_eq!(reader.pets(ALL).await.unwrap().pets.last(), Some(&pet));
+        writer.add_key(key(number)).await.unwrap();
+        assert_eq!(reader.key_by_hash(&key(number).hash).await.unwrap(), Some(key(number)));
+        writer.revoke_key(&key(number).id, second(99)).await.unwrap();
+        let revoked = reader.key_by_hash(&key(number).hash).await.unwrap().unwrap().revoked;
+        assert_eq!(revoked, Some(second(99)));
+    }
+}
+
+pub(crate) async fn the_secret_is_one_for_all_who_open(engine: impl Engine) {
+    let (here, there) = (engine.open(), engine.open());
+    assert_ne!(here.secret(), [0; 32]);
+    assert_eq!(here.secret(), there.secret());
+    here.close().await;
+    there.close().await;
+    assert_eq!(here.secret(), engine.open().secret());
+}
+
+pub(crate) async fn two_stores_have_different_secrets<E: Engine>(engine: E) {
+    let other = E::fresh();
+    assert_ne!(engine.open().secret(), other.open().secret());
+}
+
+pub(crate) async fn many_may_open_a_fresh_store_at_once<E: Engine>(engine: E) {
+    let stores: Vec<Arc<dyn Store>> = std::thread::scope(|scope| {
+        let opening: Vec<_> = (0..8).map(|_| scope.spawn(|| engine.open())).collect();
+        opening.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let ids = join_all(stores.iter().map(|store| add(&**store, "first"))).await;
+    assert_eq!(stores[0].pets(ALL).await.unwrap().pets.len(), ids.len());
+    for store in &stores {
+        assert_eq!(store.secret(), stores[0].secret());
+    }
+}
+
+pub(crate) async fn closing_finishes_what_was_accepted(engine: impl Engine) {
+    let store = engine.open();
+    let adding = (0..50).map(|_| store.add_pet(new_pet("accepted", 1, None)));
+    let mut adding = join_all(adding);
+    // Polled once, a write is accepted.
+    let answers = match (&mut adding).now_or_never() {
+        Some(answers) => answers,
+        None => tokio::join!(store.close(), adding).1,
+    };
+    store.close().await;
+    let reopened = engine.open();
+    for answer in answers {
+        let pet = answer.unwrap();
+        assert_eq!(reopened.pet(pet.id).await.unwrap(), Some(pet));
+    }
+}
+
+pub(crate) async fn a_closed_store_is_unavailable(engine: impl Engine) {
+    let store = engine.open();
+    add(&*store, "before").await;
+    store.add_key(key(1)).await.unwrap();
+    store.close().await;
+    let errors = [
+        store.add_pet(new_pet("after", 1, None)).await.unwrap_err(),
+        store.pet(1).await.unwrap_err(),
+        store.pets(ALL).await.unwrap_err(),
+        store.add_key(key(2)).await.unwrap_err(),
+        store.keys().await.unwrap_err(),
+        store.key_by_hash(&[1; 32]).await.unwrap_err(),
+        store.revoke_key("key1", second(1)).await.unwrap_err(),
+        store.rotate_key("key1", second(1), key(2)).await.unwrap_err(),
+    ];
+    for error in errors {
+        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    }
+    let reopened = engine.open();
+    assert_eq!(reopened.keys().await.unwrap(), [key(1)]);
+    assert_eq!(reopened.pets(ALL).await.unwrap().pets.len(), 1);
+}
+
+pub(crate) async fn closing_twice_is_harmless(engine: impl Engine) {
+    let store = engine.open();
+    add(&*store, "x").await;
+    tokio::join!(store.close(), store.close());
+    store.close().await;
+    assert_eq!(engine.open().pets(ALL).await.unwrap().pets.len(), 1);
+}
+
+pub(crate) async fn dropped_futures_leave_the_store_usable(engine: impl Engine) {
+    let store = engine.open();
+    let mut acknowledged = 0;
+    for number in 0..100 {
+        let dropped = store.add_pet(new_pet(&number.to_string(), 1, None)).now_or_never();
+        acknowledged += usize::from(dropped.is_some_and(|done| done.is_ok()));
+        drop(store.pets(ALL));
+        let _ = store.add_key(key(number)).now_or_never();
+        if number % 10 == 0 {
+            add(&*store, "kept").await;
+            acknowledged += 1;
+        }
+    }
+    let last = add(&*store, "last").await;
+    store.close().await;
+    let reopened = engine.open();
+    let mut found = Vec::new();
+    let mut query = ALL;
+    loop {
+        let page = reopened.pets(query).await.unwrap();
+        query.after = page.pets.last().map(|pet| pet.id);
+        found.extend(page.pets);
+        if !page.more {
+            break;
+        }
+    }
+    assert!((acknowledged + 1..=111).contains(&found.len()), "{} animals", found.len());
+    assert_eq!(found.last(), Some(&last), "what was dropped came before what was kept");
+}

@@ -1,0 +1,7 @@
+//! The promises of the store, held against every engine, and what is an engine's own.
+//!
+//! `battery` knows the trait alone. An engine joins by one module that implements [`battery::Engine`] and
+//! says `battery!(ItsEngine)`; what only that engine does is tested beside it.
+
+mod battery;
+mod sqlite;

@@ -1,0 +1,169 @@
+//! The queue, the lock and the transaction that writes share.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use animal_store::storage::{PetsQuery, Store, StoreError, StoreOptions};
+use futures::FutureExt as _;
+use futures::future::join_all;
+
+use super::{Sqlite, options};
+use crate::battery::{Engine as _, add, key, new_pet};
+
+const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
+
+fn locked(place: &Sqlite) -> rusqlite::Connection {
+    let theirs = place.connection();
+    theirs.execute_batch("BEGIN IMMEDIATE").unwrap();
+    theirs
+}
+
+/// How many transactions the log holds: a frame that ends one has the size of the database in it.
+fn transactions(place: &Sqlite) -> usize {
+    let log = fs::read(place.0.path().join("animals.db-wal")).unwrap();
+    log[32..].chunks_exact(24 + 4096).filter(|frame| frame[4..8] != [0; 4]).count()
+}
+
+#[tokio::test]
+async fn waiting_writes_share_a_transaction() {
+    let place = Sqlite::fresh();
+    let store = place.open();
+    let before = transactions(&place);
+    let theirs = locked(&place);
+    let adding = (0..200).map(|_| store.add_pet(new_pet("together", 1, None)));
+    let mut adding = join_all(adding);
+    assert!((&mut adding).now_or_never().is_none());
+    theirs.execute_batch("COMMIT").unwrap();
+    assert!(adding.await.iter().all(Result::is_ok));
+    // The thread may have taken the first few before the rest was there.
+    assert!((1..=2).contains(&(transactions(&place) - before)));
+}
+
+#[tokio::test]
+async fn a_full_queue_is_busy_at_once_and_loses_nothing() {
+    let place = Sqlite::fresh();
+    let store = place.with(&StoreOptions { write_queue: 4, ..options() });
+    let theirs = locked(&place);
+    let adding = (0..50).map(|_| store.add_pet(new_pet("x", 1, None)));
+    let mut adding: Vec<_> = adding.collect();
+    let mut busy = 0;
+    adding.retain_mut(|future| match future.now_or_never() {
+        Some(Err(StoreError::Busy)) => {
+            busy += 1;
+            false
+        }
+        Some(other) => panic!("{other:?} while the lock is held"),
+        None => true,
+    });
+    assert!((4..=8).contains(&adding.len()), "{} were accepted", adding.len());
+    assert_eq!(busy + adding.len(), 50);
+    // Reads go on meanwhile.
+    assert_eq!(store.pets(ALL).await.unwrap().pets, []);
+    drop(theirs);
+    let mut added: Vec<_> = join_all(adding).await.into_iter().map(Result::unwrap).collect();
+    added.sort_by_key(|pet| pet.id);
+    assert_eq!(store.pets(ALL).await.unwrap().pets, added);
+}
+
+#[tokio::test]
+async fn a_lock_held_too_long_is_unavailable_and_later_all_is_well() {
+    let place = Sqlite::fresh();
+    let store = place.with(&StoreOptions { lock_timeout: Duration::from_millis(100), ..options() });
+    let theirs = locked(&place);
+    let (pet, stored, revoked) = tokio::join!(
+        store.add_pet(new_pet("x", 1, None)),
+        store.add_key(key(1)),
+        store.revoke_key("key1", key(1).created),
+    );
+    for error in [pet.unwrap_err(), stored.unwrap_err(), revoked.unwrap_err()] {
+        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    }
+    assert_eq!(store.pets(ALL).await.unwrap().pets, [], "reads do not mind the lock");
+    drop(theirs);
+    let pet = add(&*store, "later").await;
+    assert_eq!(store.pets(ALL).await.unwrap().pets, [pet]);
+}
+
+#[tokio::test]
+async fn no_write_waits_longer_than_the_lock_timeout_whatever_is_before_it() {
+    let place = Sqlite::fresh();
+    let lock_timeout = Duration::from_millis(300);
+    let store = place.with(&StoreOptions { lock_timeout, ..options() });
+    let _theirs = locked(&place);
+    let start = std::time::Instant::now();
+    // Four times as many as fit into a batch.
+    let adding = (0..1_000).map(|_| store.add_pet(new_pet("x", 1, None)));
+    for answer in join_all(adding).await {
+        assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
+    }
+    assert!(start.elapsed() < 3 * lock_timeout, "it took {:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn a_lock_held_for_a_moment_is_waited_for() {
+    let place = Sqlite::fresh();
+    let store = place.open();
+    let theirs = locked(&place);
+    let mut adding = Box::pin(store.add_pet(new_pet("patient", 1, None)));
+    assert!((&mut adding).now_or_never().is_none());
+    drop(theirs);
+    let pet = adding.await.unwrap();
+    assert_eq!(store.pet(pet.id).await.unwrap(), Some(pet));
+}
+
+#[tokio::test]
+async fn a_write_whose_caller_left_before_it_began_is_left_out() {
+    let place = Sqlite::fresh();
+    let store = place.open();
+    let theirs = locked(&place);
+    let mut kept = Box::pin(store.add_pet(new_pet("kept", 1, None)));
+    assert!((&mut kept).now_or_never().is_none());
+    for _ in 0..20 {
+        assert!(store.add_pet(new_pet("left", 1, None)).now_or_never().is_none());
+    }
+    drop(theirs);
+    let kept = kept.await.unwrap();
+    let last = add(&*store, "last").await;
+    assert_eq!(store.pets(ALL).await.unwrap().pets, [kept, last]);
+}
+
+#[tokio::test]
+async fn a_caller_that_leaves_a_full_queue_does_not_stop_it() {
+    let place = Sqlite::fresh();
+    let store = place.with(&StoreOptions { write_queue: 2, ..options() });
+    let theirs = locked(&place);
+    for _ in 0..10 {
+        drop(store.add_pet(new_pet("left", 1, None)).now_or_never());
+    }
+    drop(theirs);
+    // The queue empties as soon as the thread comes to it.
+    while let Err(error) = store.add_pet(new_pet("x", 1, None)).await {
+        assert!(matches!(error, StoreError::Busy), "{error:?}");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn closing_under_a_lock_ends_and_reports() {
+    let place = Sqlite::fresh();
+    let store = place.with(&StoreOptions { lock_timeout: Duration::from_millis(100), ..options() });
+    let _theirs = locked(&place);
+    let (answer, ()) = tokio::join!(store.add_pet(new_pet("x", 1, None)), store.close());
+    assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
+}
+
+#[tokio::test]
+async fn many_processes_write_in_turn() {
+    let place = Sqlite::fresh();
+    let stores: Vec<Arc<dyn Store>> = (0..4).map(|_| place.open()).collect();
+    let writers = stores.iter().map(|store| async {
+        for number in 0..50 {
+            add(&**store, &number.to_string()).await;
+        }
+    });
+    join_all(writers).await;
+    let count: i64 =
+        place.connection().query_row("SELECT count(*) FROM animal", [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 200);
+}

@@ -1,0 +1,141 @@
+//! What is wrong, where, and what would mend it.
+//!
+//! There is one kind of finding for every command, whatever it is shown as.
+
+use std::fmt;
+
+use animal_store::yaml::Span;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing, nothing to stop for.
+    Warning,
+    /// File and code disagree.
+    Error,
+    /// The file cannot be understood here, so nothing was compared.
+    Unreadable,
+}
+
+/// What a finding is about, from the outside in: operation, response, header. It makes up the sentence, and
+/// says where in the code to look.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subject(Vec<(&'static str, String)>);
+
+impl Subject {
+    /// The whole document.
+    pub fn document() -> Self {
+        Self::default()
+    }
+
+    /// A part of it: a `kind`, and its name unless there is just one.
+    #[must_use]
+    pub fn with(&self, kind: &'static str, name: &str) -> Self {
+        let mut parts = self.0.clone();
+        parts.push((kind, name.to_owned()));
+        Self(parts)
+    }
+
+    /// Kinds and names, from the outside in.
+    pub fn parts(&self) -> &[(&'static str, String)] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return formatter.write_str("the document");
+        }
+        for (position, (kind, name)) in self.0.iter().rev().enumerate() {
+            let of = if position == 0 { "" } else { " of " };
+            let name = shortened(name);
+            match name.is_empty() {
+                true => write!(formatter, "{of}the {kind}")?,
+                false => write!(formatter, "{of}{kind} `{name}`")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Something for a person to see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule's name, in kebab-case.
+    pub rule: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// JSON pointer (RFC 6901) of the place in the file. What the file lacks has that of its owner.
+    pub pointer: String,
+    /// The key or value at fault.
+    pub span: Span,
+    /// What it is about.
+    pub subject: Subject,
+    /// What is wrong, as a sentence.
+    pub message: String,
+    /// What the file says.
+    pub file: String,
+    /// What the code says; empty where it has no say.
+    pub code: String,
+    /// What would mend it, as a sentence.
+    pub fix: String,
+    /// The operations that it was found in. One place in `components` can be used by many.
+    pub operations: Vec<String>,
+}
+
+impl Finding {
+    /// A finding of which only the place is known yet.
+    pub fn new(severity: Severity, rule: impl Into<String>, pointer: &str, span: Span) -> Self {
+        Self {
+            rule: rule.into(),
+            severity,
+            pointer: pointer.to_owned(),
+            span,
+            subject: Subject::document(),
+            message: String::new(),
+            file: String::new(),
+            code: String::new(),
+            fix: String::new(),
+            operations: Vec::new(),
+        }
+    }
+
+    /// With its sentence.
+    #[must_use]
+    pub fn message(mut self, subject: &Subject, message: impl Into<String>) -> Self {
+        self.subject = subject.clone();
+        self.message = capitalised(&message.into());
+        self
+    }
+
+    /// With what each side says.
+    #[must_use]
+    pub fn sides(mut self, file: impl Into<String>, code: impl Into<String>) -> Self {
+        self.file = file.into();
+        self.code = code.into();
+        self
+    }
+
+    /// With what would mend it.
+    #[must_use]
+    pub fn fix(mut self, fix: impl Into<String>) -> Self {
+        self.fix = fix.into();
+        self
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// Text for a sentence, cut short if it is long.
+pub fn shortened(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let line = text.lines().next().unwrap_or_default();
+    if line.len() == text.len() && text.len() <= LONGEST {
+        return text.to_owned();
+    }
+    format!("{}…", &line[..line.floor_char_boundary(LONGEST.min(line.len()))])
+}

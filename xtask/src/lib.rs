@@ -1,0 +1,13 @@
+//! The commands of the people who work on the document and the service.
+//!
+//! `cargo xtask check` is a short pipeline: what is [`written`], what is [`served`], [`compare`] them, and
+//! [`report`] each [`finding`].
+
+pub mod check;
+pub mod ci;
+pub mod compare;
+pub mod finding;
+pub mod report;
+pub mod serve;
+pub mod served;
+pub mod written;

@@ -1,0 +1,5 @@
+//! How findings are shown.
+
+mod text;
+
+pub use text::render;

@@ -1,0 +1,126 @@
+//! The command as CI runs it: exit codes, and the line in what it prints.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+use crate::document::{Edited, TEXT, edit};
+
+fn check(file: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(["check", "--today", "2026-12-01", "--spec"])
+        .arg(file)
+        .output()
+        .unwrap()
+}
+
+/// Exit code, and what was printed on standard output.
+fn check_bytes(bytes: &[u8]) -> (i32, String) {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("edited.yaml");
+    std::fs::write(&file, bytes).unwrap();
+    let output = check(&file);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn the_document_and_the_code_say_the_same() {
+    let output = Command::new(env!("CARGO_BIN_EXE_xtask")).args(["check", "--today", "2026-12-01"]).output();
+    let output = output.unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    assert!(printed.contains("say the same"), "{printed}");
+}
+
+#[test]
+fn ten_edits_are_refused_at_their_lines() {
+    let edits: [(&str, Edited); 10] = [
+        ("schema-maximum", edit(&["name: limit"], "maximum: 100", "maximum: 50")),
+        ("schema-enum", edit(&["    PetStatus:"], "sold]", "gone]")),
+        ("response-not-in-code", edit(&["createPet"], "'413':", "'414':")),
+        ("operation-security", edit(&["createPet"], "requestBody:", "security: []\n      requestBody:")),
+        ("header-not-in-code", edit(&["createPet", "responses:"], "Location:", "Content-Location:")),
+        ("operation-id", edit(&[], "operationId: listPets", "operationId: pets")),
+        ("schema-required", edit(&["    NewPet:"], "required: [name, categoryId]", "required: [name]")),
+        ("schema-type", edit(&["    NewPet:", "categoryId:"], "type: integer", "type: string")),
+        ("schema-format", edit(&["name: petId"], "format: int64", "format: int32")),
+        ("path-not-in-code", edit(&["paths:"], "/pets:", "/animals:")),
+    ];
+    for (rule, Edited { text, line }) in edits {
+        let (code, printed) = check_bytes(text.as_bytes());
+        assert_eq!(code, 1, "{rule}: {printed}");
+        let begin = printed.find(&format!("error[{rule}]")).unwrap_or_else(|| panic!("{rule}: {printed}"));
+        assert!(
+            printed[begin..].lines().nth(1).unwrap().contains(&format!("edited.yaml:{line}:")),
+            "{rule}: {printed}"
+        );
+    }
+}
+
+#[test]
+fn words_and_order_are_accepted() {
+    let reworded =
+        edit(&["paths:"], "Returns animals by ascending identifier", "Gives you the animals, oldest first");
+    let (code, printed) = check_bytes(reworded.text.as_bytes());
+    assert_eq!(code, 0, "{printed}");
+    let reordered = edit(
+        &["name: limit"],
+        "            type: integer\n            minimum: 1\n            maximum: 100\n            default: 20\n",
+        "            default: 20\n            maximum: 100\n            type: integer\n            minimum: 1\n",
+    );
+    let (code, printed) = check_bytes(reordered.text.as_bytes());
+    assert_eq!(code, 0, "{printed}");
+}
+
+#[test]
+fn what_cannot_be_read_is_told_apart_from_what_differs() {
+    let unclosed = edit(&["createPet"], "tags: [animals]", "tags: [animals");
+    for (bytes, place) in [
+        (unclosed.text.as_bytes(), "edited.yaml:"),
+        (b"".as_slice(), "edited.yaml:1:1"),
+        (b"# nothing but words\n", "edited.yaml:1:1"),
+        (b"- a list\n", "edited.yaml:1:1"),
+        (b"openapi: 3.0.3\nopenapi: 3.0.3\n", "edited.yaml:2:1"),
+        (b"openapi: 3.0.3\ninfo: \xff\n", "edited.yaml:2:7"),
+        (b"openapi: 3.0.3\npaths: 5\n", "edited.yaml:2:8"),
+        ("[".repeat(100_000).as_bytes(), "edited.yaml:1:"),
+    ] {
+        let (code, printed) = check_bytes(bytes);
+        assert_eq!(code, 2, "{printed}");
+        assert!(printed.contains(place), "{place}: {printed}");
+    }
+    let output = check(Path::new("nowhere.yaml"));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("There is no such file"));
+    assert_eq!(check(Path::new(".")).status.code(), Some(2));
+}
+
+#[test]
+fn a_finding_reads_well() {
+    let edited = edit(&["    PetStatus:"], "sold]", "gone]");
+    let (_, printed) = check_bytes(edited.text.as_bytes());
+    let line = edited.line;
+    let excerpt = TEXT.lines().nth(line - 1).unwrap().replace("sold", "gone");
+    for part in [
+        "error[schema-enum]: `enum` of schema `PetStatus` has `gone` in the file, where the code has `sold`.\n".to_owned(),
+        format!("edited.yaml:{line}:34\n"),
+        format!("{line} | {excerpt}\n"),
+        "^^^^ code: enum: [available, pending, sold]\n".to_owned(),
+        "at: /components/schemas/PetStatus/enum/2\n".to_owned(),
+        "help: Write `enum: [available, pending, sold]`, or change the code.\n".to_owned(),
+        "1 difference\n".to_owned(),
+    ] {
+        assert!(printed.contains(&part), "{part:?} is not in {printed}");
+    }
+    assert!(!printed.contains('\x1b'), "no colours where there is no terminal");
+}
+
+#[test]
+fn the_table_of_what_is_tolerated_can_be_had() {
+    let output = Command::new(env!("CARGO_BIN_EXE_xtask")).args(["check", "--tolerated"]).output().unwrap();
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(table.lines().count(), xtask::compare::TOLERATED.len() + 2);
+    assert!(table.starts_with("| tolerated | because |\n"));
+}

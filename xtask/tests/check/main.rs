@@ -1,0 +1,9 @@
+//! `cargo xtask check` on the real document and the real code, and on both with something changed.
+
+mod broken;
+mod code_changed;
+mod command;
+mod document;
+mod file_changed;
+mod same;
+mod sunset;
