@@ -11,8 +11,8 @@ fn main() {
 }
 
 #[cfg(feature = "client")]
-#[path = "src/yaml.rs"]
-#[allow(dead_code)]
+#[path = "src/yaml/mod.rs"]
+#[allow(dead_code, unreachable_pub, unused_imports)] // It is the library's module.
 mod yaml;
 
 #[cfg(feature = "client")]
@@ -24,7 +24,7 @@ mod client {
 
     const DOCUMENT: &str = "openapi/animal-store.yaml";
 
-    pub fn generate() {
+    pub(crate) fn generate() {
         println!("cargo::rerun-if-changed={DOCUMENT}");
         println!("cargo::rerun-if-changed=src/yaml");
         let code = client().unwrap_or_else(|problem| {

@@ -1,6 +1,7 @@
 //! The OpenAPI document at run time: what the service reads from it instead of keeping a second copy.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue, LINK};
+use hyper::body::Bytes;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -10,6 +11,7 @@ use crate::yaml;
 
 /// A document that this program can serve.
 pub struct Document {
+    yaml: Bytes,
     json: Value,
 }
 
@@ -37,7 +39,18 @@ impl Document {
     /// # Errors
     /// [`DocumentError::Unreadable`].
     pub fn from_yaml(text: &str) -> Result<Self, DocumentError> {
-        Ok(Self { json: yaml::read(text)?.to_json() })
+        let json = yaml::read(text)?.to_json();
+        Ok(Self { yaml: Bytes::copy_from_slice(text.as_bytes()), json })
+    }
+
+    /// The document byte for byte.
+    pub fn yaml(&self) -> Bytes {
+        self.yaml.clone()
+    }
+
+    /// The same in JSON.
+    pub fn json(&self) -> Bytes {
+        self.json.to_string().into()
     }
 
     /// The headers that every answer of a deprecated operation carries: `Deprecation` (RFC 9745),

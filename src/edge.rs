@@ -34,6 +34,7 @@ use crate::document::{Document, DocumentError};
 use crate::keys::KeyId;
 use crate::leftover::Leftover;
 use crate::operations::BASE_PATH;
+use crate::published::Published;
 use crate::responses::{HeaderField, Refusal};
 use crate::service::Service;
 
@@ -52,6 +53,7 @@ const METHODS: [Method; 8] = [
 pub struct Edge {
     route: Box<Route>,
     operations: HashMap<String, Surroundings>,
+    published: Published,
 }
 
 /// What the edge knows of an operation.
@@ -103,7 +105,7 @@ impl Edge {
             });
             Some(Found { endpoint: found.endpoint, run })
         };
-        Ok(Self { route: Box::new(route), operations })
+        Ok(Self { route: Box::new(route), operations, published: Published::new(document) })
     }
 
     async fn answer(&self, mut context: RequestContext<Service>, request: Request<Body>) -> Response<Body> {
@@ -115,7 +117,10 @@ impl Edge {
         let traceparent = access::traceparent(request.headers()).map(str::to_owned);
         let mut surroundings = None;
         let mut response = match relative_path(request.uri().path()) {
-            None => Refusal::NotFound("nothing lives at this path").into_response(),
+            None => self
+                .published
+                .answer(&asked, request.uri().path(), request.headers())
+                .unwrap_or_else(|| Refusal::NotFound("nothing lives at this path").into_response()),
             Some(path) => match (self.route)(method, &path) {
                 None => self.refuse(&path).into_response(),
                 Some(found) => {

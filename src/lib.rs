@@ -10,7 +10,8 @@
 //! - [`service`] is what operations can reach: [`storage`], [`keys`], cursors, limits.
 //! - [`access`] logs and counts answers, [`metrics`] is what is counted, `ops` where operators read it;
 //!   [`tls`] is the certificate.
-//! - [`document`] is what the service reads from the YAML at run time, with [`yaml`].
+//! - [`document`] is what the service reads from the YAML at run time, with [`yaml`]; `published` serves it,
+//!   and a page to read it on.
 //! - [`config`] is what an operator can set.
 
 pub mod access;
@@ -26,6 +27,7 @@ mod leftover;
 pub mod metrics;
 pub mod operations;
 mod ops;
+mod published;
 pub mod responses;
 pub mod schemas;
 pub mod server;

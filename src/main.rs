@@ -189,7 +189,15 @@ async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
         rate_limit: config.rate_limit(),
         log_one_in: config.log.one_in,
     };
-    let server = Server::start(&options, &document, open(config, log)?, log)?;
+    options.check()?;
+    let store = open(config, log)?;
+    let server = match Server::start(&options, &document, Arc::clone(&store), log) {
+        Ok(server) => server,
+        Err(error) => {
+            store.close().await;
+            return Err(error.into());
+        }
+    };
     info!(log, "ready"; "address" => %server.address(), "ops" => server.ops_address().map(|it| it.to_string()));
     let mut stdout = io::stdout();
     // Who started us may have closed standard output; that is no reason to stop.

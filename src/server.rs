@@ -1,6 +1,6 @@
 //! Starting and stopping: from a configuration to a service that answers, and back.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,6 +19,9 @@ use crate::ops::{self, Watched};
 use crate::service::{RateLimit, Service};
 use crate::storage::Store;
 use crate::tls::{TlsError, TlsFiles};
+
+/// How long the store may take to close after the last request: a disk can hang.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// What a server needs to know beside its store and its document.
 #[derive(Clone, Debug)]
@@ -48,6 +51,27 @@ impl Default for ServerOptions {
             rate_limit: None,
             log_one_in: 1,
         }
+    }
+}
+
+impl ServerOptions {
+    /// Whether a server could start: its addresses are free and its certificate is usable. For those who
+    /// want to know before they open a store, which may make a file or change one.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub fn check(&self) -> Result<(), StartError> {
+        self.tls.as_ref().map(TlsFiles::load).transpose()?;
+        for (address, flag) in [(Some(self.bind), "--bind"), (self.ops_bind, "--ops-bind")] {
+            if let Some(address) = address {
+                TcpListener::bind(address).map_err(|error| StartError::Bind {
+                    address,
+                    reason: error.to_string(),
+                    flag,
+                })?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -160,7 +184,9 @@ impl Server {
             Ok(Err(error)) => warn!(self.log, "the server did not stop cleanly"; "error" => error),
             Err(_) => warn!(self.log, "cut off requests that did not finish in time"),
         }
-        self.store.close().await;
+        if timeout(CLOSE_TIMEOUT, self.store.close()).await.is_err() {
+            warn!(self.log, "the store did not close in time");
+        }
     }
 }
 

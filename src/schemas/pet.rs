@@ -31,6 +31,7 @@ pub struct Pet {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewPet {
     /// 1 to 255 characters.
+    #[serde(deserialize_with = "required")]
     pub name: PetName,
     /// Any 64-bit integer.
     #[serde(deserialize_with = "int64")]
@@ -109,6 +110,12 @@ fn int64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
         .get()
         .parse()
         .map_err(|_| D::Error::custom(format_args!("must be an integer from {} to {}", i64::MIN, i64::MAX)))
+}
+
+/// A value that must be there. Said this way, serde reports a missing field itself; otherwise it asks the
+/// type, which would say that it must be something else.
+fn required<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    T::deserialize(deserializer)
 }
 
 /// A value that may be left out, but not sent as `null`.

@@ -85,7 +85,8 @@ pub struct KeyRecord {
 /// - What was refused with [`StoreError::Busy`] did not happen.
 /// - A method whose future is dropped half-way leaves the store usable; a write may or may not take effect.
 /// - Several processes may use one store at once and see each other's acknowledged writes.
-/// - The work of a read is bounded by its limit, whatever the filter, the depth and the size of the store.
+/// - The work of reading animals, or of finding a key, is bounded by what is asked for, whatever the filter,
+///   the depth and the size of the store. Only [`Store::keys`] reads all there is.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
     /// Stores an animal and returns it under an identifier that no other animal has or had.

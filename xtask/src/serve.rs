@@ -33,11 +33,19 @@ pub fn run(bind: &str, release: bool) -> ExitCode {
 }
 
 fn serve(bind: &str, release: bool) -> Result<ExitCode, String> {
-    let program = build(release)?;
-    let store = DevelopmentStore::beside(&program)?;
-    let key = store.key(&program)?;
+    run_program(&build(release)?, bind, &mut io::stdout())
+}
+
+/// Runs a service that is built already, with the development store beside it, and prints on `output`
+/// what it prints and how to talk to it.
+///
+/// # Errors
+/// A sentence, when there is no store or no key, or the service does not start.
+pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result<ExitCode, String> {
+    let store = DevelopmentStore::beside(program)?;
+    let key = store.key(program)?;
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("no signals: {error}"))?;
-    let mut child = Command::new(&program)
+    let mut child = Command::new(program)
         .args(["serve", "--bind", bind, "--database", &store.url()])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -52,12 +60,10 @@ fn serve(bind: &str, release: bool) -> Result<ExitCode, String> {
             let _ = kill_process(pid, signal);
         }
     });
-    let ready = announce(&mut child, &key);
+    let ready = announce(&mut child, &key, output);
     let status = child.wait().map_err(|error| format!("the service was lost: {error}"))?;
     if !ready && !status.success() {
-        return Err(format!(
-            "the service did not start, see above; if {bind} is taken, try --bind 127.0.0.1:0"
-        ));
+        return Err("the service did not start, see above; --bind 127.0.0.1:0 takes a free port".to_owned());
     }
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
 }
@@ -132,19 +138,24 @@ impl DevelopmentStore {
 }
 
 /// Passes on what the service prints, and once it is ready says how to talk to it. Returns whether it was.
-fn announce(child: &mut Child, key: &str) -> bool {
-    let Some(output) = child.stdout.take() else { return false };
+fn announce(child: &mut Child, key: &str, output: &mut dyn Write) -> bool {
+    let Some(printed) = child.stdout.take() else { return false };
     let mut ready = false;
-    for line in BufReader::new(output).lines().map_while(Result::ok) {
-        if let Some(url) = line.strip_prefix(READY).filter(|_| !ready) {
-            ready = true;
-            println!("The animal store answers at {url}");
-            println!("key   {key}");
-            println!("try   curl -i -H 'Authorization: Bearer {key}' {url}/pets");
-            println!("stop  Ctrl-C");
-        } else {
-            println!("{line}");
-        }
+    for line in BufReader::new(printed).lines().map_while(Result::ok) {
+        let text = match line.strip_prefix(READY).filter(|_| !ready) {
+            Some(url) => {
+                ready = true;
+                format!(
+                    "The animal store answers at {url}\n\
+                     key   {key}\n\
+                     try   curl -i -H 'Authorization: Bearer {key}' {url}/pets\n\
+                     stop  Ctrl-C"
+                )
+            }
+            None => line,
+        };
+        // Nobody may be reading any more; the service goes on.
+        let _ = writeln!(output, "{text}").and_then(|()| output.flush());
     }
     ready
 }

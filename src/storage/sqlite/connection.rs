@@ -45,3 +45,17 @@ fn open(path: &Path, access: OpenFlags, wait: Duration) -> rusqlite::Result<Conn
     connection.pragma_update(None, "trusted_schema", false)?;
     Ok(connection)
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    /// Counting every allocation under one lock costs a list a fifth of its speed. The flag that switches it
+    /// off is set where cargo builds SQLite, in `.cargo/config.toml`.
+    #[test]
+    fn sqlite_does_not_count_its_memory() {
+        let connection = Connection::open_in_memory().unwrap();
+        let option = "SELECT sqlite_compileoption_used('DEFAULT_MEMSTATUS=0')";
+        assert!(connection.query_row(option, [], |row| row.get::<_, bool>(0)).unwrap());
+    }
+}

@@ -36,12 +36,24 @@ pub(super) fn told(error: &Error) -> StoreError {
     }
 }
 
-/// Whether the connection should be replaced, because the error may be one of the connection's.
+/// Whether the connection should be replaced, because the error may be one of its files. Not for a full disk:
+/// a new connection needs room, too.
 pub(super) fn is_lasting(error: &Error) -> bool {
-    !matches!(
+    matches!(
         error.sqlite_error_code(),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::ConstraintViolation)
+        Some(
+            ErrorCode::SystemIoFailure
+                | ErrorCode::DatabaseCorrupt
+                | ErrorCode::NotADatabase
+                | ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+        )
     )
+}
+
+/// Whether the database is well and refuses what it was given.
+pub(super) fn is_refusal(error: &Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
 }
 
 fn extended_code(error: &Error) -> Option<i32> {

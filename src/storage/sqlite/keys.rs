@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 use rusqlite::types::Type;
-use rusqlite::{Connection, Error, ErrorCode, OptionalExtension, Row, params};
+use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
+use super::failure;
 use super::writer::Attempt;
 use crate::storage::{KeyRecord, StoreError};
 
@@ -30,7 +31,7 @@ pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> Attempt<()> {
     ]);
     match inserted {
         Ok(_) => Ok(Ok(())),
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+        Err(error) if failure::is_refusal(&error) => {
             Ok(Err(StoreError::Broken("there is a key with this id or this hash already".to_owned())))
         }
         Err(error) => Err(error),

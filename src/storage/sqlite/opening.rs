@@ -29,7 +29,7 @@ const SEARCH_TIME: Duration = Duration::from_millis(80);
 /// What every SQLite file begins with, of which SQLite itself is content with less.
 const HEADER_BYTES: u64 = 100;
 /// How many steps of that search pass between two looks at the clock.
-const SEARCH_STEPS: i32 = 100;
+const SEARCH_STEPS: i32 = 10;
 
 /// A store ready for use.
 pub(super) struct Opened {
@@ -68,6 +68,8 @@ enum Refusal {
     Locked,
     #[error("is on a file system without shared memory; move it to a local disk")]
     NoSharedMemory,
+    #[error("is on a full disk; make room")]
+    DiskFull,
     #[error("cannot be used: {0}")]
     Other(String),
 }
@@ -81,6 +83,7 @@ impl From<Error> for Refusal {
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 Self::NotWritable
             }
+            Some(ErrorCode::DiskFull) => Self::DiskFull,
             _ => Self::Other(error.to_string()),
         }
     }
@@ -213,7 +216,7 @@ fn refuse_damaged(connection: &mut Connection) -> Result<(), Refusal> {
     connection.progress_handler(0, None::<fn() -> bool>)?;
     match found {
         Ok(fine) if fine == "ok" => Ok(()),
-        Ok(finding) => Err(Refusal::Damaged(finding)),
+        Ok(finding) => Err(Refusal::Damaged(finding.replace('\n', " "))),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Ok(()),
         Err(error) => Err(error.into()),
     }

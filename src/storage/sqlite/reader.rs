@@ -10,7 +10,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use thread_local::ThreadLocal;
 
-use super::{connection, failure};
+use super::connection;
 
 /// A read meets a lock only while another process recovers or removes the log. It blocks a thread that
 /// serves others, so it does not wait as long as a write may.
@@ -39,10 +39,6 @@ impl Readers {
             Some(connection) => connection,
             empty => empty.insert(connection::reading(&self.path, self.wait)?),
         };
-        let found = query(connection);
-        if found.as_ref().is_err_and(failure::is_lasting) {
-            *slot = None;
-        }
-        found
+        query(connection)
     }
 }

@@ -83,7 +83,13 @@ impl<T: Send, F: FnOnce(&Connection) -> Attempt<T> + Send> Job for Write<T, F> {
 
     fn run(&mut self, connection: &Connection) -> rusqlite::Result<bool> {
         let Some(work) = self.work.take() else { return Ok(true) };
-        let done = work(connection)?;
+        let done = match work(connection) {
+            // In a transaction that is still open, this is about the one row.
+            Err(error) if failure::is_refusal(&error) && !connection.is_autocommit() => {
+                Err(failure::told(&error))
+            }
+            done => done?,
+        };
         let kept = done.is_ok();
         self.done = Some(done);
         Ok(kept)
@@ -151,10 +157,6 @@ impl Committer {
     fn run(mut self, mut queue: mpsc::Receiver<Waiting>) {
         let mut batch = Vec::with_capacity(LARGEST_BATCH);
         while queue.blocking_recv_many(&mut batch, LARGEST_BATCH) > 0 {
-            batch.retain(|waiting| !waiting.job.is_abandoned());
-            if batch.is_empty() {
-                continue;
-            }
             let failed = self.commit(&mut batch).err();
             if let Some(error) = &failed {
                 error!(self.log, "a batch of writes failed"; "writes" => batch.len(), "error" => %error);
@@ -169,7 +171,8 @@ impl Committer {
 
     /// Does all of `batch` in one transaction.
     fn commit(&mut self, batch: &mut [Waiting]) -> rusqlite::Result<()> {
-        let waited = batch.iter().map(|waiting| waiting.since.elapsed()).max().unwrap_or_default();
+        let wanted = batch.iter().filter(|waiting| !waiting.job.is_abandoned());
+        let waited = wanted.map(|waiting| waiting.since.elapsed()).max().unwrap_or(self.lock_timeout);
         let connection = match &mut self.connection {
             Some(connection) => connection,
             none => none.insert(connection::writing(&self.path, self.lock_timeout)?),

@@ -129,6 +129,28 @@ async fn a_write_whose_caller_left_before_it_began_is_left_out() {
 }
 
 #[tokio::test]
+async fn a_write_whose_caller_left_while_its_batch_waited_is_left_out() {
+    let place = Sqlite::fresh();
+    let store = place.with(&StoreOptions { write_queue: 1, ..options() });
+    let theirs = locked(&place);
+    let mut left = Box::pin(store.add_pet(new_pet("left", 1, None)));
+    assert!((&mut left).now_or_never().is_none());
+    // There is room for the next one when the thread has taken the first, and waits for the lock with it.
+    let kept = loop {
+        let mut kept = Box::pin(store.add_pet(new_pet("kept", 1, None)));
+        match (&mut kept).now_or_never() {
+            None => break kept,
+            Some(refused) => assert!(matches!(refused, Err(StoreError::Busy)), "{refused:?}"),
+        }
+        tokio::task::yield_now().await;
+    };
+    drop(left);
+    drop(theirs);
+    let kept = kept.await.unwrap();
+    assert_eq!(store.pets(ALL).await.unwrap().pets, [kept]);
+}
+
+#[tokio::test]
 async fn a_caller_that_leaves_a_full_queue_does_not_stop_it() {
     let place = Sqlite::fresh();
     let store = place.with(&StoreOptions { write_queue: 2, ..options() });
@@ -166,4 +188,95 @@ async fn many_processes_write_in_turn() {
     let count: i64 =
         place.connection().query_row("SELECT count(*) FROM animal", [], |row| row.get(0)).unwrap();
     assert_eq!(count, 200);
+}
+
+/// Lets the database itself refuse animals with a certain name, undoing as much as `how` says.
+fn refusing(place: &Sqlite, how: &str) -> rusqlite::Connection {
+    let theirs = place.connection();
+    let trigger = format!(
+        "CREATE TRIGGER refuse AFTER INSERT ON animal WHEN new.name = 'bad' \
+         BEGIN SELECT RAISE({how}, 'no'); END"
+    );
+    theirs.execute_batch(&trigger).unwrap();
+    theirs
+}
+
+#[tokio::test]
+async fn a_refused_row_is_taken_out_of_its_transaction_alone() {
+    for how in ["ABORT", "FAIL"] {
+        let place = Sqlite::fresh();
+        let store = place.open();
+        let theirs = refusing(&place, how);
+        theirs.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let names = ["good", "bad", "good", "bad", "good"];
+        let mut adding = join_all(names.map(|name| store.add_pet(new_pet(name, 1, None))));
+        assert!((&mut adding).now_or_never().is_none());
+        theirs.execute_batch("COMMIT").unwrap();
+        let mut added = Vec::new();
+        for (name, answer) in names.iter().zip(adding.await) {
+            match answer {
+                Ok(pet) => added.push(pet),
+                Err(error) => {
+                    assert!(matches!(error, StoreError::Broken(_)), "{error:?}");
+                    assert_eq!(*name, "bad");
+                }
+            }
+        }
+        assert_eq!(added.len(), 3);
+        assert_eq!(store.pets(ALL).await.unwrap().pets, added);
+    }
+}
+
+#[tokio::test]
+async fn a_transaction_that_fails_acknowledges_none_of_its_writes() {
+    let place = Sqlite::fresh();
+    let store = place.open();
+    let theirs = refusing(&place, "ROLLBACK");
+    theirs.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // The thread has one transaction open for the first, and takes the others together.
+    let mut first = Box::pin(store.add_pet(new_pet("first", 1, None)));
+    assert!((&mut first).now_or_never().is_none());
+    let names = ["good", "bad", "good"];
+    let mut adding = join_all(names.map(|name| store.add_pet(new_pet(name, 1, None))));
+    assert!((&mut adding).now_or_never().is_none());
+    theirs.execute_batch("COMMIT").unwrap();
+    let mut acknowledged = Vec::new();
+    for answer in [first.await].into_iter().chain(adding.await) {
+        acknowledged.extend(answer.ok());
+    }
+    assert!(acknowledged.len() < 4, "the bad one was stored");
+    assert_eq!(store.pets(ALL).await.unwrap().pets, acknowledged);
+    let later = add(&*store, "later").await;
+    assert_eq!(store.pet(later.id).await.unwrap(), Some(later));
+}
+
+#[tokio::test]
+async fn a_failure_that_passes_is_forgotten() {
+    let place = Sqlite::fresh();
+    let store = place.open();
+    let pet = add(&*store, "here").await;
+    let theirs = place.connection();
+    theirs.execute_batch("ALTER TABLE animal RENAME TO away").unwrap();
+    let errors = [
+        store.pet(pet.id).await.unwrap_err(),
+        store.pets(ALL).await.unwrap_err(),
+        store.add_pet(new_pet("x", 1, None)).await.unwrap_err(),
+    ];
+    for error in errors {
+        assert!(matches!(error, StoreError::Broken(_)), "{error:?}");
+        assert!(!error.to_string().contains("animal"), "SQL does not leave the store: {error}");
+    }
+    theirs.execute_batch("ALTER TABLE away RENAME TO animal").unwrap();
+    assert_eq!(store.pet(pet.id).await.unwrap(), Some(pet));
+    add(&*store, "again").await;
+}
+
+#[tokio::test]
+async fn a_value_that_is_none_of_ours_is_broken() {
+    let place = Sqlite::fresh();
+    let store = place.open();
+    let theirs = place.connection();
+    theirs.execute_batch("INSERT INTO animal (name, category_id) VALUES ('', 1)").unwrap();
+    let read = store.pets(ALL).await;
+    assert!(matches!(read, Err(StoreError::Broken(_))), "{read:?}");
 }

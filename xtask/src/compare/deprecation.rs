@@ -8,6 +8,7 @@ use animal_store::yaml::Span;
 use jiff::civil::Date;
 use serde_json::Value;
 
+use super::names::nearest;
 use super::object::said;
 use crate::finding::{Finding, Severity, Subject};
 use crate::written::{Document, Place};
@@ -97,7 +98,11 @@ fn asked<'a, T>(
 ) -> Result<(T, Place<'a>), Finding> {
     let fix = format!("Write `{keyword}` as {form}.");
     let Some(place) = written.get(keyword) else {
-        let deprecated = written.get_or_nothing("deprecated");
+        // One that is misspelt is an extension that nobody knows.
+        let misspelt =
+            nearest(keyword, written.entries().map(|(key, _)| key).filter(|key| key.starts_with("x-")));
+        let misspelt = misspelt.filter(|key| ![SINCE, SUNSET, SUCCESSOR].contains(key));
+        let deprecated = written.get_or_nothing(misspelt.unwrap_or("deprecated"));
         let message = format!("{subject} is deprecated, but has no `{keyword}`.");
         let finding =
             Finding::new(Severity::Error, "deprecation-incomplete", &deprecated.pointer, deprecated.anchor());

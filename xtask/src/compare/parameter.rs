@@ -62,6 +62,9 @@ pub(super) fn compare_all(
     };
     let mut findings = Vec::new();
     let own = collect(document, subject, &container, &mut findings);
+    if !findings.is_empty() {
+        return findings;
+    }
     // What is wrong with the list itself is the path item's to tell.
     let shared = list(written.0, "parameters", subject).ok();
     let shared = shared.map(|shared| collect(document, subject, &shared, &mut findings)).unwrap_or_default();
@@ -148,7 +151,12 @@ fn collect<'a>(
                 let key = key.filter(|_| place.pointer == item.pointer).unwrap_or(item);
                 parameters.push(Written { name, kind, key, place });
             }
-            _ => findings.push(malformed(subject, "a parameter", &place, "a mapping with `name` and `in`")),
+            _ => {
+                findings.push(malformed(subject, "a parameter", &place, "a mapping with `name` and `in`"));
+                let all = object::compare(&PARAMETER, subject, &place, &Value::Null);
+                findings
+                    .extend(all.into_iter().filter(|finding| finding.rule == "parameter-unknown-keyword"));
+            }
         }
     }
     parameters

@@ -5,5 +5,6 @@ mod code_changed;
 mod command;
 mod document;
 mod file_changed;
+mod mutants;
 mod same;
 mod sunset;

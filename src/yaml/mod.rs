@@ -12,17 +12,14 @@
 //! The text may come from anybody. Depth and size are bounded before they cost anything, so that
 //! neither brackets nor aliases can exhaust the stack or the memory.
 //!
-//! The build script includes this file too; hence the explicit paths, and no use of the crate.
+//! The build script includes this file too, so it uses nothing of the crate.
 
 use std::collections::HashMap;
 use std::fmt;
 
-#[path = "yaml/read.rs"]
 mod read;
-#[path = "yaml/scalar.rs"]
 mod scalar;
 #[cfg(test)]
-#[path = "yaml/tests.rs"]
 mod tests;
 
 pub use read::{MAX_DEPTH, MAX_NODES, decode, read};

@@ -1,0 +1,251 @@
+//! Keys: who is let in, and what the others are told.
+
+use std::time::Duration;
+
+use animal_store::keys::commands;
+use animal_store::storage::{self, Store, StoreOptions};
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
+use slog::{Logger, o};
+
+use crate::recorder::wire::Response;
+use crate::service::{Ask, Service};
+
+const ABSENT: &str = "Bearer realm=\"animal-store\"";
+const BAD: &str = "Bearer realm=\"animal-store\", error=\"invalid_token\"";
+
+#[track_caller]
+fn unauthorized(answer: &Response, challenge: &str) {
+    answer.refused(401, "unauthorized");
+    assert_eq!(answer.header("www-authenticate"), Some(challenge));
+}
+
+/// Asks with these header fields, each of which ends in CRLF.
+async fn ask(service: &Service, fields: &str) -> Response {
+    let mut raw = service.raw().await;
+    raw.head_without_key("GET /v1/pets", fields).await;
+    raw.response().await
+}
+
+macro_rules! without_a_key {
+    ($($name:ident: $fields:literal)*) => {$(
+        #[tokio::test]
+        async fn $name() {
+            let service = Service::start().await;
+            let fields = $fields.replace("KEY", &service.key);
+            unauthorized(&ask(&service, &fields).await, ABSENT);
+        }
+    )*};
+}
+
+without_a_key! {
+    without_a_key_the_challenge_names_no_error: ""
+    an_empty_authorization_is_no_key: "Authorization: \r\n"
+    a_scheme_without_a_token_is_no_key: "Authorization: Bearer\r\n"
+    a_scheme_with_an_empty_token_is_no_key: "Authorization: Bearer  \r\n"
+    another_scheme_is_no_key: "Authorization: Basic KEY\r\n"
+    a_key_without_a_scheme_is_no_key: "Authorization: KEY\r\n"
+    a_key_for_a_proxy_is_no_key: "Proxy-Authorization: Bearer KEY\r\n"
+    a_key_in_a_cookie_is_no_key: "Cookie: key=KEY\r\n"
+    a_key_in_another_header_is_no_key: "X-Api-Key: KEY\r\n"
+}
+
+macro_rules! with_a_bad_key {
+    ($($name:ident: $fields:literal)*) => {$(
+        #[tokio::test]
+        async fn $name() {
+            let service = Service::start().await;
+            let fields = $fields.replace("KEY", &service.key);
+            unauthorized(&ask(&service, &fields).await, BAD);
+        }
+    )*};
+}
+
+with_a_bad_key! {
+    a_word_is_a_bad_key: "Authorization: Bearer nonsense\r\n"
+    a_key_with_something_behind_it_is_a_bad_key: "Authorization: Bearer KEYx\r\n"
+    a_key_with_a_word_behind_it_is_a_bad_key: "Authorization: Bearer KEY KEY\r\n"
+    a_key_in_quotes_is_a_bad_key: "Authorization: Bearer \"KEY\"\r\n"
+    a_list_of_keys_is_a_bad_key: "Authorization: Bearer KEY,KEY\r\n"
+    two_authorizations_are_a_bad_key: "Authorization: Bearer KEY\r\nAuthorization: Bearer KEY\r\n"
+    a_good_and_a_bad_authorization_are_a_bad_key: "Authorization: Bearer KEY\r\nAuthorization: Basic x\r\n"
+}
+
+macro_rules! with_the_key {
+    ($($name:ident: $fields:literal)*) => {$(
+        #[tokio::test]
+        async fn $name() {
+            let service = Service::start().await;
+            let fields = $fields.replace("KEY", &service.key);
+            ask(&service, &fields).await.expect(200);
+        }
+    )*};
+}
+
+with_the_key! {
+    the_key_opens_the_service: "Authorization: Bearer KEY\r\n"
+    the_scheme_may_be_in_small_letters: "Authorization: bearer KEY\r\n"
+    the_scheme_may_be_in_capitals: "Authorization: BEARER KEY\r\n"
+    spaces_between_scheme_and_key_do_not_matter: "Authorization: Bearer   KEY\r\n"
+    spaces_behind_the_key_do_not_matter: "Authorization: Bearer KEY  \r\n"
+}
+
+#[tokio::test]
+async fn a_key_in_the_query_is_no_key() {
+    let service = Service::start().await;
+    let target = format!("/v1/pets?access_token={}", service.key);
+    unauthorized(&service.anonymous(Method::GET, &target).answer().await, ABSENT);
+}
+
+#[tokio::test]
+async fn a_key_with_any_character_changed_is_bad() {
+    let service = Service::start().await;
+    for at in 0..service.key.len() {
+        let mut other = service.key.clone();
+        let character = if &other[at..=at] == "x" { "y" } else { "x" };
+        other.replace_range(at..=at, character);
+        unauthorized(&service.get_with(&other, "/v1/pets").await, BAD);
+    }
+}
+
+#[tokio::test]
+async fn the_case_of_a_key_matters() {
+    let service = Service::start().await;
+    for key in [service.key.to_lowercase(), service.key.to_uppercase()] {
+        unauthorized(&service.get_with(&key, "/v1/pets").await, BAD);
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_is_no_text_is_no_key() {
+    let service = Service::start().await;
+    let mut raw = service.raw().await;
+    raw.send(b"GET /v1/pets HTTP/1.1\r\nHost: animals\r\nAuthorization: Bearer \xff\xfe\r\n\r\n").await;
+    raw.response().await.refused(401, "unauthorized");
+}
+
+#[tokio::test]
+async fn a_key_of_10000_characters_is_bad() {
+    let service = Service::start().await;
+    unauthorized(&service.get_with(&("ask_".to_owned() + &"a".repeat(10_000)), "/v1/pets").await, BAD);
+}
+
+#[tokio::test]
+async fn a_key_of_another_store_is_bad() {
+    let (service, other) = (Service::start().await, Service::start().await);
+    unauthorized(&service.get_with(&other.key, "/v1/pets").await, BAD);
+}
+
+#[tokio::test]
+async fn a_key_has_a_shape_that_scanners_find() {
+    let service = Service::start().await;
+    let random = service.key.strip_prefix("ask_").expect("the prefix");
+    assert!(random.len() >= 36 && random.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{random}");
+    let (secret, check) = service.key.split_at(service.key.len() - 6);
+    let digits = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let value = check.bytes().fold(0_u64, |value, character| {
+        value * 62 + digits.iter().position(|digit| *digit == character).unwrap() as u64
+    });
+    assert_eq!(value, u64::from(crc32fast::hash(secret.as_bytes())));
+}
+
+#[tokio::test]
+async fn several_keys_are_good_at_once() {
+    let service = Service::start().await;
+    let other = service.new_key("other", None).await;
+    service.get_with(&service.key, "/v1/pets").await.expect(200);
+    service.get_with(&other.secret, "/v1/pets").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_revoked_key_is_bad_from_then_on_and_others_stay_good() {
+    let service = Service::start().await;
+    let other = service.new_key("other", None).await;
+    service.get_with(&other.secret, "/v1/pets").await.expect(200);
+    assert!(service.store.revoke_key(&other.record.id, Timestamp::now()).await.unwrap());
+    unauthorized(&service.get_with(&other.secret, "/v1/pets").await, BAD);
+    service.get("/v1/pets").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_key_revoked_by_another_process_is_bad_at_once() {
+    let service = Service::start().await;
+    let key = service.new_key("other", None).await;
+    service.get_with(&key.secret, "/v1/pets").await.expect(200);
+    let log = Logger::root(slog::Discard, o!());
+    let options = StoreOptions { write_queue: 16, lock_timeout: Duration::from_secs(2), log };
+    let elsewhere = storage::open(&service.database(), &options).unwrap();
+    assert!(elsewhere.revoke_key(&key.record.id, Timestamp::now()).await.unwrap());
+    unauthorized(&service.get_with(&key.secret, "/v1/pets").await, BAD);
+}
+
+#[tokio::test]
+async fn a_key_is_good_until_it_expires() {
+    let service = Service::start().await;
+    let good = service.new_key("good", Some(SignedDuration::from_hours(1))).await;
+    let expired = service.new_key("expired", Some(SignedDuration::from_secs(-1))).await;
+    service.get_with(&good.secret, "/v1/pets").await.expect(200);
+    unauthorized(&service.get_with(&expired.secret, "/v1/pets").await, BAD);
+}
+
+#[tokio::test]
+async fn after_a_rotation_both_keys_are_good_for_the_overlap() {
+    let service = Service::start().await;
+    let old = service.new_key("old", None).await;
+    let overlap = SignedDuration::from_hours(24);
+    let new = commands::rotate(&*service.store, &old.record.id, Timestamp::now(), overlap, None).await;
+    let new = new.unwrap().expect("a key");
+    service.recorder.keep_secret(&new.secret);
+    service.get_with(&old.secret, "/v1/pets").await.expect(200);
+    service.get_with(&new.secret, "/v1/pets").await.expect(200);
+}
+
+#[tokio::test]
+async fn after_the_overlap_only_the_new_key_is_good() {
+    let service = Service::start().await;
+    let old = service.new_key("old", None).await;
+    let none = SignedDuration::ZERO;
+    let before = Timestamp::now() - SignedDuration::from_secs(2);
+    let new = commands::rotate(&*service.store, &old.record.id, before, none, None).await;
+    let new = new.unwrap().expect("a key");
+    unauthorized(&service.get_with(&old.secret, "/v1/pets").await, BAD);
+    service.get_with(&new.secret, "/v1/pets").await.expect(200);
+}
+
+#[tokio::test]
+async fn the_database_holds_no_key() {
+    let mut service = Service::start().await;
+    service.get("/v1/pets").await.expect(200);
+    let database = service.database();
+    let path = std::path::Path::new(database.strip_prefix("sqlite:").unwrap());
+    let held = |bytes: Vec<u8>, key: &str| bytes.windows(key.len()).any(|window| window == key.as_bytes());
+    for file in path.parent().unwrap().read_dir().unwrap() {
+        assert!(!held(std::fs::read(file.unwrap().path()).unwrap(), &service.key));
+    }
+    service.stop(Duration::from_secs(5)).await;
+    assert!(!held(std::fs::read(path).unwrap(), &service.key));
+}
+
+#[tokio::test]
+async fn the_typed_client_gets_a_bad_key_as_a_typed_error() {
+    let service = Service::start().await;
+    let error = service.client_with("nonsense").list_pets().send().await.unwrap_err();
+    let progenitor_client::Error::ErrorResponse(response) = error else { panic!("{error:?}") };
+    assert_eq!((response.code.as_str(), response.status), ("unauthorized", 401));
+}
+
+#[tokio::test]
+async fn a_key_appears_in_no_log_but_its_identifier_may() {
+    let service = Service::start().await;
+    let other = service.new_key("other", None).await;
+    service.get_with(&other.secret, "/v1/pets").await.expect(200);
+    // Where keys are put by mistake.
+    service.get(&format!("/v1/{}", service.key)).await.refused(404, "not_found");
+    service.get(&format!("/v1/pets?key={}", service.key)).await.refused(400, "invalid_parameter");
+    service.get(&format!("/v1/pets/{}", service.key)).await.refused(404, "not_found");
+    service.post_text(service.key.clone()).await.refused(400, "invalid_body");
+    // The harness reads the log at the end of every test; here it must have something to read.
+    let log = service.log.text();
+    assert!(log.contains(&other.record.id), "{log}");
+    assert!(!log.contains(&other.secret) && !log.contains(&service.key));
+}

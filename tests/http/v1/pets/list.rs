@@ -1,0 +1,105 @@
+//! What a list holds.
+
+use serde_json::json;
+
+use crate::client::types::PetStatus;
+use crate::service::{Service, id, ids};
+
+#[tokio::test]
+async fn an_empty_store_is_an_empty_list_without_a_link() {
+    let service = Service::start().await;
+    let answer = service.get("/v1/pets").await;
+    assert_eq!(answer.expect(200), json!([]));
+    assert_eq!(answer.header("link"), None);
+}
+
+#[tokio::test]
+async fn a_list_holds_each_animal_as_it_was_answered_when_it_was_added() {
+    let service = Service::start().await;
+    let mut added = Vec::new();
+    for status in [json!({}), json!({ "status": "sold" }), json!({ "status": "pending" })] {
+        let mut pet = json!({ "name": "Mia", "categoryId": -7 });
+        pet.as_object_mut().unwrap().extend(status.as_object().unwrap().clone());
+        added.push(service.post(pet).await.expect(201));
+    }
+    assert_eq!(service.get("/v1/pets").await.expect(200), json!(added));
+}
+
+#[tokio::test]
+async fn animals_come_by_ascending_identifier() {
+    let service = Service::start().await;
+    let mut added = service.add(12).await;
+    added.sort_unstable();
+    assert_eq!(ids(&service.get("/v1/pets").await.expect(200)), added);
+}
+
+#[tokio::test]
+async fn an_animal_without_a_status_has_no_such_field_in_a_list() {
+    let service = Service::start().await;
+    service.add(1).await;
+    let list = service.get("/v1/pets").await.expect(200);
+    assert_eq!(list[0].as_object().unwrap().keys().collect::<Vec<_>>(), ["categoryId", "id", "name"]);
+}
+
+#[tokio::test]
+async fn an_animal_is_in_the_list_as_soon_as_it_was_acknowledged() {
+    let service = Service::start().await;
+    for count in 1..=5 {
+        let added = service.post(json!({ "name": "Rex", "categoryId": 1 })).await.expect(201);
+        let list = service.get("/v1/pets").await.expect(200);
+        assert_eq!(list.as_array().unwrap().len(), count);
+        assert_eq!(id(&list[count - 1]), id(&added));
+    }
+}
+
+#[tokio::test]
+async fn identifiers_beyond_the_exact_numbers_of_javascript_come_back_exact() {
+    let service = Service::start().await;
+    let category = 9_007_199_254_740_993_i64;
+    service.post(json!({ "name": "Rex", "categoryId": category })).await.expect(201);
+    let answer = service.get("/v1/pets").await;
+    assert!(answer.text().contains("9007199254740993"), "{}", answer.text());
+}
+
+#[tokio::test]
+async fn a_body_sent_with_get_is_ignored() {
+    let service = Service::start().await;
+    let mut raw = service.raw().await;
+    raw.head("GET /v1/pets", "Content-Length: 7\r\n").await.send("garbage").await;
+    assert_eq!(raw.response().await.expect(200), json!([]));
+}
+
+#[tokio::test]
+async fn json_is_answered_whatever_accept_says() {
+    let service = Service::start().await;
+    let mut raw = service.raw().await;
+    raw.head("GET /v1/pets", "Accept: text/html\r\n").await;
+    assert_eq!(raw.response().await.header("content-type"), Some("application/json"));
+}
+
+#[tokio::test]
+async fn the_typed_client_lists_with_every_parameter() {
+    let service = Service::start().await;
+    for _ in 0..3 {
+        service.add_with("sold").await;
+    }
+    let limit = std::num::NonZeroU64::new(2).unwrap();
+    let client = service.client();
+    let page = client.list_pets().limit(limit).status(PetStatus::Sold).send().await.unwrap();
+    assert_eq!(page.len(), 2);
+    assert!(page.iter().all(|pet| pet.status == Some(PetStatus::Sold)));
+
+    let link = page.headers()["link"].to_str().unwrap();
+    let cursor = link.split_once("cursor=").unwrap().1.split_once('>').unwrap().0;
+    let last = client.list_pets().status(PetStatus::Sold).cursor(cursor).send().await.unwrap();
+    assert_eq!(last.len(), 1);
+}
+
+#[tokio::test]
+async fn the_typed_client_gets_an_error_as_a_typed_error() {
+    let service = Service::start().await;
+    let error = service.client().list_pets().cursor("nonsense").send().await.unwrap_err();
+    let progenitor_client::Error::ErrorResponse(response) = error else { panic!("{error:?}") };
+    assert_eq!(response.status(), 400);
+    assert_eq!((response.code.as_str(), response.status), ("invalid_parameter", 400));
+}

@@ -1,0 +1,14 @@
+//! `/v1/pets`: `listPets` and `createPet`.
+
+mod body;
+mod body_size;
+mod content_type;
+mod create;
+mod fields;
+mod limit;
+mod list;
+mod pages;
+mod pages_under_way;
+mod pet_id;
+mod query;
+mod status;

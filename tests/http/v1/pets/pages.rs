@@ -1,0 +1,242 @@
+//! Pages: the `next` link and its cursor.
+
+use serde_json::json;
+
+use crate::service::{Service, ids};
+
+/// The target of the `next` link of a page, if it has one.
+pub(super) fn next(answer: &crate::recorder::wire::Response) -> Option<String> {
+    let link = answer.header("link")?;
+    let target = link.strip_prefix('<').and_then(|link| link.strip_suffix(">; rel=\"next\""));
+    Some(target.unwrap_or_else(|| panic!("the link is {link}")).to_owned())
+}
+
+/// The cursor of the `next` link of a page.
+pub(super) fn cursor(answer: &crate::recorder::wire::Response) -> String {
+    next(answer).expect("a next page").split_once("&cursor=").expect("a cursor").1.to_owned()
+}
+
+#[tokio::test]
+async fn the_next_link_is_a_path_and_writes_the_default_limit_out() {
+    let service = Service::start().await;
+    service.add(21).await;
+    let target = next(&service.get("/v1/pets").await).unwrap();
+    let cursor = target.strip_prefix("/v1/pets?limit=20&cursor=").expect(&target);
+    assert!(!cursor.is_empty() && cursor.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_".contains(&c)));
+}
+
+#[tokio::test]
+async fn the_next_link_keeps_limit_and_status() {
+    let service = Service::start().await;
+    for _ in 0..4 {
+        service.add_with("available").await;
+    }
+    let target = next(&service.get("/v1/pets?status=available&limit=3").await).unwrap();
+    assert!(target.starts_with("/v1/pets?limit=3&status=available&cursor="), "{target}");
+}
+
+#[tokio::test]
+async fn the_next_link_leads_to_the_next_page() {
+    let service = Service::start().await;
+    let added = service.add(5).await;
+    let first = service.get("/v1/pets?limit=2").await;
+    let second = service.get(&next(&first).unwrap()).await;
+    let third = service.get(&next(&second).unwrap()).await;
+    assert_eq!(ids(&first.expect(200)), added[..2]);
+    assert_eq!(ids(&second.expect(200)), added[2..4]);
+    assert_eq!(ids(&third.expect(200)), added[4..]);
+}
+
+#[tokio::test]
+async fn the_last_page_has_no_next_link() {
+    let service = Service::start().await;
+    service.add(3).await;
+    let first = service.get("/v1/pets?limit=2").await;
+    let last = service.get(&next(&first).unwrap()).await;
+    assert_eq!(next(&last), None);
+}
+
+#[tokio::test]
+async fn a_last_page_that_is_just_full_has_no_next_link() {
+    let service = Service::start().await;
+    let added = service.add(4).await;
+    let first = service.get("/v1/pets?limit=2").await;
+    let last = service.get(&next(&first).unwrap()).await;
+    assert_eq!(ids(&last.expect(200)), added[2..]);
+    assert_eq!(next(&last), None);
+}
+
+#[tokio::test]
+async fn a_filtered_last_page_that_is_just_full_has_no_next_link() {
+    let service = Service::start().await;
+    for status in ["sold", "available", "sold", "available"] {
+        service.add_with(status).await;
+    }
+    let only = service.get("/v1/pets?status=sold&limit=2").await;
+    assert_eq!(ids(&only.expect(200)).len(), 2);
+    assert_eq!(next(&only), None);
+}
+
+#[tokio::test]
+async fn the_pages_of_a_filter_hold_what_matches_and_nothing_else() {
+    let service = Service::start().await;
+    let mut sold = Vec::new();
+    for _ in 0..5 {
+        service.add(2).await;
+        sold.push(service.add_with("sold").await);
+        service.add_with("pending").await;
+    }
+    let mut found = Vec::new();
+    let mut target = Some("/v1/pets?status=sold&limit=2".to_owned());
+    while let Some(page) = target {
+        let answer = service.get(&page).await;
+        found.extend(ids(&answer.expect(200)));
+        target = next(&answer);
+    }
+    assert_eq!(found, sold);
+}
+
+#[tokio::test]
+async fn another_limit_with_the_same_cursor_is_fine() {
+    let service = Service::start().await;
+    let added = service.add(8).await;
+    let cursor = cursor(&service.get("/v1/pets?limit=2").await);
+    let answer = service.get(&format!("/v1/pets?limit=5&cursor={cursor}")).await;
+    assert_eq!(ids(&answer.expect(200)), added[2..7]);
+    assert!(next(&answer).unwrap().starts_with("/v1/pets?limit=5&cursor="));
+}
+
+#[tokio::test]
+async fn a_cursor_without_a_limit_has_the_default_limit() {
+    let service = Service::start().await;
+    let added = service.add(25).await;
+    let cursor = cursor(&service.get("/v1/pets?limit=2").await);
+    let answer = service.get(&format!("/v1/pets?cursor={cursor}")).await;
+    assert_eq!(ids(&answer.expect(200)), added[2..22]);
+}
+
+#[tokio::test]
+async fn a_cursor_can_be_used_again() {
+    let service = Service::start().await;
+    service.add(3).await;
+    let target = next(&service.get("/v1/pets?limit=2").await).unwrap();
+    assert_eq!(service.get(&target).await.expect(200), service.get(&target).await.expect(200));
+}
+
+#[tokio::test]
+async fn a_cursor_is_good_with_another_key() {
+    let service = Service::start().await;
+    let added = service.add(3).await;
+    let target = next(&service.get("/v1/pets?limit=2").await).unwrap();
+    let other = service.new_key("other", None).await.secret;
+    assert_eq!(ids(&service.get_with(&other, &target).await.expect(200)), added[2..]);
+}
+
+const CURSOR: &str = "cursor must be taken from a next link, and used with the status that the link has";
+
+#[tokio::test]
+async fn a_cursor_of_the_whole_list_is_refused_with_a_status() {
+    let service = Service::start().await;
+    service.add(3).await;
+    let cursor = cursor(&service.get("/v1/pets?limit=2").await);
+    let answer = service.get(&format!("/v1/pets?status=sold&cursor={cursor}")).await;
+    assert_eq!(answer.refused(400, "invalid_parameter"), CURSOR);
+}
+
+#[tokio::test]
+async fn a_cursor_of_a_status_is_refused_without_it() {
+    let service = Service::start().await;
+    for _ in 0..3 {
+        service.add_with("sold").await;
+    }
+    let cursor = cursor(&service.get("/v1/pets?limit=2&status=sold").await);
+    let answer = service.get(&format!("/v1/pets?cursor={cursor}")).await;
+    assert_eq!(answer.refused(400, "invalid_parameter"), CURSOR);
+}
+
+#[tokio::test]
+async fn a_cursor_of_a_status_is_refused_with_another() {
+    let service = Service::start().await;
+    for _ in 0..3 {
+        service.add_with("sold").await;
+    }
+    let cursor = cursor(&service.get("/v1/pets?limit=2&status=sold").await);
+    let answer = service.get(&format!("/v1/pets?status=pending&cursor={cursor}")).await;
+    assert_eq!(answer.refused(400, "invalid_parameter"), CURSOR);
+}
+
+/// A test for each: answered 400.
+macro_rules! malformed {
+    ($($name:ident: $cursor:literal)*) => {$(
+        #[tokio::test]
+        async fn $name() {
+            let service = Service::start().await;
+            service.add(2).await;
+            let answer = service.get(concat!("/v1/pets?cursor=", $cursor)).await;
+            assert_eq!(answer.refused(400, "invalid_parameter"), CURSOR);
+        }
+    )*};
+}
+
+malformed! {
+    an_empty_cursor_is_refused: ""
+    an_identifier_is_no_cursor: "1"
+    a_word_is_no_cursor: "next"
+    a_cursor_of_zeros_is_refused: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+    a_cursor_that_is_no_base64_is_refused: "%2B%2F%3D%20%00"
+    a_cursor_that_is_no_utf_8_is_refused: "%FF%FE"
+    the_cursor_of_the_documents_example_is_refused: "AgEAAAAAAAAAAl3xk0nEGZ3hT0S4bD1mZ2c"
+}
+
+#[tokio::test]
+async fn a_cursor_with_any_character_changed_is_refused() {
+    let service = Service::start().await;
+    service.add(2).await;
+    let cursor = cursor(&service.get("/v1/pets?limit=1").await);
+    for at in 0..cursor.len() {
+        let mut forged = cursor.clone();
+        let other = if &cursor[at..=at] == "A" { "B" } else { "A" };
+        forged.replace_range(at..=at, other);
+        let answer = service.get(&format!("/v1/pets?cursor={forged}")).await;
+        assert_eq!(answer.refused(400, "invalid_parameter"), CURSOR, "{forged}");
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_cut_short_is_refused() {
+    let service = Service::start().await;
+    service.add(2).await;
+    let cursor = cursor(&service.get("/v1/pets?limit=1").await);
+    for length in 0..cursor.len() {
+        let answer = service.get(&format!("/v1/pets?cursor={}", &cursor[..length])).await;
+        answer.refused(400, "invalid_parameter");
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_cursor_is_refused() {
+    let service = Service::start().await;
+    service.add(2).await;
+    let cursor = cursor(&service.get("/v1/pets?limit=1").await);
+    let answer = service.get(&format!("/v1/pets?cursor={cursor}&cursor={cursor}")).await;
+    assert_eq!(answer.refused(400, "invalid_parameter"), "cursor must be given only once");
+}
+
+#[tokio::test]
+async fn a_cursor_of_another_store_is_refused() {
+    let (service, other) = (Service::start().await, Service::start().await);
+    service.add(2).await;
+    other.add(2).await;
+    let cursor = cursor(&other.get("/v1/pets?limit=1").await);
+    let answer = service.get(&format!("/v1/pets?limit=1&cursor={cursor}")).await;
+    assert_eq!(answer.refused(400, "invalid_parameter"), CURSOR);
+}
+
+#[tokio::test]
+async fn an_empty_filter_has_no_page_after_it() {
+    let service = Service::start().await;
+    service.add(30).await;
+    let answer = service.get("/v1/pets?status=sold&limit=1").await;
+    assert_eq!(answer.expect(200), json!([]));
+    assert_eq!(next(&answer), None);
+}

@@ -1,0 +1,4 @@
+//! `/v1/pets/{petId}`: `getPet`.
+
+mod get;
+mod spelling;

@@ -1,0 +1,65 @@
+//! Query parameters that an operation does not know.
+
+use serde_json::json;
+
+use crate::service::{Ask, Service};
+
+#[tokio::test]
+async fn an_unknown_parameter_is_refused_and_named() {
+    let service = Service::start().await;
+    let message = service.get("/v1/pets?statsu=sold").await.refused(400, "invalid_parameter");
+    assert_eq!(message, "unknown query parameter \"statsu\"; this operation takes limit, status, cursor");
+}
+
+#[tokio::test]
+async fn the_case_of_a_parameter_matters() {
+    let service = Service::start().await;
+    let message = service.get("/v1/pets?Limit=5").await.refused(400, "invalid_parameter");
+    assert!(message.contains("\"Limit\""), "{message}");
+}
+
+#[tokio::test]
+async fn an_unknown_parameter_beside_good_ones_is_refused() {
+    let service = Service::start().await;
+    service.get("/v1/pets?limit=5&offset=10").await.refused(400, "invalid_parameter");
+}
+
+#[tokio::test]
+async fn an_unknown_parameter_without_a_value_is_refused() {
+    let service = Service::start().await;
+    service.get("/v1/pets?all").await.refused(400, "invalid_parameter");
+}
+
+#[tokio::test]
+async fn a_parameter_with_brackets_is_unknown() {
+    let service = Service::start().await;
+    service.get("/v1/pets?status[]=sold").await.refused(400, "invalid_parameter");
+}
+
+#[tokio::test]
+async fn a_key_in_the_query_is_not_repeated_to_anybody() {
+    let service = Service::start().await;
+    let target = format!("/v1/pets?{}=1", service.key);
+    let message = service.get(&target).await.refused(400, "invalid_parameter");
+    assert_eq!(message, "unknown query parameter; this operation takes limit, status, cursor");
+}
+
+#[tokio::test]
+async fn an_empty_query_is_no_query() {
+    let service = Service::start().await;
+    assert_eq!(service.get("/v1/pets?").await.expect(200), json!([]));
+}
+
+#[tokio::test]
+async fn create_pet_ignores_the_query() {
+    let service = Service::start().await;
+    let request = service.request(reqwest::Method::POST, "/v1/pets?limit=0&status=lost&x");
+    request.json(&json!({ "name": "Rex", "categoryId": 3 })).answer().await.expect(201);
+}
+
+#[tokio::test]
+async fn get_pet_ignores_the_query() {
+    let service = Service::start().await;
+    let id = service.add(1).await[0];
+    service.get(&format!("/v1/pets/{id}?limit=0&status=lost&x")).await.expect(200);
+}

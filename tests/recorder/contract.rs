@@ -1,0 +1,376 @@
+//! What the document says of answers, read from the YAML itself.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use animal_store::yaml;
+use http::header::{ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, HeaderName, TRANSFER_ENCODING};
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use super::schema::{problems, validator};
+use super::wire::{RequestLine, Response};
+
+/// Headers that an answer may have though the document does not declare them.
+const UNDECLARED: [HeaderName; 5] = [
+    CONTENT_TYPE,      // The keys of `content` say it (OpenAPI 3.0.3, Response Object).
+    CONTENT_LENGTH,    // Framing, RFC 9112, section 6.
+    TRANSFER_ENCODING, // Framing as well.
+    CONNECTION,        // About this connection, not about the answer (RFC 9110, section 7.6.1).
+    DATE,              // Every origin server with a clock sends it (RFC 9110, section 6.6.1).
+];
+
+/// The methods that an edge can be asked to route; with others dropshot answers by itself.
+const ROUTED: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
+
+/// The longest target that hyper takes.
+const MAX_TARGET: usize = 65_534;
+
+/// The document, ready to judge answers.
+pub struct Contract {
+    pub document: Value,
+    pub base_path: String,
+    pub operations: Vec<Operation>,
+    /// The table of error codes in the description, with their statuses.
+    pub codes: BTreeMap<String, u16>,
+    error: Validator,
+}
+
+/// An operation and where it is.
+pub struct Operation {
+    pub id: String,
+    pub method: String,
+    /// Relative to the base path.
+    pub path: String,
+    /// The Operation Object.
+    pub object: Value,
+    responses: BTreeMap<String, Declared>,
+}
+
+/// A declared response.
+struct Declared {
+    headers: Vec<(HeaderName, bool, Validator)>,
+    content: BTreeMap<String, Validator>,
+}
+
+/// What came of judging an answer.
+#[derive(Default)]
+pub struct Judged {
+    /// The operation that answered, if one did.
+    pub operation: Option<String>,
+    /// The value of `Error.code`, if it is an error.
+    pub code: Option<String>,
+    pub violations: Vec<String>,
+}
+
+impl Contract {
+    /// The contract of `openapi/animal-store.yaml`.
+    pub fn get() -> &'static Self {
+        static CONTRACT: LazyLock<Contract> = LazyLock::new(|| {
+            let text = include_str!("../../openapi/animal-store.yaml");
+            Contract::new(yaml::read(text).expect("the document is YAML").to_json())
+        });
+        &CONTRACT
+    }
+
+    fn new(document: Value) -> Self {
+        let components = &document["components"];
+        let mut operations = Vec::new();
+        for (path, item) in document["paths"].as_object().expect("the document has paths") {
+            for (method, object) in item.as_object().expect("a path item is an object") {
+                let Some(id) = object["operationId"].as_str() else { continue };
+                let declared = object["responses"].as_object().expect("an operation has responses");
+                let responses = declared
+                    .iter()
+                    .map(|(status, response)| (status.clone(), Declared::new(&document, response)))
+                    .collect();
+                operations.push(Operation {
+                    id: id.to_owned(),
+                    method: method.to_uppercase(),
+                    path: path.clone(),
+                    object: object.clone(),
+                    responses,
+                });
+            }
+        }
+        let error = validator(&json!({ "$ref": "#/components/schemas/Error" }), components, true);
+        let (base_path, codes) = (base_path(&document), codes(&document));
+        Self { base_path, operations, codes, error, document }
+    }
+
+    /// The operation with this operationId.
+    pub fn operation(&self, id: &str) -> &Operation {
+        let found = self.operations.iter().find(|operation| operation.id == id);
+        found.unwrap_or_else(|| panic!("the document has no operation {id}"))
+    }
+
+    /// What a `$ref` stands for.
+    pub fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
+        resolve(&self.document, value)
+    }
+
+    /// Holds an answer against the document.
+    pub fn judge(&self, request: &RequestLine, response: &Response) -> Judged {
+        let mut judged = Judged::default();
+        let path = request.path();
+        if request.target.len() > MAX_TARGET || out_of_reach(&request.method, path) {
+            judged.violations = judge_unrouted(response);
+            return judged;
+        }
+        let here = self.at(path);
+        let method = if request.method == "HEAD" { "GET" } else { &*request.method };
+        let found = here.iter().find(|operation| operation.method == method);
+        judged.violations = match found {
+            Some(operation) => {
+                judged.operation = Some(operation.id.clone());
+                operation.judge(request, response)
+            }
+            None => self.judge_no_operation(&here, request, response),
+        };
+        if response.status >= 400 && request.method != "HEAD" {
+            judged.code = self.judge_error(response, &mut judged.violations);
+        }
+        judged
+    }
+
+    /// The operations at a path, which has one spelling only.
+    fn at(&self, path: &str) -> Vec<&Operation> {
+        let Some(path) = path.strip_prefix(&self.base_path) else { return Vec::new() };
+        let fits = |template: &str| {
+            let (mut asked, mut segments) = (path.split('/'), template.split('/'));
+            loop {
+                match (asked.next(), segments.next()) {
+                    (None, None) => return true,
+                    (Some(asked), Some(segment)) if segment.starts_with('{') && !asked.is_empty() => {}
+                    (Some(asked), Some(segment)) if asked == segment => {}
+                    _ => return false,
+                }
+            }
+        };
+        self.operations.iter().filter(|operation| fits(&operation.path)).collect()
+    }
+
+    /// 404 and 405 are the only answers outside of operations.
+    fn judge_no_operation(
+        &self,
+        here: &[&Operation],
+        request: &RequestLine,
+        response: &Response,
+    ) -> Vec<String> {
+        let mut violations = Vec::new();
+        let status = if here.is_empty() { 404 } else { 405 };
+        if response.status != status {
+            violations.push(format!("no operation is here, so the status must be {status}"));
+        }
+        let id = HeaderName::from_static("x-request-id");
+        let allowed: Vec<_> = response.headers.get_all(ALLOW).iter().collect();
+        if status == 405 {
+            let mut methods: Vec<_> = here.iter().map(|operation| &*operation.method).collect();
+            if methods.contains(&"GET") {
+                methods.push("HEAD");
+            }
+            methods.sort_unstable();
+            let mut sent: Vec<_> = match &allowed[..] {
+                [one] => one.to_str().unwrap_or_default().split(", ").collect(),
+                _ => Vec::new(),
+            };
+            sent.sort_unstable();
+            if sent != methods {
+                violations.push(format!("Allow is {allowed:?} where the methods are {methods:?}"));
+            }
+        } else if !allowed.is_empty() {
+            violations.push("Allow where nothing is allowed".to_owned());
+        }
+        if response.headers.get_all(&id).iter().count() != 1 {
+            violations.push("x-request-id must be there once".to_owned());
+        }
+        for name in response.headers.keys() {
+            if !UNDECLARED.contains(name) && *name != id && *name != ALLOW {
+                violations.push(format!("the header {name} is not declared"));
+            }
+        }
+        let error = BTreeMap::from([("application/json".to_owned(), &self.error)]);
+        judge_content(&error, request, response, &mut violations);
+        violations
+    }
+
+    /// What the table of codes and the field `status` say of an `Error`.
+    fn judge_error(&self, response: &Response, violations: &mut Vec<String>) -> Option<String> {
+        let body: Value = serde_json::from_slice(&response.body).ok()?;
+        if body["status"] != response.status {
+            violations.push(format!("Error.status is {}", body["status"]));
+        }
+        let code = body["code"].as_str()?;
+        if self.codes.get(code) != Some(&response.status) {
+            violations.push(format!("the description's table has no code {code} with this status"));
+        }
+        Some(code.to_owned())
+    }
+}
+
+impl Operation {
+    /// The statuses that the document declares.
+    pub fn statuses(&self) -> impl Iterator<Item = u16> {
+        self.responses.keys().map(|status| status.parse().expect("the document declares exact statuses"))
+    }
+
+    fn judge(&self, request: &RequestLine, response: &Response) -> Vec<String> {
+        let Some(declared) = self.responses.get(&response.status.to_string()) else {
+            return vec![format!("{} does not declare this status", self.id)];
+        };
+        let mut violations = Vec::new();
+        for (name, required, schema) in &declared.headers {
+            let values: Vec<_> = response.headers.get_all(name).iter().collect();
+            match &values[..] {
+                [] if *required => violations.push(format!("the header {name} is missing")),
+                [] => {}
+                [value] => match value.to_str() {
+                    Ok(text) if fits(schema, text) => {}
+                    _ => violations.push(format!("the header {name} does not fit its schema: {value:?}")),
+                },
+                _ => violations.push(format!("the header {name} is there {} times", values.len())),
+            }
+        }
+        for name in response.headers.keys() {
+            if !UNDECLARED.contains(name) && !declared.headers.iter().any(|(known, ..)| known == name) {
+                violations.push(format!("the header {name} is not declared"));
+            }
+        }
+        let content = declared.content.iter().map(|(kind, schema)| (kind.clone(), schema)).collect();
+        judge_content(&content, request, response, &mut violations);
+        violations
+    }
+}
+
+impl Declared {
+    fn new(document: &Value, response: &Value) -> Self {
+        let (response, components) = (resolve(document, response), &document["components"]);
+        let headers = entries(&response["headers"])
+            .map(|(name, header)| {
+                let header = resolve(document, header);
+                let name = HeaderName::try_from(name).expect("the name of a header");
+                let required = header["required"].as_bool().unwrap_or(false);
+                (name, required, validator(&header["schema"], components, true))
+            })
+            .collect();
+        let content = entries(&response["content"])
+            .map(|(kind, media)| (kind.clone(), validator(&media["schema"], components, true)))
+            .collect();
+        Self { headers, content }
+    }
+}
+
+/// Judges an answer that no operation and no path had a part in: to what hyper or dropshot's own lookup
+/// refuses. The README lists these as known limits; they may be errors of any form.
+pub fn judge_unrouted(response: &Response) -> Vec<String> {
+    if (400..500).contains(&response.status) {
+        return Vec::new();
+    }
+    vec!["what cannot be routed must be a client error".to_owned()]
+}
+
+/// Whether dropshot refuses a request before the edge sees it.
+fn out_of_reach(method: &str, path: &str) -> bool {
+    let dots = |segment: &str| {
+        let decoded = segment.to_ascii_lowercase().replace("%2e", ".");
+        decoded == "." || decoded == ".."
+    };
+    !ROUTED.contains(&method) || !path.starts_with('/') || path.split('/').any(dots) || !decodes(path)
+}
+
+/// Whether the percent-encoding of a path stands for UTF-8.
+fn decodes(path: &str) -> bool {
+    let mut bytes = Vec::new();
+    let mut rest = path.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        let hex = |at: usize| tail.get(at).and_then(|digit| char::from(*digit).to_digit(16));
+        match (first, hex(0), hex(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push((high * 16 + low) as u8);
+                rest = &tail[2..];
+            }
+            _ => bytes.push(*first),
+        }
+    }
+    String::from_utf8(bytes).is_ok()
+}
+
+fn judge_content(
+    content: &BTreeMap<String, &Validator>,
+    request: &RequestLine,
+    response: &Response,
+    violations: &mut Vec<String>,
+) {
+    let kinds: Vec<_> = response.headers.get_all(CONTENT_TYPE).iter().collect();
+    let [kind] = &kinds[..] else {
+        violations.push(format!("there must be one content-type, not {kinds:?}"));
+        return;
+    };
+    let Some(schema) = kind.to_str().ok().and_then(|kind| content.get(kind)) else {
+        violations.push(format!("the content-type {kind:?} is not declared"));
+        return;
+    };
+    if request.method == "HEAD" {
+        if !response.body.is_empty() || !response.headers.contains_key(CONTENT_LENGTH) {
+            violations.push("HEAD has no body, and the content-length of GET".to_owned());
+        }
+        return;
+    }
+    match serde_json::from_slice(&response.body) {
+        Ok(body) => violations.extend(problems(schema, &body)),
+        Err(error) => violations.push(format!("the body is not JSON: {error}")),
+    }
+}
+
+/// Whether the text of a header fits a schema: as what it looks like, or as text.
+fn fits(schema: &Validator, text: &str) -> bool {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse::<u64>().ok().filter(|_| digits);
+    schema.is_valid(&json!(text)) || number.is_some_and(|number| schema.is_valid(&json!(number)))
+}
+
+fn entries(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    object.as_object().into_iter().flatten()
+}
+
+fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+    match value["$ref"].as_str() {
+        Some(reference) => {
+            let pointer = reference.strip_prefix('#').expect("references stay in the document");
+            document.pointer(pointer).unwrap_or_else(|| panic!("{reference} is not there"))
+        }
+        None => value,
+    }
+}
+
+/// The path that every server's address ends in.
+fn base_path(document: &Value) -> String {
+    let servers = document["servers"].as_array().expect("the document has servers");
+    let mut paths = servers.iter().map(|server| {
+        let variables = entries(&server["variables"]);
+        let url =
+            variables.fold(server["url"].as_str().unwrap_or_default().to_owned(), |url, (name, variable)| {
+                url.replace(&format!("{{{name}}}"), variable["default"].as_str().unwrap_or_default())
+            });
+        RequestLine { method: "GET".to_owned(), target: url }.path().to_owned()
+    });
+    let first = paths.next().expect("the document has a server");
+    assert!(paths.all(|path| path == first), "the servers have different base paths");
+    first
+}
+
+/// The rows `| code | status | ...` of the description.
+fn codes(document: &Value) -> BTreeMap<String, u16> {
+    let description = document["info"]["description"].as_str().expect("the document has a description");
+    let codes: BTreeMap<_, _> = description
+        .lines()
+        .filter_map(|line| {
+            let mut cells = line.split('|').map(str::trim).skip(1);
+            let code = cells.next()?.strip_prefix('`')?.strip_suffix('`')?;
+            Some((code.to_owned(), cells.next()?.parse().ok()?))
+        })
+        .collect();
+    assert!(!codes.is_empty(), "the description has a table of codes");
+    codes
+}

@@ -1,0 +1,135 @@
+//! Mutants of the document, made by rule: every key renamed, every value changed, every block entry and
+//! every item removed. Each is refused, at its line where there still is one, or is about words only.
+
+use animal_store::yaml::{Node, Value};
+use xtask::check::exit_code;
+use xtask::written::Document;
+
+use crate::document::{TEXT, TODAY, code, told};
+
+/// What the interface says in words only, by the last or any part of a JSON pointer. Kept apart from the
+/// table in the code, which it is to be held against.
+fn is_words(pointer: &str) -> bool {
+    let parts: Vec<&str> = pointer.split('/').skip(1).collect();
+    let words =
+        ["description", "summary", "example", "examples", "contact", "license", "bearerFormat", "title"];
+    // Below these, a part is a name and no keyword.
+    let named = ["properties", "schemas", "responses", "headers", "paths", "content", "variables"];
+    parts.iter().enumerate().any(|(position, part)| {
+        words.contains(part) && !position.checked_sub(1).is_some_and(|before| named.contains(&parts[before]))
+    })
+}
+
+struct Mutant {
+    what: &'static str,
+    pointer: String,
+    text: String,
+    /// The line that a finding must be at, if the mutant left one.
+    line: Option<usize>,
+}
+
+fn replaced(start: usize, end: usize, new: &str) -> String {
+    format!("{}{new}{}", &TEXT[..start], &TEXT[end..])
+}
+
+/// The end of the block that begins on the line of `start`: all lines that are indented more.
+fn block_end(start: usize) -> usize {
+    let line_start = TEXT[..start].rfind('\n').map_or(0, |before| before + 1);
+    let indent = start - line_start;
+    let mut end = line_start;
+    for (number, line) in TEXT[line_start..].split_inclusive('\n').enumerate() {
+        let deeper = line.trim().is_empty() || line.len() - line.trim_start().len() > indent;
+        if number > 0 && !deeper {
+            break;
+        }
+        end += line.len();
+    }
+    end
+}
+
+/// Adds the mutants of a node and of all that is below it.
+fn collect(node: &Node, pointer: &str, mutants: &mut Vec<Mutant>) {
+    let mutant = |what, pointer: &str, text, line| Mutant { what, pointer: pointer.to_owned(), text, line };
+    let slice = &TEXT[node.span.start..node.span.end];
+    let changed = match &node.value {
+        Value::Bool(bool) => Some((!bool).to_string()),
+        Value::Number(number) => Some(format!("{}", number.as_i64().unwrap_or_default() + 1)),
+        Value::String(_) if slice.starts_with('\'') => Some(format!("{}x'", &slice[..slice.len() - 1])),
+        Value::String(_) if !slice.contains('\n') => Some(format!("{slice}x")),
+        _ => None,
+    };
+    if let Some(changed) = changed {
+        let text = replaced(node.span.start, node.span.end, &changed);
+        mutants.push(mutant("changed", pointer, text, Some(node.span.line)));
+    }
+    for entry in node.entries() {
+        let below = format!("{pointer}/{}", entry.key.replace('~', "~0").replace('/', "~1"));
+        let key = entry.key_span;
+        let name = &TEXT[key.start..key.end];
+        let renamed = match name.strip_suffix('\'') {
+            Some(open) => format!("{open}x'"),
+            None => format!("{name}x"),
+        };
+        let whole_block = TEXT[..key.start].ends_with([' ', '\n'])
+            && TEXT[..key.start].trim_end_matches(' ').ends_with('\n');
+        mutants.push(mutant("renamed", &below, replaced(key.start, key.end, &renamed), Some(key.line)));
+        if whole_block {
+            let start = TEXT[..key.start].rfind('\n').map_or(0, |before| before + 1);
+            mutants.push(mutant("removed", &below, replaced(start, block_end(key.start), ""), None));
+        }
+        collect(&entry.value, &below, mutants);
+    }
+    for (position, item) in node.items().iter().enumerate() {
+        let below = format!("{pointer}/{position}");
+        let before = TEXT[..item.span.start].trim_end();
+        if before.ends_with('-') {
+            let text = replaced(before.len() - 1, block_end(before.len() - 1), "\n");
+            mutants.push(mutant("removed", &below, text, None));
+        } else if node.items().len() > 1 {
+            let (start, end) = match before.strip_suffix(',') {
+                Some(before) => (before.len(), item.span.end),
+                None => (item.span.start, node.items()[1].span.start),
+            };
+            mutants.push(mutant("removed", &below, replaced(start, end, ""), Some(item.span.line)));
+        }
+        collect(item, &below, mutants);
+    }
+}
+
+#[test]
+fn every_mutant_is_refused_or_words() {
+    let document = Document::parse("animal-store.yaml", TEXT).unwrap();
+    let mut all = Vec::new();
+    collect(&document.root, "", &mut all);
+    let (mut refused, mut quiet, mut wrong) = (0, 0, Vec::new());
+    for Mutant { what, pointer, text, line } in &all {
+        // A keyword for words under another name is a keyword that nobody knows.
+        // How many hosts there are is not for the code to know.
+        let one_host_less = *what == "removed" && matches!(pointer.as_str(), "/servers/0" | "/servers/1");
+        let words = one_host_less
+            || is_words(if *what == "renamed" { pointer.rsplit_once('/').unwrap().0 } else { pointer });
+        let problem = match Document::parse("mutant.yaml", text) {
+            Err(unreadable) => Some(format!("made no YAML: {}", unreadable.problem)),
+            Ok(mutant) => {
+                let findings = xtask::compare::compare(&mutant, code(), TODAY);
+                let at_line =
+                    line.is_none_or(|line| findings.iter().any(|finding| finding.span.line == line));
+                match (words, exit_code(&findings)) {
+                    (true, 0) => {
+                        quiet += 1;
+                        None
+                    }
+                    (false, 1 | 2) if at_line => {
+                        refused += 1;
+                        None
+                    }
+                    _ => Some(format!("{:?}", told(&findings))),
+                }
+            }
+        };
+        wrong.extend(problem.map(|problem| format!("{what} {pointer} (line {line:?}): {problem}")));
+    }
+    println!("{} mutants: {refused} refused, {quiet} quiet, {} wrong", all.len(), wrong.len());
+    assert!(wrong.is_empty(), "{} of {} are wrong:\n{}", wrong.len(), all.len(), wrong.join("\n"));
+    assert!(refused > 300, "only {refused} were refused");
+}

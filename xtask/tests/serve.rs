@@ -1,0 +1,83 @@
+//! `cargo xtask serve` with a stand-in for the service: the key it makes and keeps, and what it prints.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::TempDir;
+use xtask::serve::run_program;
+
+/// A process that another test starts while a script is being written would keep the script busy.
+fn one_at_a_time() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A program with the command line of the service, in a target directory.
+fn stand_in(target: &TempDir, serve: &str) -> PathBuf {
+    let directory = target.path().join("debug");
+    fs::create_dir(&directory).unwrap();
+    let program = directory.join("animal-store");
+    let script = format!(
+        "#!/bin/sh\n\
+         case \"$1\" in\n\
+         key) database=${{5#sqlite:}}; echo made >> \"$database\"; echo \"ask_$(wc -l < \"$database\" | tr -d ' ')\" ;;\n\
+         serve) {serve} ;;\n\
+         esac\n"
+    );
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    program
+}
+
+fn printed(program: &Path) -> String {
+    let mut output = Vec::new();
+    run_program(program, "127.0.0.1:1", &mut output).unwrap();
+    String::from_utf8(output).unwrap()
+}
+
+#[test]
+fn a_key_is_made_once_for_each_database() {
+    let _turn = one_at_a_time();
+    let target = TempDir::new().unwrap();
+    let program = stand_in(&target, "echo \"ready: http://$3/v1\"; echo more");
+    let first = printed(&program);
+    assert_eq!(
+        first,
+        "The animal store answers at http://127.0.0.1:1/v1\n\
+         key   ask_1\n\
+         try   curl -i -H 'Authorization: Bearer ask_1' http://127.0.0.1:1/v1/pets\n\
+         stop  Ctrl-C\n\
+         more\n"
+    );
+    let key = target.path().join("dev/key");
+    assert_eq!(fs::read_to_string(&key).unwrap(), "ask_1\n");
+    assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(printed(&program), first);
+
+    // A lost key is made anew, and so is one whose database is gone.
+    fs::remove_file(&key).unwrap();
+    assert!(printed(&program).contains("key   ask_2\n"));
+    fs::remove_file(target.path().join("dev/animals.db")).unwrap();
+    assert!(printed(&program).contains("key   ask_1\n"));
+}
+
+#[test]
+fn a_service_that_does_not_start_is_told_of() {
+    let _turn = one_at_a_time();
+    let target = TempDir::new().unwrap();
+    let program = stand_in(&target, "echo 'error: taken' >&2; exit 1");
+    let problem = run_program(&program, "127.0.0.1:1", &mut Vec::new()).unwrap_err();
+    assert!(problem.contains("did not start"), "{problem}");
+}
+
+#[test]
+fn no_key_is_told_of() {
+    let _turn = one_at_a_time();
+    let target = TempDir::new().unwrap();
+    let program = stand_in(&target, "true");
+    fs::write(&program, "#!/bin/sh\nexit 1\n").unwrap();
+    let problem = run_program(&program, "127.0.0.1:1", &mut Vec::new()).unwrap_err();
+    assert!(problem.contains("no development key"), "{problem}");
+}
