@@ -7,6 +7,7 @@ pub mod check;
 pub mod ci;
 pub mod compare;
 pub mod finding;
+pub mod lint;
 pub mod report;
 pub mod serve;
 pub mod served;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use jiff::Zoned;
 use jiff::civil::Date;
-use xtask::{check, ci, serve};
+use xtask::{check, ci, lint, serve};
 
 /// Work on the animal store and its OpenAPI document.
 #[derive(Parser)]
@@ -32,6 +32,20 @@ enum Command {
         #[arg(long)]
         tolerated: bool,
     },
+    /// Say whether the OpenAPI document is well made, taken by itself.
+    ///
+    /// Exits with 0 if it is, even with warnings, 1 if it is not, 2 if it could not be read.
+    Lint {
+        /// The document to lint, instead of the one in openapi/.
+        #[arg(long, value_name = "FILE")]
+        spec: Option<PathBuf>,
+        /// The day to judge sunset dates by, as YYYY-MM-DD [default: today, UTC].
+        #[arg(long, value_name = "DATE")]
+        today: Option<Date>,
+        /// Print the table of rules, and lint nothing.
+        #[arg(long)]
+        rules: bool,
+    },
     /// Build the service and run it with a development database and key, both in target/dev.
     ///
     /// Delete target/dev to begin with an empty store.
@@ -53,11 +67,18 @@ fn main() -> ExitCode {
             check::print_tolerated();
             ExitCode::SUCCESS
         }
-        Command::Check { spec, today, .. } => {
-            let today = today.unwrap_or_else(|| Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC).date());
-            check::run(spec, today)
+        Command::Check { spec, today, .. } => check::run(spec, today.unwrap_or_else(this_day)),
+        Command::Lint { rules: true, .. } => {
+            lint::command::print_rules();
+            ExitCode::SUCCESS
         }
+        Command::Lint { spec, today, .. } => lint::command::run(spec, today.unwrap_or_else(this_day)),
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
     }
+}
+
+/// Today, UTC.
+fn this_day() -> Date {
+    Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC).date()
 }

@@ -1,0 +1,257 @@
+//! What descriptions and summaries mention.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use http::StatusCode;
+use regex::Regex;
+
+use super::super::outline::{Obj, Outline};
+use super::super::rule::{Findings, Origin, Rule};
+use super::super::rules::names::is_header;
+use super::super::structure::shown;
+use super::super::structure::tables::Kind;
+use super::Prose;
+use super::known::{Known, operation};
+
+pub(super) const OPERATION: Rule = Rule::error(
+    "prose-operation",
+    Origin::House,
+    "Each operation that prose mentions, as `GET /pets`, exists.",
+);
+pub(super) const STATUS: Rule = Rule::error(
+    "prose-status",
+    Origin::House,
+    "Each status that prose mentions is answered: by the operation it is said of, elsewhere by some operation \
+     or as the table of codes lists.",
+);
+pub(super) const CODE: Rule = Rule::error(
+    "prose-code",
+    Origin::House,
+    "Each word of snake_case in backticks is an error code of the table in `info.description`, or a name.",
+);
+pub(super) const HEADER: Rule = Rule::error(
+    "prose-header",
+    Origin::House,
+    "Each header in backticks is sent by some request or response.",
+);
+pub(super) const NAME: Rule = Rule::error(
+    "prose-name",
+    Origin::House,
+    "Each word of camelCase in backticks is a field, parameter or other name of the document.",
+);
+
+/// Headers that the document need not describe, and why.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("accept", "OpenAPI says it by the keys of `content`"),
+    ("allow", "only 405 has it, and 405 belongs to no operation"),
+    ("content-type", "OpenAPI says it by the keys of `content`"),
+    ("date", "the HTTP library sends it"),
+    ("content-length", "the HTTP library sends it"),
+    ("host", "every request of HTTP/1.1 has it"),
+];
+
+/// Headers that are one word, as many other things are.
+const ONE_WORD: &[&str] = &[
+    "Accept",
+    "Age",
+    "Allow",
+    "Authorization",
+    "Connection",
+    "Cookie",
+    "Date",
+    "Deprecation",
+    "ETag",
+    "Expect",
+    "Expires",
+    "Forwarded",
+    "From",
+    "Host",
+    "Link",
+    "Location",
+    "Origin",
+    "Prefer",
+    "Range",
+    "Referer",
+    "Server",
+    "Sunset",
+    "Trailer",
+    "Upgrade",
+    "Vary",
+    "Via",
+    "Warning",
+];
+
+/// Words that come after a status. After a number of things comes what there are so many of.
+const AFTER: &[&str] = &[
+    "a",
+    "an",
+    "and",
+    "answer",
+    "answers",
+    "are",
+    "as",
+    "because",
+    "belongs",
+    "belong",
+    "but",
+    "by",
+    "error",
+    "errors",
+    "even",
+    "for",
+    "from",
+    "has",
+    "if",
+    "in",
+    "instead",
+    "is",
+    "it",
+    "means",
+    "on",
+    "once",
+    "or",
+    "response",
+    "responses",
+    "says",
+    "so",
+    "status",
+    "than",
+    "that",
+    "the",
+    "then",
+    "to",
+    "unless",
+    "until",
+    "when",
+    "whenever",
+    "where",
+    "which",
+    "while",
+    "with",
+    "without",
+    "tells",
+];
+
+/// Words that come before a number that is a bound, not a status.
+const BOUND: &[&str] = &[
+    "about", "above", "below", "exceed", "exceeds", "least", "most", "over", "than", "to", "under", "up",
+    "within",
+];
+
+static OPERATIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"\b(GET|PUT|POST|DELETE|OPTIONS|HEAD|PATCH|TRACE) (/[^\s`'")\]>,;?]*)"#).ok()
+});
+static NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?:(\w+)[ \n]+)?`?\b([1-5][0-9][0-9])\b`?([ \n]+(\w+)|[-,.:/][0-9])?").ok()
+});
+static CODE_SPANS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`([A-Za-z][A-Za-z0-9_-]*)`").ok());
+
+pub(super) fn check(outline: &Outline<'_>, known: &Known<'_>, findings: &mut Findings) {
+    for owner in outline.everything().filter(|object| !object.is_reference()) {
+        if findings.is_full() {
+            return;
+        }
+        for prose in ["summary", "description"].into_iter().filter_map(|keyword| Prose::of(owner, keyword)) {
+            operations(prose, known, findings);
+            statuses(prose, known, findings);
+            words(prose, known, findings);
+        }
+    }
+}
+
+fn operations(prose: Prose<'_, '_>, known: &Known<'_>, findings: &mut Findings) {
+    for found in OPERATIONS.iter().flat_map(|regex| regex.captures_iter(prose.text)) {
+        let (Some(method), Some(path)) = (found.get(1), found.get(2)) else { continue };
+        let name = path.as_str().trim_end_matches(['.', ':', '!']);
+        if !known.operations.contains(&operation(method.as_str(), name)) {
+            let message = format!("There is no `{} {}`.", method.as_str(), shown(name));
+            let fix = "Name an operation that there is, with the path as it stands under `paths`.";
+            findings.add(&OPERATION, prose.spot(method.start()..path.start() + name.len()), message, fix);
+        }
+    }
+}
+
+fn statuses(prose: Prose<'_, '_>, known: &Known<'_>, findings: &mut Findings) {
+    let operation = prose.owner.within(Kind::Operation);
+    let declared = operation.and_then(|operation| operation.child("responses")).map(own_statuses);
+    for found in NUMBERS.iter().flat_map(|regex| regex.captures_iter(prose.text)) {
+        let Some(number) = found.get(2) else { continue };
+        let is_assigned = number.as_str().parse().is_ok_and(|code| {
+            StatusCode::from_u16(code).is_ok_and(|status| status.canonical_reason().is_some())
+        });
+        let before = found.get(1).is_some_and(|word| BOUND.contains(&word.as_str()));
+        let after = match (found.get(3), found.get(4)) {
+            (Some(_), Some(word)) => AFTER.contains(&word.as_str()),
+            (Some(_), None) => false,
+            (None, _) => true,
+        };
+        if !is_assigned || before || !after {
+            continue;
+        }
+        let status = number.as_str();
+        let range = format!("{}XX", &status[..1]);
+        let has = |statuses: &HashSet<&str>| {
+            statuses.contains(status) || statuses.contains(range.as_str()) || statuses.contains("default")
+        };
+        let (exists, owner) = match (&declared, operation) {
+            (Some(own), Some(operation)) => (has(own), operation.subject().to_string()),
+            _ => (
+                has(&known.statuses) || known.codes.values().any(|code| code.status == status),
+                "any operation".to_owned(),
+            ),
+        };
+        if !exists {
+            let message = format!("{status} is mentioned, but is no response of {owner}.");
+            let fix = "Add it to `responses`, or correct the words.";
+            findings.add(&STATUS, prose.spot(number.range()), message, fix);
+        }
+    }
+}
+
+fn own_statuses<'a>(responses: Obj<'_, 'a>) -> HashSet<&'a str> {
+    responses.parts().map(|response| response.name()).collect()
+}
+
+fn words(prose: Prose<'_, '_>, known: &Known<'_>, findings: &mut Findings) {
+    for word in
+        CODE_SPANS.iter().flat_map(|regex| regex.captures_iter(prose.text)).filter_map(|found| found.get(1))
+    {
+        let text = word.as_str();
+        if known.names.contains(text) {
+            continue;
+        }
+        let lower = text.to_ascii_lowercase();
+        let spot = || prose.spot(word.range());
+        let looks_like_header = is_header(text) && (text.contains('-') || ONE_WORD.contains(&text));
+        if looks_like_header {
+            let elsewhere = ELSEWHERE.iter().any(|(header, _)| *header == lower);
+            if !elsewhere && !known.headers.contains(&lower) {
+                let message = format!("The header `{text}` is mentioned, but nothing sends it.");
+                findings.add(&HEADER, spot(), message, "Declare it where it is sent, or correct the words.");
+            }
+        } else if is_snake(text) {
+            let message = format!("`{text}` is mentioned, but is neither an error code nor a name.");
+            let fix = "Add it to the table of codes in `info.description`, or correct the words.";
+            findings.add(&CODE, spot(), message, fix);
+        } else if is_camel(text) {
+            let message = format!("`{text}` is mentioned, but nothing has this name.");
+            findings.add(&NAME, spot(), message, "Write the name as it stands in the document.");
+        }
+    }
+}
+
+/// Two words or more in lower case, with underscores between.
+fn is_snake(text: &str) -> bool {
+    let word = |word: &str| {
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
+    text.contains('_') && text.split('_').all(word)
+}
+
+/// Two words or more, the first in lower case, each other one with a capital.
+fn is_camel(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.contains(|c: char| c.is_ascii_uppercase())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
