@@ -91,9 +91,7 @@ impl<'w, 'o, 'a> Converter<'w, 'o, 'a> {
         for keyword in ["maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties"] {
             self.keep(schema, keyword, Value::is_u64, &mut made);
         }
-        for keyword in ["uniqueItems"] {
-            self.keep(schema, keyword, Value::is_boolean, &mut made);
-        }
+        self.keep(schema, "uniqueItems", Value::is_boolean, &mut made);
         self.keep(schema, "format", Value::is_string, &mut made);
         self.keep(
             schema,

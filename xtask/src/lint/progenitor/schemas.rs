@@ -73,13 +73,20 @@ fn typeless(schema: Obj<'_, '_>, findings: &mut Findings) {
         return;
     }
     let found = KEYWORDS.iter().filter_map(|(kind, keywords)| {
-        keywords.iter().find(|keyword| schema.has(keyword)).map(|keyword| (*kind, *keyword))
+        keywords.iter().find(|keyword| has(schema, keyword)).map(|keyword| (*kind, *keyword))
     });
     let found: Vec<_> = found.collect();
     let alone = |kind: &str| !matches!(kind, "number" | "format");
     let Some((_, keyword)) = found.last().filter(|(kind, _)| found.len() > 1 || !alone(kind)) else { return };
     let message = format!("{} has `{keyword}` and no `type`.", schema.subject());
     findings.add(&TYPE, schema.key_spot(keyword), message, "Add `type`.");
+}
+
+/// Whether a schema has a keyword, and something in it.
+fn has(schema: Obj<'_, '_>, keyword: &str) -> bool {
+    let empty = |node: &Node| node.entries().is_empty() && node.items().is_empty();
+    let collection = matches!(keyword, "properties" | "required" | "enum");
+    schema.get(keyword).is_some_and(|node| !collection || !empty(node))
 }
 
 fn not(schema: Obj<'_, '_>, findings: &mut Findings) {

@@ -22,6 +22,8 @@ pub(super) struct Known<'a> {
     pub(super) operations: HashSet<String>,
     /// The statuses that some operation answers, `4XX` and `default` included.
     pub(super) statuses: HashSet<&'a str>,
+    /// The statuses that the table of error codes lists.
+    pub(super) listed: HashSet<String>,
     /// The table of error codes, if there is one.
     pub(super) codes: BTreeMap<&'a str, Listed>,
     /// In lower case.
@@ -77,6 +79,7 @@ impl<'a> Known<'a> {
                 .extend(Prose::of(info, "description").map(|prose| table(prose.text)).unwrap_or_default());
         }
         known.names.extend(known.codes.keys());
+        known.listed = known.codes.values().map(|code| code.status.clone()).collect();
         known
     }
 }

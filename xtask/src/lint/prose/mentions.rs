@@ -1,12 +1,13 @@
 //! What descriptions and summaries mention.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use http::StatusCode;
 use regex::Regex;
 
-use super::super::outline::{Obj, Outline};
+use super::super::outline::{Id, Outline};
 use super::super::rule::{Findings, Origin, Rule};
 use super::super::rules::names::is_header;
 use super::super::structure::shown;
@@ -133,28 +134,79 @@ const AFTER: &[&str] = &[
     "tells",
 ];
 
-/// Words that come before a number that is a bound, not a status.
-const BOUND: &[&str] = &[
-    "about", "above", "below", "exceed", "exceeds", "least", "most", "over", "than", "to", "under", "up",
-    "within",
+/// Words that come before a status. After `item` or `page`, a number is only a number.
+const BEFORE: &[&str] = &[
+    "a",
+    "also",
+    "an",
+    "and",
+    "answer",
+    "answered",
+    "answering",
+    "answers",
+    "any",
+    "as",
+    "be",
+    "by",
+    "code",
+    "each",
+    "either",
+    "every",
+    "for",
+    "from",
+    "get",
+    "gets",
+    "given",
+    "http",
+    "if",
+    "into",
+    "is",
+    "it",
+    "means",
+    "no",
+    "not",
+    "of",
+    "on",
+    "one",
+    "only",
+    "or",
+    "receives",
+    "response",
+    "return",
+    "returned",
+    "returning",
+    "returns",
+    "say",
+    "says",
+    "see",
+    "send",
+    "sends",
+    "sent",
+    "status",
+    "statuses",
+    "the",
+    "this",
+    "when",
+    "while",
+    "with",
+    "without",
 ];
 
 static OPERATIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"\b(GET|PUT|POST|DELETE|OPTIONS|HEAD|PATCH|TRACE) (/[^\s`'")\]>,;?]*)"#).ok()
 });
-static NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?:(\w+)[ \n]+)?`?\b([1-5][0-9][0-9])\b`?([ \n]+(\w+)|[-,.:/][0-9])?").ok()
-});
+static NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b[1-5][0-9][0-9]\b").ok());
 static CODE_SPANS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`([A-Za-z][A-Za-z0-9_-]*)`").ok());
 
 pub(super) fn check(outline: &Outline<'_>, known: &Known<'_>, findings: &mut Findings) {
+    let mut answered = Answered::new();
     for owner in outline.everything().filter(|object| !object.is_reference()) {
         if findings.is_full() {
             return;
         }
         for prose in ["summary", "description"].into_iter().filter_map(|keyword| Prose::of(owner, keyword)) {
             operations(prose, known, findings);
-            statuses(prose, known, findings);
+            statuses(prose, known, &mut answered, findings);
             words(prose, known, findings);
         }
     }
@@ -172,21 +224,24 @@ fn operations(prose: Prose<'_, '_>, known: &Known<'_>, findings: &mut Findings) 
     }
 }
 
-fn statuses(prose: Prose<'_, '_>, known: &Known<'_>, findings: &mut Findings) {
+/// By operation, the statuses that it answers.
+type Answered<'a> = HashMap<Id, HashSet<&'a str>>;
+
+fn statuses<'a>(
+    prose: Prose<'_, 'a>,
+    known: &Known<'_>,
+    answered: &mut Answered<'a>,
+    findings: &mut Findings,
+) {
     let operation = prose.owner.within(Kind::Operation);
-    let declared = operation.and_then(|operation| operation.child("responses")).map(own_statuses);
-    for found in NUMBERS.iter().flat_map(|regex| regex.captures_iter(prose.text)) {
-        let Some(number) = found.get(2) else { continue };
-        let is_assigned = number.as_str().parse().is_ok_and(|code| {
-            StatusCode::from_u16(code).is_ok_and(|status| status.canonical_reason().is_some())
-        });
-        let before = found.get(1).is_some_and(|word| BOUND.contains(&word.as_str()));
-        let after = match (found.get(3), found.get(4)) {
-            (Some(_), Some(word)) => AFTER.contains(&word.as_str()),
-            (Some(_), None) => false,
-            (None, _) => true,
-        };
-        if !is_assigned || before || !after {
+    let declared = operation.map(|operation| {
+        let responses = || operation.child("responses").into_iter().flat_map(|responses| responses.parts());
+        &*answered
+            .entry(operation.id)
+            .or_insert_with(|| responses().map(|response| response.name()).collect())
+    });
+    for number in NUMBERS.iter().flat_map(|regex| regex.find_iter(prose.text)) {
+        if !is_status(prose.text, &number.range()) {
             continue;
         }
         let status = number.as_str();
@@ -194,12 +249,9 @@ fn statuses(prose: Prose<'_, '_>, known: &Known<'_>, findings: &mut Findings) {
         let has = |statuses: &HashSet<&str>| {
             statuses.contains(status) || statuses.contains(range.as_str()) || statuses.contains("default")
         };
-        let (exists, owner) = match (&declared, operation) {
+        let (exists, owner) = match (declared, operation) {
             (Some(own), Some(operation)) => (has(own), operation.subject().to_string()),
-            _ => (
-                has(&known.statuses) || known.codes.values().any(|code| code.status == status),
-                "any operation".to_owned(),
-            ),
+            _ => (has(&known.statuses) || known.listed.contains(status), "any operation".to_owned()),
         };
         if !exists {
             let message = format!("{status} is mentioned, but is no response of {owner}.");
@@ -207,6 +259,36 @@ fn statuses(prose: Prose<'_, '_>, known: &Known<'_>, findings: &mut Findings) {
             findings.add(&STATUS, prose.spot(number.range()), message, fix);
         }
     }
+}
+
+/// Whether a number of three digits is a status, by what stands around it.
+fn is_status(text: &str, number: &Range<usize>) -> bool {
+    let assigned = text[number.clone()].parse().ok().and_then(|code| StatusCode::from_u16(code).ok());
+    if assigned.is_none_or(|status| status.canonical_reason().is_none()) {
+        return false;
+    }
+    let before = text[..number.start].trim_end_matches('`');
+    let after = text[number.end..].trim_start_matches('`');
+    let word = |character: char| character.is_alphanumeric() || character == '_';
+    let previous = before.trim_end();
+    let after_word = previous.len() < before.len() && previous.ends_with(word);
+    let fits_before = if after_word {
+        let start = previous.rfind(|character| !word(character)).map_or(0, |position| position + 1);
+        let last = previous[start..].trim_start_matches(|character| !word(character));
+        BEFORE.iter().any(|word| word.eq_ignore_ascii_case(last))
+    } else {
+        previous.len() < before.len() || before.is_empty() || before.ends_with(['(', '|', '"', '\''])
+    };
+    let next = after.trim_start();
+    let fits_after = if next.len() < after.len() && next.starts_with(word) {
+        let last = next.find(|character| !word(character)).unwrap_or(next.len());
+        AFTER.contains(&&next[..last])
+    } else {
+        let mut rest = after.chars();
+        !(rest.next().is_some_and(|first| "-.,:/".contains(first))
+            && rest.next().is_some_and(|second| second.is_ascii_digit()))
+    };
+    fits_before && fits_after
 }
 
 fn own_statuses<'a>(responses: Obj<'_, 'a>) -> HashSet<&'a str> {

@@ -35,6 +35,9 @@ pub(super) fn check(outline: &Outline<'_>, findings: &mut Findings) {
     codes::check(outline, &known, findings);
 }
 
+/// In a text longer than this, in bytes, a word is not looked for: the text itself is pointed at.
+const LONGEST: usize = 1 << 16;
+
 /// A piece of prose, and where it is.
 #[derive(Clone, Copy)]
 struct Prose<'o, 'a> {
@@ -55,6 +58,9 @@ impl<'o, 'a> Prose<'o, 'a> {
     fn spot(&self, part: std::ops::Range<usize>) -> Spot {
         let Span { start, end, .. } = self.node.span;
         let word = &self.text[part.clone()];
+        if self.text.len() > LONGEST {
+            return self.owner.value_spot(self.keyword);
+        }
         let before = self.text[..part.start].matches(word).count();
         let raw = self.owner.outline.text.get(start..end).unwrap_or_default();
         let span = match raw.match_indices(word).nth(before) {

@@ -92,7 +92,8 @@ fn closed(schema: Obj<'_, '_>, findings: &mut Findings) {
     // Parts of a composition would refuse each other's properties.
     let composed = schema.has("allOf") || matches!(schema.keyword(), "allOf" | "not");
     let is_map = schema.get("additionalProperties").is_some_and(|other| !other.entries().is_empty());
-    if is_object && !composed && !is_closed(schema) && !(is_map && schema.has("maxProperties")) {
+    let settled = is_closed(schema) || (is_map && schema.has("maxProperties"));
+    if is_object && !composed && !settled {
         let message = format!("{} is sent by clients and takes any property.", schema.subject());
         let fix = if is_map { "Add `maxProperties`." } else { "Add `additionalProperties: false`." };
         findings.add(&CLOSED, schema.key_spot("additionalProperties"), message, fix);
