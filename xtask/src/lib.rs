@@ -9,6 +9,7 @@ pub mod check;
 pub mod ci;
 pub mod compare;
 pub mod finding;
+pub mod lint;
 pub mod outside;
 pub mod release;
 pub mod report;

@@ -8,7 +8,7 @@ use jiff::Zoned;
 use jiff::civil::Date;
 use xtask::outside::Part;
 use xtask::report::Output;
-use xtask::{breaking, check, ci, outside, release, serve};
+use xtask::{breaking, check, ci, lint, outside, release, serve};
 
 /// What `--format json` prints, for the help.
 const JSON: &str = r#"`--format json` prints an array with an object for each finding:
@@ -58,6 +58,23 @@ enum Command {
         #[arg(long)]
         tolerated: bool,
     },
+    /// Say whether the OpenAPI document is well made, taken by itself.
+    ///
+    /// Exits with 0 if it is, even with warnings, 1 if it is not, 2 if it could not be read.
+    #[command(after_long_help = JSON)]
+    Lint {
+        /// The document to lint, instead of the one in openapi/.
+        #[arg(long, value_name = "FILE")]
+        spec: Option<PathBuf>,
+        /// The day to judge sunset dates by, as YYYY-MM-DD [default: today, UTC].
+        #[arg(long, value_name = "DATE")]
+        today: Option<Date>,
+        #[command(flatten)]
+        output: Output,
+        /// Print the table of rules, and lint nothing.
+        #[arg(long)]
+        rules: bool,
+    },
     /// Compare the OpenAPI document with a released one: what changed, and whom it breaks.
     ///
     /// Exits with 0 if nothing breaks, 1 if something does or the version is too low, 2 if a document
@@ -99,6 +116,13 @@ fn main() -> ExitCode {
         Command::Check { spec, today, output, watch, .. } => {
             let today = today.unwrap_or_else(utc_today);
             check::run(&check::Options { spec, today, format: output.format, watch })
+        }
+        Command::Lint { rules: true, .. } => {
+            lint::command::print_rules();
+            ExitCode::SUCCESS
+        }
+        Command::Lint { spec, today, output, .. } => {
+            lint::command::run(spec, today.unwrap_or_else(utc_today), output.format)
         }
         Command::Breaking(arguments) => breaking::command::run(&arguments, utc_today()),
         Command::Release(arguments) => release::run(&arguments, utc_today()),

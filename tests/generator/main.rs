@@ -1,0 +1,64 @@
+//! Whether the linter tells the truth about progenitor: what it refuses in its name really fails, and what
+//! it lets pass really works.
+
+#[path = "../../xtask/tests/lint/fixture.rs"]
+#[allow(dead_code)] // It is the linter's module.
+mod fixture;
+
+use std::panic;
+use std::path::Path;
+
+use animal_store::yaml;
+use progenitor::{GenerationSettings, Generator, InterfaceStyle};
+
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi/animal-store.yaml");
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/tests/lint/rules");
+
+/// Generates a client as the build script does, or says why there is none.
+fn generate(text: &str) -> Result<(), String> {
+    let json = yaml::read(text).map_err(|problem| problem.to_string())?.to_json();
+    let document: openapiv3::OpenAPI = serde_json::from_value(json).map_err(|error| error.to_string())?;
+    let result = panic::catch_unwind(|| {
+        let mut settings = GenerationSettings::new();
+        settings.with_interface(InterfaceStyle::Builder);
+        Generator::new(&settings).generate_tokens(&document).map_err(|error| error.to_string())
+    });
+    match result {
+        Ok(result) => result.map(drop),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            Err(text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned())
+        }
+    }
+}
+
+#[test]
+fn what_is_refused_in_its_name_fails_and_what_passes_works() {
+    panic::set_hook(Box::new(|_| {}));
+    let mut wrong = String::new();
+    let mut failed = 0;
+    for case in fixture::cases(Path::new(FIXTURES), Path::new(DOCUMENT)) {
+        let fails = match (&case.generator, case.breaks) {
+            (Some(generator), _) => generator == "fails",
+            (None, true) if case.rule.starts_with("progenitor-") => true,
+            // Other rules are about other things.
+            (None, true) => continue,
+            (None, false) => false,
+        };
+        let result = generate(&case.text);
+        if result.is_err() != fails {
+            let expected = if fails { "fail" } else { "work" };
+            wrong.push_str(&format!("\n{} should {expected}: {result:?}", case.name));
+        }
+        failed += usize::from(fails);
+    }
+    let _ = panic::take_hook();
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(failed >= 40, "only {failed} fixtures make it fail");
+}
+
+#[test]
+fn the_document_works() {
+    let text = std::fs::read_to_string(DOCUMENT).unwrap();
+    assert_eq!(generate(&text), Ok(()));
+}

@@ -1,0 +1,256 @@
+//! Whether the document is one of OpenAPI 3.0.3, by the tables in [`tables`].
+//!
+//! The typed models of OpenAPI skip what they do not know, so that a misspelt keyword is as good as a
+//! missing one. Here every key of every object is either in its table, an `x-` extension where the
+//! specification allows one, or an error at its line. Inside examples, defaults and extensions anything
+//! goes.
+//!
+//! The same walk makes the [`Outline`] that all other rules use.
+
+mod conditions;
+mod references;
+pub(in crate::lint) mod shapes;
+pub(in crate::lint) mod tables;
+
+use std::collections::HashMap;
+
+use animal_store::yaml::{Entry, Node, Span, Value};
+
+use self::tables::{Demand, Keys, Kind, Shape};
+use super::outline::{End, Id, Object, Outline, Step, head};
+use super::rule::{Findings, Origin, Rule, Spot};
+use crate::written::Document;
+
+pub(in crate::lint) use references::in_place;
+
+const KEYWORD: Rule = Rule::error(
+    "struct-keyword",
+    Origin::OpenApi,
+    "Each key of an object is a keyword of OpenAPI 3.0.3, or an `x-` extension where one is allowed.",
+);
+const MISSING: Rule =
+    Rule::error("struct-missing", Origin::OpenApi, "The keywords that an object must have are there.");
+const TYPE: Rule = Rule::error(
+    "struct-type",
+    Origin::OpenApi,
+    "Each keyword holds the type of value that it is defined with.",
+);
+const VALUE: Rule = Rule::error(
+    "struct-value",
+    Origin::OpenApi,
+    "Where a keyword has a fixed set of values or a form, its value is one of them or has it.",
+);
+const KEY: Rule = Rule::error(
+    "struct-key",
+    Origin::OpenApi,
+    "Paths begin with a slash; statuses, component names and media types have their form.",
+);
+const SIBLINGS: Rule = Rule::error(
+    "no-$ref-siblings",
+    Origin::Spectral,
+    "Nothing stands beside `$ref`, since readers must ignore it (section 4.7.23).",
+);
+
+pub(super) const RULES: &[&[&Rule]] =
+    &[&[&KEYWORD, &MISSING, &TYPE, &VALUE, &KEY, &SIBLINGS], conditions::RULES, references::RULES];
+
+/// The outline of a document, and what is wrong with its structure.
+pub(super) fn check<'a>(document: &'a Document, findings: &mut Findings) -> Outline<'a> {
+    let outline = Outline { text: &document.text, objects: Vec::new(), kinds: HashMap::new() };
+    let mut walker = Walker { outline, findings, parent: None, steps: Vec::new() };
+    walker.object(Kind::OpenApi, &document.root, None);
+    let mut outline = walker.outline;
+    references::follow(&document.root, &mut outline);
+    references::check(&outline, findings);
+    conditions::check(&outline, findings);
+    outline
+}
+
+struct Walker<'a, 'f> {
+    outline: Outline<'a>,
+    findings: &'f mut Findings,
+    parent: Option<Id>,
+    /// From the parent to the node at hand.
+    steps: Vec<Step<'a>>,
+}
+
+impl<'a> Walker<'a, '_> {
+    fn object(&mut self, kind: Kind, node: &'a Node, key: Option<Span>) {
+        if self.expect_mapping(node, kind.table().name) {
+            self.open(kind, node, key, false);
+        }
+    }
+
+    /// The object, or a reference to one.
+    fn either(&mut self, kind: Kind, node: &'a Node, key: Option<Span>) {
+        if !self.expect_mapping(node, kind.table().name) {
+            return;
+        }
+        let Some(reference) = node.entry("$ref") else {
+            self.open(kind, node, key, false);
+            return;
+        };
+        self.open(kind, node, key, true);
+        self.steps.push(Step::Key("$ref"));
+        self.expect(&Shape::Text, &reference.value);
+        self.steps.pop();
+        for entry in node.entries().iter().filter(|entry| entry.key != "$ref") {
+            let message = format!("`{}` stands beside `$ref` and is ignored.", shown(&entry.key));
+            let fix = "Take it out, or write the object out in full instead of the reference.";
+            self.say(&SIBLINGS, &[Step::Key(&entry.key)], entry.key_span, message, fix);
+        }
+    }
+
+    /// Puts an object into the outline and, unless it is a reference, checks what it holds.
+    fn open(&mut self, kind: Kind, node: &'a Node, key: Option<Span>, is_reference: bool) {
+        let id = self.outline.objects.len();
+        let steps = self.steps.clone();
+        let parent = self.parent;
+        let end = if is_reference { End::Nowhere } else { End::At(id) };
+        let children = Vec::new();
+        let object = Object { kind, node, key, parent, steps, children, is_reference, target: None, end };
+        self.outline.objects.push(object);
+        self.outline.kinds.entry(kind).or_default().push(id);
+        if let Some(parent) = parent {
+            self.outline.objects[parent].children.push(id);
+        }
+        if is_reference {
+            return;
+        }
+        let steps = std::mem::take(&mut self.steps);
+        self.parent = Some(id);
+        let table = kind.table();
+        for entry in node.entries() {
+            self.steps.push(Step::Key(&entry.key));
+            match table.keywords.iter().find(|(keyword, ..)| *keyword == entry.key) {
+                Some((.., shape)) => self.value(shape, &entry.value, Some(entry.key_span)),
+                None => self.other(kind, entry),
+            }
+            self.steps.pop();
+        }
+        for (keyword, demand, _) in table.keywords {
+            if *demand == Demand::Required && node.entry(keyword).is_none() {
+                let message = format!("{} has no `{keyword}`.", self.outline.object(id).subject());
+                self.missing(id, message, format!("Add `{keyword}`."));
+            }
+        }
+        self.parent = parent;
+        self.steps = steps;
+    }
+
+    /// A key that is no keyword.
+    fn other(&mut self, kind: Kind, entry: &'a Entry) {
+        let (keys, shape) = &kind.table().others;
+        let extensible = !matches!(keys, Keys::Nothing | Keys::Names);
+        if extensible && entry.key.starts_with("x-") {
+            return;
+        }
+        if matches!(keys, Keys::Extensions | Keys::Nothing) {
+            let message = format!("`{}` is no keyword of the {}.", shown(&entry.key), kind.table().name);
+            let fix = shapes::instead_of(kind, &entry.key);
+            self.say(&KEYWORD, &[], entry.key_span, message, fix);
+            return;
+        }
+        if let Some(fix) = shapes::wrong_key(*keys, &entry.key) {
+            let message = format!("`{}` cannot be a key of the {}.", shown(&entry.key), kind.table().name);
+            self.say(&KEY, &[], entry.key_span, message, fix);
+            return;
+        }
+        self.value(shape, &entry.value, Some(entry.key_span));
+    }
+
+    fn value(&mut self, shape: &'static Shape, node: &'a Node, key: Option<Span>) {
+        match shape {
+            Shape::List(shape) => {
+                let Value::Sequence(items) = &node.value else {
+                    return self.wrong_type("a list", node);
+                };
+                for (number, item) in items.iter().enumerate() {
+                    self.steps.push(Step::Item(number));
+                    self.value(shape, item, None);
+                    self.steps.pop();
+                }
+            }
+            Shape::Map(keys, shape) => {
+                if !self.expect_mapping(node, "mapping") {
+                    return;
+                }
+                for entry in node.entries() {
+                    self.steps.push(Step::Key(&entry.key));
+                    if let Some(fix) = shapes::wrong_key(*keys, &entry.key) {
+                        let message = format!("`{}` cannot be the name of a component.", shown(&entry.key));
+                        self.say(&KEY, &[], entry.key_span, message, fix);
+                    }
+                    self.value(shape, &entry.value, Some(entry.key_span));
+                    self.steps.pop();
+                }
+            }
+            Shape::Object(kind) => self.object(*kind, node, key),
+            Shape::Either(kind) => self.either(*kind, node, key),
+            Shape::SchemaOrBoolean if matches!(node.value, Value::Bool(_)) => {}
+            Shape::SchemaOrBoolean => self.either(Kind::Schema, node, key),
+            _ => self.expect(shape, node),
+        }
+    }
+
+    /// A value that holds no object.
+    fn expect(&mut self, shape: &Shape, node: &'a Node) {
+        match shapes::wrong_value(shape, node) {
+            None => {}
+            Some(shapes::Wrong::Type(expected)) => self.wrong_type(expected, node),
+            Some(shapes::Wrong::Value(fix)) => {
+                let value = shapes::text_of(node);
+                let message = format!("`{}` cannot be {}.", self.last_keyword(), shown_value(&value));
+                self.say(&VALUE, &[], head(node), message, fix);
+            }
+        }
+    }
+
+    fn expect_mapping(&mut self, node: &'a Node, name: &str) -> bool {
+        if matches!(node.value, Value::Mapping(_)) {
+            return true;
+        }
+        self.wrong_type(&shapes::with_article(name), node);
+        false
+    }
+
+    fn wrong_type(&mut self, expected: &str, node: &'a Node) {
+        let message = format!("`{}` holds {}, not {expected}.", self.last_keyword(), shapes::type_of(node));
+        let fix = format!("Write {expected}{}.", shapes::hint(self.last_keyword(), node));
+        self.say(&TYPE, &[], head(node), message, fix);
+    }
+
+    fn last_keyword(&self) -> &'a str {
+        let key = self.steps.iter().rev().find_map(|step| match step {
+            Step::Key(key) => Some(*key),
+            Step::Item(_) => None,
+        });
+        key.unwrap_or("the document")
+    }
+
+    fn missing(&mut self, id: Id, message: String, fix: String) {
+        let spot = self.outline.object(id).spot();
+        self.findings.add(&MISSING, spot, message, fix);
+    }
+
+    fn say(&mut self, rule: &Rule, more: &[Step<'_>], span: Span, message: String, fix: impl Into<String>) {
+        if self.findings.is_full() {
+            return;
+        }
+        let steps: Vec<_> = self.steps.iter().chain(more).copied().collect();
+        let spot = match self.parent {
+            Some(parent) => self.outline.object(parent).spot_at(&steps, span),
+            None => Spot { pointer: String::new(), span, subject: crate::finding::Subject::document() },
+        };
+        self.findings.add(rule, spot, message, fix);
+    }
+}
+
+/// Text of the file for a sentence, cut short if it is long.
+pub(in crate::lint) fn shown(text: &str) -> String {
+    crate::finding::shortened(text)
+}
+
+fn shown_value(value: &str) -> String {
+    format!("`{}`", shown(value))
+}
