@@ -145,7 +145,8 @@ pub fn workspace() -> PathBuf {
     manifest.parent().unwrap_or(&manifest).to_owned()
 }
 
-fn own_spec() -> PathBuf {
+/// The document of this workspace, as one would write its path from here.
+pub(crate) fn own_spec() -> PathBuf {
     let spec = workspace().join(SPEC);
     let here = std::env::current_dir().ok();
     let relative = here.and_then(|here| spec.strip_prefix(here).ok().map(Path::to_owned));

@@ -12,6 +12,7 @@ pub mod finding;
 pub mod outside;
 pub mod release;
 pub mod report;
+pub mod scaffold;
 pub mod serve;
 pub mod served;
 pub mod source;
