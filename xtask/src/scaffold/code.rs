@@ -87,7 +87,7 @@ impl Code {
         Ok(text)
     }
 
-    /// The `use` declarations: other crates, then this one.
+    /// The `use` declarations: the standard library, other crates, this one.
     fn imports(&self) -> Result<String, String> {
         let mut by_parent: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for path in &self.uses {
@@ -98,19 +98,22 @@ impl Code {
         if !self.schemas.is_empty() {
             by_parent.entry("crate::schemas").or_default().extend(self.schemas.iter().map(String::as_str));
         }
-        let mut groups = [String::new(), String::new()];
+        let mut groups = [String::new(), String::new(), String::new()];
         for (parent, names) in by_parent {
             let names = names.into_iter().collect::<Vec<_>>().join(", ");
             let names = if names.contains(", ") { format!("{{{names}}}") } else { names };
             let item: TokenStream = format!("use {parent}::{names};")
                 .parse()
                 .map_err(|error| format!("`{parent}` cannot be imported: {error}"))?;
-            let own = usize::from(parent.starts_with("crate"));
-            groups[own].push_str(&formatted(&item)?);
+            let group = match parent.split("::").next() {
+                Some("std") => 0,
+                Some("crate") => 2,
+                _ => 1,
+            };
+            groups[group].push_str(&formatted(&item)?);
         }
-        let [others, own] = groups;
-        let between = if others.is_empty() || own.is_empty() { "" } else { "\n" };
-        Ok(format!("{others}{between}{own}"))
+        let groups: Vec<String> = groups.into_iter().filter(|group| !group.is_empty()).collect();
+        Ok(groups.join("\n"))
     }
 }
 

@@ -127,6 +127,8 @@ impl Newtype<'_> {
                 types.code.import("serde::Serialize");
                 (quote! { #[derive(Debug, Serialize)] }, TokenStream::new())
             }
+            // Its schema reads the default.
+            _ if self.default.is_some() => (quote! { #[derive(Debug)] }, TokenStream::new()),
             _ => (
                 quote! { #[derive(Debug)] },
                 quote! { #[expect(dead_code, reason = "scaffolding: the behaviour will read it")] },
