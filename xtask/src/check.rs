@@ -145,7 +145,7 @@ pub fn workspace() -> PathBuf {
     manifest.parent().unwrap_or(&manifest).to_owned()
 }
 
-/// The document that belongs here, as one would write its path.
+/// The document of this workspace, as one would write its path from here.
 pub(crate) fn own_spec() -> PathBuf {
     let spec = workspace().join(SPEC);
     let here = std::env::current_dir().ok();

@@ -13,6 +13,7 @@ pub mod lint;
 pub mod outside;
 pub mod release;
 pub mod report;
+pub mod scaffold;
 pub mod serve;
 pub mod served;
 pub mod source;

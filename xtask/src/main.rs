@@ -8,7 +8,7 @@ use jiff::Zoned;
 use jiff::civil::Date;
 use xtask::outside::Part;
 use xtask::report::Output;
-use xtask::{breaking, check, ci, lint, outside, release, serve};
+use xtask::{breaking, check, ci, lint, outside, release, scaffold, serve};
 
 /// What `--format json` prints, for the help.
 const JSON: &str = r#"`--format json` prints an array with an object for each finding:
@@ -84,6 +84,11 @@ enum Command {
     ///
     /// Exits with 0 if done or in order, 1 if refused or not in order, 2 if something could not be read.
     Release(release::Arguments),
+    /// Print the Rust that the OpenAPI document asks for and the code lacks.
+    ///
+    /// It compiles and makes the check quiet; the behaviour is missing, and answers 501. What cannot be made
+    /// is told of with the reason.
+    Scaffold(scaffold::Arguments),
     /// Build the service and run it with a development database and key, both in target/dev.
     ///
     /// Delete target/dev to begin with an empty store.
@@ -126,6 +131,7 @@ fn main() -> ExitCode {
         }
         Command::Breaking(arguments) => breaking::command::run(&arguments, utc_today()),
         Command::Release(arguments) => release::run(&arguments, utc_today()),
+        Command::Scaffold(arguments) => scaffold::run(&arguments),
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
         Command::Outside { parts } => outside::run(&parts),

@@ -3,7 +3,7 @@
 use animal_store::yaml::Span;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Item, ItemConst, ItemEnum, ItemFn, ItemImpl, ItemStruct, Type};
+use syn::{Item, ItemConst, ItemEnum, ItemFn, ItemImpl, ItemStruct};
 
 use super::endpoint::Endpoint;
 use super::types::{WireType, last_ident};
@@ -117,12 +117,9 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
-        let schema = item.trait_.as_ref().and_then(|(path, _)| path.segments.last());
-        if schema.is_some_and(|segment| segment.ident == "JsonSchema")
-            && let Type::Path(_) = &*item.self_ty
-            && let Some(name) = last_ident(&item.self_ty)
-        {
-            self.index.hand_written(&name, item);
+        let implemented = item.trait_.as_ref().and_then(|(path, _)| path.segments.last());
+        if let (Some(implemented), Some(name)) = (implemented, last_ident(&item.self_ty)) {
+            self.index.implemented(&name, &implemented.ident.to_string(), item);
         }
         visit::visit_item_impl(self, item);
     }
@@ -130,8 +127,12 @@ impl<'ast> Visit<'ast> for Reader<'_> {
 
 impl Index {
     /// A type stands before its implementations, in the file that has both.
-    fn hand_written(&mut self, name: &str, item: &ItemImpl) {
+    fn implemented(&mut self, name: &str, implemented: &str, item: &ItemImpl) {
         let Some(known) = self.types.iter_mut().rev().find(|known| known.name == name) else { return };
+        known.traits.push(implemented.to_owned());
+        if implemented != "JsonSchema" {
+            return;
+        }
         known.hand_written = true;
         let names = item.items.iter().filter_map(|item| match item {
             syn::ImplItem::Fn(function) if function.sig.ident == "schema_name" => Some(function),

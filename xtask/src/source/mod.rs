@@ -29,6 +29,19 @@ pub struct Location {
     pub span: Span,
 }
 
+/// A type of the code that has a name in `components/schemas`.
+#[derive(Clone, Debug)]
+pub struct SchemaType {
+    /// Its name in Rust.
+    pub name: String,
+    /// Whether a request can hold it.
+    pub is_read: bool,
+    /// Whether an answer can hold it.
+    pub is_written: bool,
+    /// The words of an enum and the names of its variants; of a struct, its fields.
+    pub members: Vec<(String, String)>,
+}
+
 /// The sources of the service.
 pub struct Sources {
     root: PathBuf,
@@ -82,6 +95,28 @@ impl Sources {
         let spot = locate::locate(&self.index, finding)?;
         let file = self.files.get(spot.file)?;
         Some(Location { file: file.path.clone(), span: spot.span })
+    }
+
+    /// The type with this name in `components/schemas`.
+    pub fn schema(&self, name: &str) -> Option<SchemaType> {
+        let known = self.index.schema(name).filter(|known| known.public)?;
+        let has = |wanted: &str| known.traits.iter().any(|name| name == wanted);
+        Some(SchemaType {
+            name: known.name.clone(),
+            is_read: has("Deserialize"),
+            is_written: has("Serialize"),
+            members: known.members.iter().map(|it| (it.wire.clone(), it.name.clone())).collect(),
+        })
+    }
+
+    /// The names of all types that go over the wire, in Rust.
+    pub fn type_names(&self) -> impl Iterator<Item = &str> {
+        self.index.types.iter().map(|known| known.name.as_str())
+    }
+
+    /// Whether this text is a literal somewhere.
+    pub fn says(&self, text: &str) -> bool {
+        self.index.words.iter().any(|word| word.literal && word.text == text)
     }
 
     /// Gives each finding its place in the code.

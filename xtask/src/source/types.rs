@@ -22,12 +22,16 @@ pub(super) struct WireType {
     pub(super) closed: Option<Spot>,
     /// Whether its `JsonSchema` is written by hand.
     pub(super) hand_written: bool,
+    /// The traits that it derives or that are implemented for it.
+    pub(super) traits: Vec<String>,
     /// Its fields or variants.
     pub(super) members: Vec<Member>,
 }
 
 /// A field or a variant.
 pub(super) struct Member {
+    /// Its name in Rust.
+    pub(super) name: String,
     /// Its name on the wire.
     pub(super) wire: String,
     /// From its name to its type.
@@ -56,6 +60,7 @@ impl WireType {
             let bare = name.to_string();
             let bare = bare.strip_prefix("r#").unwrap_or(&bare);
             Some(Member {
+                name: bare.to_owned(),
                 wire: own.rename.unwrap_or_else(|| settings.renamed(bare)),
                 spot: until(from, to),
                 of: last_ident(&field.ty).unwrap_or_default(),
@@ -65,7 +70,7 @@ impl WireType {
             })
         });
         let members = members.collect();
-        Self::new(&settings, &item.ident, &item.vis, Spot::of(file, &item.ident), members)
+        Self::new(&settings, &item.attrs, &item.ident, &item.vis, Spot::of(file, &item.ident), members)
     }
 
     pub(super) fn of_enum(file: usize, item: &ItemEnum) -> Self {
@@ -74,6 +79,7 @@ impl WireType {
             let own = Settings::of(file, &variant.attrs);
             let spot = Spot::of(file, &variant.ident);
             Member {
+                name: variant.ident.to_string(),
                 wire: own.rename.unwrap_or_else(|| settings.renamed(&variant.ident.to_string())),
                 spot,
                 of: String::new(),
@@ -83,11 +89,12 @@ impl WireType {
             }
         });
         let members = members.collect();
-        Self::new(&settings, &item.ident, &item.vis, Spot::of(file, &item.ident), members)
+        Self::new(&settings, &item.attrs, &item.ident, &item.vis, Spot::of(file, &item.ident), members)
     }
 
     fn new(
         settings: &Settings,
+        attributes: &[Attribute],
         name: &syn::Ident,
         visibility: &Visibility,
         spot: Spot,
@@ -101,6 +108,7 @@ impl WireType {
             spot,
             closed: settings.closed,
             hand_written: false,
+            traits: derives(attributes),
             members,
         }
     }
@@ -110,6 +118,14 @@ impl WireType {
         let same = self.members.iter().find(|member| member.wire == wire);
         same.or_else(|| self.members.iter().find(|member| member.wire.eq_ignore_ascii_case(wire)))
     }
+}
+
+fn derives(attributes: &[Attribute]) -> Vec<String> {
+    let derives = attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
+    let paths = derives.filter_map(|derive| {
+        derive.parse_args_with(Punctuated::<syn::Path, Token![,]>::parse_terminated).ok()
+    });
+    paths.flatten().filter_map(|path| Some(path.segments.last()?.ident.to_string())).collect()
 }
 
 fn until(from: Spot, to: Spot) -> Spot {

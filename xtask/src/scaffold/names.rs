@@ -1,0 +1,112 @@
+//! Names of Rust out of names of the wire, which may be anything.
+
+use heck::{ToPascalCase, ToSnakeCase};
+use proc_macro2::{Ident, Span};
+
+/// The name of a field, function or module.
+pub(super) fn snake(wire: &str) -> Ident {
+    ident(&begun(&ascii(&wire.to_snake_case()), "n_"))
+}
+
+/// The name of a type or variant.
+pub(super) fn pascal(wire: &str) -> Ident {
+    ident(&begun(&ascii(&wire.to_pascal_case()), "N"))
+}
+
+/// The variants of an enum of words, one for each: those that would be alike are numbered.
+pub(super) fn variants<'w>(words: impl Iterator<Item = &'w str>) -> Vec<Ident> {
+    let mut variants: Vec<Ident> = Vec::new();
+    for word in words {
+        let wanted = pascal(word);
+        let mut variant = wanted.clone();
+        let mut number = 2;
+        while variants.contains(&variant) {
+            variant = Ident::new(&format!("{}{number}", bare(&wanted)), Span::call_site());
+            number += 1;
+        }
+        variants.push(variant);
+    }
+    variants
+}
+
+/// `None` if no file can be called so.
+pub(super) fn file(wire: &str) -> Option<String> {
+    let name = ascii(&wire.to_snake_case());
+    (!name.is_empty() && syn::parse_str::<Ident>(&name).is_ok()).then_some(name)
+}
+
+/// The name that serde makes of a field's under `rename_all = "camelCase"`.
+pub(super) fn camel(field: &str) -> String {
+    let mut camel = String::with_capacity(field.len());
+    let mut upper = false;
+    for character in field.chars() {
+        match character {
+            '_' => upper = true,
+            _ if upper && !camel.is_empty() => {
+                camel.push(character.to_ascii_uppercase());
+                upper = false;
+            }
+            _ => {
+                camel.push(character);
+                upper = false;
+            }
+        }
+    }
+    camel
+}
+
+/// The text of a name, without the `r#` that makes a keyword one.
+pub(super) fn bare(name: &Ident) -> String {
+    let name = name.to_string();
+    name.strip_prefix("r#").unwrap_or(&name).to_owned()
+}
+
+/// Letters and digits that need no thought in Rust.
+fn ascii(name: &str) -> String {
+    name.chars().filter(|character| character.is_ascii_alphanumeric() || *character == '_').collect()
+}
+
+fn begun(name: &str, with: &str) -> String {
+    match name.chars().next() {
+        Some(first) if !first.is_ascii_digit() => name.to_owned(),
+        _ => format!("{with}{name}"),
+    }
+}
+
+fn ident(name: &str) -> Ident {
+    match syn::parse_str::<Ident>(name) {
+        Ok(ident) => ident,
+        // A keyword. Those that cannot be raw are rare enough for an ugly name.
+        Err(_) if ["self", "Self", "super", "crate", "_"].contains(&name) => {
+            Ident::new(&format!("{name}_"), Span::call_site())
+        }
+        Err(_) => Ident::new_raw(name, Span::call_site()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_becomes_one_of_rust() {
+        for (wire, field, kind) in [
+            ("petId", "pet_id", "PetId"),
+            ("type", "r#type", "Type"),
+            ("self", "self_", "Self_"),
+            ("", "n_", "N"),
+            ("2nd choice!", "n_2nd_choice", "N2ndChoice"),
+            ("größe", "gre", "Gre"),
+            ("x-request-id", "x_request_id", "XRequestId"),
+            ("\"; drop", "drop", "Drop"),
+        ] {
+            assert_eq!((snake(wire).to_string().as_str(), pascal(wire).to_string().as_str()), (field, kind));
+        }
+        assert_eq!(
+            variants(["name", "-name", "Name", "name2"].into_iter()),
+            ["Name", "Name2", "Name3", "Name22"]
+        );
+        assert_eq!(camel("pet_id"), "petId");
+        assert_eq!((file("removeToy").as_deref(), file("type"), file("☃")), (Some("remove_toy"), None, None));
+    }
+}
