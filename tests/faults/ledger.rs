@@ -50,7 +50,11 @@ impl Ledger {
 
     async fn write_one_by_one(&self, address: SocketAddr, key: &str) {
         let Ok(mut client) = Client::connect(address, key).await else { return };
-        while !self.stopped.load(Ordering::Relaxed) && !client.over && self.add(&mut client).await.is_ok() {}
+        while !self.stopped.load(Ordering::Relaxed) && !client.over {
+            if self.add(&mut client).await.is_err() {
+                return;
+            }
+        }
     }
 
     /// Adds one animal and enters what came of it.
