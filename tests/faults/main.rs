@@ -5,8 +5,8 @@
 //! acknowledged is there, what was not is never said to be, and the service comes back by itself or ends
 //! with one clear line. Speed is measured and stated, and never decides whether a test passes.
 //!
-//! `ANIMAL_STORE_LONG=1` makes the long run of it. A test that needs a program that is not there says so
-//! and passes, unless `ANIMAL_STORE_REQUIRE_TOOLS=1`.
+//! `STORE_TESTS_LONG=1` makes the long run of it. A test that needs a program that is not there says so
+//! and passes, unless `STORE_TESTS_REQUIRE_TOOLS=1`.
 
 #![allow(unreachable_pub)] // Nothing is reached from outside a test binary.
 

@@ -9,7 +9,7 @@ use tokio::sync::{Mutex, MutexGuard};
 
 /// Whether this is the long run.
 pub fn long() -> bool {
-    env::var_os("ANIMAL_STORE_LONG").is_some_and(|value| value == "1")
+    env::var_os("STORE_TESTS_LONG").is_some_and(|value| value == "1")
 }
 
 /// One fault at a time: they would be in each other's way, and in each other's figures.
@@ -18,11 +18,11 @@ pub async fn alone() -> MutexGuard<'static, ()> {
     TURN.lock().await
 }
 
-/// Writes a row down, if anybody asked for the table: in the directory that `ANIMAL_STORE_FAULTS` names.
+/// Writes a row down, if anybody asked for the table: in the directory that `STORE_TESTS_FAULTS` names.
 /// `place` orders the rows.
 pub fn row(place: u8, fault: &str, client: &str, afterwards: &str) {
     let row = format!("| {fault} | {client} | {afterwards} |\n");
-    if let Some(directory) = env::var_os("ANIMAL_STORE_FAULTS") {
+    if let Some(directory) = env::var_os("STORE_TESTS_FAULTS") {
         let file = std::path::Path::new(&directory).join(format!("{place:02}.md"));
         fs::write(file, &row).expect("a row of the table");
     }

@@ -2,7 +2,7 @@
 //!
 //! Whatever is sent, no answer is a server error, none holds a key, a path of this machine or SQL, nothing
 //! panics, memory does not grow, and the next good request is answered as ever. Everything is made from
-//! seeds, so what fails once fails again. `ANIMAL_STORE_LONG=1` sends ten times as much.
+//! seeds, so what fails once fails again. `STORE_TESTS_LONG=1` sends ten times as much.
 
 #![allow(unreachable_pub)] // Nothing outside a test binary could reach anything.
 

@@ -33,7 +33,7 @@ fn table(long: bool, release: bool) -> Result<(String, bool), String> {
     command.args(["test", "--package", "animal-store", "--test", "faults", "--test", "hostile"]);
     command.args(release.then_some("--release"));
     command.args(["--", "--test-threads=1"]).current_dir(workspace());
-    command.env("ANIMAL_STORE_FAULTS", rows.path()).env("ANIMAL_STORE_LONG", if long { "1" } else { "0" });
+    command.env("STORE_TESTS_FAULTS", rows.path()).env("STORE_TESTS_LONG", if long { "1" } else { "0" });
     let status = command.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
     let rows = read(rows.path()).map_err(|error| format!("the rows cannot be read: {error}"))?;
     println!("faults: {} rows after {}", rows.len(), seconds(begin.elapsed()));
