@@ -43,8 +43,8 @@ impl Client {
     }
 
     /// Sends bytes as they are.
-    pub async fn send(&mut self, bytes: &str) -> Result<()> {
-        timeout(PATIENCE, self.stream.write_all(bytes.as_bytes())).await.map_err(|_| late())?
+    pub async fn send(&mut self, bytes: impl AsRef<[u8]>) -> Result<()> {
+        timeout(PATIENCE, self.stream.write_all(bytes.as_ref())).await.map_err(|_| late())?
     }
 
     /// The next answer; [`ErrorKind::UnexpectedEof`] if the connection ends without a byte of one.

@@ -1,26 +1,18 @@
 //! Ten thousand open connections: what they cost.
 
-use std::fs;
 use std::time::Instant;
 
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use crate::client::Client;
 use crate::program::{Place, Program};
-use crate::row::{alone, grouped, milliseconds, row};
+use crate::row::{alone, grouped, milliseconds, resident, row};
 
 const WANTED: usize = 10_000;
 /// Descriptors for everything that is no such connection.
 const SPARE: usize = 100;
-
-/// Memory of a process that is resident, in KiB.
-pub fn resident(process: Pid) -> usize {
-    let status = fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
-}
 
 /// How many connections can be made: as many as wanted, or what the system allows.
 pub fn possible(wanted: usize) -> usize {

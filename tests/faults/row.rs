@@ -4,6 +4,7 @@ use std::env;
 use std::fs;
 use std::time::Duration;
 
+use rustix::process::Pid;
 use tokio::sync::{Mutex, MutexGuard};
 
 /// Whether this is the long run.
@@ -44,4 +45,11 @@ pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     groups.join(",")
+}
+
+/// Memory of a process that is resident, in KiB.
+pub fn resident(process: Pid) -> usize {
+    let status = fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
 }

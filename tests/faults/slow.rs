@@ -8,9 +8,9 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
 
 use crate::client::{Client, get, post_head};
-use crate::many::{possible, resident, settled};
+use crate::many::{possible, settled};
 use crate::program::Place;
-use crate::row::{alone, grouped, long, milliseconds, percentile, row};
+use crate::row::{alone, grouped, long, milliseconds, percentile, resident, row};
 
 const OF_EACH_KIND: usize = 500;
 /// Animals on the page that is not read, each with a name as long as can be: a page is 104 KB.

@@ -50,13 +50,14 @@ async fn knock(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sigterm_under_load_with_stuck_clients() {
     let _turn = alone().await;
-    let rounds = if long() { 20 } else { 3 };
+    let (rounds, grace) = if long() { (20, "8s") } else { (2, "2s") };
     let (mut slowest, mut acknowledged) = (Duration::ZERO, 0);
     let (mut outcomes, mut ends) = (BTreeMap::new(), BTreeMap::<String, usize>::new());
     for _ in 0..rounds {
         let place = Place::new();
         let key = place.key().await;
-        let mut service = place.serve(&[]).await;
+        let config = place.write("store.toml", format!("shutdown_grace = '{grace}'\n"));
+        let mut service = place.serve(&["--config", config.to_str().unwrap()]).await;
         let ledger = Ledger::default();
         let mut stuck = Client::connect(service.direct, &key).await.unwrap();
         stuck.send(&(post_head(&key, 29) + r#"{"name":"#)).await.unwrap();
@@ -92,7 +93,9 @@ async fn sigterm_under_load_with_stuck_clients() {
         outcomes.iter().map(|(outcome, count): (_, &usize)| format!("{count} {outcome}")).collect();
     row(
         10,
-        &format!("SIGTERM under load with a stuck and a silent client, {rounds} times"),
+        &format!(
+            "SIGTERM under load with a stuck and a silent client, `shutdown_grace` {grace}, {rounds} times"
+        ),
         &format!(
             "kept connections get a last answer with `Connection: close` ({} of {} ended without); new \
              connections: {}",

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use crate::check::workspace;
 
 /// A step: what it is called, and the arguments of cargo.
-const STEPS: [(&str, &[&str]); 4] = [
+const STEPS: [(&str, &[&str]); 5] = [
     ("formatting", &["fmt", "--all", "--check"]),
     ("clippy", &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     ("check", &["xtask", "check"]),
+    ("licences", &["xtask", "licences"]),
     ("tests", &["test", "--quiet", "--workspace"]),
 ];
 

@@ -8,7 +8,7 @@ use jiff::Zoned;
 use jiff::civil::Date;
 use xtask::outside::Part;
 use xtask::report::Output;
-use xtask::{breaking, check, ci, lint, outside, release, scaffold, serve};
+use xtask::{breaking, check, ci, faults, licences, lint, outside, release, scaffold, serve};
 
 /// What `--format json` prints, for the help.
 const JSON: &str = r#"`--format json` prints an array with an object for each finding:
@@ -102,6 +102,20 @@ enum Command {
     },
     /// Do what CI does: formatting, clippy, check, all tests. Stops at the first that fails.
     Ci,
+    /// Hold the dependencies' licences and sources against deny.toml.
+    Licences,
+    /// Break things on purpose and print a table of what came of it.
+    ///
+    /// Uses strace, libfaketime and util-linux where they are there; STORE_TESTS_REQUIRE_TOOLS=1 fails
+    /// where they are not.
+    Faults {
+        /// Five hundred kills instead of twenty, a hundred thousand malformed requests instead of ten.
+        #[arg(long)]
+        long: bool,
+        /// Break an optimised build.
+        #[arg(long)]
+        release: bool,
+    },
     /// Let tools that know nothing of us judge the document and the service.
     ///
     /// Needs node (20 or newer), npm, python3 with venv, and chromium, and installs the rest into
@@ -134,6 +148,8 @@ fn main() -> ExitCode {
         Command::Scaffold(arguments) => scaffold::run(&arguments),
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
+        Command::Licences => licences::run(),
+        Command::Faults { long, release } => faults::run(long, release),
         Command::Outside { parts } => outside::run(&parts),
     }
 }
