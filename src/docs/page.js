@@ -44,6 +44,22 @@ const explain = () => {
   document.querySelector('#page .scheme-container').append(howTo);
 };
 
+// The viewer reads an answer's numbers as JavaScript does, which rounds beyond 2^53. Such an answer is shown
+// with its digits as they came, at the price of its colours.
+const withExactDigits = (answer) => {
+  const { content, contentType } = answer;
+  if (typeof content !== 'string' || !/json/i.test(contentType) || !/\d{16}/.test(content)) return answer;
+  const keep = (_, value, { source }) => (typeof value === 'number' ? JSON.rawJSON(source) : value);
+  const shown = JSON.rawJSON ? JSON.stringify(JSON.parse(content, keep), null, 2) : content;
+  return { ...answer, content: shown, contentType: 'text/plain' };
+};
+
+const exactDigits = () => ({
+  wrapComponents: {
+    responseBody: (Body, { React }) => (answer) => React.createElement(Body, withExactDigits(answer)),
+  },
+});
+
 fetch('openapi.json')
   .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(`HTTP ${answer.status}`))))
   .then((spec) => {
@@ -54,6 +70,7 @@ fetch('openapi.json')
       dom_id: '#page',
       deepLinking: true,
       displayOperationId: true,
+      plugins: [exactDigits],
       // A badge that would send the document to somebody else's server.
       validatorUrl: null,
     });

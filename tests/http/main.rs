@@ -25,6 +25,7 @@ mod provocations;
 mod published;
 mod rate_limit;
 mod recorded;
+mod released;
 mod request_ids;
 mod stopping;
 mod timeouts;

@@ -52,9 +52,16 @@ pub struct Setup {
     options: ServerOptions,
     store: StoreOptions,
     document: String,
+    released: &'static [(&'static str, &'static str)],
 }
 
 impl Setup {
+    /// With the documents of released versions, by file name.
+    pub fn released(mut self, released: &'static [(&'static str, &'static str)]) -> Self {
+        self.released = released;
+        self
+    }
+
     /// With a time limit for each step of a request.
     pub fn request_timeout(mut self, limit: Duration) -> Self {
         self.options.request_timeout = limit;
@@ -89,7 +96,8 @@ impl Setup {
         let store = StoreOptions { log: logger.clone(), ..self.store };
         let store = storage::open(&database(&files), &store).await.expect("a store");
         let store = Arc::new(Faulty::around(store));
-        let document = Document::from_yaml(&self.document).expect("the document");
+        let document =
+            Document::from_yaml(&self.document).expect("the document").with_released(self.released);
         let server =
             Server::start(&self.options, &document, Arc::clone(&store) as _, &logger).expect("a server");
         let recorder = Arc::new(Recorder::default());
@@ -115,7 +123,7 @@ impl Service {
         let options = ServerOptions::default();
         let log = Logger::root(slog::Discard, o!());
         let store = StoreOptions { write_queue: 4096, lock_timeout: Duration::from_secs(2), log };
-        Setup { options, store, document: DOCUMENT.to_owned() }
+        Setup { options, store, released: &[], document: DOCUMENT.to_owned() }
     }
 
     /// Makes another key.

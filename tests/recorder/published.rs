@@ -24,7 +24,8 @@ const HEADERS: [HeaderName; 8] = [
 
 /// Whether files are published at a path, or may be.
 pub fn is(path: &str) -> bool {
-    ["/openapi.yaml", "/openapi.json", "/docs"].contains(&path) || path.starts_with("/docs/")
+    ["/openapi.yaml", "/openapi.json", "/docs"].contains(&path)
+        || ["/docs/", "/openapi/"].iter().any(|directory| path.starts_with(directory))
 }
 
 /// Judges the answer to a request for a file that is there.

@@ -9,6 +9,7 @@ pub mod check;
 pub mod ci;
 pub mod compare;
 pub mod finding;
+pub mod outside;
 pub mod release;
 pub mod report;
 pub mod serve;

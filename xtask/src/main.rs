@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use jiff::Zoned;
 use jiff::civil::Date;
-use xtask::{breaking, check, ci, release, serve};
+use xtask::outside::Part;
+use xtask::{breaking, check, ci, outside, release, serve};
 
 /// Work on the animal store and its OpenAPI document.
 #[derive(Parser)]
@@ -54,6 +55,14 @@ enum Command {
     },
     /// Do what CI does: formatting, clippy, check, all tests. Stops at the first that fails.
     Ci,
+    /// Let tools that know nothing of us judge the document and the service.
+    ///
+    /// Needs node (20 or newer), npm, python3 with venv, and chromium, and installs the rest into
+    /// target/outside.
+    Outside {
+        /// Only these [default: all].
+        parts: Vec<Part>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -67,6 +76,7 @@ fn main() -> ExitCode {
         Command::Release(arguments) => release::run(&arguments, utc_today()),
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
+        Command::Outside { parts } => outside::run(&parts),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::check::workspace;
 use crate::ci::cargo;
 
 /// What the service prints once it accepts requests.
-const READY: &str = "ready: ";
+pub(crate) const READY: &str = "ready: ";
 
 /// Builds and runs the service until it ends.
 pub fn run(bind: &str, release: bool) -> ExitCode {
@@ -69,7 +69,7 @@ pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result
 }
 
 /// Builds the service and says where it is.
-fn build(release: bool) -> Result<PathBuf, String> {
+pub(crate) fn build(release: bool) -> Result<PathBuf, String> {
     let mut command = Command::new(cargo());
     command.args(["build", "--package", "animal-store", "--bin", "animal-store"]);
     command.arg("--message-format=json-render-diagnostics").args(release.then_some("--release"));

@@ -14,9 +14,9 @@ import zlib
 import requests
 import schemathesis
 
-BASE = os.environ["ANIMAL_STORE_URL"]
+BASE = os.environ["SERVICE_URL"]
 SESSION = requests.Session()
-SESSION.headers["Authorization"] = f"Bearer {os.environ['ANIMAL_STORE_KEY']}"
+SESSION.headers["Authorization"] = f"Bearer {os.environ['SERVICE_KEY']}"
 STATUSES = [None, "available", "pending", "sold"]
 
 

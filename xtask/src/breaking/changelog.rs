@@ -7,9 +7,6 @@ use super::change::Change;
 use super::rules::{Bump, Chapter};
 use crate::finding::Severity;
 
-/// Where a chapter stands among the others, and what it is called.
-type Title<'a> = (u8, &'a str);
-
 /// The entry of a changelog for version `to`, released on `date`, in Markdown. `from` is the version before
 /// it; without one this is the first. Changes that were waived are listed with the others, but not as
 /// breaking.
@@ -19,8 +16,8 @@ pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -
         text.push_str("\nThe first release.\n");
         return text;
     };
-    let mut chapters: BTreeMap<(u8, &str), Vec<Line>> = BTreeMap::new();
-    let mut told: HashMap<(String, &str), (Title<'_>, usize)> = HashMap::new();
+    let mut chapters: BTreeMap<Title, Vec<Line>> = BTreeMap::new();
+    let mut told: HashMap<(String, &str), (Title, usize)> = HashMap::new();
     let mut broken = HashSet::new();
     let listed = changes.iter().filter(|change| change.rule.bump != Bump::None);
     for change in listed {
@@ -63,6 +60,9 @@ pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -
     text
 }
 
+/// Position and title of a chapter.
+type Title = (u8, &'static str);
+
 /// One line of a chapter; the same change in several operations is one.
 struct Line<'a> {
     sentence: String,
@@ -70,8 +70,8 @@ struct Line<'a> {
     operations: BTreeSet<&'a str>,
 }
 
-/// Position and title of the chapter.
-fn chapter(change: &Change) -> (u8, &'static str) {
+/// The chapter that a change is told in.
+fn chapter(change: &Change) -> Title {
     match (change.breaks() && change.rule.bump == Bump::Major, change.rule.chapter) {
         (true, _) => (0, "Breaking"),
         (false, Chapter::Added) => (1, "Added"),

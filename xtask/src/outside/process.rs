@@ -1,0 +1,133 @@
+//! Other people's programs: bounded in time, what they say kept in files, and nothing of them left running,
+//! also when we are told to stop.
+//!
+//! Each is the leader of a process group, because a browser or a package manager starts programs of its
+//! own, which are to end with it.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{self, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// The groups that run.
+static GROUPS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+
+fn groups() -> MutexGuard<'static, Vec<Pid>> {
+    GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on, SIGINT and SIGTERM end what runs, and then us.
+///
+/// # Errors
+/// A sentence, when signals cannot be had.
+pub(super) fn end_all_on_signals() -> Result<(), String> {
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("no signals: {error}"))?;
+    thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            for group in groups().iter() {
+                // It may have ended by itself, which is as good.
+                let _ = kill_process_group(*group, Signal::KILL);
+            }
+            process::exit(128 + signal);
+        }
+    });
+    Ok(())
+}
+
+/// A program that runs, and is ended when this is dropped.
+pub(super) struct Running {
+    leader: Pid,
+    stdout: Option<ChildStdout>,
+    ended: Receiver<io::Result<ExitStatus>>,
+    over: bool,
+}
+
+impl Running {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// A sentence that names the program.
+    pub(super) fn start(command: &mut Command) -> Result<Self, String> {
+        let spawned = command.stdin(Stdio::null()).process_group(0).spawn();
+        let program = command.get_program().to_string_lossy();
+        let mut child = spawned.map_err(|error| format!("{program} cannot be run: {error}"))?;
+        let leader = Pid::from_child(&child);
+        groups().push(leader);
+        let stdout = child.stdout.take();
+        let (end, ended) = mpsc::channel();
+        // Nobody may want to know any more.
+        thread::spawn(move || end.send(child.wait()));
+        Ok(Self { leader, stdout, ended, over: false })
+    }
+
+    /// Its standard output, once, if it was started with a pipe for it.
+    pub(super) fn stdout(&mut self) -> Option<ChildStdout> {
+        self.stdout.take()
+    }
+
+    /// Asks it to stop.
+    pub(super) fn terminate(&self) {
+        if !self.over {
+            let _ = kill_process(self.leader, Signal::TERM);
+        }
+    }
+
+    /// Waits for its end; `None` when it did not come in time.
+    pub(super) fn end(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let status = self.ended.recv_timeout(limit).ok()?.ok()?;
+        self.over = true;
+        groups().retain(|group| *group != self.leader);
+        Some(status)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.over {
+            let _ = kill_process_group(self.leader, Signal::KILL);
+            let _ = self.ended.recv();
+            groups().retain(|group| *group != self.leader);
+        }
+    }
+}
+
+/// Runs a program to its end and returns what it printed. `name` names the files in `logs` that it prints
+/// into.
+///
+/// # Errors
+/// What it said, and where that is kept, when it failed or took longer than `limit`.
+pub(super) fn run(name: &str, command: &mut Command, logs: &Path, limit: Duration) -> Result<String, String> {
+    let files = [logs.join(format!("{name}.out")), logs.join(format!("{name}.err"))];
+    let [out, err] = &files;
+    command.stdout(create(out)?).stderr(create(err)?);
+    let mut running = Running::start(command)?;
+    let status = running.end(limit);
+    drop(running);
+    let read = |file: &Path| fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let why = match status {
+        Some(status) if status.success() => {
+            return read(out).map_err(|error| format!("{}: {error}", out.display()));
+        }
+        Some(status) => status.to_string(),
+        None => format!("it did not end within {} s", limit.as_secs()),
+    };
+    let said = files.iter().map(|file| read(file).unwrap_or_default()).collect::<String>();
+    Err(format!("{}\n{why}; all that it said: {}, {}", said.trim_end(), out.display(), err.display()))
+}
+
+/// A new, empty file.
+///
+/// # Errors
+/// A sentence that names it.
+pub(super) fn create(file: &Path) -> Result<File, String> {
+    File::create(file).map_err(|error| format!("{}: {error}", file.display()))
+}
