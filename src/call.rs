@@ -33,6 +33,9 @@ use crate::service::Service;
 /// The most bytes a request body may have.
 pub const MAX_BODY_BYTES: usize = 64 * 1024;
 
+/// How any call can be refused, whatever it is for.
+pub const JUDGED: &[Code] = &[Code::Unauthorized, Code::RateLimited, Code::Unavailable, Code::Internal];
+
 /// A call that takes an `I` and whose operation may fail with an `E`.
 pub struct Call<I, E> {
     body: Body,
@@ -103,8 +106,7 @@ impl<I: Input, E: Refuses> JsonSchema for Declared<I, E> {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        const JUDGED: &[Code] = &[Code::Unauthorized, Code::RateLimited, Code::Unavailable, Code::Internal];
-        let mut codes: Vec<Code> = [JUDGED, I::CODES, E::CODES].concat();
+        let mut codes: Vec<Code> = [JUDGED, &I::codes(), E::CODES].concat();
         codes.sort_unstable();
         codes.dedup();
         let codes = codes.iter().map(|code| code.as_str()).collect::<Vec<_>>();

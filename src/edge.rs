@@ -23,8 +23,8 @@ use dropshot::{
 };
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap, HeaderValue};
-use http::{Method, Request, Response};
+use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HeaderMap, HeaderValue};
+use http::{Method, Request, Response, Version};
 use hyper::body::Body as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -114,6 +114,7 @@ impl Edge {
         let request_id = context.request_id.clone();
         let asked = request.method().clone();
         let method = if asked == Method::HEAD { &Method::GET } else { &asked };
+        let has_connection_header = request.version() < Version::HTTP_2;
         let traceparent = access::traceparent(request.headers()).map(str::to_owned);
         let mut surroundings = None;
         let mut response = match relative_path(request.uri().path()) {
@@ -139,6 +140,9 @@ impl Edge {
         }
         if asked == Method::HEAD {
             strip_body(&mut response);
+        }
+        if service.stopping() && has_connection_header {
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         let answered = Answered {
             request_id: &request_id,

@@ -1,6 +1,7 @@
 //! What serde found wrong, in words for a client: the field and what is allowed. Never the value, which
 //! may be a secret pasted into the wrong place.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display};
 
 /// What is wrong with a query.
@@ -32,7 +33,7 @@ impl ParameterError {
 
 impl serde::de::Error for ParameterError {
     fn custom<T: Display>(message: T) -> Self {
-        Self::Value(message.to_string())
+        Self::Value(without_value(&message.to_string()).into_owned())
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
@@ -76,7 +77,22 @@ pub(crate) fn body_message(path: &str, error: &serde_json::Error) -> String {
     if let Some(name) = named(message, "duplicate field `") {
         return format!("{name} must be given only once");
     }
-    format!("{path} {message}")
+    format!("{path} {}", without_value(message))
+}
+
+/// serde repeats a value of the wrong type before it says what it expected; only that is passed on.
+fn without_value(message: &str) -> Cow<'_, str> {
+    let Some((_, expected)) = message.rsplit_once(", expected ") else { return message.into() };
+    let expected = match expected {
+        "i32" => "an integer of 32 bits",
+        "i64" => "an integer of 64 bits",
+        "f32" | "f64" => "a number",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        _ if expected.starts_with("struct ") => "an object",
+        _ => expected,
+    };
+    format!("must be {}", expected.replace('`', "")).into()
 }
 
 fn named<'a>(message: &'a str, prefix: &str) -> Option<&'a str> {
@@ -90,5 +106,45 @@ fn quoted(name: &str) -> String {
         format!(" \"{name}\"")
     } else {
         String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Kind {
+        Bear,
+        Block,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[expect(dead_code, reason = "only ever refused")]
+    struct Toy {
+        #[serde(default)]
+        count: i32,
+        #[serde(default)]
+        kind: Option<Kind>,
+        #[serde(default)]
+        tags: Vec<String>,
+    }
+
+    #[test]
+    fn a_value_is_never_repeated() {
+        for (json, message) in [
+            (r#"{"count": "ask_1, expected i64"}"#, "count must be an integer of 32 bits"),
+            (r#"{"count": 70000000000}"#, "count must be an integer of 32 bits"),
+            (r#"{"kind": "ask_1"}"#, "kind must be bear or block"),
+            (r#"{"tags": "ask_1"}"#, "tags must be a list"),
+            (r#"{"tags": [true]}"#, "tags[0] must be a string"),
+        ] {
+            let mut reader = serde_json::Deserializer::from_str(json);
+            let error = serde_path_to_error::deserialize::<_, Toy>(&mut reader).unwrap_err();
+            assert_eq!(body_message(&error.path().to_string(), error.inner()), message);
+        }
     }
 }

@@ -6,8 +6,8 @@
 
 use async_trait::async_trait;
 use dropshot::{
-    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, RequestContext, SharedExtractor,
-    TypedBody,
+    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtensionMode, ExtractorMetadata, RequestContext,
+    SharedExtractor, TypedBody,
 };
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
@@ -25,7 +25,7 @@ use crate::service::Service;
 #[async_trait]
 pub trait Input: Sized + Send {
     /// How reading it can be refused.
-    const CODES: &'static [Code];
+    fn codes() -> Vec<Code>;
 
     /// What the document says of it.
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata;
@@ -33,8 +33,53 @@ pub trait Input: Sized + Send {
     /// Reads it.
     ///
     /// # Errors
-    /// A refusal with one of [`Self::CODES`].
+    /// A refusal with one of [`Self::codes`].
     async fn read(context: &RequestContext<Service>, body: Body) -> Result<Self, Refusal>;
+}
+
+/// An input that needs no more than the head of a request, so that another one can follow.
+#[async_trait]
+pub trait Parameters: Input {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// A refusal with one of [`Input::codes`].
+    async fn read_head(context: &RequestContext<Service>) -> Result<Self, Refusal>;
+}
+
+/// Nothing.
+#[async_trait]
+impl Input for () {
+    fn codes() -> Vec<Code> {
+        Vec::new()
+    }
+
+    fn metadata(_: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        ExtractorMetadata { extension_mode: ExtensionMode::None, parameters: Vec::new() }
+    }
+
+    async fn read(_: &RequestContext<Service>, _: Body) -> Result<Self, Refusal> {
+        Ok(())
+    }
+}
+
+/// One after the other; what the first refuses, the second does not see.
+#[async_trait]
+impl<P: Parameters, I: Input> Input for (P, I) {
+    fn codes() -> Vec<Code> {
+        [P::codes(), I::codes()].concat()
+    }
+
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        let mut metadata = P::metadata(content_type.clone());
+        metadata.parameters.extend(I::metadata(content_type).parameters);
+        metadata
+    }
+
+    async fn read(context: &RequestContext<Service>, body: Body) -> Result<Self, Refusal> {
+        let parameters = P::read_head(context).await?;
+        Ok((parameters, I::read(context, body).await?))
+    }
 }
 
 /// The parameters in the path. A value that is not of their type names nothing: 404.
@@ -43,13 +88,22 @@ pub struct Path<T>(pub T);
 
 #[async_trait]
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T> {
-    const CODES: &'static [Code] = &[Code::NotFound];
+    fn codes() -> Vec<Code> {
+        Vec::from([Code::NotFound])
+    }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
         <dropshot::Path<T> as SharedExtractor>::metadata(content_type)
     }
 
     async fn read(context: &RequestContext<Service>, _: Body) -> Result<Self, Refusal> {
+        Self::read_head(context).await
+    }
+}
+
+#[async_trait]
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Parameters for Path<T> {
+    async fn read_head(context: &RequestContext<Service>) -> Result<Self, Refusal> {
         match <dropshot::Path<T> as SharedExtractor>::from_request(context).await {
             Ok(path) => Ok(Self(path.into_inner())),
             Err(_) => Err(Refusal::NotFound(
@@ -65,13 +119,22 @@ pub struct Query<T>(pub T);
 
 #[async_trait]
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T> {
-    const CODES: &'static [Code] = &[Code::InvalidParameter];
+    fn codes() -> Vec<Code> {
+        Vec::from([Code::InvalidParameter])
+    }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
         <dropshot::Query<T> as SharedExtractor>::metadata(content_type)
     }
 
     async fn read(context: &RequestContext<Service>, _: Body) -> Result<Self, Refusal> {
+        Self::read_head(context).await
+    }
+}
+
+#[async_trait]
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Parameters for Query<T> {
+    async fn read_head(context: &RequestContext<Service>) -> Result<Self, Refusal> {
         let query = context.request.uri().query().unwrap_or_default();
         let pairs = form_urlencoded::parse(query.as_bytes());
         serde_path_to_error::deserialize(MapDeserializer::<_, ParameterError>::new(pairs)).map(Self).map_err(
@@ -89,8 +152,9 @@ pub struct Json<T>(pub T);
 
 #[async_trait]
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Json<T> {
-    const CODES: &'static [Code] =
-        &[Code::UnsupportedMediaType, Code::BodyTooLarge, Code::RequestTimeout, Code::InvalidBody];
+    fn codes() -> Vec<Code> {
+        Vec::from([Code::UnsupportedMediaType, Code::BodyTooLarge, Code::RequestTimeout, Code::InvalidBody])
+    }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
         <TypedBody<T> as ExclusiveExtractor>::metadata(content_type)

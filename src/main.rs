@@ -1,5 +1,6 @@
 //! The program `animal-store`: arguments, configuration, start, await.
 
+mod descriptors;
 mod logging;
 mod transfer;
 
@@ -151,6 +152,9 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
+    if let Command::Serve { .. } = cli.command {
+        descriptors::raise()?;
+    }
     let runtime = tokio::runtime::Runtime::new()?;
     let result = match cli.command {
         Command::Serve { bind, ops_bind, place } => {

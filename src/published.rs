@@ -99,9 +99,10 @@ impl File {
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::CACHE_CONTROL, REVALIDATED),
         ];
-        let all = fixed.iter().chain(extra).cloned();
-        let mut headers: HeaderMap =
-            all.map(|(name, value)| (name, HeaderValue::from_static(value))).collect();
+        let mut headers = HeaderMap::new();
+        for (name, value) in fixed.iter().chain(extra) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
         // Hexadecimal digits in quotes are always a header value.
         headers.extend(HeaderValue::try_from(&etag).map(|etag| (header::ETAG, etag)));
         Self { content, headers, etag }

@@ -67,10 +67,12 @@ pub enum Code {
     RateLimited,
     Internal,
     Unavailable,
+    /// Scaffolding: see [`Refusal::NotImplemented`].
+    NotImplemented,
 }
 
 impl Code {
-    /// All codes, by status.
+    /// All codes that the document may have, by status.
     pub const ALL: [Self; 11] = [
         Self::InvalidParameter,
         Self::InvalidBody,
@@ -99,6 +101,7 @@ impl Code {
             Self::RateLimited => "rate_limited",
             Self::Internal => "internal",
             Self::Unavailable => "unavailable",
+            Self::NotImplemented => "not_implemented",
         }
     }
 
@@ -120,6 +123,7 @@ impl Code {
             Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::NotImplemented => StatusCode::NOT_IMPLEMENTED,
         }
     }
 
@@ -140,7 +144,8 @@ impl Code {
             | Self::NotFound
             | Self::RequestTimeout
             | Self::BodyTooLarge
-            | Self::Internal => &[],
+            | Self::Internal
+            | Self::NotImplemented => &[],
         }
     }
 }
@@ -211,6 +216,10 @@ pub enum Refusal {
     Internal,
     /// Not just now.
     Unavailable,
+    /// There is no behaviour yet: what `cargo xtask scaffold` writes answers this, and nothing else may.
+    /// No operation can declare it, so no document has it, and the tests' recorder refuses it like any
+    /// status that the document does not allow.
+    NotImplemented,
 }
 
 /// What a refusal is over HTTP.
@@ -239,6 +248,7 @@ impl Refusal {
             Self::RateLimited { .. } => Code::RateLimited,
             Self::Internal => Code::Internal,
             Self::Unavailable => Code::Unavailable,
+            Self::NotImplemented => Code::NotImplemented,
         }
     }
 
@@ -290,6 +300,7 @@ impl Refusal {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from(1));
                 "the store cannot answer just now; try again in a moment".into()
             }
+            Self::NotImplemented => "this operation is not implemented yet".into(),
         };
         Parts { code, message, headers }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dropshot::{BuildError, ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder};
 use slog::{Drain, Logger, info, o, warn};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::access::AccessLog;
 use crate::call::MAX_BODY_BYTES;
@@ -20,6 +20,9 @@ use crate::service::{RateLimit, Service};
 use crate::storage::Store;
 use crate::tls::{TlsError, TlsFiles};
 
+/// How long clients that keep a connection may take to hear that it ends. Until then new ones are let in:
+/// when the listener closes, what stands before it unread gets a reset.
+const LEAVE: Duration = Duration::from_millis(300);
 /// How long the store may take to close after the last request: a disk can hang.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(1500);
 
@@ -128,7 +131,15 @@ impl Server {
         let edge = Edge::new(operations::api()?, document)?;
         let access_log = AccessLog::new(log.clone(), options.log_one_in);
         let limit = options.rate_limit;
-        let service = Service::new(store.clone(), edge, options.request_timeout, limit, metrics, access_log);
+        let service = Service::new(
+            store.clone(),
+            edge,
+            options.request_timeout,
+            limit,
+            metrics,
+            access_log,
+            stopping.clone(),
+        );
         let config = ConfigDropshot {
             bind_address: options.bind,
             default_request_body_max_bytes: MAX_BODY_BYTES,
@@ -175,11 +186,13 @@ impl Server {
         }
     }
 
-    /// Stops to listen, finishes what is in flight within `grace`, and closes the store. What is not
-    /// finished by then is cut off.
+    /// For a moment answers with `Connection: close`, then stops to listen, finishes what is in flight,
+    /// and closes the store. What is not finished within `grace` is cut off.
     pub async fn stop(self, grace: Duration) {
         self.stopping.store(true, Ordering::Relaxed);
-        match timeout(grace, self.http.close()).await {
+        let leave = LEAVE.min(grace / 4);
+        sleep(leave).await;
+        match timeout(grace - leave, self.http.close()).await {
             Ok(Ok(())) => info!(self.log, "all requests finished"),
             Ok(Err(error)) => warn!(self.log, "the server did not stop cleanly"; "error" => error),
             Err(_) => warn!(self.log, "cut off requests that did not finish in time"),

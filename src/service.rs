@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use governor::clock::{Clock, DefaultClock};
@@ -29,6 +30,7 @@ struct Parts {
     edge: Edge,
     metrics: Arc<Metrics>,
     access_log: AccessLog,
+    stopping: Arc<AtomicBool>,
 }
 
 /// How many requests a key may make: `requests` in each `period`, all at once if it likes.
@@ -49,13 +51,23 @@ impl Service {
         rate_limit: Option<RateLimit>,
         metrics: Arc<Metrics>,
         access_log: AccessLog,
+        stopping: Arc<AtomicBool>,
     ) -> Self {
         let cursors = Cursors::new(&store.secret());
         let limiter = rate_limit.and_then(|limit| {
             let quota = Quota::with_period(limit.period / limit.requests.get())?;
             Some((limit, RateLimiter::keyed(quota.allow_burst(limit.requests))))
         });
-        Self(Arc::new(Parts { store, cursors, limiter, request_timeout, edge, metrics, access_log }))
+        Self(Arc::new(Parts {
+            store,
+            cursors,
+            limiter,
+            request_timeout,
+            edge,
+            metrics,
+            access_log,
+            stopping,
+        }))
     }
 
     /// Where the animals are.
@@ -77,6 +89,11 @@ impl Service {
 
     pub(crate) fn access_log(&self) -> &AccessLog {
         &self.0.access_log
+    }
+
+    /// Whether the service has been told to stop.
+    pub(crate) fn stopping(&self) -> bool {
+        self.0.stopping.load(Ordering::Relaxed)
     }
 
     pub(crate) fn request_timeout(&self) -> Duration {

@@ -5,7 +5,7 @@
 //! for the end of a pipe that the test process holds; however that ends, the guard then stops the server
 //! and removes the files.
 //!
-//! Without the programs, tests of PostgreSQL say so and are skipped, unless `ANIMAL_STORE_REQUIRE_POSTGRES=1`.
+//! Without the programs, tests of PostgreSQL say so and are skipped, unless `STORE_TESTS_REQUIRE_POSTGRES=1`.
 
 #![allow(dead_code)] // Not every test program uses all of it.
 
@@ -224,7 +224,7 @@ fn programs() -> Option<PathBuf> {
     if found.is_none() {
         let missing = "the PostgreSQL server programs (initdb, pg_ctl, pg_basebackup) are not installed";
         assert!(
-            std::env::var_os("ANIMAL_STORE_REQUIRE_POSTGRES").is_none_or(|value| value != "1"),
+            std::env::var_os("STORE_TESTS_REQUIRE_POSTGRES").is_none_or(|value| value != "1"),
             "{missing}"
         );
         // Not through eprintln!, which is not shown for a test that passes.

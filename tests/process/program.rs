@@ -89,8 +89,16 @@ impl Place {
 
     /// Runs `animal-store` with these arguments and these variables of the environment to its end.
     pub async fn run_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
+        self.run_changed(arguments, |command| {
+            command.envs(environment.iter().copied());
+        })
+        .await
+    }
+
+    /// Runs `animal-store` with these arguments to its end, after a last change of its command.
+    pub async fn run_changed(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Ran {
         let mut command = self.command(arguments);
-        command.envs(environment.iter().copied());
+        change(&mut command);
         let output = timeout(PATIENCE, command.output()).await;
         let Output { status, stdout, stderr } = output.expect("an end in time").expect("the program");
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
@@ -197,11 +205,15 @@ impl Program {
         start.elapsed()
     }
 
+    /// Its process.
+    pub fn pid(&self) -> Pid {
+        let id = self.child.id().expect("it was not reaped before");
+        Pid::from_raw(id.try_into().expect("a process id")).expect("a process id")
+    }
+
     /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
-        let id = self.child.id().expect("it was not reaped before");
-        let pid = Pid::from_raw(id.try_into().expect("a process id")).expect("a process id");
-        kill_process(pid, signal).expect("a signal");
+        kill_process(self.pid(), signal).expect("a signal");
     }
 
     /// Waits for its end, and tells the exit status and how long that took.

@@ -1,23 +1,40 @@
 //! `cargo xtask check`: does the file say what the code does?
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use animal_store::yaml::Span;
+use jiff::Zoned;
 use jiff::civil::Date;
+use serde_json::Value;
 
 use crate::compare::{TOLERATED, compare};
 use crate::finding::{Finding, Severity, Subject};
-use crate::report;
+use crate::report::{self, About, Format};
 use crate::served;
+use crate::source::Sources;
+use crate::watch;
 use crate::written::{Document, Unreadable};
 
 /// The file, from the root of the workspace.
 const SPEC: &str = "openapi/animal-store.yaml";
 
-/// Compares the file, or the one that belongs here, with the code, and prints what differs.
-pub fn run(spec: Option<PathBuf>, today: Date) -> ExitCode {
-    let spec = spec.unwrap_or_else(own_spec);
+/// What `cargo xtask check` was asked.
+#[derive(Debug)]
+pub struct Options {
+    /// The file to compare, instead of the one of this workspace.
+    pub spec: Option<PathBuf>,
+    /// The day that sunset dates are judged by.
+    pub today: Date,
+    /// What findings are shown as.
+    pub format: Format,
+    /// Whether to go on whenever the file is saved.
+    pub watch: bool,
+}
+
+/// Compares the file with the code, and prints what differs.
+pub fn run(options: &Options) -> ExitCode {
     let served = match served::document() {
         Ok(served) => served,
         Err(problem) => {
@@ -25,9 +42,34 @@ pub fn run(spec: Option<PathBuf>, today: Date) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let (path, text, findings) = match Document::load(&spec) {
+    let spec = options.spec.clone().unwrap_or_else(own_spec);
+    if !options.watch {
+        return ExitCode::from(check(&spec, &served, options));
+    }
+    let again = || {
+        let (clear, time) = (std::io::stdout().is_terminal(), Zoned::now().strftime("%H:%M:%S"));
+        anstream::print!("{}", if clear { "\x1b[2J\x1b[3J\x1b[H" } else { "" });
+        anstream::println!("──── {time}");
+        check(&spec, &served, options);
+        anstream::println!(
+            "Waiting for {} to be saved; start again after a change of Rust code. Ctrl-C ends it.",
+            spec.display()
+        );
+    };
+    match watch::until_stopped(&spec, again) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            anstream::eprintln!("error: {problem}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Compares once. Returns the exit code.
+fn check(spec: &Path, served: &Value, options: &Options) -> u8 {
+    let (path, text, mut findings) = match Document::load(spec) {
         Ok(document) => {
-            let findings = compare(&document, &served, today);
+            let findings = compare(&document, served, options.today);
             (document.path, document.text, findings)
         }
         Err(unreadable) => {
@@ -35,10 +77,12 @@ pub fn run(spec: Option<PathBuf>, today: Date) -> ExitCode {
             (unreadable.path, unreadable.text, vec![finding])
         }
     };
-    anstream::print!("{}", report::render(&path, &text, &findings, true));
-    let code = exit_code(&findings);
-    anstream::println!("{path}: {}", summary(&findings));
-    ExitCode::from(code)
+    let root = workspace();
+    let sources = if findings.is_empty() { Sources::none(&root) } else { Sources::read(&root) };
+    sources.locate_all(&mut findings);
+    let about = About { path: &path, text: &text, findings: &findings };
+    report::print(options.format, &[about], &sources, &format!("{path}: {}", summary(&findings)));
+    exit_code(&findings)
 }
 
 /// 0 when the two agree, 1 when they do not, 2 when the file could not be read.

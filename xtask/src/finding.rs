@@ -6,6 +6,8 @@ use std::fmt;
 
 use animal_store::yaml::Span;
 
+use crate::source::Location;
+
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -33,7 +35,12 @@ impl fmt::Display for Severity {
 /// What a finding is about, from the outside in: operation, response, header. It makes up the sentence, and
 /// says where in the code to look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Subject(Vec<(&'static str, String)>);
+pub struct Subject {
+    /// What the sentence says.
+    parts: Vec<(&'static str, String)>,
+    /// How one gets there from the document, whatever the sentence begins with.
+    trail: Vec<(&'static str, String)>,
+}
 
 impl Subject {
     /// The whole document.
@@ -44,23 +51,35 @@ impl Subject {
     /// A part of it: a `kind`, and its name unless there is just one.
     #[must_use]
     pub fn with(&self, kind: &'static str, name: &str) -> Self {
-        let mut parts = self.0.clone();
-        parts.push((kind, name.to_owned()));
-        Self(parts)
+        let mut subject = self.clone();
+        subject.parts.push((kind, name.to_owned()));
+        subject.trail.push((kind, name.to_owned()));
+        subject
     }
 
-    /// Kinds and names, from the outside in.
+    /// The component that this refers to: spoken of by its own name, since others may refer to it too.
+    #[must_use]
+    pub fn component(&self, name: &str) -> Self {
+        Self { parts: vec![("component", name.to_owned())], trail: self.trail.clone() }
+    }
+
+    /// Kinds and names, from the outside in, as a sentence has them.
     pub fn parts(&self) -> &[(&'static str, String)] {
-        &self.0
+        &self.parts
+    }
+
+    /// Kinds and names from the document down, through references.
+    pub fn trail(&self) -> &[(&'static str, String)] {
+        &self.trail
     }
 }
 
 impl fmt::Display for Subject {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
+        if self.parts.is_empty() {
             return formatter.write_str("the document");
         }
-        for (position, (kind, name)) in self.0.iter().rev().enumerate() {
+        for (position, (kind, name)) in self.parts.iter().rev().enumerate() {
             let of = if position == 0 { "" } else { " of " };
             let name = shortened(name);
             match name.is_empty() {
@@ -93,6 +112,10 @@ pub struct Finding {
     pub code: String,
     /// What would mend it, as a sentence.
     pub fix: String,
+    /// The name that the code has instead of the file's, or that one side lacks.
+    pub instead: Option<String>,
+    /// The Rust code that says otherwise.
+    pub source: Option<Location>,
     /// Where else it is written, as file, line and column. Empty if nowhere.
     pub elsewhere: String,
     /// The operations that it was found in. One place in `components` can be used by many.
@@ -112,6 +135,8 @@ impl Finding {
             file: String::new(),
             code: String::new(),
             fix: String::new(),
+            instead: None,
+            source: None,
             elsewhere: String::new(),
             operations: Vec::new(),
         }
@@ -137,6 +162,13 @@ impl Finding {
     #[must_use]
     pub fn fix(mut self, fix: impl Into<String>) -> Self {
         self.fix = fix.into();
+        self
+    }
+
+    /// With the name that it hinges on.
+    #[must_use]
+    pub fn instead(mut self, name: Option<impl Into<String>>) -> Self {
+        self.instead = name.map(Into::into);
         self
     }
 }

@@ -1,7 +1,7 @@
 //! The commands of the people who work on the document and the service.
 //!
-//! `cargo xtask check` is a short pipeline: what is [`written`], what is [`served`], [`compare`] them, and
-//! [`report`] each [`finding`].
+//! `cargo xtask check` is a short pipeline: what is [`written`], what is [`served`], [`compare`] them, look
+//! up each [`finding`] in the [`source`], and [`report`] it.
 
 pub mod bench;
 pub mod breaking;
@@ -14,4 +14,6 @@ pub mod release;
 pub mod report;
 pub mod serve;
 pub mod served;
+pub mod source;
+pub mod watch;
 pub mod written;

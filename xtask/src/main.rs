@@ -7,7 +7,24 @@ use clap::{Parser, Subcommand};
 use jiff::Zoned;
 use jiff::civil::Date;
 use xtask::outside::Part;
+use xtask::report::Output;
 use xtask::{breaking, check, ci, outside, release, serve};
+
+/// What `--format json` prints, for the help.
+const JSON: &str = r#"`--format json` prints an array with an object for each finding:
+  rule        name of the rule, in kebab-case
+  severity    "error", "warning", "info", or "unreadable" where the document could not be understood
+  message     what is wrong, as a sentence
+  pointer     JSON pointer (RFC 6901) into the document; what it lacks has that of its owner
+  file        path of the document, from the root of the repository
+  line, column, end {line, column}
+              where it is; both count from 1, columns in characters, `end` is the place after it
+  source      {file, line, column} of the Rust code that says otherwise, or null
+  elsewhere   where else in a document it is written, as file, line and column; empty if nowhere
+  says        {document, code}: what either side says, for people; empty where it has no say
+  fix         what would mend it, as a sentence
+  operations  operationIds of the operations that it was found in
+More keys may be added; these stay."#;
 
 /// Work on the animal store and its OpenAPI document.
 #[derive(Parser)]
@@ -22,6 +39,7 @@ enum Command {
     /// Compare the OpenAPI document with the code.
     ///
     /// Exits with 0 if they say the same, 1 if they differ, 2 if the document could not be read.
+    #[command(after_long_help = JSON)]
     Check {
         /// The document to compare, instead of the one in openapi/.
         #[arg(long, value_name = "FILE")]
@@ -29,6 +47,13 @@ enum Command {
         /// The day to judge sunset dates by, as YYYY-MM-DD [default: today, UTC].
         #[arg(long, value_name = "DATE")]
         today: Option<Date>,
+        #[command(flatten)]
+        output: Output,
+        /// Compare again whenever the document is saved, until Ctrl-C.
+        ///
+        /// Only the document is watched: a change of Rust code needs a new build, so start again after it.
+        #[arg(long)]
+        watch: bool,
         /// Print the table of differences that count for nothing, and compare nothing.
         #[arg(long)]
         tolerated: bool,
@@ -71,7 +96,10 @@ fn main() -> ExitCode {
             check::print_tolerated();
             ExitCode::SUCCESS
         }
-        Command::Check { spec, today, .. } => check::run(spec, today.unwrap_or_else(utc_today)),
+        Command::Check { spec, today, output, watch, .. } => {
+            let today = today.unwrap_or_else(utc_today);
+            check::run(&check::Options { spec, today, format: output.format, watch })
+        }
         Command::Breaking(arguments) => breaking::command::run(&arguments, utc_today()),
         Command::Release(arguments) => release::run(&arguments, utc_today()),
         Command::Serve { bind, release } => serve::run(&bind, release),

@@ -70,6 +70,10 @@ enum Refusal {
     NoSharedMemory,
     #[error("is on a full disk; make room")]
     DiskFull,
+    #[error(
+        "cannot be used, because its disk is full or fails ({0}); make room, or see what the system's log says"
+    )]
+    Disk(String),
     #[error("cannot be used: {0}")]
     Other(String),
 }
@@ -84,6 +88,8 @@ impl From<Error> for Refusal {
                 Self::NotWritable
             }
             Some(ErrorCode::DiskFull) => Self::DiskFull,
+            // To have no room for the memory that processes share looks like this as well.
+            Some(ErrorCode::SystemIoFailure) => Self::Disk(error.to_string()),
             _ => Self::Other(error.to_string()),
         }
     }

@@ -4,7 +4,9 @@
 //! are left), and `spawn_blocking` with a pool (half of each).
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -20,12 +22,20 @@ const LONGEST_WAIT: Duration = Duration::from_millis(200);
 pub(super) struct Readers {
     path: PathBuf,
     wait: Duration,
+    /// Opened early, for threads that have none yet: when a thread first reads, there may be no file
+    /// descriptor left to open one with.
+    spare: Mutex<Vec<Connection>>,
     connections: ThreadLocal<RefCell<Option<Connection>>>,
 }
 
 impl Readers {
+    /// With a connection for each thread that the machine can run at once. What cannot be opened now is
+    /// opened when it is needed.
     pub(super) fn new(path: PathBuf, lock_timeout: Duration) -> Self {
-        Self { path, wait: lock_timeout.min(LONGEST_WAIT), connections: ThreadLocal::new() }
+        let wait = lock_timeout.min(LONGEST_WAIT);
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let spare = (0..threads).map_while(|_| ready(&path, wait).ok()).collect();
+        Self { path, wait, spare: Mutex::new(spare), connections: ThreadLocal::new() }
     }
 
     /// Runs `query` on this thread's connection, opened if need be.
@@ -37,8 +47,19 @@ impl Readers {
         let mut slot = self.connections.get_or_default().borrow_mut();
         let connection = match &mut *slot {
             Some(connection) => connection,
-            empty => empty.insert(connection::reading(&self.path, self.wait)?),
+            empty => {
+                let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                let opened = spare.map_or_else(|| connection::reading(&self.path, self.wait), Ok);
+                empty.insert(opened?)
+            }
         };
         query(connection)
     }
+}
+
+/// A connection that has all of its files open; SQLite opens the log when it reads for the first time.
+fn ready(path: &Path, wait: Duration) -> rusqlite::Result<Connection> {
+    let connection = connection::reading(path, wait)?;
+    connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0))?;
+    Ok(connection)
 }

@@ -16,7 +16,7 @@ const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 
 /// How long the server is away.
 fn outage() -> Duration {
-    let long = std::env::var_os("ANIMAL_STORE_LONG").is_some_and(|value| value == "1");
+    let long = std::env::var_os("STORE_TESTS_LONG").is_some_and(|value| value == "1");
     Duration::from_secs(if long { 10 } else { 1 })
 }
 

@@ -12,7 +12,8 @@ use super::waivers::{self, Waivers};
 use super::{compare, newest, version};
 use crate::check::{unread, workspace};
 use crate::finding::{Finding, Severity, Subject};
-use crate::report;
+use crate::report::{self, About, Output};
+use crate::source::Sources;
 use crate::written::Document;
 
 /// The file, the released ones and the waivers, from the root of the workspace.
@@ -45,6 +46,9 @@ pub struct Arguments {
     /// What to fail for.
     #[arg(long, value_enum, default_value_t)]
     pub fail_on: FailOn,
+    /// How to show what was found.
+    #[command(flatten)]
+    pub output: Output,
     /// Print the table of rules, and compare nothing.
     #[arg(long)]
     pub rules: bool,
@@ -73,6 +77,13 @@ impl Outcome {
     /// Everything there is to say, the worst of the changes first.
     pub fn all(&self) -> impl Iterator<Item = &Change> {
         self.version.iter().chain(&self.waivers).chain(&self.changes)
+    }
+
+    /// The findings in each of these files.
+    pub fn by_file(&self, files: &[(&str, &str)]) -> Vec<Vec<Finding>> {
+        let in_file =
+            |file: &str| self.all().filter(|change| change.place.file == file).map(Change::finding).collect();
+        files.iter().map(|(file, _)| in_file(file)).collect()
     }
 
     /// 0 when nothing breaks, 1 when something does or the version is too low, 2 when something could not
@@ -112,6 +123,7 @@ pub fn run(arguments: &Arguments, today: Date) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let root = workspace();
+    let (format, sources) = (arguments.output.format, Sources::none(&root));
     let base = match arguments.base.clone().map_or_else(|| newest_released(&root), Ok) {
         Ok(base) => base,
         Err(message) => return refuse(&message),
@@ -129,7 +141,8 @@ pub fn run(arguments: &Arguments, today: Date) -> ExitCode {
         (base, revision) => {
             for unreadable in [base.err(), revision.err()].into_iter().flatten() {
                 let finding = unread(&unreadable);
-                anstream::print!("{}", report::render(&unreadable.path, &unreadable.text, &[finding], true));
+                let about = About { path: &unreadable.path, text: &unreadable.text, findings: &[finding] };
+                report::print(format, &[about], &sources, "");
             }
             return refuse("nothing was compared");
         }
@@ -147,7 +160,8 @@ pub fn run(arguments: &Arguments, today: Date) -> ExitCode {
             let finding = Finding::new(Severity::Unreadable, "unreadable", "", place.span)
                 .message(&Subject::document(), message)
                 .fix("Nothing was compared. Mend this first.");
-            anstream::print!("{}", report::render(&name, &text, &[finding], true));
+            let about = About { path: &name, text: &text, findings: &[finding] };
+            report::print(format, &[about], &sources, "");
             return refuse("the waivers could not be read");
         }
     };
@@ -155,20 +169,12 @@ pub fn run(arguments: &Arguments, today: Date) -> ExitCode {
     let mut files =
         vec![(base.path.as_str(), base.text.as_str()), (&revision.path, &revision.text), (&name, &text)];
     files.dedup_by_key(|(path, _)| *path);
-    anstream::print!("{}", render(&outcome, &files, true));
-    anstream::println!("{} against {}: {}", revision.path, base.path, outcome.summary());
+    let summary = format!("{} against {}: {}", revision.path, base.path, outcome.summary());
+    let findings = outcome.by_file(&files);
+    let about: Vec<_> =
+        files.iter().zip(&findings).map(|((path, text), findings)| About { path, text, findings }).collect();
+    report::print(format, &about, &sources, &summary);
     ExitCode::from(outcome.exit_code(arguments.fail_on))
-}
-
-/// All changes, each with an excerpt of the file it is in.
-pub fn render(outcome: &Outcome, files: &[(&str, &str)], colour: bool) -> String {
-    let mut rendered = String::new();
-    for (file, text) in files {
-        let in_file = |change: &&Change| change.place.file == *file;
-        let findings: Vec<_> = outcome.all().filter(in_file).map(Change::finding).collect();
-        rendered.push_str(&report::render(file, text, &findings, colour));
-    }
-    rendered
 }
 
 fn newest_released(root: &Path) -> Result<PathBuf, String> {

@@ -219,6 +219,12 @@ impl<'a> Comparer<'a> {
         self.schemas[side as usize].get(id as usize).cloned()
     }
 
+    /// The nodes that some compared schema consists of.
+    pub(super) fn parts(&self, side: Side) -> HashSet<*const Node> {
+        let schemas = self.schemas[side as usize].iter();
+        schemas.flat_map(|schema| schema.parts.iter().map(|part| std::ptr::from_ref(*part))).collect()
+    }
+
     /// The number of a schema, the same for the same parts.
     pub(super) fn intern(&mut self, side: Side, schema: Schema<'a>) -> u32 {
         let key: Vec<*const Node> = schema.parts.iter().map(|part| std::ptr::from_ref(*part)).collect();

@@ -3,21 +3,13 @@
 
 use animal_store::yaml::Node;
 
-use super::comparer::{Comparer, Side};
+use super::comparer::{Comparer, Owner, Side};
+use super::schema::say_the_same;
 use super::{rules, security_schemes, unknown};
 
-/// The sections, OpenAPI 3.0.3, section 4.7.7.
-const SECTIONS: [&str; 9] = [
-    "schemas",
-    "responses",
-    "parameters",
-    "examples",
-    "requestBodies",
-    "headers",
-    "securitySchemes",
-    "links",
-    "callbacks",
-];
+/// The sections, OpenAPI 3.0.3, section 4.7.7, but for links and callbacks, which are compared as data.
+const SECTIONS: [&str; 7] =
+    ["schemas", "responses", "parameters", "examples", "requestBodies", "headers", "securitySchemes"];
 
 pub(super) fn compare(cx: &mut Comparer<'_>) {
     let (old, new) = (&cx.base.root, &cx.revision.root);
@@ -41,4 +33,20 @@ pub(super) fn compare(cx: &mut Comparer<'_>) {
         }
     }
     security_schemes::compare(cx, base, revision);
+}
+
+/// Notes the schemas that changed though no operation uses them, as nothing else has looked at them.
+pub(super) fn compare_unused(cx: &mut Comparer<'_>) {
+    cx.owner = Owner::Document;
+    let (old, new) = (&cx.base.root, &cx.revision.root);
+    let place = "/components/schemas";
+    let (Some(before), Some(after)) = (old.pointer(place), new.pointer(place)) else { return };
+    let used = cx.parts(Side::Base);
+    for entry in before.entries().iter().filter(|entry| !used.contains(&std::ptr::from_ref(&entry.value))) {
+        let Some(new) = after.get(&entry.key) else { continue };
+        if !say_the_same(cx, (Side::Base, &entry.value), (Side::Revision, new)) {
+            let what = "it changed, though no operation uses it";
+            cx.report(&rules::UNUSED_SCHEMA_CHANGED, Some(&entry.value), Some(new), what);
+        }
+    }
 }

@@ -10,18 +10,8 @@ use super::deprecation::is_deprecated;
 use super::role::Role;
 use super::{parameter, rules, unknown};
 
-const KEYWORDS: [&str; 10] = [
-    "description",
-    "required",
-    "deprecated",
-    "allowEmptyValue",
-    "style",
-    "explode",
-    "schema",
-    "example",
-    "examples",
-    "content",
-];
+const KEYWORDS: [&str; 8] =
+    ["description", "required", "deprecated", "explode", "schema", "example", "examples", "content"];
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, base: &'a Node, revision: &'a Node) {
     let old = headers(cx, Side::Base, base);

@@ -22,6 +22,7 @@ pub mod command;
 mod comparer;
 mod components;
 mod deprecation;
+mod families;
 mod header;
 mod locate;
 mod media_type;
@@ -70,6 +71,7 @@ pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change>
         components::compare(&mut cx);
         paths::compare(&mut cx);
         schema::compare_waiting(&mut cx);
+        components::compare_unused(&mut cx);
     }
     let (raws, operations) = cx.finish();
     let mut changes = locate::locate(base, revision, raws, &operations);

@@ -8,7 +8,7 @@ use super::comparer::{Comparer, Owner, Side};
 use super::{deprecation, parameter, request_body, response, rules, security, servers, unknown};
 use crate::breaking::values::{same, shown};
 
-const KEYWORDS: [&str; 16] = [
+const KEYWORDS: [&str; 14] = [
     "tags",
     "summary",
     "description",
@@ -23,8 +23,6 @@ const KEYWORDS: [&str; 16] = [
     "servers",
     "x-sunset",
     "x-deprecated-since",
-    "x-codeSamples",
-    "x-code-samples",
 ];
 
 /// An operation of one document.

@@ -12,7 +12,7 @@ use super::role::Role;
 use super::rules::{self, Rule};
 use super::{media_type, schema, unknown};
 
-const KEYWORDS: [&str; 14] = [
+const KEYWORDS: [&str; 13] = [
     "name",
     "in",
     "description",
@@ -26,7 +26,6 @@ const KEYWORDS: [&str; 14] = [
     "example",
     "examples",
     "content",
-    "x-example",
 ];
 
 /// A parameter of one document.

@@ -83,7 +83,7 @@ fn resolve<'a>(document: &'a Document, place: &Place<'a>, subject: Subject) -> O
         return Some((target, subject));
     }
     let name = target.pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
-    Some((target, Subject::document().with("component", &name)))
+    Some((target, subject.component(&name)))
 }
 
 /// The mapping under a keyword, empty if there is none.

@@ -85,6 +85,7 @@ impl Names<'_> {
             .message(&owner.with(self.kind, name), self.one_sided(&shown, "file", "code"))
             .sides(shown, code)
             .fix(fix)
+            .instead(meant)
     }
 
     fn not_in_file(&self, name: &str) -> Finding {

@@ -199,11 +199,13 @@ impl Keyword<'_> {
         };
         let file = written.map(|place| place.node.to_json());
         let fix = format!("Write `{}`, or change the code.", self.line(Some(&Value::Array(code.clone()))));
+        let hinge = missing.first().copied().or(extra.first().map(|(_, value)| value)).map(said);
         Some(
             finding
                 .message(subject, message)
                 .sides(self.line(file.as_ref()), self.line(Some(served?)))
-                .fix(fix),
+                .fix(fix)
+                .instead(hinge),
         )
     }
 

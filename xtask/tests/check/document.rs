@@ -4,9 +4,11 @@ use std::sync::OnceLock;
 
 use jiff::civil::{Date, date};
 use serde_json::Value;
+use xtask::check::workspace;
 use xtask::compare::compare;
 use xtask::finding::Finding;
 use xtask::served;
+use xtask::source::Sources;
 use xtask::written::Document;
 
 pub(crate) const TEXT: &str = include_str!("../../../openapi/animal-store.yaml");
@@ -47,6 +49,12 @@ pub(crate) fn edit_of(text: &str, after: &[&str], old: &str, new: &str) -> Edite
 pub(crate) fn code() -> &'static Value {
     static CODE: OnceLock<Value> = OnceLock::new();
     CODE.get_or_init(|| served::document().unwrap())
+}
+
+/// The code itself.
+pub(crate) fn sources() -> &'static Sources {
+    static SOURCES: OnceLock<Sources> = OnceLock::new();
+    SOURCES.get_or_init(|| Sources::read(&workspace()))
 }
 
 /// What differs between a text and the code.

@@ -24,10 +24,10 @@ fn is_words(pointer: &str) -> bool {
     })
 }
 
-struct Mutant {
-    what: &'static str,
-    pointer: String,
-    text: String,
+pub(crate) struct Mutant {
+    pub(crate) what: &'static str,
+    pub(crate) pointer: String,
+    pub(crate) text: String,
     /// The line that a finding must be at, if the mutant left one.
     line: Option<usize>,
 }
@@ -100,11 +100,17 @@ fn collect(node: &Node, pointer: &str, mutants: &mut Vec<Mutant>) {
     }
 }
 
-#[test]
-fn every_mutant_is_refused_or_words() {
+/// All of them.
+pub(crate) fn all() -> Vec<Mutant> {
     let document = Document::parse("animal-store.yaml", TEXT).unwrap();
     let mut all = Vec::new();
     collect(&document.root, "", &mut all);
+    all
+}
+
+#[test]
+fn every_mutant_is_refused_or_words() {
+    let all = all();
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let judged: Vec<Result<bool, String>> = thread::scope(|scope| {
         let shares = all.chunks(all.len().div_ceil(threads));

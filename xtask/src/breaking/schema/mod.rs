@@ -14,6 +14,8 @@ mod patterns;
 mod properties;
 mod types;
 
+pub(super) use composition::say_the_same;
+
 use std::collections::HashSet;
 
 use animal_store::yaml::{Node, Value};

@@ -1,0 +1,85 @@
+//! Ten thousand open connections: what they cost.
+
+use std::fs;
+use std::time::Instant;
+
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use crate::client::Client;
+use crate::program::{Place, Program};
+use crate::row::{alone, grouped, milliseconds, row};
+
+const WANTED: usize = 10_000;
+/// Descriptors for everything that is no such connection.
+const SPARE: usize = 100;
+
+/// Memory of a process that is resident, in KiB.
+pub fn resident(process: Pid) -> usize {
+    let status = fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// How many connections can be made: as many as wanted, or what the system allows.
+pub fn possible(wanted: usize) -> usize {
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
+    let most = limit.maximum.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+    wanted.min(most.saturating_sub(SPARE))
+}
+
+/// Waits until the service has taken in all of these connections, which it does in order.
+pub async fn settled(service: &Program, key: &str) {
+    let mut last = Client::connect(service.direct, key).await.unwrap();
+    assert_eq!(last.get("/v1/pets").await.unwrap().status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_open_connections() {
+    let _turn = alone().await;
+    let count = possible(WANTED);
+    let place = Place::new();
+    let key = place.key().await;
+    let service = place.serve(&[]).await;
+    settled(&service, &key).await;
+    let before = resident(service.pid());
+
+    let mut silent = Vec::new();
+    for _ in 0..count {
+        silent.push(TcpStream::connect(service.direct).await.unwrap());
+    }
+    settled(&service, &key).await;
+    let with_silent = resident(service.pid());
+    let start = Instant::now();
+    settled(&service, &key).await;
+    let took = start.elapsed();
+
+    // Each now has had an answer, and stays for the next request.
+    let mut kept = Vec::new();
+    for stream in silent {
+        kept.push(stream);
+        kept.last_mut().unwrap().write_all(crate::client::get("/v1/pets", &key).as_bytes()).await.unwrap();
+    }
+    for stream in &mut kept {
+        let mut bytes = [0; 4096];
+        assert!(tokio::io::AsyncReadExt::read(stream, &mut bytes).await.unwrap() > 0);
+        assert!(bytes.starts_with(b"HTTP/1.1 200"));
+    }
+    let with_kept = resident(service.pid());
+    drop(kept);
+    settled(&service, &key).await;
+    row(
+        12,
+        &format!("{} open connections", grouped(count)),
+        &format!("one more is served: {}", milliseconds(took)),
+        &format!(
+            "resident memory {} MiB with none, {} MiB with all of them silent, {} MiB after each had an answer",
+            before / 1024,
+            with_silent / 1024,
+            with_kept / 1024
+        ),
+    );
+    service.stop().await;
+}

@@ -1,0 +1,45 @@
+//! A log that is a pipe, and nobody at the other end of it.
+
+use rustix::process::Signal;
+
+use crate::client::Client;
+use crate::program::Place;
+use crate::row::{alone, grouped, milliseconds, percentile, row};
+
+const ANSWERS: usize = 10_000;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_reads_the_log() {
+    let _turn = alone().await;
+    let place = Place::new();
+    let key = place.key().await;
+    let mut service = place.serve(&[]).await;
+    let mut client = Client::connect(service.direct, &key).await.unwrap();
+    // In turns: while it is read, and then not.
+    let mut times = [Vec::new(), Vec::new()];
+    for (round, times) in times.iter_mut().enumerate() {
+        if round == 1 {
+            service.stop_reading_the_log();
+        }
+        for _ in 0..ANSWERS {
+            let start = std::time::Instant::now();
+            assert_eq!(client.get("/v1/pets").await.unwrap().status, 200);
+            times.push(start.elapsed());
+        }
+    }
+    let [read, unread] = times.each_mut().map(|times| percentile(times, 99));
+    service.signal(Signal::TERM);
+    let (code, took) = service.exit().await;
+    assert_eq!(code, Some(0));
+    row(
+        14,
+        "nobody reads the pipe that the log goes to",
+        &format!(
+            "nothing: {} answers, p99 {} ({} while it was read)",
+            grouped(ANSWERS),
+            milliseconds(unread),
+            milliseconds(read)
+        ),
+        &format!("records are dropped and counted; SIGTERM ends it after {}", milliseconds(took)),
+    );
+}

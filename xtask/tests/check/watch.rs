@@ -1,0 +1,124 @@
+//! `cargo xtask check --watch`: a real process, a real file, and what it prints after each save.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use crate::document::{TEXT, edit};
+
+/// A check that watches, stopped when dropped.
+struct Watching {
+    child: Child,
+    output: BufReader<ChildStdout>,
+}
+
+impl Watching {
+    fn start(file: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_xtask"))
+            .args(["check", "--today", "2026-12-01", "--watch", "--spec"])
+            .arg(file)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Self { child, output }
+    }
+
+    /// What it prints from one save to the next. Reading waits until it is there.
+    fn next(&mut self) -> String {
+        let mut printed = String::new();
+        while !printed.contains("Waiting for ") {
+            let read = self.output.read_line(&mut printed).unwrap();
+            assert!(read > 0, "it ended: {printed}");
+        }
+        printed
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        // It may have ended, as it should.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn file_in(directory: &TempDir) -> PathBuf {
+    let file = directory.path().join("animal-store.yaml");
+    std::fs::write(&file, TEXT).unwrap();
+    file
+}
+
+#[test]
+fn each_save_is_checked() {
+    let directory = TempDir::new().unwrap();
+    let file = file_in(&directory);
+    let mut watching = Watching::start(&file);
+    assert!(watching.next().contains("say the same"));
+    let edited = edit(&["name: limit"], "maximum: 100", "maximum: 50");
+    std::fs::write(&file, &edited.text).unwrap();
+    let printed = watching.next();
+    assert!(printed.contains("error[schema-maximum]") && printed.contains("1 difference"), "{printed}");
+    assert!(!printed.contains('\x1b'), "nothing is cleared where there is no terminal: {printed}");
+    std::fs::write(&file, TEXT).unwrap();
+    assert!(watching.next().contains("say the same"));
+}
+
+#[test]
+fn a_file_that_is_replaced_is_still_watched() {
+    let directory = TempDir::new().unwrap();
+    let file = file_in(&directory);
+    let mut watching = Watching::start(&file);
+    watching.next();
+    // As vim and most editors do it, twice, since the first replaces the file that was there at the start.
+    for (old, new, rule) in
+        [("sold]", "gone]", "schema-enum"), ("operationId: getPet", "operationId: pet", "operation-id")]
+    {
+        let beside = directory.path().join(".animal-store.yaml.swp");
+        std::fs::write(&beside, &edit(&[], old, new).text).unwrap();
+        std::fs::rename(&beside, &file).unwrap();
+        let printed = watching.next();
+        assert!(printed.contains(&format!("error[{rule}]")), "{printed}");
+    }
+}
+
+#[test]
+fn a_file_that_goes_and_comes_back_is_told_of() {
+    let directory = TempDir::new().unwrap();
+    let file = file_in(&directory);
+    let mut watching = Watching::start(&file);
+    watching.next();
+    std::fs::remove_file(&file).unwrap();
+    assert!(watching.next().contains("There is no such file"));
+    std::fs::write(&file, TEXT).unwrap();
+    assert!(watching.next().contains("say the same"));
+}
+
+#[test]
+fn only_a_change_of_this_file_counts_and_ctrl_c_ends_it() {
+    let directory = TempDir::new().unwrap();
+    let file = file_in(&directory);
+    let mut watching = Watching::start(&file);
+    watching.next();
+    // Neither another file nor a save without a change makes it speak, or the rest would not be empty.
+    std::fs::write(directory.path().join("other.yaml"), "openapi: 3.0.3").unwrap();
+    std::fs::write(&file, TEXT).unwrap();
+    kill_process(Pid::from_child(&watching.child), Signal::INT).unwrap();
+    let mut rest = String::new();
+    while watching.output.read_line(&mut rest).unwrap() > 0 {}
+    assert_eq!(rest, "");
+    assert!(watching.child.wait().unwrap().success());
+}
+
+#[test]
+fn a_directory_that_is_not_there_cannot_be_watched() {
+    let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(["check", "--watch", "--spec", "/no/such/directory/animal-store.yaml"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be watched"));
+}

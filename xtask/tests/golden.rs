@@ -1,0 +1,63 @@
+//! What findings look like, to the letter, in each format.
+//!
+//! `UPDATE_EXPECT=1 cargo test -p xtask --test golden` writes the golden files anew; read the difference
+//! before you keep it. The document, what is served and the code are made up, so that no change of the
+//! service changes them.
+
+use std::path::Path;
+
+use expect_test::{ExpectFile, expect_file};
+use jiff::civil::date;
+use xtask::compare::compare;
+use xtask::report::{About, Format, render};
+use xtask::source::Sources;
+use xtask::written::{Document, Unreadable};
+
+/// Relative to the package, where tests run.
+const SHOP: &str = "tests/golden/shop";
+
+fn rendered(format: Format) -> String {
+    let shop = Path::new(env!("CARGO_MANIFEST_DIR")).join(SHOP);
+    let document = Document::load(&Path::new(SHOP).join("openapi.yaml")).unwrap();
+    let served = std::fs::read_to_string(shop.join("served.json")).unwrap();
+    let served = serde_json::from_str(&served).unwrap();
+    let mut findings = compare(&document, &served, date(2026, 12, 1));
+    let sources = Sources::read(&shop);
+    sources.locate_all(&mut findings);
+    let about = About { path: &document.path, text: &document.text, findings: &findings };
+    render(format, &[about], &sources)
+}
+
+fn unreadable(format: Format) -> String {
+    let Unreadable { path, text, problem } =
+        Document::parse("tests/golden/shop/broken.yaml", "openapi: 3.0.3\ninfo: [100%,\n").unwrap_err();
+    let finding = xtask::check::unread(&Unreadable { path: path.clone(), text: text.clone(), problem });
+    let sources = Sources::none(&Path::new(env!("CARGO_MANIFEST_DIR")).join(SHOP));
+    render(format, &[About { path: &path, text: &text, findings: &[finding] }], &sources)
+}
+
+fn is(golden: ExpectFile, format: Format) {
+    let shown = rendered(format) + &unreadable(format);
+    golden.assert_eq(&anstream::adapter::strip_str(&shown).to_string());
+}
+
+#[test]
+fn for_a_person() {
+    is(expect_file!["golden/findings.txt"], Format::Text);
+}
+
+#[test]
+fn for_a_program() {
+    is(expect_file!["golden/findings.json"], Format::Json);
+}
+
+#[test]
+fn for_a_pull_request() {
+    is(expect_file!["golden/findings.github"], Format::Github);
+}
+
+#[test]
+fn there_is_colour_in_the_text_only() {
+    assert!(rendered(Format::Text).contains('\x1b'));
+    assert!(!rendered(Format::Json).contains('\x1b') && !rendered(Format::Github).contains('\x1b'));
+}

@@ -1,0 +1,26 @@
+//! Never compiled: what the golden files of the reports point into.
+
+pub const BASE_PATH: &str = "/v1";
+pub const API_VERSION: &str = "1.0.0";
+
+#[endpoint { method = GET, path = "/toys", operation_id = "listToys", tags = ["toys"] }]
+pub(super) async fn list_toys(
+    context: RequestContext<Service>,
+    call: Call<Query<ListToys>, StoreError>,
+) -> Answer<HttpResponseOk<Toy>> {
+    call.answer(context, |service, Query(asked)| service.toys(asked)).await
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct ListToys {
+    #[schemars(range(max = 100))]
+    limit: Option<u32>,
+}
+
+/// A toy.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Toy {
+    name: ToyName,
+    made_of: Option<String>,
+}
