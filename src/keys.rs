@@ -102,7 +102,7 @@ pub(crate) async fn authenticate(
     if !is_key(secret) {
         return Err(bad);
     }
-    match store.key_by_hash(&hash(secret)).await? {
+    match store.key_for_call(&hash(secret)).await? {
         Some(key) if is_good(&key, now) => Ok(KeyId(key.id)),
         _ => Err(bad),
     }

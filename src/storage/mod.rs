@@ -114,6 +114,12 @@ pub trait Store: Send + Sync + 'static {
     /// The key with this SHA-256, whether still good or not.
     async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError>;
 
+    /// As [`Store::key_by_hash`], for judging a call: what another process changed less than two seconds ago
+    /// may be missing, and what this handle changed is not.
+    async fn key_for_call(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+        self.key_by_hash(hash).await
+    }
+
     /// Marks a key as revoked at `at`. A key revoked before keeps its first date. `false` when there is
     /// no such key.
     async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError>;

@@ -8,11 +8,15 @@
 #[allow(dead_code)] // The tests over HTTP use the rest.
 mod recorder;
 
+#[path = "../postgres_cluster/mod.rs"]
+mod postgres_cluster;
 mod program;
 
 mod crash;
 mod keys;
 mod refusals;
+mod replicas;
 mod restart;
 mod serve;
 mod signals;
+mod transfer;

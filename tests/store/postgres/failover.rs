@@ -44,7 +44,8 @@ async fn a_failover_is_followed_and_loses_nothing_that_was_acknowledged() {
     standby.promote();
     load.more(1_000).await;
     let account = load.finish(&*store).await;
-    assert!(account.acknowledged >= 2_000 && account.unavailable > 0, "{account:?}");
+    // Whether anybody noticed depends on what was under way, so only the other counts are promised.
+    assert!(account.acknowledged >= 2_000, "{account:?}");
     store.close().await;
     let again = open(&url, &options()).await.unwrap();
     assert_eq!(again.secret(), secret);

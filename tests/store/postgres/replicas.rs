@@ -1,6 +1,7 @@
 //! Several replicas of the service on one database.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use animal_store::storage::{PetsQuery, Store, open};
 use futures::future::join_all;
@@ -42,6 +43,30 @@ async fn keys_made_or_revoked_on_one_are_known_to_all_at_once() {
             assert_eq!(found.revoked, Some(second(50)));
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_revoked_key_opens_no_replica_for_longer_than_promised() {
+    let Some(place) = Postgres::try_fresh().await else { return };
+    let (here, there) = (place.open().await, place.open().await);
+    for number in [1, 2] {
+        assert_eq!(here.key_for_call(&key(number).hash).await.unwrap(), None);
+        here.add_key(key(number)).await.unwrap();
+        for store in [&here, &there] {
+            assert_eq!(store.key_for_call(&key(number).hash).await.unwrap(), Some(key(number)));
+        }
+    }
+    let revoked = async |store: &Arc<dyn Store>, number: u8| {
+        store.key_for_call(&key(number).hash).await.unwrap().unwrap().revoked
+    };
+    assert!(here.revoke_key("key1", second(50)).await.unwrap());
+    assert_eq!(revoked(&here, 1).await, Some(second(50)), "the handle that revokes knows at once");
+    let start = Instant::now();
+    while revoked(&there, 1).await.is_none() {
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(revoked(&there, 2).await, None, "another key is as good as before");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
