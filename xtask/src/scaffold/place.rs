@@ -45,7 +45,7 @@ impl Addition {
             Where::BesideModules => lines.iter().rposition(|line| line.starts_with("mod "))? + 1,
             Where::Before(sought) => lines.iter().position(|line| line.trim() == sought)?,
             Where::AtTheEnd => lines.len(),
-            Where::InTags => return self.into_tags(text),
+            Where::InTags => return self.among_tags(text),
         };
         let indent = match self.place {
             Where::Before(_) => lines[at].len() - lines[at].trim_start().len(),
@@ -62,7 +62,7 @@ impl Addition {
     }
 
     /// `tags: [(TAG.to_owned(), TagDetails::default())].into(),` and what the formatter makes of it.
-    fn into_tags(&self, text: &str) -> Option<String> {
+    fn among_tags(&self, text: &str) -> Option<String> {
         let list = text.find("tags: [")? + "tags: [".len();
         Some(format!("{}\n{}\n{}", &text[..list], self.lines.join("\n"), &text[list..]))
     }
