@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use animal_store::keys::commands;
-use animal_store::storage::{self, Store, StoreOptions};
+use animal_store::storage::{self, Store, StoreMetrics, StoreOptions};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use sha2::{Digest, Sha256};
@@ -174,7 +174,8 @@ async fn a_key_revoked_by_another_process_is_bad_at_once() {
     let key = service.new_key("other", None).await;
     service.get_with(&key.secret, "/v1/pets").await.expect(200);
     let log = Logger::root(slog::Discard, o!());
-    let options = StoreOptions { write_queue: 16, lock_timeout: Duration::from_secs(2), log };
+    let (lock_timeout, metrics) = (Duration::from_secs(2), StoreMetrics::default());
+    let options = StoreOptions { write_queue: 16, lock_timeout, log, metrics };
     let elsewhere = storage::open(&service.database(), &options).await.unwrap();
     assert!(elsewhere.revoke_key(&key.record.id, Timestamp::now()).await.unwrap());
     unauthorized(&service.get_with(&key.secret, "/v1/pets").await, BAD);

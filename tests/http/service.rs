@@ -14,7 +14,7 @@ use animal_store::document::Document;
 use animal_store::keys::{NewKey, commands};
 use animal_store::server::{Server, ServerOptions};
 use animal_store::service::RateLimit;
-use animal_store::storage::{self, StoreOptions};
+use animal_store::storage::{self, StoreMetrics, StoreOptions};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -93,7 +93,8 @@ impl Setup {
         let files = tempfile::tempdir().expect("a temporary directory");
         let log = Log::default();
         let logger = log.logger();
-        let store = StoreOptions { log: logger.clone(), ..self.store };
+        let metrics = self.options.metrics.store().clone();
+        let store = StoreOptions { log: logger.clone(), metrics, ..self.store };
         let store = storage::open(&database(&files), &store).await.expect("a store");
         let store = Arc::new(Faulty::around(store));
         let document =
@@ -122,7 +123,8 @@ impl Service {
     pub fn setup() -> Setup {
         let options = ServerOptions::default();
         let log = Logger::root(slog::Discard, o!());
-        let store = StoreOptions { write_queue: 4096, lock_timeout: Duration::from_secs(2), log };
+        let (lock_timeout, metrics) = (Duration::from_secs(2), StoreMetrics::default());
+        let store = StoreOptions { write_queue: 4096, lock_timeout, log, metrics };
         Setup { options, store, released: &[], document: DOCUMENT.to_owned() }
     }
 
