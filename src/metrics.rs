@@ -5,8 +5,8 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use http::{Method, StatusCode};
+use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
@@ -41,11 +41,11 @@ struct RequestLabels {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct FailureLabels {
-    reason: AuthenticationFailure,
+    reason: &'static str,
 }
 
 /// Why a caller was not let in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuthenticationFailure {
     /// No bearer key was sent.
     Missing,
@@ -125,6 +125,10 @@ impl Metrics {
     }
 
     pub(crate) fn not_let_in(&self, reason: AuthenticationFailure) {
+        let reason = match reason {
+            AuthenticationFailure::Missing => "missing",
+            AuthenticationFailure::Invalid => "invalid",
+        };
         self.authentication_failures.get_or_create(&FailureLabels { reason }).inc();
     }
 

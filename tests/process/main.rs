@@ -14,6 +14,8 @@ mod program;
 
 mod crash;
 mod keys;
+mod ops;
+mod outage;
 mod refusals;
 mod replicas;
 mod restart;
