@@ -68,13 +68,13 @@ impl ServerOptions {
     /// [`StartError`].
     pub fn check(&self) -> Result<(), StartError> {
         self.tls.as_ref().map(TlsFiles::load).transpose()?;
+        // All are held until the end: the two may be one and the same.
+        let mut held = Vec::new();
         for (address, flag) in [(Some(self.bind), "--bind"), (self.ops_bind, "--ops-bind")] {
             if let Some(address) = address {
-                TcpListener::bind(address).map_err(|error| StartError::Bind {
-                    address,
-                    reason: error.to_string(),
-                    flag,
-                })?;
+                let refused =
+                    |error: std::io::Error| StartError::Bind { address, reason: error.to_string(), flag };
+                held.push(TcpListener::bind(address).map_err(refused)?);
             }
         }
         Ok(())

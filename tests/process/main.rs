@@ -17,6 +17,7 @@ mod keys;
 mod ops;
 mod outage;
 mod refusals;
+mod refused_servers;
 mod replicas;
 mod restart;
 mod serve;

@@ -82,6 +82,11 @@ impl Place {
         files
     }
 
+    /// The names of its files.
+    pub fn names(&self) -> Vec<PathBuf> {
+        self.files().into_iter().map(|(path, _)| path).collect()
+    }
+
     /// Runs `animal-store` with these arguments to its end. The default database is in this directory.
     pub async fn run(&self, arguments: &[&str]) -> Ran {
         self.run_with(arguments, &[]).await
