@@ -12,6 +12,7 @@ mod recorder;
 mod postgres_cluster;
 mod program;
 
+mod config;
 mod crash;
 mod keys;
 mod ops;
@@ -22,4 +23,5 @@ mod replicas;
 mod restart;
 mod serve;
 mod signals;
+mod tls;
 mod transfer;
