@@ -110,6 +110,11 @@ impl Place {
         Ran { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
     }
 
+    /// Starts `animal-store` with these arguments. It is killed when this is dropped.
+    pub fn start(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).spawn().expect("the program")
+    }
+
     /// Makes a key.
     pub async fn key(&self) -> String {
         self.run(&["key", "create", "tests"]).await.printed().trim_end().to_owned()
