@@ -58,6 +58,7 @@ pub struct Edge {
 
 /// What the edge knows of an operation.
 struct Surroundings {
+    operation_id: String,
     /// The path template, base path included.
     route: String,
     /// What every answer carries if it is deprecated.
@@ -94,7 +95,8 @@ impl Edge {
             let id = &endpoint.operation_id;
             let headers = endpoint.deprecated.then(|| document.deprecation_headers(id)).transpose()?;
             let route = format!("{BASE_PATH}{path}");
-            operations.insert(id.clone(), Surroundings { route, deprecated: headers });
+            let operation_id = id.clone();
+            operations.insert(id.clone(), Surroundings { operation_id, route, deprecated: headers });
         }
         let route = move |method: &Method, path: &str| {
             let found = router.lookup_route(method, path.into(), None).ok()?;
@@ -132,10 +134,10 @@ impl Edge {
             },
         };
         let key = response.extensions_mut().remove::<KeyId>();
-        if let Some(Surroundings { route, deprecated: Some(headers) }) = surroundings {
+        if let Some(Surroundings { operation_id, deprecated: Some(headers), .. }) = surroundings {
             response.headers_mut().extend(headers.clone());
             if let Some(key) = &key {
-                service.metrics().deprecated_call(route, key);
+                service.metrics().deprecated_call(operation_id, key);
             }
         }
         if asked == Method::HEAD {

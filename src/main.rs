@@ -15,7 +15,7 @@ use animal_store::config::{Config, Flags, Loaded, OpsBind};
 use animal_store::document::Document;
 use animal_store::keys::{self, commands};
 use animal_store::server::{Server, ServerOptions};
-use animal_store::storage::{self, KeyRecord, Store, StoreOptions};
+use animal_store::storage::{self, KeyRecord, Store, StoreMetrics, StoreOptions};
 use clap::{Args, Parser, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use slog::{Logger, info};
@@ -183,7 +183,12 @@ fn print(text: &str) -> io::Result<()> {
 }
 
 fn store_options(config: &Config, log: &Logger) -> StoreOptions {
-    StoreOptions { write_queue: config.write_queue, lock_timeout: config.lock_timeout, log: log.clone() }
+    StoreOptions {
+        write_queue: config.write_queue,
+        lock_timeout: config.lock_timeout,
+        log: log.clone(),
+        metrics: StoreMetrics::default(),
+    }
 }
 
 async fn open(config: &Config, log: &Logger) -> Result<Arc<dyn Store>, Failure> {
@@ -203,9 +208,12 @@ async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
         request_timeout: config.request_timeout,
         rate_limit: config.rate_limit(),
         log_one_in: config.log.one_in,
+        metrics: Arc::default(),
     };
     options.check()?;
-    let store = open(config, log).await?;
+    let metrics = options.metrics.store().clone();
+    let store =
+        storage::open(&config.database, &StoreOptions { metrics, ..store_options(config, log) }).await?;
     let server = match Server::start(&options, &document, Arc::clone(&store), log) {
         Ok(server) => server,
         Err(error) => {

@@ -5,14 +5,15 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use http::{Method, StatusCode};
+use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::keys::KeyId;
+use crate::storage::StoreMetrics;
 
 /// OpenTelemetry's advice for `http.server.request.duration`, in seconds, with three finer steps below it:
 /// most answers take less than a millisecond.
@@ -21,11 +22,13 @@ const DURATIONS: [f64; 17] = [
 ];
 
 /// Everything that is counted.
+#[derive(Debug)]
 pub struct Metrics {
     registry: Mutex<Registry>,
     requests: Family<RequestLabels, Histogram>,
     authentication_failures: Family<FailureLabels, Counter>,
     deprecated_calls: Family<DeprecatedLabels, Counter>,
+    store: StoreMetrics,
 }
 
 // Labels that OpenTelemetry requires of an HTTP server's requests.
@@ -38,11 +41,11 @@ struct RequestLabels {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct FailureLabels {
-    reason: AuthenticationFailure,
+    reason: &'static str,
 }
 
 /// Why a caller was not let in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuthenticationFailure {
     /// No bearer key was sent.
     Missing,
@@ -64,6 +67,7 @@ impl Default for Metrics {
             requests,
             authentication_failures: Family::default(),
             deprecated_calls: Family::default(),
+            store: StoreMetrics::default(),
         };
         metrics.register(|registry| {
             registry.register_with_unit(
@@ -82,6 +86,7 @@ impl Default for Metrics {
                 "Calls of deprecated operations, by the key that made them",
                 metrics.deprecated_calls.clone(),
             );
+            metrics.store.register(registry);
         });
         metrics
     }
@@ -92,9 +97,13 @@ fn histogram() -> Histogram {
 }
 
 impl Metrics {
-    /// Lets others add what they count.
-    pub fn register(&self, add: impl FnOnce(&mut Registry)) {
+    fn register(&self, add: impl FnOnce(&mut Registry)) {
         add(&mut self.registry.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// For the store to count in.
+    pub fn store(&self) -> &StoreMetrics {
+        &self.store
     }
 
     /// The whole page (OpenMetrics text format, version 1.0.0).
@@ -116,6 +125,10 @@ impl Metrics {
     }
 
     pub(crate) fn not_let_in(&self, reason: AuthenticationFailure) {
+        let reason = match reason {
+            AuthenticationFailure::Missing => "missing",
+            AuthenticationFailure::Invalid => "invalid",
+        };
         self.authentication_failures.get_or_create(&FailureLabels { reason }).inc();
     }
 

@@ -41,6 +41,8 @@ pub struct ServerOptions {
     pub rate_limit: Option<RateLimit>,
     /// Of the answers that are no server errors, one in this many is logged; 0 for none.
     pub log_one_in: u64,
+    /// Where everything is counted; its store has counted there from its opening.
+    pub metrics: Arc<Metrics>,
 }
 
 impl Default for ServerOptions {
@@ -53,6 +55,7 @@ impl Default for ServerOptions {
             request_timeout: Duration::from_secs(10),
             rate_limit: None,
             log_one_in: 1,
+            metrics: Arc::default(),
         }
     }
 }
@@ -65,13 +68,13 @@ impl ServerOptions {
     /// [`StartError`].
     pub fn check(&self) -> Result<(), StartError> {
         self.tls.as_ref().map(TlsFiles::load).transpose()?;
+        // All are held until the end: the two may be one and the same.
+        let mut held = Vec::new();
         for (address, flag) in [(Some(self.bind), "--bind"), (self.ops_bind, "--ops-bind")] {
             if let Some(address) = address {
-                TcpListener::bind(address).map_err(|error| StartError::Bind {
-                    address,
-                    reason: error.to_string(),
-                    flag,
-                })?;
+                let refused =
+                    |error: std::io::Error| StartError::Bind { address, reason: error.to_string(), flag };
+                held.push(TcpListener::bind(address).map_err(refused)?);
             }
         }
         Ok(())
@@ -123,7 +126,7 @@ impl Server {
         store: Arc<dyn Store>,
         log: &Logger,
     ) -> Result<Self, StartError> {
-        let metrics = Arc::new(Metrics::default());
+        let metrics = options.metrics.clone();
         let stopping = Arc::new(AtomicBool::new(false));
         let watched = Watched { store: store.clone(), metrics: metrics.clone(), stopping: stopping.clone() };
         let ops = options.ops_bind.map(|bind| ops::start(bind, watched, accept_errors(log))).transpose()?;

@@ -45,8 +45,11 @@ impl Copy {
         let mut out = io::stdout();
         writeln!(
             out,
-            "{} animals ({} of them from an earlier run) and {} keys are the same in both, sha256 {checksum}",
-            copied.pets, copied.before, copied.keys
+            "{} animals ({} of them from an earlier run) and {} key{} are the same in both, sha256 {checksum}",
+            copied.pets,
+            copied.before,
+            copied.keys,
+            if copied.keys == 1 { "" } else { "s" }
         )?;
         if copied.source_grew {
             return Err("animals were added to the source meanwhile; stop what adds them and run the copy \

@@ -12,7 +12,11 @@ use self::copy::Transfer;
 use crate::operations::MAX_LIMIT;
 use crate::schemas::{NewPet, Pet, PetStatus};
 
+pub use metrics::StoreMetrics;
+
+mod cause;
 pub mod copy;
+mod metrics;
 pub mod postgres;
 pub mod sqlite;
 
@@ -195,6 +199,8 @@ pub struct StoreOptions {
     pub lock_timeout: std::time::Duration,
     /// Where the store reports what no caller can be told.
     pub log: slog::Logger,
+    /// Where it counts.
+    pub metrics: StoreMetrics,
 }
 
 #[cfg(test)]

@@ -156,36 +156,33 @@ async fn a_client_that_goes_away_amid_its_request_does_no_harm() {
     service.store.heal();
     let added = service.add(2).await;
     let listed = ids(&service.get("/v1/pets").await.expect(200));
-    assert!(listed.ends_with(&added), "{listed:?}");
+    // Whether its own animal was added, and when, nobody said.
+    assert!(added.iter().all(|id| listed.contains(id)) && listed.len() <= 3, "{listed:?}");
 }
 
 #[tokio::test]
 async fn a_write_that_waits_too_long_for_a_lock_is_unavailable_and_the_service_recovers() {
     let lock_timeout = std::time::Duration::from_millis(50);
     let service = Service::setup().writes(16, lock_timeout).start().await;
-    let path = service.database();
-    let other = rusqlite::Connection::open(path.strip_prefix("sqlite:").unwrap()).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let other = service.lock().await;
     let answer = service.post(json!({ "name": "Rex", "categoryId": 1 })).await;
     answer.refused(503, "unavailable");
     assert_eq!(answer.header("retry-after"), SOON);
     assert_eq!(service.get("/v1/pets").await.expect(200), json!([]), "reads wait for no lock");
-    other.execute_batch("ROLLBACK").unwrap();
+    other.release().await;
     service.add(1).await;
 }
 
 #[tokio::test]
 async fn more_writes_than_the_queue_holds_are_turned_away_and_the_others_are_done() {
     let service = Service::setup().writes(1, std::time::Duration::from_secs(5)).start().await;
-    let path = service.database();
-    let other = rusqlite::Connection::open(path.strip_prefix("sqlite:").unwrap()).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let other = service.lock().await;
     let write = || service.post(json!({ "name": "Rex", "categoryId": 1 }));
     let writes = futures::future::join_all((0..8).map(|_| write()));
     let release = async {
         // Somebody is turned away while the lock is held, and nobody else can be.
         write().await.refused(503, "unavailable");
-        other.execute_batch("ROLLBACK").unwrap();
+        other.release().await;
     };
     let (answers, ()) = tokio::join!(writes, release);
     let added = answers.iter().filter(|answer| answer.status == 201).count();

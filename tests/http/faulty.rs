@@ -135,6 +135,11 @@ impl Store for Faulty {
         self.inner.key_by_hash(hash).await
     }
 
+    async fn key_for_call(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+        self.before(Step::KeyByHash).await?;
+        self.inner.key_for_call(hash).await
+    }
+
     async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
         self.inner.revoke_key(id, at).await
     }

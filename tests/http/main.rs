@@ -2,16 +2,20 @@
 //!
 //! The tree mirrors the URL tree; what concerns every path stands beside `v1`. Each test starts its own
 //! service, so no test sees another's animals. `service.rs` is the harness; `../recorder` judges every
-//! answer that any test sees against the OpenAPI document.
+//! answer that any test sees against the OpenAPI document. `../http_postgres` compiles all of this again, for
+//! PostgreSQL instead of SQLite.
 
 #![allow(unreachable_pub)] // Nothing outside a test binary could reach anything.
 
+#[path = "../postgres_cluster/mod.rs"]
+pub(crate) mod postgres_cluster;
 #[path = "../recorder/mod.rs"]
-mod recorder;
+pub(crate) mod recorder;
 
-mod faulty;
-mod raw;
-mod service;
+pub(crate) mod faulty;
+pub(crate) mod place;
+pub(crate) mod raw;
+pub(crate) mod service;
 
 mod contract;
 mod deprecation;
@@ -21,7 +25,7 @@ mod judgement;
 mod keys;
 mod known_limits;
 mod paths;
-mod provocations;
+pub(crate) mod provocations;
 mod published;
 mod rate_limit;
 mod recorded;
@@ -33,6 +37,6 @@ mod v1;
 
 /// What progenitor makes of the document.
 #[allow(warnings, clippy::all)]
-mod client {
+pub(crate) mod client {
     include!(concat!(env!("OUT_DIR"), "/client.rs"));
 }

@@ -14,15 +14,15 @@ use animal_store::document::Document;
 use animal_store::keys::{NewKey, commands};
 use animal_store::server::{Server, ServerOptions};
 use animal_store::service::RateLimit;
-use animal_store::storage::{self, StoreOptions};
+use animal_store::storage::{self, Store, StoreMetrics, StoreOptions};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
 use slog::{Drain, Logger, o};
-use tempfile::TempDir;
 
 use crate::client::Client;
 use crate::faulty::Faulty;
+use crate::place::{Lock, Place};
 use crate::raw::Raw;
 pub use crate::recorder::ask::Ask;
 use crate::recorder::wire::Response;
@@ -44,7 +44,7 @@ pub struct Service {
     /// `None` once stopped.
     pub server: Option<Server>,
     http: reqwest::Client,
-    files: TempDir,
+    place: Place,
 }
 
 /// How to start a service.
@@ -90,23 +90,24 @@ impl Setup {
 
     /// Starts it.
     pub async fn start(self) -> Service {
-        let files = tempfile::tempdir().expect("a temporary directory");
+        let place = Place::fresh().await;
         let log = Log::default();
         let logger = log.logger();
-        let store = StoreOptions { log: logger.clone(), ..self.store };
-        let store = storage::open(&database(&files), &store).await.expect("a store");
+        let metrics = self.options.metrics.store().clone();
+        let store = StoreOptions { log: logger.clone(), metrics, ..self.store };
+        let store = storage::open(&place.url(), &store).await.expect("a store");
         let store = Arc::new(Faulty::around(store));
         let document =
             Document::from_yaml(&self.document).expect("the document").with_released(self.released);
         let server =
             Server::start(&self.options, &document, Arc::clone(&store) as _, &logger).expect("a server");
         let recorder = Arc::new(Recorder::default());
-        recorder.keep_secret(files.path().display().to_string());
+        recorder.keep_secret(place.secret());
         let address = tap::start(server.address(), Arc::clone(&recorder)).await.expect("a tap");
         // Proxies of the environment are not for addresses of this machine.
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
         let mut service =
-            Service { key: String::new(), store, recorder, address, log, server: Some(server), http, files };
+            Service { key: String::new(), store, recorder, address, log, server: Some(server), http, place };
         service.key = service.new_key("tests", None).await.secret;
         service
     }
@@ -122,7 +123,8 @@ impl Service {
     pub fn setup() -> Setup {
         let options = ServerOptions::default();
         let log = Logger::root(slog::Discard, o!());
-        let store = StoreOptions { write_queue: 4096, lock_timeout: Duration::from_secs(2), log };
+        let (lock_timeout, metrics) = (Duration::from_secs(2), StoreMetrics::default());
+        let store = StoreOptions { write_queue: 4096, lock_timeout, log, metrics };
         Setup { options, store, released: &[], document: DOCUMENT.to_owned() }
     }
 
@@ -133,9 +135,22 @@ impl Service {
         made
     }
 
-    /// Where the database is, as `sqlite:PATH`.
-    pub fn database(&self) -> String {
-        database(&self.files)
+    /// Opens its store once more, as another process would.
+    pub async fn store_elsewhere(&self) -> Arc<dyn Store> {
+        let log = Logger::root(slog::Discard, o!());
+        let (lock_timeout, metrics) = (Duration::from_secs(2), StoreMetrics::default());
+        let options = StoreOptions { write_queue: 16, lock_timeout, log, metrics };
+        storage::open(&self.place.url(), &options).await.expect("a store")
+    }
+
+    /// Keeps its store from writing until the lock is released.
+    pub async fn lock(&self) -> Lock {
+        self.place.lock().await
+    }
+
+    /// All that is stored, as bytes in which one can search.
+    pub async fn stored(&self) -> Vec<u8> {
+        self.place.contents().await
     }
 
     /// The typed client, with the key.
@@ -223,10 +238,6 @@ impl Drop for Service {
         assert!(violations.is_empty(), "not as the document says:\n{}", violations.join("\n"));
         assert!(!log.contains("ask_"), "a key stands in the log:\n{log}");
     }
-}
-
-fn database(files: &TempDir) -> String {
-    format!("sqlite:{}", files.path().join("animals.db").display())
 }
 
 /// The identifier of an animal.

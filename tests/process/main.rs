@@ -12,11 +12,16 @@ mod recorder;
 mod postgres_cluster;
 mod program;
 
+mod config;
 mod crash;
 mod keys;
+mod ops;
+mod outage;
 mod refusals;
+mod refused_servers;
 mod replicas;
 mod restart;
 mod serve;
 mod signals;
+mod tls;
 mod transfer;

@@ -17,7 +17,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::recorder::ask::Ask;
 use crate::recorder::wire::Response;
@@ -82,6 +82,11 @@ impl Place {
         files
     }
 
+    /// The names of its files.
+    pub fn names(&self) -> Vec<PathBuf> {
+        self.files().into_iter().map(|(path, _)| path).collect()
+    }
+
     /// Runs `animal-store` with these arguments to its end. The default database is in this directory.
     pub async fn run(&self, arguments: &[&str]) -> Ran {
         self.run_with(arguments, &[]).await
@@ -105,6 +110,11 @@ impl Place {
         Ran { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
     }
 
+    /// Starts `animal-store` with these arguments. It is killed when this is dropped.
+    pub fn start(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).spawn().expect("the program")
+    }
+
     /// Makes a key.
     pub async fn key(&self) -> String {
         self.run(&["key", "create", "tests"]).await.printed().trim_end().to_owned()
@@ -126,10 +136,15 @@ impl Place {
         let reading = child.stderr.take().map(|stderr| tokio::spawn(Arc::clone(&log).read(stderr)));
         let ready = timeout(PATIENCE, stdout.next_line()).await.expect("a line in time").expect("a pipe");
         let Some(ready) = ready else { panic!("it was never ready: {}", log.text()) };
-        let address = ready.strip_prefix("ready: http://").and_then(|rest| rest.strip_suffix("/v1"));
-        let direct: SocketAddr = address.expect(&ready).parse().expect("an address");
+        let url = ready.strip_prefix("ready: ").and_then(|url| url.strip_suffix("/v1")).expect(&ready);
+        let (scheme, address) = url.split_once("://").expect(&ready);
+        let direct: SocketAddr = address.parse().expect("an address");
         let recorder = Arc::new(Recorder::default());
-        let address = tap::start(direct, Arc::clone(&recorder)).await.expect("a tap");
+        // What is encrypted cannot be listened to.
+        let address = match scheme {
+            "http" => tap::start(direct, Arc::clone(&recorder)).await.expect("a tap"),
+            _ => direct,
+        };
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
         Program { child, stdout: Some(stdout), log, reading, direct, address, recorder, http }
     }
@@ -254,6 +269,35 @@ impl Program {
     pub fn stop_reading_the_log(&mut self) {
         self.log.enough.notify_one();
         self.reading = None;
+    }
+
+    /// Asks the operators' listener.
+    pub async fn ops(&self, target: &str) -> (u16, String) {
+        // The line about readiness, whose time of arrival nobody promises.
+        let ops = loop {
+            let log = self.log();
+            // Followed by something, so that it is there to its end.
+            let told = log.split_once(" ops: ").and_then(|(_, rest)| rest.split_once([',', '\n']));
+            if let Some((address, _)) = told {
+                break address.to_owned();
+            }
+            timeout(PATIENCE, self.log.more.notified()).await.expect("the address in time");
+        };
+        let answer = self.http.get(format!("http://{ops}{target}")).send().await.expect("an answer");
+        (answer.status().as_u16(), answer.text().await.expect("a text"))
+    }
+
+    /// Asks for readiness until the status is this, and tells the words that came with it.
+    pub async fn readiness(&self, status: u16) -> String {
+        let start = Instant::now();
+        loop {
+            let (now, words) = self.ops("/readyz").await;
+            if now == status {
+                return words;
+            }
+            assert!(start.elapsed() < PATIENCE, "readiness is {now}: {words}");
+            sleep(Duration::from_millis(10)).await;
+        }
     }
 
     /// Waits until its log holds these words.

@@ -1,8 +1,10 @@
 //! What the program refuses to start with: an exit status, one line, and nothing changed.
 
 use std::net::TcpListener;
+use std::process::Stdio;
 
 use rusqlite::Connection;
+use tokio::process::Command;
 
 use crate::program::Place;
 
@@ -63,7 +65,7 @@ macro_rules! refused_files {
             for words in $words {
                 assert!(line.contains(words), "{words} is not in: {line}");
             }
-            assert_eq!(place.files(), before, "something was changed");
+            assert!(place.files() == before, "something was changed: {:?}", place.names());
         }
     )*};
 }
@@ -98,7 +100,7 @@ async fn refused_database(change: impl FnOnce(&Place), words: &[&str]) {
         for words in words {
             assert!(line.contains(words), "{words} is not in: {line}");
         }
-        assert_eq!(place.files(), before, "something was changed");
+        assert!(place.files() == before, "something was changed: {:?}", place.names());
     }
 }
 
@@ -171,4 +173,89 @@ async fn a_port_that_is_taken_leaves_no_new_database_behind() {
     let address = taken.local_addr().unwrap().to_string();
     place.run(&["serve", "--bind", &address]).await.failed();
     assert_eq!(place.files(), []);
+}
+
+#[tokio::test]
+async fn a_port_for_operators_that_is_taken_is_refused_and_leaves_nothing_behind() {
+    let place = Place::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let line = place.run(&["serve", "--bind", "127.0.0.1:0", "--ops-bind", &address]).await.failed();
+    assert!(line.contains(&address) && line.contains("in use") && line.contains("--ops-bind"), "{line}");
+    assert_eq!(place.files(), []);
+}
+
+#[tokio::test]
+async fn one_port_for_clients_and_operators_is_refused_and_leaves_nothing_behind() {
+    let place = Place::new();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let line = place.run(&["serve", "--bind", &free, "--ops-bind", &free]).await.failed();
+    assert!(line.contains(&free) && line.contains("--ops-bind"), "{line}");
+    assert_eq!(place.files(), []);
+}
+
+/// Runs the service with these two files for TLS, and finds that they are refused and nothing is changed.
+async fn refused_certificate(certificate: &str, key: &str, words: &[&str]) {
+    let place = Place::new();
+    place.write("certificate.pem", certificate);
+    place.write("key.pem", key);
+    place.write("store.toml", "[tls]\ncertificate = 'certificate.pem'\nprivate_key = 'key.pem'\n");
+    let before = place.files();
+    let line = place.run(&["serve", "--bind", "127.0.0.1:0", "--config", "store.toml"]).await.failed();
+    for words in words {
+        assert!(line.contains(words), "{words} is not in: {line}");
+    }
+    assert!(!line.contains("-----") && !line.contains(key.lines().nth(1).unwrap_or("-----")), "{line}");
+    assert!(place.files() == before, "something was changed: {:?}", place.names());
+}
+
+#[tokio::test]
+async fn a_certificate_that_does_not_match_its_key_is_refused() {
+    let made = || rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let (one, other) = (made(), made());
+    let (certificate, key) = (one.cert.pem(), other.signing_key.serialize_pem());
+    refused_certificate(&certificate, &key, &["key.pem", "does not belong to certificate.pem"]).await;
+    // The two confused.
+    refused_certificate(&key, &certificate, &["certificate.pem", "no certificate in PEM"]).await;
+    refused_certificate(&certificate, "nonsense", &["key.pem", "no private key in PEM"]).await;
+    refused_certificate("", &key, &["certificate.pem", "no certificate in PEM"]).await;
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_not_there_is_refused() {
+    let place = Place::new();
+    place.write("store.toml", "[tls]\ncertificate = 'no/such.pem'\nprivate_key = 'key.pem'\n");
+    let before = place.files();
+    let line = place.run(&["serve", "--bind", "127.0.0.1:0", "--config", "store.toml"]).await.failed();
+    assert!(line.contains("no/such.pem: cannot be read"), "{line}");
+    assert_eq!(place.files(), before);
+}
+
+#[tokio::test]
+async fn a_database_that_may_only_be_read_is_refused() {
+    let place = Place::new();
+    place.key().await;
+    let file = place.path(DATABASE);
+    let mut permissions = std::fs::metadata(&file).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&file, permissions).unwrap();
+    let before = place.files();
+    for arguments in [&["serve", "--bind", "127.0.0.1:0"][..], &["key", "create", "other"]] {
+        let line = place.run_changed(arguments, without_privileges).await.failed();
+        assert!(line.contains(DATABASE) && line.contains("cannot be read and written"), "{line}");
+        assert!(place.files() == before, "something was changed: {:?}", place.names());
+    }
+}
+
+/// Permissions mean nothing to the superuser, so that its privileges are taken from it.
+fn without_privileges(command: &mut Command) {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let plain = command.as_std();
+    let mut changed = Command::new("setpriv");
+    changed.arg("--bounding-set=-all").arg(plain.get_program()).args(plain.get_args());
+    changed.current_dir(plain.get_current_dir().unwrap()).env_clear().kill_on_drop(true);
+    changed.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    *command = changed;
 }

@@ -14,9 +14,9 @@ use tokio::sync::Notify;
 use crate::postgres_cluster::{self, Cluster};
 use crate::program::{Place, Program};
 
-const WRITERS: usize = 12;
-const BEFORE: usize = 300;
-const AFTER: usize = 300;
+const WRITERS: usize = 24;
+const BEFORE: usize = 600;
+const AFTER: usize = 600;
 
 /// The arguments that give a fresh database. `None` where there is no server.
 async fn database() -> Option<[String; 2]> {
@@ -66,12 +66,17 @@ async fn work(load: &Load, replicas: &[Program; 3], first: usize, key: &str) {
             alive.remove(replica);
             continue;
         };
-        // What one has acknowledged, another one has.
+        // What one has acknowledged, another one has, and a third lists animals meanwhile.
         let other = alive[(replica + 1) % alive.len()];
         let target = format!("/v1/pets/{}", added["id"]);
         match other.request(Method::GET, key, &target).send().await {
             Ok(answer) => assert_eq!(answer.json::<Value>().await.ok().as_ref(), Some(&added)),
             Err(_) => alive.retain(|replica| !std::ptr::eq(*replica, other)),
+        }
+        let third = alive[(replica + 2) % alive.len()];
+        match third.request(Method::GET, key, "/v1/pets?status=sold&limit=5").send().await {
+            Ok(answer) => assert_eq!(answer.status(), 200),
+            Err(_) => alive.retain(|replica| !std::ptr::eq(*replica, third)),
         }
         load.acknowledged.lock().unwrap().push(added);
         load.more.notify_one();
@@ -117,31 +122,63 @@ async fn one_of_three_is_killed_under_load_and_nothing_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn keys_and_cursors_are_good_at_every_replica() {
+async fn keys_made_and_revoked_are_honoured_and_refused_by_all() {
     let Some(database) = database().await else { return };
     let database: Vec<&str> = database.iter().map(String::as_str).collect();
     let place = Place::new();
-    let (here, there) = (place.serve(&database).await, place.serve(&database).await);
+    let replicas = [place.serve(&database).await, place.serve(&database).await, place.serve(&database).await];
     let create = [&["key", "create", "tests"], &*database].concat();
     let (kept, revoked) = (place.run(&create).await.printed(), place.run(&create).await.printed());
     let (kept, revoked) = (kept.trim_end(), revoked.trim_end());
-    let added = here.add(kept, 3).await;
-    let page = here.get(kept, "/v1/pets?limit=2").await;
-    let target =
-        page.header("link").unwrap().strip_prefix('<').unwrap().split_once('>').unwrap().0.to_owned();
-    assert_eq!(there.get(kept, &target).await.expect(200)[0]["id"], added[2]);
-
-    for replica in [&here, &there] {
+    for replica in &replicas {
         replica.get(revoked, "/v1/pets").await.expect(200);
+        replica.get(kept, "/v1/pets").await.expect(200);
     }
+
     let list = place.run(&[&["key", "list"], &*database].concat()).await.printed();
     let id = list.lines().nth(2).unwrap().split_whitespace().next().unwrap();
     place.run(&[&["key", "revoke", id], &*database].concat()).await.printed();
     let start = Instant::now();
-    for replica in [&here, &there] {
-        replica.until(401, revoked).await;
-    }
+    let refused = join_all(replicas.iter().map(|replica| replica.until(401, revoked))).await;
+    println!("refused by all three {:.1?} after the revocation", refused.iter().max().unwrap());
     assert!(start.elapsed() < Duration::from_secs(5));
-    here.stop().await;
-    there.stop().await;
+    // For good, and no other key with it.
+    for replica in &replicas {
+        replica.get(revoked, "/v1/pets").await.refused(401, "unauthorized");
+        replica.get(kept, "/v1/pets").await.expect(200);
+    }
+
+    // Of two keys that replace each other, both are good everywhere.
+    let rotate =
+        [&["key", "rotate", list.lines().nth(1).unwrap().split_whitespace().next().unwrap()], &*database];
+    let new = place.run(&rotate.concat()).await.printed();
+    for replica in replicas {
+        replica.get(new.trim_end(), "/v1/pets").await.expect(200);
+        replica.get(kept, "/v1/pets").await.expect(200);
+        replica.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cursor_is_good_at_every_replica() {
+    let Some(database) = database().await else { return };
+    let database: Vec<&str> = database.iter().map(String::as_str).collect();
+    let place = Place::new();
+    let replicas = [place.serve(&database).await, place.serve(&database).await, place.serve(&database).await];
+    let key = place.run(&[&["key", "create", "tests"], &*database].concat()).await.printed();
+    let key = key.trim_end();
+    let mut added = Vec::new();
+    for replica in &replicas {
+        added.extend(replica.add(key, 5).await);
+    }
+    added.sort_unstable();
+    let (mut found, mut target) = (Vec::new(), Some("/v1/pets?limit=2".to_owned()));
+    for replica in replicas.iter().cycle() {
+        let Some(page) = target else { break };
+        let page = replica.get(key, &page).await;
+        found.extend(page.expect(200).as_array().unwrap().iter().map(|pet| pet["id"].as_i64().unwrap()));
+        let next = page.header("link").and_then(|link| link.strip_prefix('<')?.split_once('>'));
+        target = next.map(|(target, _)| target.to_owned());
+    }
+    assert_eq!(found, added);
 }

@@ -1,10 +1,24 @@
 //! The commands `backup` and `copy`, and the way back.
 
+use rusqlite::Connection;
+
 use crate::postgres_cluster;
 use crate::program::Place;
 
+/// How many animals are copied where a copy must take its time.
+const MANY: i64 = 30_000;
+
+/// Fills a database that the program has made.
+async fn fill(place: &Place, name: &str) {
+    place.run(&["key", "create", "tests", "--database", &format!("sqlite:{name}")]).await.printed();
+    let sql = "WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < ?1) \
+         INSERT INTO animal (name, category_id, status) \
+         SELECT 'animal ' || n, n, CASE n % 3 WHEN 0 THEN 'sold' WHEN 1 THEN 'pending' END FROM n";
+    Connection::open(place.path(name)).unwrap().execute(sql, [MANY]).unwrap();
+}
+
 #[tokio::test]
-async fn a_backup_of_a_running_service_is_restored_by_its_path() {
+async fn a_backup_of_a_running_service_is_restored_by_its_path_or_in_its_place() {
     let place = Place::new();
     let key = place.key().await;
     let service = place.serve(&[]).await;
@@ -18,6 +32,20 @@ async fn a_backup_of_a_running_service_is_restored_by_its_path() {
 
     let restored = place.serve(&["--database", "sqlite:kept.db"]).await;
     assert_eq!(restored.all(&key).await, before);
+    restored.stop().await;
+
+    // In the place of a database whose process was killed, and left its log behind.
+    let mut killed = place.serve(&[]).await;
+    killed.add(&key, 1).await;
+    killed.signal(rustix::process::Signal::KILL);
+    killed.exit().await;
+    for left in ["animal-store.db-wal", "animal-store.db-shm"] {
+        std::fs::remove_file(place.path(left)).unwrap();
+    }
+    std::fs::rename(place.path("kept.db"), place.path("animal-store.db")).unwrap();
+    let restored = place.serve(&[]).await;
+    assert_eq!(restored.all(&key).await, before);
+    assert_eq!(restored.add(&key, 1).await, [4]);
 }
 
 #[tokio::test]
@@ -43,7 +71,7 @@ async fn a_copied_store_serves_the_same_to_the_same_keys() {
 
     let copy = ["copy", "--from", "sqlite:from.db", "--to", &target];
     let line = place.run(&copy).await.printed();
-    assert!(line.starts_with("25 animals (0 of them from an earlier run) and 1 keys are the same"), "{line}");
+    assert!(line.starts_with("25 animals (0 of them from an earlier run) and 1 key are the same"), "{line}");
     let again = place.run(&copy).await.printed();
     assert!(again.starts_with("25 animals (25 of them from an earlier run)"), "{again}");
     assert_eq!(line.rsplit(' ').next(), again.rsplit(' ').next());
@@ -54,4 +82,74 @@ async fn a_copied_store_serves_the_same_to_the_same_keys() {
     assert_eq!(service.get(&key, "/v1/pets").await.status, 401, "that key is of another store");
     let line = place.run(&copy).await.failed();
     assert_eq!(line, "error: the target holds animals that are not from the source; give an empty database");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_that_was_killed_goes_on_where_it_was() {
+    let Some(cluster) = postgres_cluster::shared() else { return };
+    let database = cluster.database("").await;
+    let target = cluster.url(&database);
+    let place = Place::new();
+    fill(&place, "from.db").await;
+    // Makes the tables, so that there is something to look at.
+    place.run(&["key", "list", "--database", &target]).await.printed();
+    let client = cluster.client(&database).await;
+    let copied =
+        async || -> i64 { client.query_one("SELECT count(*) FROM animal", &[]).await.unwrap().get(0) };
+
+    let copy = ["copy", "--from", "sqlite:from.db", "--to", &target];
+    let mut first = place.start(&copy);
+    while copied().await == 0 {
+        assert!(first.try_wait().unwrap().is_none(), "it ended before it copied anything");
+    }
+    first.start_kill().unwrap();
+    assert_eq!(first.wait().await.unwrap().code(), None, "it ended by itself");
+    // The server may still be at the last chunk.
+    let end = "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity \
+         WHERE datname = current_database() AND application_name = 'animal-store'";
+    client.query_one(end, &[]).await.unwrap();
+    let before = copied().await;
+    assert!(before > 0 && before < MANY, "{before}");
+
+    let line = place.run(&copy).await.printed();
+    let expected = format!("{MANY} animals ({before} of them from an earlier run) and 1 key are the same");
+    assert!(line.starts_with(&expected), "{line}");
+    assert_eq!(copied().await, MANY);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_is_verified() {
+    let Some(cluster) = postgres_cluster::shared() else { return };
+    let database = cluster.database("").await;
+    let target = cluster.url(&database);
+    let place = Place::new();
+    fill(&place, "from.db").await;
+    let copy = ["copy", "--from", "sqlite:from.db", "--to", &target];
+    place.run(&copy).await.printed();
+    let client = cluster.client(&database).await;
+    client.batch_execute("UPDATE animal SET name = name || '.' WHERE id = 12345").await.unwrap();
+    let line = place.run(&copy).await.failed();
+    assert!(line.starts_with("error: the target differs from the source"), "{line}");
+}
+
+#[tokio::test]
+async fn a_copy_shows_on_a_terminal_how_far_it_is() {
+    let place = Place::new();
+    fill(&place, "from.db").await;
+    let copy = ["copy", "--from", "sqlite:from.db", "--to", "sqlite:to.db"];
+    // `script` gives it a terminal, and prints what it prints there.
+    let on_a_terminal = |command: &mut tokio::process::Command| {
+        let program = command.as_std().get_program().to_str().unwrap().to_owned();
+        let line = format!("stty cols 80; {program} {}", copy.join(" "));
+        let directory = command.as_std().get_current_dir().unwrap().to_owned();
+        *command = tokio::process::Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).current_dir(directory).kill_on_drop(true);
+        command.env("TERM", "xterm").stdin(std::process::Stdio::null());
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    };
+    let ran = place.run_changed(&copy, on_a_terminal).await;
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    for words in ["copying", "/30,000", "checking 2/2", "30000 animals (0 of them from an earlier run)"] {
+        assert!(ran.stdout.contains(words), "{words} is not in: {}", ran.stdout);
+    }
 }

@@ -5,6 +5,7 @@
 
 mod battery;
 mod copy;
+mod metrics;
 mod postgres;
 #[path = "../postgres_cluster/mod.rs"]
 mod postgres_cluster;

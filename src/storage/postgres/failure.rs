@@ -4,11 +4,13 @@
 use std::error::Error as _;
 use std::fmt;
 
-use slog::{Logger, error};
+use slog::error;
 use tokio_postgres::Error;
 
 use super::address::ConnectError;
-use crate::storage::StoreError;
+use crate::storage::cause::Cause;
+use crate::storage::metrics::Operation;
+use crate::storage::{StoreError, StoreOptions};
 
 /// Why something was not done, or why nobody knows whether it was.
 #[derive(Debug)]
@@ -76,31 +78,38 @@ impl Failure {
         }
     }
 
-    /// Logs what went wrong while `doing` something, and tells the caller as much as is good for them.
-    pub(super) fn tell(&self, log: &Logger, doing: &'static str) -> StoreError {
-        error!(log, "the database failed"; "doing" => doing, "error" => %self, "code" => self.code());
+    /// Logs and counts what went wrong, and tells the caller as much as is good for them.
+    pub(super) fn tell(&self, options: &StoreOptions, operation: Operation) -> StoreError {
+        error!(options.log, "the database failed";
+            "doing" => operation.as_str(), "error" => %self, "code" => self.code());
+        options.metrics.failed("postgresql", operation, self.cause());
         self.told()
     }
 
     /// What a caller may know.
     pub(super) fn told(&self) -> StoreError {
-        let unavailable = |why: &str| StoreError::Unavailable(why.to_owned());
+        self.cause().into()
+    }
+
+    fn cause(&self) -> Cause {
         match self {
-            Self::Unreachable(_) => unavailable("it cannot be reached"),
-            Self::Late => unavailable("it did not answer in time"),
-            Self::Doubtful => unavailable("it does not know whether a write was replicated"),
-            Self::NotOurs(_) => StoreError::Broken("it holds a value that it should not".to_owned()),
+            Self::Unreachable(_) => Cause::Unreachable,
+            Self::Late => Cause::Timeout,
+            Self::Doubtful => Cause::NotReplicated,
+            Self::NotOurs(_) => Cause::UnexpectedValue,
             Self::Failed(error) => match self.code() {
                 Some(code) => match (class(code), code) {
-                    (_, "55P03" | "57014") | ("40", _) => unavailable("others were in the way for too long"),
-                    ("08" | "57", _) => unavailable("it is stopping or starting"),
-                    (_, "25006") => unavailable("it cannot be written"),
-                    ("53" | "58", _) => unavailable("it is out of resources"),
-                    ("28", _) | (_, "42501") => unavailable("it refuses access"),
-                    _ => StoreError::Broken("the database refused a statement".to_owned()),
+                    (_, "55P03" | "57014") | ("40", _) => Cause::Locked,
+                    ("08" | "57", _) => Cause::Restarting,
+                    (_, "25006") => Cause::ReadOnly,
+                    (_, "53100") => Cause::DiskFull,
+                    ("53", _) => Cause::OutOfResources,
+                    ("58", _) => Cause::Io,
+                    ("28", _) | (_, "42501") => Cause::AccessDenied,
+                    _ => Cause::RefusedStatement,
                 },
-                None if is_lost(error) => unavailable("the connection to it was lost"),
-                None => StoreError::Broken("it answered what was not understood".to_owned()),
+                None if is_lost(error) => Cause::ConnectionLost,
+                None => Cause::NotUnderstood,
             },
         }
     }

@@ -47,9 +47,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use slog::Logger;
 
 use super::copy::Transfer;
+use super::metrics::Operation;
 use super::{KeyRecord, OpenError, PetsFound, PetsQuery, Store, StoreError, StoreOptions};
 use crate::schemas::{NewPet, Pet};
 use address::Address;
@@ -81,7 +81,7 @@ pub struct PostgresStore {
     ended: writer::Ended,
     known_keys: KnownKeys,
     secret: [u8; 32],
-    log: Logger,
+    options: StoreOptions,
 }
 
 struct Open {
@@ -107,7 +107,7 @@ impl PostgresStore {
             ended,
             known_keys: KnownKeys::default(),
             secret,
-            log: options.log.clone(),
+            options: options.clone(),
         })
     }
 
@@ -117,7 +117,7 @@ impl PostgresStore {
         Running: Future<Output = Result<T, Failure>>,
     {
         let readers = self.with_open(|open| Ok(open.readers.clone()))?;
-        readers.run(query).await.map_err(|failure| failure.tell(&self.log, "read"))
+        readers.run(query).await.map_err(|failure| failure.tell(&self.options, Operation::Read))
     }
 
     async fn change(&self, change: Change) -> Result<bool, StoreError> {

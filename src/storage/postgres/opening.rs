@@ -102,7 +102,7 @@ async fn refuse_or_open(address: &Address, options: &StoreOptions) -> Result<[u8
             other => Refusal::Other(other.to_string()),
         })?;
     let client = session.client();
-    look_at_server(client, &options.log).await?;
+    look_at_server(client).await?;
     let up_to_date = match is_ours(client).await? {
         true => refuse_newer(client).await?,
         false => false,
@@ -113,10 +113,12 @@ async fn refuse_or_open(address: &Address, options: &StoreOptions) -> Result<[u8
         refuse_newer(client).await?;
     }
     refuse_without_rights(client).await?;
+    // Not earlier: what is refused has one line, and that is the refusal.
+    warn_of_settings(client, &options.log).await?;
     secret(client).await
 }
 
-async fn look_at_server(client: &Client, log: &Logger) -> Result<(), Refusal> {
+async fn look_at_server(client: &Client) -> Result<(), Refusal> {
     let row =
         client.query_one("SELECT current_setting('server_encoding'), current_schema()::text", &[]).await?;
     let (encoding, schema): (String, Option<String>) = (row.try_get(0)?, row.try_get(1)?);
@@ -126,6 +128,10 @@ async fn look_at_server(client: &Client, log: &Logger) -> Result<(), Refusal> {
     if schema.is_none() {
         return Err(Refusal::NoSchema);
     }
+    Ok(())
+}
+
+async fn warn_of_settings(client: &Client, log: &Logger) -> Result<(), Refusal> {
     let unsafe_settings =
         "SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off'";
     for row in client.query(unsafe_settings, &[]).await? {

@@ -18,7 +18,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use slog::Logger;
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 use tokio_postgres::Statement;
@@ -28,7 +27,8 @@ use super::failure::Failure;
 use super::session::{Purpose, Session};
 use super::{LONGEST_WAIT, animals, keys};
 use crate::schemas::{NewPet, Pet};
-use crate::storage::{KeyRecord, StoreError, StoreOptions};
+use crate::storage::metrics::Operation;
+use crate::storage::{KeyRecord, StoreError, StoreMetrics, StoreOptions};
 
 /// How many tasks write, each with a connection of its own.
 const TASKS: usize = 4;
@@ -43,6 +43,7 @@ const LONGEST_QUEUE: usize = 1 << 20;
 /// The way to the tasks that write. They end when this is dropped and the queue is empty.
 pub(super) struct Writer {
     queue: mpsc::Sender<Waiting>,
+    metrics: StoreMetrics,
 }
 
 /// Tells when all tasks that write have ended.
@@ -121,19 +122,15 @@ impl Writer {
         let (running, ended) = watch::channel(());
         let running = Arc::new(running);
         for _ in 0..TASKS {
-            let committer = Committer {
-                connection: None,
-                address: address.clone(),
-                lock_timeout: options.lock_timeout,
-                log: options.log.clone(),
-            };
+            let committer =
+                Committer { connection: None, address: address.clone(), options: options.clone() };
             let (waiting, running) = (waiting.clone(), running.clone());
             tokio::spawn(async move {
                 committer.run(&waiting).await;
                 drop(running);
             });
         }
-        (Self { queue }, Ended(ended))
+        (Self { queue, metrics: options.metrics.clone() }, Ended(ended))
     }
 
     /// Puts an animal into the queue, or refuses it at once.
@@ -152,11 +149,16 @@ impl Writer {
     ) -> Result<Answer<T>, StoreError> {
         let (caller, receiver) = oneshot::channel();
         let since = Instant::now();
-        match self.queue.try_send(Waiting { since, write: write(caller) }) {
-            Ok(()) => Ok(Answer { until: since + LONGEST_WAIT, receiver }),
-            Err(mpsc::error::TrySendError::Full(_)) => Err(StoreError::Busy),
-            Err(mpsc::error::TrySendError::Closed(_)) => Err(stopped()),
-        }
+        // Before it does, since it may leave at once.
+        self.metrics.joined();
+        let sent = self.queue.try_send(Waiting { since, write: write(caller) });
+        sent.map(|()| Answer { until: since + LONGEST_WAIT, receiver }).map_err(|refused| {
+            self.metrics.left(1);
+            match refused {
+                mpsc::error::TrySendError::Full(_) => StoreError::Busy,
+                mpsc::error::TrySendError::Closed(_) => stopped(),
+            }
+        })
     }
 }
 
@@ -165,8 +167,7 @@ struct Committer {
     /// `None` before the first write and after a failure.
     connection: Option<Connection>,
     address: Address,
-    lock_timeout: Duration,
-    log: Logger,
+    options: StoreOptions,
 }
 
 struct Connection {
@@ -179,6 +180,7 @@ impl Committer {
         let mut batch = Vec::with_capacity(LARGEST_BATCH);
         // One task waits for the queue at a time, the others for the lock.
         while queue.lock().await.recv_many(&mut batch, LARGEST_BATCH).await > 0 {
+            self.options.metrics.left(batch.len());
             batch.retain(|waiting| !waiting.is_abandoned());
             if let Some(oldest) = batch.first() {
                 let until = (oldest.since + LONGEST_WAIT).max(Instant::now() + SHORTEST_TRY);
@@ -189,11 +191,11 @@ impl Committer {
 
     /// Does what is in `batch` and empties it, or gives up at `until`.
     async fn write(&mut self, batch: &mut Vec<Waiting>, until: Instant) {
-        let log = self.log.clone();
+        let options = self.options.clone();
         let connection = match self.connection(until).await {
             Ok(connection) => connection,
             Err(failure) => {
-                failure.tell(&log, "connect to write");
+                failure.tell(&options, Operation::Connect);
                 batch.drain(..).for_each(|waiting| waiting.refuse(&failure));
                 return;
             }
@@ -207,12 +209,12 @@ impl Committer {
             }
         }
         if !animals.is_empty() {
-            connection.add(animals, until, &log).await;
+            connection.add(animals, until, &options).await;
         }
         for (change, caller) in changes {
-            let done = connection.change(&change, until).await;
+            let done = connection.change(&change, until, &options.metrics).await;
             // Nobody may be waiting any more.
-            let _ = caller.send(done.map_err(|failure| refused(&change, &failure, &log)));
+            let _ = caller.send(done.map_err(|failure| refused(&change, &failure, &options)));
         }
     }
 
@@ -223,7 +225,7 @@ impl Committer {
         match &mut self.connection {
             Some(connection) => Ok(connection),
             none => {
-                let connecting = Connection::new(&self.address, self.lock_timeout, &self.log);
+                let connecting = Connection::new(&self.address, &self.options);
                 let connection = timeout_at(until, connecting).await.unwrap_or(Err(Failure::Late))?;
                 Ok(none.insert(connection))
             }
@@ -232,8 +234,9 @@ impl Committer {
 }
 
 impl Connection {
-    async fn new(address: &Address, lock_timeout: Duration, log: &Logger) -> Result<Self, Failure> {
-        let session = Session::connect(address, Purpose::Writing, lock_timeout, log).await?;
+    async fn new(address: &Address, options: &StoreOptions) -> Result<Self, Failure> {
+        let StoreOptions { lock_timeout, log, .. } = options;
+        let session = Session::connect(address, Purpose::Writing, *lock_timeout, log).await?;
         let insert = animals::prepare_insert(session.client()).await?;
         Ok(Self { session, insert })
     }
@@ -243,14 +246,14 @@ impl Connection {
         &self,
         animals: Vec<(NewPet, oneshot::Sender<Result<Pet, StoreError>>)>,
         until: Instant,
-        log: &Logger,
+        options: &StoreOptions,
     ) {
         let all: Vec<&NewPet> = animals.iter().map(|(new, _)| new).collect();
-        let ids: Vec<Result<i64, StoreError>> = match self.insert(&all, until).await {
+        let ids: Vec<Result<i64, StoreError>> = match self.insert(&all, until, &options.metrics).await {
             Ok(ids) => ids.into_iter().map(Ok).collect(),
-            Err(failure) if failure.is_about_values() => self.insert_each(&all, until, log).await,
+            Err(failure) if failure.is_about_values() => self.insert_each(&all, until, options).await,
             Err(failure) => {
-                failure.tell(log, "add animals");
+                failure.tell(options, Operation::Write);
                 all.iter().map(|_| Err(failure.told())).collect()
             }
         };
@@ -260,9 +263,16 @@ impl Connection {
         }
     }
 
-    async fn insert(&self, animals: &[&NewPet], until: Instant) -> Result<Vec<i64>, Failure> {
+    async fn insert(
+        &self,
+        animals: &[&NewPet],
+        until: Instant,
+        metrics: &StoreMetrics,
+    ) -> Result<Vec<i64>, Failure> {
         let insert = animals::insert(self.session.client(), &self.insert, animals);
-        self.session.write_until(until, insert).await
+        let ids = self.session.write_until(until, insert).await?;
+        metrics.committed(animals.len());
+        Ok(ids)
     }
 
     /// Stores animals one by one, after they were refused together.
@@ -270,20 +280,20 @@ impl Connection {
         &self,
         animals: &[&NewPet],
         until: Instant,
-        log: &Logger,
+        options: &StoreOptions,
     ) -> Vec<Result<i64, StoreError>> {
         let mut ids = Vec::with_capacity(animals.len());
         for animal in animals {
-            let id = match self.insert(&[animal], until).await {
+            let id = match self.insert(&[animal], until, &options.metrics).await {
                 Ok(one) => one.first().copied().ok_or_else(stopped),
-                Err(failure) => Err(failure.tell(log, "add an animal")),
+                Err(failure) => Err(failure.tell(options, Operation::Write)),
             };
             ids.push(id);
         }
         ids
     }
 
-    async fn change(&self, change: &Change, until: Instant) -> Result<bool, Failure> {
+    async fn change(&self, change: &Change, until: Instant, metrics: &StoreMetrics) -> Result<bool, Failure> {
         let client = self.session.client();
         let work = async {
             match change {
@@ -294,15 +304,17 @@ impl Connection {
                 Change::TakeKey(key) => keys::take(client, key).await,
             }
         };
-        self.session.write_until(until, work).await
+        let done = self.session.write_until(until, work).await?;
+        metrics.committed(1);
+        Ok(done)
     }
 }
 
 /// What to tell the caller of a change that failed.
-fn refused(change: &Change, failure: &Failure, log: &Logger) -> StoreError {
+fn refused(change: &Change, failure: &Failure, options: &StoreOptions) -> StoreError {
     let is_about_keys = matches!(change, Change::AddKey(_) | Change::RotateKey(..) | Change::TakeKey(_));
     if is_about_keys && failure.code() == Some("23505") {
         return StoreError::Broken("there is a key with this id or this hash already".to_owned());
     }
-    failure.tell(log, "change keys")
+    failure.tell(options, Operation::Write)
 }

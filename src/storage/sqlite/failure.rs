@@ -1,38 +1,42 @@
 //! From an error of SQLite to one of [`StoreError`]. The details go to the log, not to the caller.
 
 use rusqlite::{Error, ErrorCode};
-use slog::{Logger, error};
+use slog::error;
 
-use crate::storage::StoreError;
+use crate::storage::cause::Cause;
+use crate::storage::metrics::Operation;
+use crate::storage::{StoreError, StoreOptions};
 
-/// Logs what went wrong while `doing` something, and tells the caller as much as is good for them.
-pub(super) fn failure(log: &Logger, doing: &'static str, error: &Error) -> StoreError {
-    error!(log, "the database failed"; "doing" => doing, "error" => %error, "code" => extended_code(error));
+/// Logs and counts that something went wrong, and tells the caller as much as is good for them.
+pub(super) fn failure(options: &StoreOptions, operation: Operation, error: &Error) -> StoreError {
+    error!(options.log, "the database failed";
+        "doing" => operation.as_str(), "error" => %error, "code" => extended_code(error));
+    options.metrics.failed("sqlite", operation, cause(error));
     told(error)
 }
 
 /// What a caller may know of `error`.
 pub(super) fn told(error: &Error) -> StoreError {
-    let unavailable = |why: &str| StoreError::Unavailable(why.to_owned());
+    cause(error).into()
+}
+
+fn cause(error: &Error) -> Cause {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            unavailable("another process holds its lock")
-        }
-        Some(ErrorCode::DiskFull) => unavailable("the disk is full"),
-        Some(ErrorCode::SystemIoFailure) => unavailable("the disk failed"),
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => unavailable("it cannot be written"),
-        Some(ErrorCode::CannotOpen) => unavailable("its file cannot be opened"),
-        Some(ErrorCode::OutOfMemory) => unavailable("there is not enough memory"),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Cause::Locked,
+        Some(ErrorCode::DiskFull) => Cause::DiskFull,
+        Some(ErrorCode::SystemIoFailure) => Cause::Io,
+        Some(ErrorCode::ReadOnly) => Cause::ReadOnly,
+        Some(ErrorCode::PermissionDenied) => Cause::AccessDenied,
+        Some(ErrorCode::CannotOpen) => Cause::Unreachable,
+        Some(ErrorCode::OutOfMemory) => Cause::OutOfResources,
         Some(
             ErrorCode::OperationInterrupted
             | ErrorCode::OperationAborted
             | ErrorCode::FileLockingProtocolFailed,
-        ) => unavailable("the operation was interrupted"),
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            StoreError::Broken("its file is damaged".to_owned())
-        }
-        Some(_) => StoreError::Broken("the database refused a statement".to_owned()),
-        None => StoreError::Broken("it holds a value that it should not".to_owned()),
+        ) => Cause::Interrupted,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Cause::Damaged,
+        Some(_) => Cause::RefusedStatement,
+        None => Cause::UnexpectedValue,
     }
 }
 

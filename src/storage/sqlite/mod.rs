@@ -38,9 +38,9 @@ use std::sync::{PoisonError, RwLock};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::Connection;
-use slog::Logger;
 
 use super::copy::Transfer;
+use super::metrics::Operation;
 use super::{KeyRecord, OpenError, PetsFound, PetsQuery, Store, StoreError, StoreOptions};
 use crate::schemas::{NewPet, Pet};
 use failure::failure;
@@ -65,7 +65,7 @@ pub struct SqliteStore {
     open: RwLock<Option<Open>>,
     ended: writer::Ended,
     secret: [u8; 32],
-    log: Logger,
+    options: StoreOptions,
 }
 
 struct Open {
@@ -88,14 +88,14 @@ impl SqliteStore {
             open: RwLock::new(Some(Open { readers, writer })),
             ended,
             secret: opened.secret,
-            log: options.log.clone(),
+            options: options.clone(),
         })
     }
 
     fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         let open = open.as_ref().ok_or_else(closed)?;
-        open.readers.run(query).map_err(|error| failure(&self.log, "read", &error))
+        open.readers.run(query).map_err(|error| failure(&self.options, Operation::Read, &error))
     }
 
     async fn write<T: Send + 'static>(

@@ -19,6 +19,7 @@ use rand::TryRng;
 use rand::rngs::SysRng;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, OptionalExtension};
+use rustix::fs::Access;
 
 use super::connection;
 use super::migrations::{APPLICATION_ID, NEWEST, migrate, version};
@@ -108,6 +109,7 @@ pub(super) fn open_for_backup(path: &Path, lock_timeout: Duration) -> Result<Con
     let open = || {
         let path = fs::canonicalize(path).map_err(Refusal::Forbidden)?;
         look_untouched(&path)?;
+        refuse_unwritable(&path)?;
         // One that may write removes the log's files again if nobody else uses them.
         let connection = connection::writing(&path, lock_timeout)?;
         refuse_others(&connection)?;
@@ -124,6 +126,7 @@ fn refuse_or_open(path: &Path, lock_timeout: Duration) -> Result<Opened, Refusal
     let path = std::path::absolute(path).map_err(Refusal::Forbidden)?;
     let path = existing(&path)?;
     look_untouched(&path)?;
+    refuse_unwritable(&path)?;
 
     let log = beside(&path, "-wal");
     let mut connection = connection::writing(&path, lock_timeout)?;
@@ -165,6 +168,11 @@ fn existing(path: &Path) -> Result<PathBuf, Refusal> {
         Err(error) => return Err(Refusal::Forbidden(error)),
     }
     fs::canonicalize(path).map_err(Refusal::Forbidden)
+}
+
+/// Without the right to write, SQLite would read, and leave a log beside the file that is as little writable.
+fn refuse_unwritable(path: &Path) -> Result<(), Refusal> {
+    rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK).map_err(|_| Refusal::NotWritable)
 }
 
 /// The first look. What it cannot judge without the log it leaves to the second.

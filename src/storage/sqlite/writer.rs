@@ -19,11 +19,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use slog::{Logger, error, warn};
+use slog::warn;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{connection, failure};
-use crate::storage::{StoreError, StoreOptions};
+use crate::storage::metrics::Operation;
+use crate::storage::{StoreError, StoreMetrics, StoreOptions};
 
 /// Bounds how long the last of a batch waits for the first, and what one failure takes with it.
 const LARGEST_BATCH: usize = 256;
@@ -37,6 +38,7 @@ pub(super) type Attempt<T> = rusqlite::Result<Result<T, StoreError>>;
 /// The way to the thread that writes. The thread ends when this is dropped and the queue is empty.
 pub(super) struct Writer {
     queue: mpsc::Sender<Waiting>,
+    metrics: StoreMetrics,
 }
 
 /// Tells when the thread that writes has ended.
@@ -115,17 +117,12 @@ impl Writer {
     ) -> std::io::Result<(Self, Ended)> {
         let (queue, waiting) = mpsc::channel(options.write_queue.clamp(1, LONGEST_QUEUE));
         let (running, ended) = watch::channel(());
-        let committer = Committer {
-            connection: Some(connection),
-            path,
-            lock_timeout: options.lock_timeout,
-            log: options.log.clone(),
-        };
+        let committer = Committer { connection: Some(connection), path, options: options.clone() };
         std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
             committer.run(waiting);
             drop(running);
         })?;
-        Ok((Self { queue }, Ended(ended)))
+        Ok((Self { queue, metrics: options.metrics.clone() }, Ended(ended)))
     }
 
     /// Puts a write into the queue, or refuses it at once. The answer comes after COMMIT.
@@ -136,11 +133,15 @@ impl Writer {
     {
         let (caller, answer) = oneshot::channel();
         let job = Box::new(Write { work: Some(work), done: None, caller });
-        match self.queue.try_send(Waiting { since: Instant::now(), job }) {
-            Ok(()) => Ok(answer),
-            Err(mpsc::error::TrySendError::Full(_)) => Err(StoreError::Busy),
-            Err(mpsc::error::TrySendError::Closed(_)) => Err(stopped()),
-        }
+        // Before it does, since it may leave at once.
+        self.metrics.joined();
+        self.queue.try_send(Waiting { since: Instant::now(), job }).map(|()| answer).map_err(|refused| {
+            self.metrics.left(1);
+            match refused {
+                mpsc::error::TrySendError::Full(_) => StoreError::Busy,
+                mpsc::error::TrySendError::Closed(_) => stopped(),
+            }
+        })
     }
 }
 
@@ -149,19 +150,19 @@ struct Committer {
     /// `None` after a failure, until the next batch opens it again.
     connection: Option<Connection>,
     path: PathBuf,
-    lock_timeout: Duration,
-    log: Logger,
+    options: StoreOptions,
 }
 
 impl Committer {
     fn run(mut self, mut queue: mpsc::Receiver<Waiting>) {
         let mut batch = Vec::with_capacity(LARGEST_BATCH);
         while queue.blocking_recv_many(&mut batch, LARGEST_BATCH) > 0 {
-            let failed = self.commit(&mut batch).err();
-            if let Some(error) = &failed {
-                error!(self.log, "a batch of writes failed"; "writes" => batch.len(), "error" => %error);
-                self.recover(error);
-            }
+            self.options.metrics.left(batch.len());
+            let failed = self.commit(&mut batch).err().map(|error| {
+                self.recover(&error);
+                failure::failure(&self.options, Operation::Write, &error);
+                error
+            });
             for waiting in batch.drain(..) {
                 waiting.job.answer(failed.as_ref().map(failure::told));
             }
@@ -172,21 +173,26 @@ impl Committer {
     /// Does all of `batch` in one transaction.
     fn commit(&mut self, batch: &mut [Waiting]) -> rusqlite::Result<()> {
         let wanted = batch.iter().filter(|waiting| !waiting.job.is_abandoned());
-        let waited = wanted.map(|waiting| waiting.since.elapsed()).max().unwrap_or(self.lock_timeout);
+        let waited = wanted.map(|waiting| waiting.since.elapsed()).max().unwrap_or(self.options.lock_timeout);
         let connection = match &mut self.connection {
             Some(connection) => connection,
-            none => none.insert(connection::writing(&self.path, self.lock_timeout)?),
+            none => none.insert(connection::writing(&self.path, self.options.lock_timeout)?),
         };
-        connection::set_wait(connection, self.lock_timeout.saturating_sub(waited))?;
+        connection::set_wait(connection, self.options.lock_timeout.saturating_sub(waited))?;
         execute(connection, "BEGIN IMMEDIATE")?;
+        let mut kept = 0;
         for waiting in batch.iter_mut().filter(|waiting| !waiting.job.is_abandoned()) {
             execute(connection, "SAVEPOINT one")?;
-            if !waiting.job.run(connection)? {
+            if waiting.job.run(connection)? {
+                kept += 1;
+            } else {
                 execute(connection, "ROLLBACK TO one")?;
             }
             execute(connection, "RELEASE one")?;
         }
-        execute(connection, "COMMIT")
+        execute(connection, "COMMIT")?;
+        self.options.metrics.committed(kept);
+        Ok(())
     }
 
     /// Leaves a connection without a transaction, or none.
@@ -205,7 +211,7 @@ impl Committer {
             .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
             .and_then(|()| connection.close().map_err(|(_, error)| error));
         if let Err(error) = checkpoint {
-            warn!(self.log, "the log was left for the next start"; "error" => %error);
+            warn!(self.options.log, "the log was left for the next start"; "error" => %error);
         }
     }
 }

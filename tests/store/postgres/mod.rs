@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use animal_store::storage::{Store, StoreOptions, open};
+use animal_store::storage::{Store, StoreMetrics, StoreOptions, open};
 use tokio_postgres::Client;
 
 use crate::battery::{Engine, battery};
@@ -35,7 +35,7 @@ impl Postgres {
         self.cluster.url(&self.name)
     }
 
-    async fn with(&self, options: &StoreOptions) -> Arc<dyn Store> {
+    pub(crate) async fn with(&self, options: &StoreOptions) -> Arc<dyn Store> {
         open(&self.url(), options).await.unwrap()
     }
 
@@ -80,5 +80,6 @@ pub(crate) fn options() -> StoreOptions {
         write_queue: 1024,
         lock_timeout: Duration::from_secs(2),
         log: slog::Logger::root(slog::Discard, slog::o!()),
+        metrics: StoreMetrics::default(),
     }
 }

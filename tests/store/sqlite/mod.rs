@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use animal_store::storage::{Store, StoreOptions, open};
+use animal_store::storage::{Store, StoreMetrics, StoreOptions, open};
 use tempfile::TempDir;
 
 use crate::battery::{Engine, battery};
@@ -27,7 +27,7 @@ impl Sqlite {
         format!("sqlite:{}", self.path().to_str().unwrap())
     }
 
-    async fn with(&self, options: &StoreOptions) -> Arc<dyn Store> {
+    pub(crate) async fn with(&self, options: &StoreOptions) -> Arc<dyn Store> {
         open(&self.url(), options).await.unwrap()
     }
 
@@ -52,5 +52,6 @@ pub(crate) fn options() -> StoreOptions {
         write_queue: 1024,
         lock_timeout: Duration::from_secs(10),
         log: slog::Logger::root(slog::Discard, slog::o!()),
+        metrics: StoreMetrics::default(),
     }
 }

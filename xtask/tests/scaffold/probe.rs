@@ -11,7 +11,7 @@ use std::time::Duration;
 use animal_store::document::Document;
 use animal_store::keys::commands;
 use animal_store::server::{Server, ServerOptions};
-use animal_store::storage::{self, StoreOptions};
+use animal_store::storage::{self, StoreMetrics, StoreOptions};
 use jiff::Timestamp;
 use jiff::civil::date;
 use xtask::check::{Options, run};
@@ -36,8 +36,12 @@ async fn main() {
 
 async fn serve(spec: &Path) -> (Server, String) {
     let log = slog::Logger::root(slog::Discard, slog::o!());
-    let store =
-        StoreOptions { write_queue: 16, lock_timeout: Duration::from_secs(2), log: log.clone() };
+    let store = StoreOptions {
+        write_queue: 16,
+        lock_timeout: Duration::from_secs(2),
+        log: log.clone(),
+        metrics: StoreMetrics::default(),
+    };
     let database = format!("sqlite:{}", spec.with_extension("db").display());
     let store = storage::open(&database, &store).await.unwrap();
     let key = commands::create(&*store, "probe", Timestamp::now(), None).await.unwrap().secret;

@@ -76,11 +76,8 @@ async fn animals_outlive_the_service() {
     let mut service = Service::start().await;
     let pet = service.post(json!({ "name": "Rex", "categoryId": 3, "status": "sold" })).await.expect(201);
     service.stop(std::time::Duration::from_secs(5)).await;
-    let connection = rusqlite::Connection::open(service.database().strip_prefix("sqlite:").unwrap()).unwrap();
-    let stored: (i64, String) = connection
-        .query_row("SELECT id, name FROM animal", [], |row| Ok((row.get(0)?, row.get(1)?)))
-        .unwrap();
-    assert_eq!(stored, (id(&pet), "Rex".to_owned()));
+    let stored = service.store_elsewhere().await.pet(id(&pet)).await.unwrap().expect("the animal");
+    assert_eq!(serde_json::to_value(stored).unwrap(), pet);
 }
 
 #[tokio::test]

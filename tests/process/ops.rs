@@ -1,0 +1,194 @@
+//! The operators' listener: health, and what was counted.
+
+use reqwest::Method;
+use rustix::process::Signal;
+use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+
+use crate::program::{Place, Program};
+use crate::recorder::ask::Ask as _;
+
+/// The value of a series, as it is written on the page; 0 if it is not there.
+pub fn value(page: &str, series: &str) -> f64 {
+    let line = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+    line.map_or(0.0, |value| value.parse().unwrap())
+}
+
+async fn page(service: &Program) -> String {
+    let (status, page) = service.ops("/metrics").await;
+    assert_eq!(status, 200);
+    assert!(page.ends_with("# EOF\n"), "{page}");
+    page
+}
+
+/// How many answers were counted.
+fn answers(page: &str, method: &str, route: &str, status: u16) -> f64 {
+    let labels = format!(
+        r#"http_request_method="{method}",http_route="{route}",http_response_status_code="{status}""#
+    );
+    let count = value(page, &format!("http_server_request_duration_seconds_count{{{labels}}}"));
+    let all = format!(r#"http_server_request_duration_seconds_bucket{{le="+Inf",{labels}}}"#);
+    assert_eq!(value(page, &all), count);
+    count
+}
+
+#[tokio::test]
+async fn a_running_service_is_alive_and_ready() {
+    let place = Place::new();
+    let service = place.serve(&["--ops-bind", "0"]).await;
+    assert_eq!(service.ops("/livez").await, (200, "alive\n".to_owned()));
+    assert_eq!(service.ops("/readyz").await, (200, "ready\n".to_owned()));
+    assert_eq!(service.ops("/v1/pets").await.0, 404, "it has no operations");
+}
+
+/// The addresses that a process listens on, as the system writes them: hexadecimal, in its own byte order.
+fn listeners(service: &Program) -> Vec<String> {
+    let process = format!("/proc/{}", service.pid());
+    let links = std::fs::read_dir(format!("{process}/fd")).unwrap();
+    let open: Vec<_> = links.flatten().flat_map(|link| std::fs::read_link(link.path())).collect();
+    let sockets = std::fs::read_to_string(format!("{process}/net/tcp")).unwrap();
+    let listens = |line: &str| {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        let inode = std::path::PathBuf::from(format!("socket:[{}]", fields[9]));
+        (fields[3] == "0A" && open.contains(&inode)).then(|| fields[1].split(':').next().unwrap().to_owned())
+    };
+    sockets.lines().skip(1).filter_map(listens).collect()
+}
+
+#[tokio::test]
+async fn a_bare_port_is_on_the_loopback_and_without_one_there_is_no_such_listener() {
+    let place = Place::new();
+    assert_eq!(listeners(&place.serve(&["--ops-bind", "0"]).await), ["0100007F", "0100007F"]);
+    assert_eq!(listeners(&place.serve(&[]).await), ["0100007F"]);
+}
+
+#[tokio::test]
+async fn clients_see_nothing_of_it() {
+    let place = Place::new();
+    let key = place.key().await;
+    let service = place.serve(&["--ops-bind", "0"]).await;
+    for target in ["/metrics", "/livez", "/readyz", "/v1/metrics"] {
+        service.get(&key, target).await.refused(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn requests_are_counted_by_method_route_and_status() {
+    let place = Place::new();
+    let key = place.key().await;
+    let service = place.serve(&["--ops-bind", "0"]).await;
+    let before = page(&service).await;
+    assert_eq!(answers(&before, "GET", "/v1/pets", 200), 0.0);
+    let added = service.add(&key, 3).await;
+    service.get(&key, "/v1/pets").await.expect(200);
+    service.get(&key, "/v1/pets?limit=1").await.expect(200);
+    service.get(&key, "/v1/pets?limit=0").await.refused(400, "invalid_parameter");
+    service.get(&key, &format!("/v1/pets/{}", added[0])).await.expect(200);
+    service.get(&key, "/v1/pets/999").await.refused(404, "not_found");
+    service.get(&key, "/v1/nothing").await.refused(404, "not_found");
+    service.request(Method::HEAD, &key, "/v1/pets").answer().await;
+    service.request(Method::DELETE, &key, "/v1/pets").answer().await.refused(405, "method_not_allowed");
+
+    let page = page(&service).await;
+    for (method, route, status, count) in [
+        ("POST", "/v1/pets", 201, 3.0),
+        ("GET", "/v1/pets", 200, 2.0),
+        ("GET", "/v1/pets", 400, 1.0),
+        ("GET", "/v1/pets/{petId}", 200, 1.0),
+        ("GET", "/v1/pets/{petId}", 404, 1.0),
+        ("HEAD", "/v1/pets", 200, 1.0),
+        ("GET", "", 404, 1.0),
+        ("DELETE", "", 405, 1.0),
+    ] {
+        assert_eq!(answers(&page, method, route, status), count, "{method} {route} {status}\n{page}");
+    }
+    let series = page.lines().filter(|line| line.starts_with("http_server_request_duration_seconds_count"));
+    assert_eq!(series.count(), 8, "{page}");
+}
+
+#[tokio::test]
+async fn refused_keys_are_counted_by_reason() {
+    let place = Place::new();
+    let service = place.serve(&["--ops-bind", "0"]).await;
+    service.request(Method::GET, "nonsense", "/v1/pets").answer().await.refused(401, "unauthorized");
+    for _ in 0..2 {
+        let answer = reqwest::get(format!("http://{}/v1/pets", service.address)).await.unwrap();
+        assert_eq!(answer.status(), 401);
+    }
+    let page = page(&service).await;
+    assert_eq!(value(&page, r#"authentication_failures_total{reason="invalid"}"#), 1.0, "{page}");
+    assert_eq!(value(&page, r#"authentication_failures_total{reason="missing"}"#), 2.0, "{page}");
+}
+
+#[tokio::test]
+async fn calls_of_deprecated_operations_are_counted_by_the_identifier_of_the_key() {
+    let place = Place::new();
+    let keys = [place.key().await, place.key().await];
+    let list = place.run(&["key", "list"]).await.printed();
+    let ids: Vec<_> = list.lines().skip(1).map(|line| line.split_whitespace().next().unwrap()).collect();
+    let service = place.serve(&["--ops-bind", "0"]).await;
+    for key in [&keys[0], &keys[0], &keys[1]] {
+        service.get(key, "/v1/pets/1").await.refused(404, "not_found");
+    }
+    service.get(&keys[1], "/v1/pets").await.expect(200);
+    service.get("nonsense", "/v1/pets/1").await.refused(401, "unauthorized");
+    let page = page(&service).await;
+    let calls = |id: &str| {
+        value(&page, &format!(r#"deprecated_operation_calls_total{{operation="getPet",key_id="{id}"}}"#))
+    };
+    assert_eq!((calls(ids[0]), calls(ids[1])), (2.0, 1.0), "{page}");
+    assert_eq!(page.matches("deprecated_operation_calls_total{").count(), 2, "{page}");
+}
+
+#[tokio::test]
+async fn the_page_has_every_family_and_no_key() {
+    let place = Place::new();
+    let key = place.key().await;
+    let service = place.serve(&["--ops-bind", "0"]).await;
+    service.add(&key, 2).await;
+    service.get(&key, "/v1/pets/1").await.expect(200);
+    service.get(&key, &format!("/v1/{key}")).await.refused(404, "not_found");
+    service.get(&format!("{key}x"), "/v1/pets").await.refused(401, "unauthorized");
+    let lock = rusqlite::Connection::open(place.path("animal-store.db")).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    service.post(&key, &json!({ "name": "Rex", "categoryId": 3 })).await.refused(503, "unavailable");
+    lock.execute_batch("ROLLBACK").unwrap();
+    let page = page(&service).await;
+    for family in [
+        "http_server_request_duration_seconds histogram",
+        "authentication_failures counter",
+        "deprecated_operation_calls counter",
+        "store_write_queue_depth gauge",
+        "store_write_batch_size histogram",
+        "database_errors counter",
+    ] {
+        assert!(page.contains(&format!("# TYPE {family}\n")), "{family} is not in:\n{page}");
+    }
+    assert_eq!(value(&page, "store_write_batch_size_sum"), 2.0, "{page}");
+    assert_eq!(value(&page, "store_write_queue_depth"), 0.0, "{page}");
+    let locked = r#"{db_system_name="sqlite",db_operation_name="write",error_type="locked"}"#;
+    assert_eq!(value(&page, &format!("database_errors_total{locked}")), 1.0, "{page}");
+    assert!(!page.contains("ask_") && !page.contains(&key[4..]), "{page}");
+}
+
+#[tokio::test]
+async fn a_service_that_stops_is_alive_and_not_ready() {
+    let place = Place::new();
+    let key = place.key().await;
+    let mut service = place.serve(&["--ops-bind", "0"]).await;
+    // Keeps it from ending.
+    let mut half_a_request = TcpStream::connect(service.address).await.unwrap();
+    let head = format!(
+        "POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: 29\r\n\r\n"
+    );
+    half_a_request.write_all(head.as_bytes()).await.unwrap();
+    service.get(&key, "/v1/pets").await.expect(200);
+    service.readiness(200).await;
+    service.signal(Signal::TERM);
+    assert_eq!(service.readiness(503).await, "stopping\n");
+    assert_eq!(service.ops("/livez").await.0, 200);
+    half_a_request.write_all(br#"{"name":"Rex","categoryId":3}"#).await.unwrap();
+    assert_eq!(service.exit().await.0, Some(0));
+}

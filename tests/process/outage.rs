@@ -1,0 +1,143 @@
+//! PostgreSQL stops under load and comes back: what clients and operators see of it.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use reqwest::Method;
+use serde_json::json;
+use tokio::sync::Notify;
+use tokio::time::sleep;
+
+use crate::ops::value;
+use crate::postgres_cluster::Cluster;
+use crate::program::{Place, Program};
+use crate::recorder::ask::Ask as _;
+
+const WRITERS: usize = 16;
+/// The time that a request has by default.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// How long the server is away.
+fn outage() -> Duration {
+    let long = std::env::var_os("STORE_TESTS_LONG").is_some_and(|value| value == "1");
+    Duration::from_secs(if long { 10 } else { 3 })
+}
+
+#[derive(Default)]
+struct Load {
+    sent: AtomicUsize,
+    /// The names that were acknowledged, by identifier.
+    acknowledged: Mutex<BTreeMap<i64, String>>,
+    unavailable: Mutex<Vec<Duration>>,
+    is_over: AtomicBool,
+    more: Notify,
+}
+
+impl Load {
+    fn acknowledged(&self) -> usize {
+        self.acknowledged.lock().unwrap().len()
+    }
+
+    async fn more(&self, count: usize) {
+        let goal = self.acknowledged() + count;
+        while self.acknowledged() < goal {
+            self.more.notified().await;
+        }
+    }
+
+    /// Adds animals with names of their own until the load is over.
+    async fn write(&self, service: &Program, key: &str) {
+        while !self.is_over.load(Ordering::Relaxed) {
+            let number = self.sent.fetch_add(1, Ordering::Relaxed);
+            let name = format!("animal {number}");
+            let pet = json!({ "name": name, "categoryId": 1 });
+            let start = Instant::now();
+            let answer = service.request(Method::POST, key, "/v1/pets").json(&pet).answer().await;
+            let took = start.elapsed();
+            if answer.status == 201 {
+                let id = answer.expect(201)["id"].as_i64().unwrap();
+                let other = self.acknowledged.lock().unwrap().insert(id, name);
+                assert_eq!(other, None, "an identifier was given twice");
+                self.more.notify_one();
+                continue;
+            }
+            answer.refused(503, "unavailable");
+            assert_eq!(answer.header("retry-after"), Some("1"));
+            self.unavailable.lock().unwrap().push(took);
+            // Less patient than it is told to be.
+            sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgresql_may_stop_under_load() {
+    let Some(cluster) = Cluster::start() else { return };
+    let database = cluster.url("postgres");
+    let place = Place::new();
+    let key = place.run(&["key", "create", "tests", "--database", &database]).await.printed();
+    let key = key.trim_end();
+    let service = place.serve(&["--ops-bind", "0", "--database", &database]).await;
+    assert_eq!(service.readiness(200).await, "ready\n");
+
+    let load = Load::default();
+    let writers = join_all((0..WRITERS).map(|_| load.write(&service, key)));
+    let operator = async {
+        load.more(500).await;
+        cluster.stop();
+        let stopped = Instant::now();
+        assert_eq!(service.readiness(503).await, "the database does not answer\n");
+        let red = stopped.elapsed();
+        assert_eq!(service.ops("/livez").await.0, 200);
+        sleep(outage().saturating_sub(stopped.elapsed())).await;
+        assert_eq!(service.ops("/readyz").await.0, 503);
+        cluster.boot();
+        let booted = Instant::now();
+        service.readiness(200).await;
+        let green = booted.elapsed();
+        load.more(500).await;
+        load.is_over.store(true, Ordering::Relaxed);
+        (red, stopped.elapsed() - booted.elapsed(), green)
+    };
+    let (_, (red, away, green)) = tokio::join!(writers, operator);
+
+    let found = service.all(key).await;
+    let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+    for pet in &found {
+        *names.entry(pet["name"].as_str().unwrap()).or_default() += 1;
+    }
+    let acknowledged = load.acknowledged.into_inner().unwrap();
+    let unavailable = load.unavailable.into_inner().unwrap();
+    let slowest = unavailable.iter().max().copied().unwrap_or_default();
+    let lost = acknowledged.values().filter(|name| !names.contains_key(name.as_str())).count();
+    let doubled = names.values().filter(|count| **count > 1).count();
+    println!(
+        "away {away:.1?}: sent {}, 201 {}, 503 {}, found {}, lost {lost}, doubled {doubled}; slowest 503 after \
+         {slowest:.1?}; not ready {red:.1?} after the stop, ready {green:.1?} after the start",
+        load.sent.load(Ordering::Relaxed),
+        acknowledged.len(),
+        unavailable.len(),
+        found.len(),
+    );
+    assert_eq!((lost, doubled), (0, 0));
+    assert_eq!(load.sent.into_inner(), acknowledged.len() + unavailable.len());
+    assert!(!unavailable.is_empty() && slowest < DEADLINE);
+    // What was not acknowledged may be there all the same, if the answer was cut off.
+    assert!((acknowledged.len()..=acknowledged.len() + unavailable.len()).contains(&found.len()));
+
+    let (_, page) = service.ops("/metrics").await;
+    let answered = |status: u16| {
+        let labels = format!(
+            r#"http_request_method="POST",http_route="/v1/pets",http_response_status_code="{status}""#
+        );
+        value(&page, &format!("http_server_request_duration_seconds_count{{{labels}}}"))
+    };
+    assert_eq!(answered(201), acknowledged.len() as f64);
+    assert_eq!(answered(503), unavailable.len() as f64);
+    assert!(page.contains(r#"database_errors_total{db_system_name="postgresql""#), "{page}");
+    assert_eq!(value(&page, "store_write_queue_depth"), 0.0);
+    service.stop().await;
+}
