@@ -82,11 +82,12 @@ pub(super) fn all_there(parts: &[Part]) -> Result<(), String> {
 /// What npm says.
 pub(super) fn install_node(place: &Place) -> Result<String, String> {
     let directory = bring(place, "node")?;
-    let summary = install(&directory, &["package.json", "package-lock.json"], "node_modules/.bin/tsc", || {
-        let mut npm = Command::new(NPM.path()?);
-        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
-        run("npm", &mut npm, &place.logs(), INSTALLING).map(drop)
-    })?;
+    let summary =
+        install(&directory, &["package.json", "package-lock.json"], "node_modules/.bin/tsc", || {
+            let mut npm = Command::new(NPM.path()?);
+            npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
+            run("npm", &mut npm, &place.logs(), INSTALLING).map(drop)
+        })?;
     let version = run("node", place.node_command("node").arg("--version"), &place.logs(), ASKING)?;
     let major = version.trim().trim_start_matches('v').split('.').next().and_then(|it| it.parse().ok());
     if major.is_none_or(|major: u32| major < OLDEST_NODE) {
