@@ -34,12 +34,12 @@ pub(crate) struct HeldBack(Rlimit);
 pub(crate) fn hold_back() -> HeldBack {
     let limit = getrlimit(Resource::Nofile);
     // If that is refused, a connection that comes at the very end may be closed without an answer.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..limit.clone() });
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..limit });
     HeldBack(limit)
 }
 
 impl Drop for HeldBack {
     fn drop(&mut self) {
-        let _ = setrlimit(Resource::Nofile, self.0.clone());
+        let _ = setrlimit(Resource::Nofile, self.0);
     }
 }
