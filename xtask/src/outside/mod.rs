@@ -7,7 +7,7 @@
 
 mod clients;
 mod linters;
-mod process;
+pub(crate) mod process;
 mod schemathesis;
 mod service;
 mod tools;
