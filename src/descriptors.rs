@@ -25,3 +25,21 @@ pub(crate) fn raise() -> Result<(), String> {
         _ => Ok(()),
     }
 }
+
+/// As long as this is there, no connection is accepted.
+pub(crate) struct HeldBack(Rlimit);
+
+/// Lets what comes from now on wait in the kernel's queue, by leaving it no descriptor. What is open stays
+/// open.
+pub(crate) fn hold_back() -> HeldBack {
+    let limit = getrlimit(Resource::Nofile);
+    // If that is refused, a connection that comes at the very end may be closed without an answer.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..limit });
+    HeldBack(limit)
+}
+
+impl Drop for HeldBack {
+    fn drop(&mut self) {
+        let _ = setrlimit(Resource::Nofile, self.0);
+    }
+}

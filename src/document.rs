@@ -12,7 +12,9 @@ use crate::yaml;
 /// A document that this program can serve.
 pub struct Document {
     yaml: Bytes,
-    json: Value,
+    /// In the order of the file, as served.
+    json: Bytes,
+    root: Value,
     released: &'static [(&'static str, &'static str)],
 }
 
@@ -40,8 +42,11 @@ impl Document {
     /// # Errors
     /// [`DocumentError::Unreadable`].
     pub fn from_yaml(text: &str) -> Result<Self, DocumentError> {
-        let json = yaml::read(text)?.to_json();
-        Ok(Self { yaml: Bytes::copy_from_slice(text.as_bytes()), json, released: &[] })
+        let root = yaml::read(text)?;
+        // Text, numbers, lists and mappings from text always become JSON.
+        let json = serde_json::to_vec(&root).unwrap_or_default().into();
+        let yaml = Bytes::copy_from_slice(text.as_bytes());
+        Ok(Self { yaml, json, root: root.to_json(), released: &[] })
     }
 
     /// With the documents of released versions, each a file name such as `1.0.0.yaml` and its content.
@@ -63,7 +68,7 @@ impl Document {
 
     /// The same in JSON.
     pub fn json(&self) -> Bytes {
-        self.json.to_string().into()
+        self.json.clone()
     }
 
     /// The headers that every answer of a deprecated operation carries: `Deprecation` (RFC 9745),
@@ -107,7 +112,7 @@ impl Document {
     }
 
     fn operation(&self, id: &str) -> Option<&Value> {
-        let paths = self.json.get("paths")?.as_object()?;
+        let paths = self.root.get("paths")?.as_object()?;
         let mut operations = paths.values().filter_map(Value::as_object).flat_map(|item| item.values());
         operations.find(|operation| operation.get("operationId").and_then(Value::as_str) == Some(id))
     }

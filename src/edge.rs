@@ -113,6 +113,7 @@ impl Edge {
     async fn answer(&self, mut context: RequestContext<Service>, request: Request<Body>) -> Response<Body> {
         let start = Instant::now();
         let service = context.context().clone();
+        let _under_way = service.begin();
         let request_id = context.request_id.clone();
         let asked = request.method().clone();
         let method = if asked == Method::HEAD { &Method::GET } else { &asked };

@@ -1,5 +1,5 @@
 //! Log records on standard error, written by a thread of their own: a request never waits for them, and
-//! when nobody reads them they are dropped and counted.
+//! when nobody reads them they are dropped, which the log says when it is read again.
 
 use std::io;
 use std::panic;

@@ -233,7 +233,7 @@ async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
         }
     };
     info!(log, "stopping"; "signal" => name);
-    server.stop(config.shutdown_grace).await;
+    server.stop_held_back(config.shutdown_grace, descriptors::hold_back).await;
     info!(log, "stopped");
     Ok(())
 }

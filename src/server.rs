@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dropshot::{BuildError, ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder};
 use slog::{Drain, Logger, info, o, warn};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::access::AccessLog;
 use crate::call::MAX_BODY_BYTES;
@@ -23,6 +23,10 @@ use crate::tls::{TlsError, TlsFiles};
 /// How long clients that keep a connection may take to hear that it ends. Until then new ones are let in:
 /// when the listener closes, what stands before it unread gets a reset.
 const LEAVE: Duration = Duration::from_millis(300);
+/// How long clients may take to read the answers that they are sent, when nothing else is under way.
+const LAST: Duration = Duration::from_secs(1);
+/// How long it takes to read from the last connections that were accepted.
+const READ: Duration = Duration::from_millis(100);
 /// How long the store may take to close after the last request: a disk can hang.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(1500);
 
@@ -129,7 +133,10 @@ impl Server {
         let metrics = options.metrics.clone();
         let stopping = Arc::new(AtomicBool::new(false));
         let watched = Watched { store: store.clone(), metrics: metrics.clone(), stopping: stopping.clone() };
-        let ops = options.ops_bind.map(|bind| ops::start(bind, watched, accept_errors(log))).transpose()?;
+        let ops = options
+            .ops_bind
+            .map(|bind| ops::start(bind, watched, accept_errors(log, &stopping)))
+            .transpose()?;
 
         let edge = Edge::new(operations::api()?, document)?;
         let access_log = AccessLog::new(log.clone(), options.log_one_in);
@@ -151,7 +158,7 @@ impl Server {
             ..Default::default()
         };
         let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
-        let http = ServerBuilder::new(edge::api()?, service, accept_errors(log))
+        let http = ServerBuilder::new(edge::api()?, service, accept_errors(log, &stopping))
             .config(config)
             .tls(tls.map(ConfigTls::Dynamic))
             .start()
@@ -189,17 +196,31 @@ impl Server {
         }
     }
 
-    /// For a moment answers with `Connection: close`, then stops to listen, finishes what is in flight,
-    /// and closes the store. What is not finished within `grace` is cut off.
+    /// Answers with `Connection: close` from now on, until nothing is under way, and at least for a moment;
+    /// then stops to listen and closes the store. What is not finished within `grace` is cut off.
     pub async fn stop(self, grace: Duration) {
+        self.stop_held_back(grace, || ()).await;
+    }
+
+    /// Stops likewise, and loses nobody at the end.
+    ///
+    /// dropshot closes each connection that it has accepted and not yet read from without a word, and keeps
+    /// its listener, but accepts nothing, until the last connection has ended; who comes then hangs. So it is
+    /// told at the very end, and while what `hold_back` returns is there, nothing should be accepted.
+    pub async fn stop_held_back<Held>(self, grace: Duration, hold_back: impl FnOnce() -> Held) {
+        let end = Instant::now() + grace;
         self.stopping.store(true, Ordering::Relaxed);
-        let leave = LEAVE.min(grace / 4);
-        sleep(leave).await;
-        match timeout(grace - leave, self.http.close()).await {
-            Ok(Ok(())) => info!(self.log, "all requests finished"),
+        sleep(LEAVE.min(grace / 4)).await;
+        let last = LAST.min(grace / 4);
+        let finished = timeout_at(end - last, self.http.app_private().idle()).await.is_ok();
+        let held = hold_back();
+        sleep(READ.min(grace / 4)).await;
+        match timeout(last, self.http.close()).await {
+            Ok(Ok(())) if finished => info!(self.log, "all requests finished"),
             Ok(Err(error)) => warn!(self.log, "the server did not stop cleanly"; "error" => error),
-            Err(_) => warn!(self.log, "cut off requests that did not finish in time"),
+            _ => warn!(self.log, "cut off requests that did not finish in time"),
         }
+        drop(held);
         if timeout(CLOSE_TIMEOUT, self.store.close()).await.is_err() {
             warn!(self.log, "the store did not close in time");
         }
@@ -216,9 +237,14 @@ pub(crate) fn cannot_bind(address: SocketAddr, flag: &'static str) -> impl Fn(Bu
 /// The logger for dropshot. Its records of requests hold the query, where somebody may have put a key, so
 /// the edge writes its own, and of dropshot's only those are kept that say that no connection could be
 /// accepted.
-fn accept_errors(log: &Logger) -> Logger {
-    let about_accepting = |record: &slog::Record<'_>| {
-        record.level().is_at_least(slog::Level::Warning) && record.msg().to_string() == "accept error"
+///
+/// Those that come while the service stops are of its own making.
+fn accept_errors(log: &Logger, stopping: &Arc<AtomicBool>) -> Logger {
+    let stopping = Arc::clone(stopping);
+    let about_accepting = move |record: &slog::Record<'_>| {
+        record.level().is_at_least(slog::Level::Warning)
+            && record.msg().to_string() == "accept error"
+            && !stopping.load(Ordering::Relaxed)
     };
     Logger::root(slog::Filter::new(log.clone(), about_accepting).ignore_res(), o!())
 }

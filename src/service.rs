@@ -2,13 +2,14 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use http::HeaderMap;
 use jiff::Timestamp;
+use tokio::sync::Notify;
 
 use crate::access::AccessLog;
 use crate::cursor::Cursors;
@@ -31,6 +32,20 @@ struct Parts {
     metrics: Arc<Metrics>,
     access_log: AccessLog,
     stopping: Arc<AtomicBool>,
+    under_way: AtomicUsize,
+    one_less: Notify,
+}
+
+/// A request that is under way until this is dropped.
+pub(crate) struct UnderWay<'a>(&'a Parts);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        let before = self.0.under_way.fetch_sub(1, Ordering::Relaxed);
+        if before == 1 && self.0.stopping.load(Ordering::Relaxed) {
+            self.0.one_less.notify_one();
+        }
+    }
 }
 
 /// How many requests a key may make: `requests` in each `period`, all at once if it likes.
@@ -67,6 +82,8 @@ impl Service {
             metrics,
             access_log,
             stopping,
+            under_way: AtomicUsize::new(0),
+            one_less: Notify::new(),
         }))
     }
 
@@ -94,6 +111,19 @@ impl Service {
     /// Whether the service has been told to stop.
     pub(crate) fn stopping(&self) -> bool {
         self.0.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Counts a request as under way.
+    pub(crate) fn begin(&self) -> UnderWay<'_> {
+        self.0.under_way.fetch_add(1, Ordering::Relaxed);
+        UnderWay(&self.0)
+    }
+
+    /// Waits for a moment without a request under way. For one who has said before that it is stopping.
+    pub(crate) async fn idle(&self) {
+        while self.0.under_way.load(Ordering::Relaxed) > 0 {
+            self.0.one_less.notified().await;
+        }
     }
 
     pub(crate) fn request_timeout(&self) -> Duration {

@@ -17,6 +17,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 mod read;
 mod scalar;
 #[cfg(test)]
@@ -191,6 +193,22 @@ impl Node {
             Value::Mapping(mapping) => {
                 let entries = mapping.entries.iter();
                 entries.map(|entry| (entry.key.clone(), entry.value.to_json())).collect()
+            }
+        }
+    }
+}
+
+/// As the same data without positions; unlike [`Node::to_json`], mappings keep the order of the text.
+impl Serialize for Node {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.value {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(bool) => serializer.serialize_bool(*bool),
+            Value::Number(number) => number.serialize(serializer),
+            Value::String(text) => serializer.serialize_str(text),
+            Value::Sequence(items) => serializer.collect_seq(items),
+            Value::Mapping(mapping) => {
+                serializer.collect_map(mapping.entries.iter().map(|entry| (&entry.key, &entry.value)))
             }
         }
     }

@@ -63,6 +63,10 @@ fn plain(text: &str) -> Result<Value, String> {
 }
 
 fn number(text: &str) -> Result<Option<Number>, String> {
+    // Most scalars are words, and are seen through here.
+    if !text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first)) {
+        return Ok(None);
+    }
     let unholdable = || format!("`{}` is a number that JSON cannot hold", shown(text));
     for (prefix, radix) in [("0o", 8), ("0x", 16)] {
         let digits = text.strip_prefix(prefix).filter(|digits| !digits.is_empty());

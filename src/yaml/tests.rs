@@ -18,6 +18,12 @@ fn refused(text: &str, line: usize, column: usize, message: &str) {
     assert_eq!((problem.line, problem.column), (line, column), "{shown:?}: {problem}");
 }
 
+#[test]
+fn json_keeps_the_order_of_the_text() {
+    let root = read("b: [1, null, 1.5]\na: {d: x, c: true}\n").unwrap();
+    assert_eq!(serde_json::to_string(&root).unwrap(), r#"{"b":[1,null,1.5],"a":{"d":"x","c":true}}"#);
+}
+
 fn slice<'a>(text: &'a str, node: &Node) -> &'a str {
     &text[node.span.start..node.span.end]
 }

@@ -5,12 +5,17 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::client::Client;
+
+/// The longest that anything may take; no test waits so long unless it fails.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The books of one database.
 #[derive(Default)]
@@ -89,15 +94,19 @@ impl Ledger {
 
     /// Waits until the entries are so.
     async fn until(&self, so: impl Fn(&Entries) -> bool) {
-        loop {
-            let news = self.news.notified();
-            let mut news = std::pin::pin!(news);
-            news.as_mut().enable();
-            if so(&self.entries()) {
-                return;
+        let wait = async {
+            loop {
+                let news = self.news.notified();
+                let mut news = std::pin::pin!(news);
+                news.as_mut().enable();
+                if so(&self.entries()) {
+                    return;
+                }
+                news.await;
             }
-            news.await;
-        }
+        };
+        let waited = timeout(PATIENCE, wait).await;
+        assert!(waited.is_ok(), "it never came to that; answers until now: {:?}", self.entries().others);
     }
 
     /// Waits for so many more acknowledgements.

@@ -12,6 +12,11 @@ pub fn long() -> bool {
     env::var_os("STORE_TESTS_LONG").is_some_and(|value| value == "1")
 }
 
+/// Whether somebody wants the table, and so has given the machine to nothing else.
+pub fn measured() -> bool {
+    env::var_os("STORE_TESTS_FAULTS").is_some()
+}
+
 /// One fault at a time: they would be in each other's way, and in each other's figures.
 pub async fn alone() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::const_new(());

@@ -19,6 +19,12 @@ use crate::row::{alone, long, row};
 const BOUND: Duration = Duration::from_secs(10);
 
 const WRITERS: usize = 8;
+/// Clients that make a connection for each request.
+const KNOCKERS: usize = 4;
+/// How a client sees a connection that the service accepted, and then dropped.
+const DROPPED: &str = "closed without a word";
+/// How a client sees the end of the service, if it waits in the kernel's queue by then.
+const RESET: &str = "reset";
 
 /// A client that makes a connection for each request, until it is refused.
 async fn knock(
@@ -34,8 +40,8 @@ async fn knock(
             Ok(mut client) => match client.get("/v1/pets").await {
                 Ok(answer) if answer.status == 200 => "answered",
                 Ok(answer) => panic!("{}", answer.status),
-                Err(error) if error.kind() == ErrorKind::UnexpectedEof => "closed without a word",
-                Err(_) => "reset",
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => DROPPED,
+                Err(_) => RESET,
             },
         };
         if told {
@@ -64,7 +70,7 @@ async fn sigterm_under_load_with_stuck_clients() {
         let _silent = Client::connect(service.direct, &key).await.unwrap();
         let (address, stopping) = (service.direct, AtomicBool::new(false));
         let seen = Mutex::new(BTreeMap::new());
-        let knocking = join_all((0..4).map(|_| knock(address, &key, &stopping, &seen)));
+        let knocking = join_all((0..KNOCKERS).map(|_| knock(address, &key, &stopping, &seen)));
         let stop = async {
             ledger.acknowledged(200).await;
             stopping.store(true, Ordering::Relaxed);
@@ -89,6 +95,11 @@ async fn sigterm_under_load_with_stuck_clients() {
         acknowledged += compared.acknowledged;
         service.stop().await;
     }
+    let count = |outcome| outcomes.get(outcome).copied().unwrap_or(0);
+    assert_eq!(count(DROPPED), 0, "{outcomes:?}");
+    // One each, at the very end; and then it is refused.
+    assert!(count(RESET) <= rounds * KNOCKERS, "{outcomes:?}");
+    assert!(count("answered") > 0, "{outcomes:?}");
     let new: Vec<_> =
         outcomes.iter().map(|(outcome, count): (_, &usize)| format!("{count} {outcome}")).collect();
     row(

@@ -38,6 +38,7 @@ pub(crate) struct Cluster {
     home: PathBuf,
     port: u16,
     owner: Option<(u32, u32)>,
+    settings: &'static str,
     /// The guard acts when this is closed.
     _guard: ChildStdin,
 }
@@ -45,8 +46,13 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// A new server of one's own. `None` as for [`shared`].
     pub(crate) fn start() -> Option<Self> {
+        Self::with("-c fsync=off -c shared_buffers=32MB")
+    }
+
+    /// As [`Cluster::start`], with these settings instead of what is fast for tests.
+    pub(crate) fn with(settings: &'static str) -> Option<Self> {
         let programs = programs()?;
-        let cluster = Self::prepare(programs);
+        let cluster = Self::prepare(programs, settings);
         cluster.run(
             "initdb",
             &["-D", cluster.data(), "-U", "postgres", "-N", "-A", "trust", "-E", "UTF8", "--no-locale"],
@@ -63,7 +69,7 @@ impl Cluster {
     /// A standby of this server that follows it. The server waits for it with each commit if
     /// `synchronous_standby_names` has its name, `standby`.
     pub(crate) fn standby(&self) -> Self {
-        let standby = Self::prepare(self.programs.clone());
+        let standby = Self::prepare(self.programs.clone(), self.settings);
         let from = format!("host=127.0.0.1 port={} user=postgres application_name=standby", self.port);
         standby.run(
             "pg_basebackup",
@@ -73,7 +79,7 @@ impl Cluster {
         standby
     }
 
-    fn prepare(programs: PathBuf) -> Self {
+    fn prepare(programs: PathBuf, settings: &'static str) -> Self {
         let home = tempfile::Builder::new().prefix("animals-").tempdir().unwrap().keep();
         let owner = (fs::metadata(&home).unwrap().uid() == 0).then(unprivileged);
         if let Some((user, group)) = owner {
@@ -93,16 +99,17 @@ impl Cluster {
         as_owner(&mut guard, owner);
         let guard = guard.spawn().unwrap().stdin.take().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        Self { programs, home, port, owner, _guard: guard }
+        Self { programs, home, port, owner, settings, _guard: guard }
     }
 
     /// Starts the server again after [`Cluster::stop`] or [`Cluster::kill`].
     pub(crate) fn boot(&self) {
         let options = format!(
-            "-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories={} -c fsync=off \
-             -c max_connections=300 -c shared_buffers=32MB -c log_min_messages=warning",
+            "-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories={} -c max_connections=300 \
+             -c log_min_messages=warning {}",
             self.port,
-            self.home.display()
+            self.home.display(),
+            self.settings
         );
         let log = self.home.join("log");
         let start = Instant::now();

@@ -1,7 +1,6 @@
 //! The harness: a directory with a database, the program run in it, and a service that is a process.
 
 use std::fs;
-use std::future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
@@ -15,7 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -235,10 +234,12 @@ impl Program {
     pub async fn exit(&mut self) -> (Option<i32>, Duration) {
         let start = Instant::now();
         let status = timeout(PATIENCE, self.child.wait()).await.expect("an end in time").expect("a status");
+        let took = start.elapsed();
+        self.read_the_log_again();
         if let Some(reading) = self.reading.take() {
             reading.await.expect("the log");
         }
-        (status.code(), start.elapsed())
+        (status.code(), took)
     }
 
     /// Tells it to stop, and finds that it stops well and soon.
@@ -265,10 +266,14 @@ impl Program {
         self.stdout = None;
     }
 
-    /// Leaves its standard error open, and unread from now on.
-    pub fn stop_reading_the_log(&mut self) {
-        self.log.enough.notify_one();
-        self.reading = None;
+    /// Leaves its standard error open, and unread until told otherwise.
+    pub fn stop_reading_the_log(&self) {
+        self.log.reading.send_replace(false);
+    }
+
+    /// Reads its standard error again.
+    pub fn read_the_log_again(&self) {
+        self.log.reading.send_replace(true);
     }
 
     /// Asks the operators' listener.
@@ -314,11 +319,17 @@ impl Program {
 }
 
 /// What a program writes to standard error.
-#[derive(Default)]
 struct Log {
     text: Mutex<String>,
     more: Notify,
-    enough: Notify,
+    /// Whether it is read.
+    reading: watch::Sender<bool>,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { text: Mutex::default(), more: Notify::new(), reading: watch::Sender::new(true) }
+    }
 }
 
 impl Log {
@@ -328,11 +339,13 @@ impl Log {
 
     async fn read(self: Arc<Self>, mut stderr: ChildStderr) {
         let mut bytes = vec![0; 64 * 1024];
+        let mut reading = self.reading.subscribe();
         loop {
+            // The other end is in `self`, so it is never gone.
+            let _ = reading.wait_for(|reading| *reading).await;
             let count = tokio::select! {
                 read = stderr.read(&mut bytes) => read.unwrap_or(0),
-                // Open still, and never read again.
-                () = self.enough.notified() => future::pending().await,
+                _ = reading.changed() => continue,
             };
             if count == 0 {
                 return;

@@ -7,10 +7,13 @@ use std::time::{Duration, Instant};
 use crate::check::workspace;
 
 /// A step: what it is called, and the arguments of cargo.
-const STEPS: [(&str, &[&str]); 5] = [
+const STEPS: [(&str, &[&str]); 8] = [
     ("formatting", &["fmt", "--all", "--check"]),
     ("clippy", &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]),
-    ("check", &["xtask", "check"]),
+    ("drift", &["xtask", "check"]),
+    ("lint", &["xtask", "lint"]),
+    ("breaking", &["xtask", "breaking", "--fail-on", "version"]),
+    ("releases", &["xtask", "release", "--verify"]),
     ("licences", &["xtask", "licences"]),
     ("tests", &["test", "--quiet", "--workspace"]),
 ];

@@ -8,7 +8,7 @@ use jiff::Zoned;
 use jiff::civil::Date;
 use xtask::outside::Part;
 use xtask::report::Output;
-use xtask::{breaking, check, ci, faults, licences, lint, outside, release, scaffold, serve};
+use xtask::{bench, breaking, check, ci, faults, licences, lint, outside, release, scaffold, serve};
 
 /// What `--format json` prints, for the help.
 const JSON: &str = r#"`--format json` prints an array with an object for each finding:
@@ -116,6 +116,10 @@ enum Command {
         #[arg(long)]
         release: bool,
     },
+    /// Measure what the commands and the service cost.
+    ///
+    /// The parts about the service need wrk, and for PostgreSQL its server programs.
+    Bench(bench::Arguments),
     /// Let tools that know nothing of us judge the document and the service.
     ///
     /// Needs node (20 or newer), npm, python3 with venv, and chromium, and installs the rest into
@@ -150,6 +154,7 @@ fn main() -> ExitCode {
         Command::Ci => ci::run(),
         Command::Licences => licences::run(),
         Command::Faults { long, release } => faults::run(long, release),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Outside { parts } => outside::run(&parts),
     }
 }

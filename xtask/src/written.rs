@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{fs, io};
 
-use animal_store::yaml::{self, Node, Problem, Span, Value};
+use animal_store::yaml::{self, Entry, Node, Problem, Span, Value};
 
 /// How many references may follow each other before it is taken for a circle.
 const MAX_REFERENCES: usize = 100;
@@ -61,6 +61,12 @@ impl Document {
             let Span { line, column, .. } = root.span;
             let message = "an OpenAPI document is a mapping that begins with `openapi:`".to_owned();
             return Err(unreadable(Problem { line, column, message }));
+        }
+        if let (Some(Entry { key_span: Span { line, column, .. }, .. }), None) =
+            (root.entry("swagger"), root.entry("openapi"))
+        {
+            let message = "this is Swagger 2.0; an OpenAPI 3.0 document begins with `openapi:`".to_owned();
+            return Err(unreadable(Problem { line: *line, column: *column, message }));
         }
         Ok(Self { path: path.to_owned(), text: text.to_owned(), root })
     }

@@ -38,7 +38,9 @@ const shoot = (name, options = {}) => page.screenshot({ path: `${shots}/${name}.
 try {
   const answer = await page.goto(`${origin}/docs`);
   assert.equal(answer.status(), 200);
-  assert.match(answer.headers()['content-security-policy'], /default-src 'none'/);
+  const policy = answer.headers()['content-security-policy'];
+  assert.match(policy, /default-src 'none'/);
+  assert.doesNotMatch(policy, /unsafe|\*|https?:/);
   await page.waitForSelector('body[data-shown]');
 
   const operations = page.locator('.opblock');
@@ -50,6 +52,8 @@ try {
   const mark = (element) => getComputedStyle(element, '::before').content;
   assert.equal(await deprecated.locator('.opblock-summary-description').evaluate(mark), '"deprecated"');
   await shoot('docs-top');
+  await page.locator('#page .scheme-container').evaluate((element) => element.scrollIntoView());
+  await shoot('docs-operations');
 
   const links = page.getByRole('navigation', { name: 'On this page' }).getByRole('link');
   assert.deepEqual((await links.allTextContents()).slice(0, 3), ['Operations', 'Keys', 'Errors']);

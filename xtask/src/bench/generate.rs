@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 /// How many properties a resource has.
-const PROPERTIES: usize = 18;
+const PROPERTIES: usize = 26;
 /// How many parts a resource is made of.
 const PARTS: usize = 4;
 
@@ -33,7 +33,7 @@ pub fn document(operations: usize) -> String {
 }
 
 fn operation(text: &mut String, number: usize) {
-    let (method, verb) = if number.is_multiple_of(2) { ("get", "read") } else { ("put", "write") };
+    let (method, verb) = if number.is_multiple_of(2) { ("get", "get") } else { ("put", "update") };
     let _ = write!(
         text,
         "    {method}:
@@ -52,9 +52,10 @@ fn operation(text: &mut String, number: usize) {
             type: integer
             format: int64
             minimum: 1
-          example: {number}
+          example: {}
         - $ref: '#/components/parameters/Limit'
-"
+",
+        number + 1
     );
     for parameter in 0..6 {
         let _ = write!(
@@ -72,7 +73,7 @@ fn operation(text: &mut String, number: usize) {
             40 + (number + parameter) % 50
         );
     }
-    if verb == "write" {
+    if verb == "update" {
         let _ = write!(
             text,
             "      requestBody:
@@ -82,7 +83,13 @@ fn operation(text: &mut String, number: usize) {
           application/json:
             schema:
               $ref: '#/components/schemas/NewItem{number}'
-"
+            example:
+              title: Table
+              field0: of oak
+              field1: {}
+              field2: [round, heavy]
+",
+            number % 100
         );
     }
     let _ = write!(
@@ -97,6 +104,15 @@ fn operation(text: &mut String, number: usize) {
             application/json:
               schema:
                 $ref: '#/components/schemas/Item{number}'
+              example:
+                id: {number}
+                createdAt: '2026-11-21T12:00:00Z'
+                kind: small
+                parts:
+                  - id: 1
+                    weight: 2.5
+                    material: wood
+                    owner: {{name: Ada}}
         '400':
           $ref: '#/components/responses/Invalid'
         '404':
@@ -106,6 +122,16 @@ fn operation(text: &mut String, number: usize) {
 }
 
 fn schemas(text: &mut String, number: usize) {
+    if !number.is_multiple_of(2) {
+        new_item(text, number);
+    }
+    item(text, number);
+    for part in 0..PARTS {
+        self::part(text, number, part);
+    }
+}
+
+fn new_item(text: &mut String, number: usize) {
     let _ = write!(
         text,
         "    NewItem{number}:
@@ -124,6 +150,9 @@ fn schemas(text: &mut String, number: usize) {
     for property in 0..PROPERTIES {
         field(text, number, property);
     }
+}
+
+fn item(text: &mut String, number: usize) {
     let _ = write!(
         text,
         "    Item{number}:
@@ -143,10 +172,12 @@ fn schemas(text: &mut String, number: usize) {
               $ref: '#/components/schemas/Kind'
 "
     );
-    for part in 0..PARTS {
-        let _ = write!(
-            text,
-            "    Part{number}N{part}:
+}
+
+fn part(text: &mut String, number: usize, part: usize) {
+    let _ = write!(
+        text,
+        "    Part{number}N{part}:
       type: object
       description: A part of item {number}.
       required: [id, weight]
@@ -172,15 +203,16 @@ fn schemas(text: &mut String, number: usize) {
             name:
               type: string
               maxLength: 100
+              description: What the owner is called.
             since:
               type: string
               format: date
+              description: The day it became theirs.
         next:
           $ref: '#/components/schemas/Part{number}N{}'
 ",
-            (part + 1) % PARTS
-        );
-    }
+        (part + 1) % PARTS
+    );
 }
 
 fn field(text: &mut String, number: usize, property: usize) {
@@ -223,7 +255,13 @@ const HEAD: &str = "openapi: 3.0.3
 info:
   title: Many items
   version: 1.0.0
-  description: A document that is made to be large.
+  description: |
+    A document that is made to be large. What errors say:
+
+    | `code` | status | when |
+    | --- | --- | --- |
+    | `invalid` | 400 | a parameter or the body is not allowed |
+    | `missing` | 404 | nothing is there |
   contact:
     name: Nobody
     url: https://items.example.com/support
@@ -231,7 +269,7 @@ info:
     name: Apache-2.0
     url: https://www.apache.org/licenses/LICENSE-2.0
 servers:
-  - url: https://items.example.com/v1
+  - url: https://items.test/v1
     description: Production
 security:
   - apiKey: []
@@ -270,12 +308,14 @@ const SHARED: &str = "  securitySchemes:
         application/json:
           schema:
             $ref: '#/components/schemas/Error'
+          example: {code: invalid, message: limit is too large}
     Missing:
       description: There is no such item.
       content:
         application/json:
           schema:
             $ref: '#/components/schemas/Error'
+          example: {code: missing, message: there is no such item}
 ";
 
 const SHARED_SCHEMAS: &str = "    Error:
@@ -315,13 +355,19 @@ const SHARED_SCHEMAS: &str = "    Error:
 
 #[cfg(test)]
 mod tests {
+    use jiff::civil::date;
+
     use super::document;
+    use crate::lint::lint;
+    use crate::written::Document;
 
     #[test]
     fn an_operation_is_about_10_kb_and_the_document_is_the_same_each_time() {
         let text = document(40);
         assert!((9_000..11_000).contains(&(text.len() / 40)), "{}", text.len() / 40);
         assert_eq!(text, document(40));
-        assert!(animal_store::yaml::read(&text).is_ok());
+        let document =
+            Document::parse("generated.yaml", &text).unwrap_or_else(|error| panic!("{}", error.problem));
+        assert_eq!(lint(&document, date(2026, 11, 21)), []);
     }
 }

@@ -16,12 +16,12 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// What the generator, the compiler or the program says.
 pub(super) fn typescript(place: &Place) -> Result<String, String> {
     let node = place.directory.join("node");
-    let mut generate = Command::new(place.node_program("openapi-typescript"));
+    let mut generate = place.node_command("openapi-typescript");
     generate.arg(&place.document).args(["--output", "api.d.ts"]).current_dir(&node);
     run("openapi-typescript", &mut generate, &place.logs(), LIMIT)?;
-    let mut compile = Command::new(place.node_program("tsc"));
+    let mut compile = place.node_command("tsc");
     run("tsc", compile.args(["--strict", "--project", "."]).current_dir(&node), &place.logs(), LIMIT)?;
-    let mut client = Command::new("node");
+    let mut client = place.node_command("node");
     client.arg("built/client.js").current_dir(&node);
     against_service(place, "typescript", client)
 }
@@ -48,7 +48,7 @@ pub(super) fn python(place: &Place) -> Result<String, String> {
 pub(super) fn docs(place: &Place) -> Result<String, String> {
     let screenshots = place.directory.join("screenshots");
     std::fs::create_dir_all(&screenshots).map_err(|error| format!("{}: {error}", screenshots.display()))?;
-    let mut browse = Command::new("node");
+    let mut browse = place.node_command("node");
     browse.arg("docs.mjs").current_dir(place.directory.join("node"));
     browse.env("CHROMIUM", CHROMIUM.path()?).env("SCREENSHOTS", &screenshots);
     let summary = against_service(place, "docs", browse)?;

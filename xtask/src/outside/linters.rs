@@ -5,7 +5,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -33,7 +32,7 @@ pub(super) fn run_all(place: &Place) -> Result<String, String> {
 }
 
 fn redocly(place: &Place, name: &str, document: &Path) -> Result<(), String> {
-    let mut command = Command::new(place.node_program("redocly"));
+    let mut command = place.node_command("redocly");
     command.args(["lint", "--extends", "recommended", "--format", "json"]).arg(document);
     command.current_dir(place.directory.join("node"));
     command.env("REDOCLY_TELEMETRY", "off").env("REDOCLY_SUPPRESS_UPDATE_NOTICE", "true");
@@ -47,7 +46,7 @@ fn redocly(place: &Place, name: &str, document: &Path) -> Result<(), String> {
 }
 
 fn spectral(place: &Place, name: &str, document: &Path) -> Result<(), String> {
-    let mut command = Command::new(place.node_program("spectral"));
+    let mut command = place.node_command("spectral");
     command.args(["lint", "--ruleset", "spectral.yaml", "--fail-severity", "hint"]).arg(document);
     command.current_dir(place.directory.join("node"));
     run(name, &mut command, &place.logs(), LIMIT).map(drop)

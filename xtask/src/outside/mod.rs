@@ -7,7 +7,7 @@
 
 mod clients;
 mod linters;
-mod process;
+pub(crate) mod process;
 mod schemathesis;
 mod service;
 mod tools;
@@ -89,20 +89,14 @@ impl Place {
         self.directory.join("logs")
     }
 
-    /// A program of the Node packages.
-    fn node_program(&self, name: &str) -> PathBuf {
-        self.directory.join("node/node_modules/.bin").join(name)
+    /// A command with a program of the Node packages, which finds the others, Node itself among them.
+    fn node_command(&self, name: &str) -> Command {
+        found_in(&self.directory.join("node/node_modules/.bin"), name)
     }
 
     /// A command with a program of the Python packages, which finds the others.
     fn python_command(&self, name: &str) -> Command {
-        let programs = self.directory.join("python/venv/bin");
-        let mut command = Command::new(programs.join(name));
-        let path = env::var_os("PATH").unwrap_or_default();
-        let path = env::join_paths([programs].into_iter().chain(env::split_paths(&path)));
-        // It cannot be joined if the target directory has a colon in its name; then PATH stays as it is.
-        command.envs(path.map(|path| ("PATH", path)));
-        command
+        found_in(&self.directory.join("python/venv/bin"), name)
     }
 
     /// Tells a stranger where the service is, and to go there directly.
@@ -110,6 +104,18 @@ impl Place {
         command.env("SERVICE_URL", &service.url).env("SERVICE_KEY", &service.key);
         command.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1");
     }
+}
+
+/// A command with a program of a directory that comes first on its PATH.
+fn found_in(directory: &Path, name: &str) -> Command {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths([directory.to_owned()].into_iter().chain(env::split_paths(&path)));
+    let program = directory.join(name);
+    // Node is among the packages on Linux only; elsewhere it is that of the system.
+    let mut command = if program.exists() { Command::new(program) } else { Command::new(name) };
+    // It cannot be joined if the target directory has a colon in its name; then PATH stays as it is.
+    command.envs(path.map(|path| ("PATH", path)));
+    command
 }
 
 /// The steps, counted.

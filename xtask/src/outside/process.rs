@@ -29,7 +29,7 @@ fn groups() -> MutexGuard<'static, Vec<Pid>> {
 ///
 /// # Errors
 /// A sentence, when signals cannot be had.
-pub(super) fn end_all_on_signals() -> Result<(), String> {
+pub(crate) fn end_all_on_signals() -> Result<(), String> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("no signals: {error}"))?;
     thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
@@ -44,7 +44,7 @@ pub(super) fn end_all_on_signals() -> Result<(), String> {
 }
 
 /// A program that runs, and is ended when this is dropped.
-pub(super) struct Running {
+pub(crate) struct Running {
     leader: Pid,
     stdout: Option<ChildStdout>,
     ended: Receiver<io::Result<ExitStatus>>,
@@ -56,7 +56,7 @@ impl Running {
     ///
     /// # Errors
     /// A sentence that names the program.
-    pub(super) fn start(command: &mut Command) -> Result<Self, String> {
+    pub(crate) fn start(command: &mut Command) -> Result<Self, String> {
         let spawned = command.stdin(Stdio::null()).process_group(0).spawn();
         let program = command.get_program().to_string_lossy();
         let mut child = spawned.map_err(|error| format!("{program} cannot be run: {error}"))?;
@@ -70,19 +70,24 @@ impl Running {
     }
 
     /// Its standard output, once, if it was started with a pipe for it.
-    pub(super) fn stdout(&mut self) -> Option<ChildStdout> {
+    pub(crate) fn stdout(&mut self) -> Option<ChildStdout> {
         self.stdout.take()
     }
 
+    /// Its process's number.
+    pub(crate) fn id(&self) -> u32 {
+        self.leader.as_raw_nonzero().get().unsigned_abs()
+    }
+
     /// Asks it to stop.
-    pub(super) fn terminate(&self) {
+    pub(crate) fn terminate(&self) {
         if !self.over {
             let _ = kill_process(self.leader, Signal::TERM);
         }
     }
 
     /// Waits for its end; `None` when it did not come in time.
-    pub(super) fn end(&mut self, limit: Duration) -> Option<ExitStatus> {
+    pub(crate) fn end(&mut self, limit: Duration) -> Option<ExitStatus> {
         let status = self.ended.recv_timeout(limit).ok()?.ok()?;
         self.over = true;
         groups().retain(|group| *group != self.leader);
@@ -105,7 +110,7 @@ impl Drop for Running {
 ///
 /// # Errors
 /// What it said, and where that is kept, when it failed or took longer than `limit`.
-pub(super) fn run(name: &str, command: &mut Command, logs: &Path, limit: Duration) -> Result<String, String> {
+pub(crate) fn run(name: &str, command: &mut Command, logs: &Path, limit: Duration) -> Result<String, String> {
     let files = [logs.join(format!("{name}.out")), logs.join(format!("{name}.err"))];
     let [out, err] = &files;
     command.stdout(create(out)?).stderr(create(err)?);
@@ -128,6 +133,6 @@ pub(super) fn run(name: &str, command: &mut Command, logs: &Path, limit: Duratio
 ///
 /// # Errors
 /// A sentence that names it.
-pub(super) fn create(file: &Path) -> Result<File, String> {
+pub(crate) fn create(file: &Path) -> Result<File, String> {
     File::create(file).map_err(|error| format!("{}: {error}", file.display()))
 }

@@ -12,6 +12,9 @@ use super::{Part, Place};
 const INSTALLING: Duration = Duration::from_secs(300);
 const ASKING: Duration = Duration::from_secs(30);
 
+/// Older ones run npm, which is enough on Linux: there, Node is one of the packages.
+const OLDEST_NODE: u32 = 20;
+
 /// Something that a machine may lack.
 pub(super) struct Tool {
     /// The names it goes by on PATH, the best first.
@@ -78,17 +81,19 @@ pub(super) fn all_there(parts: &[Part]) -> Result<(), String> {
 /// # Errors
 /// What npm says.
 pub(super) fn install_node(place: &Place) -> Result<String, String> {
-    let version = run("node", Command::new(NODE.path()?).arg("--version"), &place.logs(), ASKING)?;
-    let major = version.trim().trim_start_matches('v').split('.').next().and_then(|it| it.parse().ok());
-    if major.is_none_or(|major: u32| major < 20) {
-        return Err(format!("node is {}, but the linters need 20 or newer", version.trim()));
-    }
     let directory = bring(place, "node")?;
-    install(&directory, &["package.json", "package-lock.json"], || {
-        let mut npm = Command::new(NPM.path()?);
-        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
-        run("npm", &mut npm, &place.logs(), INSTALLING).map(drop)
-    })
+    let summary =
+        install(&directory, &["package.json", "package-lock.json"], "node_modules/.bin/tsc", || {
+            let mut npm = Command::new(NPM.path()?);
+            npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
+            run("npm", &mut npm, &place.logs(), INSTALLING).map(drop)
+        })?;
+    let version = run("node", place.node_command("node").arg("--version"), &place.logs(), ASKING)?;
+    let major = version.trim().trim_start_matches('v').split('.').next().and_then(|it| it.parse().ok());
+    if major.is_none_or(|major: u32| major < OLDEST_NODE) {
+        return Err(format!("node is {}, but the linters need {OLDEST_NODE} or newer", version.trim()));
+    }
+    Ok(format!("{summary}, node {}", version.trim()))
 }
 
 /// Installs the Python packages into a virtual environment.
@@ -97,7 +102,7 @@ pub(super) fn install_node(place: &Place) -> Result<String, String> {
 /// What pip says.
 pub(super) fn install_python(place: &Place) -> Result<String, String> {
     let directory = bring(place, "python")?;
-    install(&directory, &["requirements.txt"], || {
+    install(&directory, &["requirements.txt"], "venv/bin/python", || {
         let mut venv = Command::new(PYTHON.path()?);
         venv.args(["-m", "venv", "--clear", "venv"]).current_dir(&directory);
         run("venv", &mut venv, &place.logs(), INSTALLING)
@@ -127,16 +132,19 @@ fn bring(place: &Place, name: &str) -> Result<PathBuf, String> {
     Ok(to)
 }
 
-/// Installs unless it was done before with the same pins.
+/// Installs unless it was done before with the same pins in the same place, and `proof` is still there.
 fn install(
     directory: &Path,
     pins: &[&str],
+    proof: &str,
     work: impl FnOnce() -> Result<(), String>,
 ) -> Result<String, String> {
     let stamp = directory.join("installed");
     let pins: Option<String> = pins.iter().map(|pin| fs::read_to_string(directory.join(pin)).ok()).collect();
     let pins = pins.ok_or_else(|| format!("the pins of {} cannot be read", directory.display()))?;
-    if fs::read_to_string(&stamp).is_ok_and(|before| before == pins) {
+    // A virtual environment holds its own path, and a link to a Python that may be gone by now.
+    let pins = format!("{}\n{pins}", directory.display());
+    if directory.join(proof).exists() && fs::read_to_string(&stamp).is_ok_and(|before| before == pins) {
         return Ok("there already".to_owned());
     }
     // An installation that is interrupted is none.

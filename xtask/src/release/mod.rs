@@ -151,7 +151,8 @@ fn read_or_empty(path: &Path) -> Result<String, Refused> {
 
 /// The document as JSON, in the order of the file.
 fn json(document: &Document) -> String {
-    format!("{:#}\n", document.root.to_json())
+    // Text, numbers, lists and mappings from text always become JSON.
+    serde_json::to_string_pretty(&document.root).unwrap_or_default() + "\n"
 }
 
 /// `info.version`, which must be a version without additions (semver.org).

@@ -16,6 +16,7 @@ mod operation;
 mod order;
 mod parameters;
 mod place;
+mod routes;
 mod sample;
 mod test_of;
 mod types;
@@ -82,7 +83,8 @@ impl Scaffold {
         let mut taken: BTreeSet<String> = sources.type_names().map(str::to_owned).collect();
         taken.extend(scope.new.values().map(|of| of.name.clone()));
         let made = scaffold.schemas(&scope, &mut taken);
-        scaffold.operations(&scope, &missing.operations, &taken, &made);
+        let paths = served["paths"].as_object().into_iter().flatten().map(|(path, _)| path.clone()).collect();
+        scaffold.operations(&scope, &missing.operations, &taken, &made, paths);
         Ok(scaffold)
     }
 
@@ -138,19 +140,23 @@ impl Scaffold {
         operations: &[Operation],
         taken: &BTreeSet<String>,
         schemas: &BTreeSet<String>,
+        mut paths: Vec<String>,
     ) {
         let (mut modules, mut registrations, mut tags) = (Vec::new(), Vec::new(), BTreeSet::new());
         for operation in operations {
             let what = format!("{} {}", operation.method.to_uppercase(), operation.path);
             let needs = missing::schemas_of(scope.document, &operation.object);
             let lacking = needs.iter().find(|name| scope.new.contains_key(*name) && !schemas.contains(*name));
-            let made = match lacking {
-                Some(name) => Err(format!("it needs the schema `{name}`")),
-                None => operation.make(scope, Code::with_taken(taken.clone())),
+            let clash = paths.iter().find_map(|path| routes::clash(&operation.path, path));
+            let made = match (lacking, clash) {
+                (Some(name), _) => Err(format!("it needs the schema `{name}`")),
+                (None, Some(clash)) => Err(clash),
+                (None, None) => operation.make(scope, Code::with_taken(taken.clone())),
             };
             match made {
                 Ok(made) => {
                     self.notes.extend(made.notes.iter().map(|note| format!("{what}: {note}")));
+                    paths.push(operation.path.clone());
                     modules.push(format!("mod {};", made.module));
                     registrations.push(format!("api.register({0}::{0})?;", made.module));
                     tags.extend(operation.tags().into_iter().map(str::to_owned));

@@ -58,7 +58,7 @@ fn what_is_not_understood_is_said_at_its_place() {
             assert_eq!((said.rule.severity, said.place.span.line), (Severity::Unreadable, 3), "{schema}");
         }
     }
-    for text in ["openapi: 3.1.0\n", "openapi: 3\n", "paths: {}\n", "swagger: '2.0'\n"] {
+    for text in ["openapi: 3.1.0\n", "openapi: 3\n", "paths: {}\n"] {
         assert_eq!(names(&changes(text, text)), ["not-understood"; 2]);
     }
     for paths in [

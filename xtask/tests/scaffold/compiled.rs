@@ -39,7 +39,7 @@ fn copy(document: &str) -> PathBuf {
     if to.exists() {
         fs::remove_dir_all(&to).unwrap();
     }
-    for part in [".cargo", "src", "openapi", "xtask/src", "tests/http/v1"] {
+    for part in [".cargo", "src", "openapi", "xtask/src", "tests/http/v1", "tests/postgres_cluster"] {
         copy_all(&from.join(part), &to.join(part));
     }
     for file in ["Cargo.lock", "build.rs", "xtask/Cargo.toml"] {
@@ -96,7 +96,7 @@ fn invented_operations_compile_and_the_check_is_quiet() {
     let probed = Command::new(target().join("debug/probe-of-scaffold"))
         .arg(copy.join("openapi/animal-store.yaml"))
         .args(["GET /v1/toys?kind=bear", "GET /v1/toys?kind=bear&limit=51", "GET /v1/toys?kind=dog"])
-        .args(["GET /v1/toys/counts", "DELETE /v1/toys/7", "DELETE /v1/toys/07", "GET /v1/pets"])
+        .args(["GET /v1/toyCounts", "DELETE /v1/toys/7", "DELETE /v1/toys/07", "GET /v1/pets"])
         .args([
             &format!("PUT /v1/toys/7?dryRun=true {new_toy}"),
             "PUT /v1/toys/7 {\"name\":\"\",\"price\":5}",
@@ -154,7 +154,7 @@ fn the_tests_that_are_made_use_what_the_harness_has() {
         assert!(harness.contains(used), "{used}");
     }
     let made = scaffold(&with(TOYS, SCHEMAS, NO_TOY), None).unwrap();
-    let tests = made.files.iter().filter(|(path, _)| path.starts_with("tests/http/v1/toys"));
+    let tests = made.files.iter().filter(|(path, _)| path.starts_with("tests/http/v1/toy"));
     let requests = tests.filter(|(_, text)| text.contains(".answer()")).count();
     assert_eq!(requests, 5);
 }

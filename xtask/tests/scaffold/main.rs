@@ -1,5 +1,6 @@
 //! `cargo xtask scaffold`: what it makes for invented operations compiles, and the check is quiet about it.
 
+mod broken;
 mod compiled;
 mod refused;
 

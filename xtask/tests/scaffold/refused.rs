@@ -40,6 +40,11 @@ fn what_dropshot_cannot_say() {
             "        - name: q\n          in: cookie",
             "reads it from the cookie",
         ),
+        (
+            "  /toyCounts:\n",
+            "  /toys/counts:\n",
+            "PUT /toys/{toyId} was left out: dropshot routes no `{toyId}` where /toys/counts has `counts`",
+        ),
         ("        '204':\n", "        '205':\n", "nothing like this 205"),
         (
             "      operationId: removeToy\n",

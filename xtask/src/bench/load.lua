@@ -1,0 +1,31 @@
+-- For wrk. Arguments: "random", and how many animals there are, to get any of them; or "add" to add one;
+-- or nothing to request the path of the URL.
+local what, count
+
+function init(arguments)
+   wrk.init({})
+   what, count = arguments[1], tonumber(arguments[2])
+   math.randomseed(os.time() + tonumber(tostring(arguments):match("0x(%x+)") or "0", 16) % 65536)
+   if what == "add" then
+      wrk.method = "POST"
+      wrk.headers["Content-Type"] = "application/json"
+      wrk.body = '{"name":"Bruno","categoryId":7,"status":"available"}'
+   end
+   same = wrk.format()
+end
+
+function request()
+   if what == "random" then
+      return wrk.format("GET", "/v1/pets/" .. math.random(count))
+   end
+   return same
+end
+
+-- Requests, microseconds, connections that failed, answers of 400 and above, the 99th percentile in
+-- microseconds.
+function done(summary, latency)
+   local errors = summary.errors
+   local failed = errors.connect + errors.read + errors.write + errors.timeout
+   io.write(string.format("measured %d %d %d %d %d\n", summary.requests, summary.duration, failed,
+      errors.status, latency:percentile(99)))
+end

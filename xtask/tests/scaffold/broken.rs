@@ -1,0 +1,97 @@
+//! Documents broken in every way: what comes of them is Rust, or a note that says why there is none.
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use serde_json::Value;
+use xtask::scaffold::Scaffold;
+use xtask::served;
+use xtask::source::Sources;
+use xtask::written::Document;
+
+use crate::{NO_TOY, SCHEMAS, TOYS, with};
+
+static SOURCES: LazyLock<Sources> = LazyLock::new(|| Sources::read(&xtask::check::workspace()));
+static SERVED: LazyLock<Value> = LazyLock::new(|| served::document().unwrap());
+
+/// Whatever can be read is scaffolded.
+fn scaffolded(text: &str) {
+    let (sources, served) = (&*SOURCES, &*SERVED);
+    let Ok(document) = Document::parse("broken.yaml", text) else { return };
+    let made = Scaffold::of(&document, served, sources, None).unwrap();
+    for (path, text) in &made.files {
+        if let Err(error) = syn::parse_file(text) {
+            panic!("{path}: {error}\n{text}");
+        }
+    }
+    let _ = Scaffold::of(&document, served, sources, Some("listToys"));
+}
+
+/// What may stand anywhere.
+const VALUES: &[&str] = &[
+    "",
+    " null",
+    " 5",
+    " -1",
+    " 1.5",
+    " true",
+    " text",
+    " []",
+    " {}",
+    " [[]]",
+    " {a: {}}",
+    " [{}]",
+    " [a, a]",
+    " {$ref: '#/components/schemas/Toy'}",
+    " {$ref: '#/components/schemas/NewToy'}",
+    " {$ref: '#'}",
+    " {$ref: 3}",
+    " ''",
+    " '☃'",
+    " 'fn'",
+    " '*/ \"'",
+    " 'a\\nb'",
+    " 1e300",
+    " [null, 1]",
+    " array",
+    " integer",
+    " string",
+    " 9223372036854775808",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn any_value_in_any_place_is_survived(
+        edits in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(VALUES)), 1..4),
+    ) {
+        let mut text = with(TOYS, SCHEMAS, NO_TOY);
+        for (line, value) in edits {
+            let lines: Vec<&str> = text.lines().collect();
+            let at = line.index(lines.len());
+            let Some((key, _)) = lines[at].split_once(':') else { continue };
+            let indent = |line: &str| line.len() - line.trim_start().len();
+            let is_below = |line: &&&str| line.trim().is_empty() || indent(line) > indent(key);
+            let below = lines[at + 1..].iter().take_while(is_below).count();
+            let edited = format!("{key}:{value}");
+            text = [&lines[..at], &[edited.as_str()], &lines[at + 1 + below..]].concat().join("\n");
+        }
+        scaffolded(&text);
+    }
+
+    #[test]
+    fn names_of_all_kinds_are_survived(name in "[ -~]{0,12}|\\PC{0,6}", place in 0_usize..5) {
+        let name = Value::from(name).to_string();
+        let text = with(TOYS, SCHEMAS, NO_TOY);
+        let (old, new) = match place {
+            0 => ("operationId: removeToy", format!("operationId: {name}")),
+            1 => ("    NewToy:\n", format!("    {name}:\n")),
+            2 => ("- name: q\n", format!("- name: {name}\n")),
+            3 => ("  /toyCounts:\n", format!("  {name}:\n")),
+            _ => ("        price:\n", format!("        {name}:\n")),
+        };
+        prop_assert!(text.contains(old), "{}", old);
+        scaffolded(&text.replacen(old, &new, 1));
+    }
+}

@@ -1,0 +1,101 @@
+//! Files that are no document: every command that reads one says what is wrong at which line, exits with 2,
+//! and does so soon.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use wait_timeout::ChildExt;
+
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../openapi/animal-store.yaml");
+/// No file takes longer; without a limit a command that hangs would hang the test.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The file's content, and the line that is wrong with it.
+fn broken() -> Vec<(&'static str, Vec<u8>, usize)> {
+    let bomb: String = (1..12).fold("a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned(), |text, level| {
+        let items = vec![format!("*a{}", level - 1); 9].join(", ");
+        format!("{text}a{level}: &a{level} [{items}]\n")
+    });
+    let deep = format!("openapi: 3.0.3\npaths: {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
+    let text = |text: &str| text.as_bytes().to_vec();
+    vec![
+        ("empty", text(""), 1),
+        ("blank", text("\n\n# nothing\n"), 1),
+        ("not UTF-8", b"openapi: 3.0.3\ninfo:\n  title: \xff\xfe\n".to_vec(), 3),
+        ("binary", (0..=255).collect(), 2),
+        ("no YAML", text("openapi: 3.0.3\ninfo: {title: [}\n"), 2),
+        ("a tab", text("openapi: 3.0.3\ninfo:\n\ttitle: T\n"), 3),
+        ("a key twice", text("openapi: 3.0.3\ninfo: {}\ninfo: {}\n"), 3),
+        ("two documents", text("openapi: 3.0.3\n---\nopenapi: 3.0.3\n"), 2),
+        ("too deep", deep.into_bytes(), 2),
+        ("aliases that explode", bomb.into_bytes(), 6),
+        ("an alias of itself", text("openapi: 3.0.3\ninfo: &a\n  title: *a\n"), 3),
+        ("a list", text("- openapi: 3.0.3\n"), 1),
+        ("a word", text("openapi\n"), 1),
+        ("Swagger", text("swagger: '2.0'\n"), 1),
+    ]
+}
+
+fn run(arguments: &[&str], file: &Path) -> (Option<i32>, String) {
+    let output = file.with_extension("out");
+    let into = fs::File::create(&output).unwrap();
+    let arguments =
+        arguments.iter().map(|argument| if *argument == "FILE" { file.to_str().unwrap() } else { argument });
+    let mut child = Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(into.try_clone().unwrap())
+        .stderr(into)
+        .spawn()
+        .unwrap();
+    let ended = child.wait_timeout(LIMIT).unwrap();
+    if ended.is_none() {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    (ended.and_then(|status| status.code()), fs::read_to_string(&output).unwrap())
+}
+
+#[test]
+fn every_command_says_where_and_exits_with_2() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("broken.yaml");
+    for (what, content, line) in broken() {
+        fs::write(&file, content).unwrap();
+        for arguments in [
+            &["check", "--spec", "FILE"][..],
+            &["check", "--spec", "FILE", "--format", "json"],
+            &["lint", "--spec", "FILE"],
+            &["breaking", "--base", "FILE", "--spec", DOCUMENT],
+            &["breaking", "--base", DOCUMENT, "--spec", "FILE"],
+            &["scaffold", "--spec", "FILE"],
+        ] {
+            let (code, said) = run(arguments, &file);
+            assert_eq!(code, Some(2), "{what}: {arguments:?}: {said}");
+            let place = [format!("broken.yaml:{line}:"), format!("\"line\": {line},")];
+            assert!(
+                place.iter().any(|place| said.contains(place)),
+                "{what}: {arguments:?}: line {line}: {said}"
+            );
+            assert!(said.len() < 5_000, "{what}: {arguments:?}: says {} bytes", said.len());
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_or_is_a_directory_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    for file in [directory.path().join("none.yaml"), directory.path().to_owned()] {
+        for command in ["check", "lint", "scaffold"] {
+            let output =
+                Command::new(env!("CARGO_BIN_EXE_xtask")).args([command, "--spec"]).arg(&file).output();
+            let output = output.unwrap();
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8(said).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{command}: {said}");
+            assert!(said.contains(file.to_str().unwrap()), "{command}: {said}");
+        }
+    }
+}
