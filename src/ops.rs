@@ -69,8 +69,11 @@ async fn readyz(context: RequestContext<Watched>) -> Result<Response<Body>, Http
     let probe = watched.store.pets(PetsQuery { status: None, after: None, limit: 1 });
     Ok(match timeout(PROBE_TIMEOUT, probe).await {
         Ok(Ok(_)) => text(StatusCode::OK, "ready\n"),
-        Ok(Err(_)) => text(StatusCode::SERVICE_UNAVAILABLE, "the database does not answer\n"),
-        Err(_) => text(StatusCode::SERVICE_UNAVAILABLE, "the database does not answer in time\n"),
+        // Says no more than a word or two, as all errors of a store.
+        Ok(Err(error)) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
+        Err(_) => {
+            text(StatusCode::SERVICE_UNAVAILABLE, "the store is unavailable: it did not answer in time\n")
+        }
     })
 }
 

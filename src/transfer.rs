@@ -1,7 +1,7 @@
 //! The commands `copy` and `backup`.
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use animal_store::storage::copy::{Progress, Step, copy};
 use animal_store::storage::{self, sqlite};
@@ -29,6 +29,10 @@ impl Copy {
     pub(crate) async fn run(self) -> Result<(), Failure> {
         let config = load(Place { database: None, config: self.config }, None, None)?.config;
         let options = store_options(&config, &Logger::root(slog::Discard, slog::o!()));
+        if let Some(path) = self.from.strip_prefix("sqlite:").filter(|path| !Path::new(path).exists()) {
+            // It would be made, and be copied as it is: empty.
+            return Err(format!("the source {path} does not exist; check the path given with --from").into());
+        }
         let from = storage::open_for_copy(&self.from, &options).await?;
         let to = storage::open_for_copy(&self.to, &options).await?;
 

@@ -35,7 +35,7 @@ impl Loaded {
         }
         let source = self.figment.find_metadata(&key).map_or_else(|| "default".to_owned(), source);
         // JSON's strings and numbers are TOML's, too.
-        let _ = writeln!(page, "{:<50}# {source}", format!("{key} = {value}"));
+        let _ = writeln!(page, "{:<49} # {source}", format!("{key} = {value}"));
     }
 }
 

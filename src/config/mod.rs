@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use figment::Figment;
+use figment::error::Kind;
 use figment::providers::{Env, Format, Serialized, Toml};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -245,13 +246,18 @@ fn describe(error: &figment::Error) -> String {
     let source = match &error.metadata {
         Some(metadata) => match &metadata.source {
             Some(figment::Source::File(path)) => format!("{}: ", path.display()),
+            _ if metadata.name.contains("environment") => "environment: ".to_owned(),
             _ => format!("{}: ", metadata.name),
         },
         None => String::new(),
     };
     let key = if error.path.is_empty() { String::new() } else { format!("{}: ", error.path.join(".")) };
-    let kind = error.kind.to_string();
-    format!("configuration: {source}{key}{}", kind.lines().collect::<Vec<_>>().join(" ").trim())
+    let wrong = match &error.kind {
+        Kind::UnknownField(_, known) => format!("there is no such setting; there are {}", known.join(", ")),
+        Kind::MissingField(name) => format!("{name} is missing"),
+        other => other.to_string(),
+    };
+    format!("configuration: {source}{key}{}", wrong.lines().collect::<Vec<_>>().join(" ").trim())
 }
 
 #[cfg(test)]

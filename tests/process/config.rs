@@ -104,7 +104,18 @@ async fn what_is_wrong_is_named_with_its_source() {
     for (arguments, environment, words) in [
         (&["config", "--config", "store.toml"][..], &[][..], &["write_queue", "1 to 1000000"][..]),
         (&["config"], &[("ANIMAL_STORE_LOG__LEVEL", "loud")], &["environment", "log.level", "loud"]),
-        (&["config"], &[("ANIMAL_STORE_DATABSE", "x")], &["databse"]),
+        (
+            &["config"],
+            &[("ANIMAL_STORE_DATABSE", "x")],
+            &[
+                "configuration: environment: databse: there is no such setting; there are bind, ops_bind, database",
+            ],
+        ),
+        (
+            &["config"],
+            &[("ANIMAL_STORE_TLS__CERTIFICATE", "x")],
+            &["environment: tls: private_key is missing"],
+        ),
         (&["config"], &[("ANIMAL_STORE_BIND", "localhost")], &["environment", "bind"]),
     ] {
         let line = place.run_with(arguments, environment).await.failed();

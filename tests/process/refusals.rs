@@ -46,6 +46,10 @@ refused! {
     a_database_in_a_directory_that_is_missing_is_refused:
         ["serve", "--bind", "127.0.0.1:0", "--database", "sqlite:no/such/a.db"] => ["no/such/a.db", "directory"];
 
+    a_source_that_is_missing_is_refused:
+        ["copy", "--from", "sqlite:missing.db", "--to", "sqlite:to.db"] => ["missing.db does not exist", "--from"];
+    a_backup_of_nothing_is_refused: ["backup", "kept.db"] => ["animal-store.db cannot be opened"];
+
     a_key_without_a_name_is_refused: ["key", "create"] => ["NAME"];
     a_key_with_an_empty_name_is_refused: ["key", "create", ""] => ["1 to 100 characters"];
     a_key_with_a_line_break_in_its_name_is_refused: ["key", "create", "a\nb"] => ["control characters"];

@@ -93,26 +93,41 @@ impl Failure {
 
     fn cause(&self) -> Cause {
         match self {
-            Self::Unreachable(_) => Cause::Unreachable,
+            Self::Unreachable(errors) => unreachable(errors),
             Self::Late => Cause::Timeout,
             Self::Doubtful => Cause::NotReplicated,
             Self::NotOurs(_) => Cause::UnexpectedValue,
             Self::Failed(error) => match self.code() {
-                Some(code) => match (class(code), code) {
-                    (_, "55P03" | "57014") | ("40", _) => Cause::Locked,
-                    ("08" | "57", _) => Cause::Restarting,
-                    (_, "25006") => Cause::ReadOnly,
-                    (_, "53100") => Cause::DiskFull,
-                    ("53", _) => Cause::OutOfResources,
-                    ("58", _) => Cause::Io,
-                    ("28", _) | (_, "42501") => Cause::AccessDenied,
-                    _ => Cause::RefusedStatement,
-                },
+                Some(code) => told_by(code).unwrap_or(Cause::RefusedStatement),
                 None if is_lost(error) => Cause::ConnectionLost,
                 None => Cause::NotUnderstood,
             },
         }
     }
+}
+
+/// The cause that a SQLSTATE tells, if it is not the statement itself.
+fn told_by(code: &str) -> Option<Cause> {
+    Some(match (class(code), code) {
+        (_, "55P03" | "57014") | ("40", _) => Cause::Locked,
+        ("08" | "57", _) => Cause::Restarting,
+        (_, "25006") => Cause::ReadOnly,
+        (_, "53100") => Cause::DiskFull,
+        ("53", _) => Cause::OutOfResources,
+        ("58", _) => Cause::Io,
+        ("28" | "3D", _) | (_, "42501") => Cause::AccessDenied,
+        _ => return None,
+    })
+}
+
+/// The cause that the most telling of the hosts gives: one that answered says more than one that did not.
+fn unreachable(errors: &[ConnectError]) -> Cause {
+    let told = errors.iter().find_map(|error| match error {
+        ConnectError::ReadOnly { .. } => Some(Cause::ReadOnly),
+        ConnectError::Refused { code: Some(code), .. } => told_by(code),
+        ConnectError::Refused { code: None, .. } | ConnectError::Unreachable { .. } => None,
+    });
+    told.unwrap_or(Cause::Unreachable)
 }
 
 /// The first two characters of a SQLSTATE.
