@@ -158,11 +158,11 @@ impl Committer {
         let mut batch = Vec::with_capacity(LARGEST_BATCH);
         while queue.blocking_recv_many(&mut batch, LARGEST_BATCH) > 0 {
             self.options.metrics.left(batch.len());
-            let failed = self.commit(&mut batch).err().map(|error| {
-                self.recover(&error);
-                failure::failure(&self.options, Operation::Write, &error);
-                error
-            });
+            let failed = self.commit(&mut batch).err();
+            if let Some(error) = &failed {
+                failure::failure(&self.options, Operation::Write, error);
+                self.recover(error);
+            }
             for waiting in batch.drain(..) {
                 waiting.job.answer(failed.as_ref().map(failure::told));
             }
