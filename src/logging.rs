@@ -1,7 +1,7 @@
 //! Log records on standard error, written by a thread of their own: a request never waits for them, and
 //! when nobody reads them they are dropped, which the log says when it is read again.
 
-use std::io;
+use std::io::{self, BufWriter, IsTerminal};
 use std::panic;
 use std::sync::mpsc;
 use std::thread;
@@ -31,12 +31,20 @@ impl Flush {
 /// Starts to log, panics included.
 pub(crate) fn start(config: &Log) -> (Logger, Flush) {
     let (drain, guard) = match config.format {
-        LogFormat::Text => {
+        LogFormat::Text if io::stderr().is_terminal() => {
             let decorator = slog_term::TermDecorator::new().stderr().build();
             let format = slog_term::FullFormat::new(decorator).use_utc_timestamp().build();
             asynchronous(format.ignore_res())
         }
-        LogFormat::Json => asynchronous(slog_json::Json::default(io::stderr()).ignore_res()),
+        LogFormat::Text => {
+            let decorator = slog_term::PlainDecorator::new(BufWriter::new(io::stderr()));
+            let format = slog_term::FullFormat::new(decorator).use_utc_timestamp().build();
+            asynchronous(format.ignore_res())
+        }
+        LogFormat::Json => {
+            let format = slog_json::Json::new(BufWriter::new(io::stderr()));
+            asynchronous(format.add_default_keys().set_flush(true).build().ignore_res())
+        }
     };
     let log = Logger::root(LevelFilter::new(drain, config.level.into()).ignore_res(), o!());
     let panics = log.clone();

@@ -16,6 +16,7 @@ pub use metrics::StoreMetrics;
 
 mod cause;
 pub mod copy;
+mod known_keys;
 mod metrics;
 pub mod postgres;
 pub mod sqlite;

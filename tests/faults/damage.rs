@@ -51,7 +51,7 @@ async fn the_database_is_damaged() {
         6,
         "a damaged database, at start",
         "nothing: it does not start",
-        &format!("`{line}`; the file is untouched"),
+        &format!("``{line}``; the file is untouched"),
     );
 }
 
@@ -72,7 +72,7 @@ async fn the_database_is_truncated() {
         7,
         "a truncated database, at start",
         "nothing: it does not start",
-        &format!("`{line}`; the file is untouched"),
+        &format!("``{line}``; the file is untouched"),
     );
 }
 

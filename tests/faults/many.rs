@@ -9,6 +9,7 @@ use tokio::net::TcpStream;
 use crate::client::Client;
 use crate::program::{Place, Program};
 use crate::row::{alone, grouped, milliseconds, resident, row};
+use crate::tools::required;
 
 const WANTED: usize = 10_000;
 /// Descriptors for everything that is no such connection.
@@ -19,7 +20,9 @@ pub fn possible(wanted: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
     let most = limit.maximum.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-    wanted.min(most.saturating_sub(SPARE))
+    let possible = wanted.min(most.saturating_sub(SPARE));
+    assert!(possible == wanted || !required(), "raise the hard limit on open files, {most}: ulimit -Hn");
+    possible
 }
 
 /// Waits until the service has taken in all of these connections, which it does in order.

@@ -13,7 +13,7 @@ use rustix::process::Signal;
 use crate::client::{Client, post_head};
 use crate::ledger::Ledger;
 use crate::program::Place;
-use crate::row::{alone, long, row};
+use crate::row::{alone, grouped, long, row};
 
 /// The bound that is promised.
 const BOUND: Duration = Duration::from_secs(10);
@@ -100,8 +100,10 @@ async fn sigterm_under_load_with_stuck_clients() {
     // One each, at the very end; and then it is refused.
     assert!(count(RESET) <= rounds * KNOCKERS, "{outcomes:?}");
     assert!(count("answered") > 0, "{outcomes:?}");
-    let new: Vec<_> =
-        outcomes.iter().map(|(outcome, count): (_, &usize)| format!("{count} {outcome}")).collect();
+    let new: Vec<_> = outcomes
+        .iter()
+        .map(|(outcome, count): (_, &usize)| format!("{} {outcome}", grouped(*count)))
+        .collect();
     row(
         10,
         &format!(
@@ -109,14 +111,15 @@ async fn sigterm_under_load_with_stuck_clients() {
         ),
         &format!(
             "kept connections get a last answer with `Connection: close` ({} of {} ended without); new \
-             connections: {}",
+             connections: {} (those that wait in the kernel's queue at the very end)",
             ends.values().sum::<usize>(),
             rounds * WRITERS,
             new.join(", ")
         ),
         &format!(
-            "exit status 0 after {:.1} s at most; {acknowledged} acknowledged, 0 lost",
-            slowest.as_secs_f64()
+            "exit status 0 after {:.1} s at most; {} acknowledged, 0 lost",
+            slowest.as_secs_f64(),
+            grouped(acknowledged)
         ),
     );
 }

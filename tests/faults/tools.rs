@@ -15,10 +15,14 @@ use crate::row::row;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Whether nothing may be left out.
+pub fn required() -> bool {
+    env::var_os("STORE_TESTS_REQUIRE_TOOLS").is_some_and(|value| value == "1")
+}
+
 /// Says, past the test harness, that a fault was left out, and why. Fails if nothing may be left out.
 pub fn leave_out(place: u8, fault: &str, why: &str) {
-    let required = env::var_os("STORE_TESTS_REQUIRE_TOOLS").is_some_and(|value| value == "1");
-    assert!(!required, "{fault}: {why}");
+    assert!(!required(), "{fault}: {why}");
     // `eprintln!` would be kept from the reader as long as the test passes.
     let _ = writeln!(stderr(), "LEFT OUT: {fault}: {why}");
     row(place, fault, "left out", why);

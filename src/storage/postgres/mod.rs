@@ -18,7 +18,7 @@
 //!   animals that wait in one statement and answers after the commit (`writer.rs`). What became of a write is
 //!   told or said to be unknown; no write is ever sent twice.
 //! - A read goes over one of a few connections that all callers share (`reader.rs`).
-//! - A key that was found is taken for known for a second (`known_keys.rs`), since to look it up would cost as
+//! - A key that was found is taken for known for a second (`../known_keys.rs`), since to look it up would cost as
 //!   much as to get an animal.
 //! - A commit is on the server's disk when it is acknowledged: a server or a user with
 //!   `synchronous_commit` off is overruled for our connections (`session.rs`), and a commit that did not
@@ -49,12 +49,12 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::copy::Transfer;
+use super::known_keys::KnownKeys;
 use super::metrics::Operation;
 use super::{KeyRecord, OpenError, PetsFound, PetsQuery, Store, StoreError, StoreOptions};
 use crate::schemas::{NewPet, Pet};
 use address::Address;
 use failure::Failure;
-use known_keys::KnownKeys;
 use reader::{Reader, Readers};
 use writer::{Answer, Change, Writer};
 
@@ -62,7 +62,6 @@ mod address;
 mod animals;
 mod failure;
 mod keys;
-mod known_keys;
 mod migrations;
 mod opening;
 mod reader;
@@ -163,15 +162,7 @@ impl Store for PostgresStore {
     }
 
     async fn key_for_call(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
-        if let Some(key) = self.known_keys.get(hash) {
-            return Ok(Some(key));
-        }
-        let asked = self.known_keys.ask();
-        let key = self.key_by_hash(hash).await?;
-        if let Some(key) = &key {
-            self.known_keys.put(asked, key);
-        }
-        Ok(key)
+        self.known_keys.get_or_find(hash, || self.key_by_hash(hash)).await
     }
 
     async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {

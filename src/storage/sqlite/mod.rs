@@ -21,6 +21,8 @@
 //!   pool of connections pays for one each, and with a pool they also race for the file's lock.
 //! - A read runs on the caller's own thread with that thread's own connection (`reader.rs`). Every query is
 //!   bounded by an index and a limit, so handing it to another thread would cost more than running it.
+//! - A key that was found is taken for known for a second (`../known_keys.rs`): to look it up costs as much as
+//!   to get an animal.
 //! - Opening looks before it touches: a file that is not ours, newer or damaged stays as it is (`opening.rs`).
 //!
 //! # Limits
@@ -40,6 +42,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 
 use super::copy::Transfer;
+use super::known_keys::KnownKeys;
 use super::metrics::Operation;
 use super::{KeyRecord, OpenError, PetsFound, PetsQuery, Store, StoreError, StoreOptions};
 use crate::schemas::{NewPet, Pet};
@@ -64,6 +67,7 @@ pub struct SqliteStore {
     /// `None` once closed.
     open: RwLock<Option<Open>>,
     ended: writer::Ended,
+    known_keys: KnownKeys,
     secret: [u8; 32],
     options: StoreOptions,
 }
@@ -87,6 +91,7 @@ impl SqliteStore {
         Ok(Self {
             open: RwLock::new(Some(Open { readers, writer })),
             ended,
+            known_keys: KnownKeys::default(),
             secret: opened.secret,
             options: options.clone(),
         })
@@ -107,6 +112,16 @@ impl SqliteStore {
             open.as_ref().ok_or_else(closed)?.writer.submit(work)?
         };
         answer.await.unwrap_or_else(|_| Err(writer::stopped()))
+    }
+
+    async fn change_key(
+        &self,
+        work: impl FnOnce(&Connection) -> Attempt<bool> + Send + 'static,
+    ) -> Result<bool, StoreError> {
+        let answer = self.write(work).await;
+        // Whatever the answer is: the change may have been made.
+        self.known_keys.forget();
+        answer
     }
 }
 
@@ -141,9 +156,13 @@ impl Store for SqliteStore {
         self.read(|connection| keys::by_hash(connection, hash))
     }
 
+    async fn key_for_call(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+        self.known_keys.get_or_find(hash, || self.key_by_hash(hash)).await
+    }
+
     async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
         let id = id.to_owned();
-        self.write(move |connection| keys::revoke(connection, &id, at)).await
+        self.change_key(move |connection| keys::revoke(connection, &id, at)).await
     }
 
     async fn rotate_key(
@@ -153,7 +172,7 @@ impl Store for SqliteStore {
         new: KeyRecord,
     ) -> Result<bool, StoreError> {
         let old = old.to_owned();
-        self.write(move |connection| keys::rotate(connection, &old, old_expires, &new)).await
+        self.change_key(move |connection| keys::rotate(connection, &old, old_expires, &new)).await
     }
 
     fn secret(&self) -> [u8; 32] {

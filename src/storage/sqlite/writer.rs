@@ -160,8 +160,8 @@ impl Committer {
             self.options.metrics.left(batch.len());
             let failed = self.commit(&mut batch).err();
             if let Some(error) = &failed {
-                failure::failure(&self.options, Operation::Write, error);
                 self.recover(error);
+                failure::failure(&self.options, Operation::Write, error);
             }
             for waiting in batch.drain(..) {
                 waiting.job.answer(failed.as_ref().map(failure::told));

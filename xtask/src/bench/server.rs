@@ -28,13 +28,13 @@ impl Programs {
         println!("bench: builds the service and the bare servers, with optimisations");
         let store = serve::build(true)?;
         let mut command = Command::new(cargo());
-        command.args(["build", "--quiet", "--release", "--package", "xtask", "--examples"]);
+        command.args(["build", "--quiet", "--release", "--package", "bare"]);
         let status = command.current_dir(workspace()).status();
         if !status.map_err(|error| format!("cargo cannot be run: {error}"))?.success() {
             return Err("the bare servers do not build, see above".to_owned());
         }
-        let example = |name: &str| store.with_file_name("examples").join(name);
-        Ok(Self { bare_hyper: example("bare_hyper"), bare_dropshot: example("bare_dropshot"), store })
+        let example = |name: &str| store.with_file_name(name);
+        Ok(Self { bare_hyper: example("bare-hyper"), bare_dropshot: example("bare-dropshot"), store })
     }
 
     /// A server that does nothing, without dropshot and with it.

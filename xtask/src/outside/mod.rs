@@ -126,7 +126,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// Does a step and says how long it took; `None` when it failed.
+    /// Says what the step is, does it, and says how long it took; `None` when it failed.
     fn step<T>(
         &mut self,
         name: &'static str,
@@ -134,6 +134,7 @@ impl Progress {
     ) -> Option<T> {
         self.number += 1;
         let (number, count) = (self.number, self.count);
+        println!("outside {number}/{count}: {name}");
         let begin = Instant::now();
         match work() {
             Ok((done, summary)) => {

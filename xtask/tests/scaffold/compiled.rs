@@ -39,14 +39,17 @@ fn copy(document: &str) -> PathBuf {
     if to.exists() {
         fs::remove_dir_all(&to).unwrap();
     }
-    for part in [".cargo", "src", "openapi", "xtask/src", "tests/http/v1", "tests/postgres_cluster"] {
+    for part in
+        [".cargo", "src", "openapi", "xtask/src", "xtask/bare", "tests/http/v1", "tests/postgres_cluster"]
+    {
         copy_all(&from.join(part), &to.join(part));
     }
     for file in ["Cargo.lock", "build.rs", "xtask/Cargo.toml"] {
         fs::copy(from.join(file), to.join(file)).unwrap();
     }
     let manifest = fs::read_to_string(from.join("Cargo.toml")).unwrap();
-    let manifest = manifest.replace("members = [\"xtask\"]", "members = [\"xtask\", \"probe\"]");
+    let manifest = manifest
+        .replace("members = [\"xtask\", \"xtask/bare\"]", "members = [\"xtask\", \"xtask/bare\", \"probe\"]");
     let manifest = manifest.replace("[workspace.lints.rust]", "[workspace.lints.rust]\nwarnings = \"deny\"");
     fs::write(to.join("Cargo.toml"), manifest).unwrap();
     fs::create_dir_all(to.join("probe")).unwrap();

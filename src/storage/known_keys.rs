@@ -4,12 +4,13 @@
 //! so that a revocation by another process takes effect soon. A key that was not found is not kept, and can
 //! be used as soon as it is made.
 
+use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use quick_cache::sync::Cache;
 
-use crate::storage::KeyRecord;
+use super::{KeyRecord, StoreError};
 
 /// How long after a look-up began its answer is good.
 const AGE: Duration = Duration::from_secs(1);
@@ -25,15 +26,11 @@ pub(super) struct KnownKeys {
 
 #[derive(Clone)]
 struct Known {
-    asked: Asked,
-    key: KeyRecord,
-}
-
-/// When a look-up began, and after how many changes.
-#[derive(Clone, Copy)]
-pub(super) struct Asked {
-    at: Instant,
+    /// When the look-up began.
+    asked: Instant,
+    /// After how many changes it did.
     changes: u64,
+    key: KeyRecord,
 }
 
 impl Default for KnownKeys {
@@ -43,22 +40,27 @@ impl Default for KnownKeys {
 }
 
 impl KnownKeys {
-    /// A key that was looked up less than [`AGE`] ago, and after the last change.
-    pub(super) fn get(&self, hash: &[u8; 32]) -> Option<KeyRecord> {
-        let known = self.found.get(hash)?;
-        let is_good =
-            known.asked.at.elapsed() < AGE && known.asked.changes == self.changes.load(Ordering::Acquire);
-        is_good.then_some(known.key)
-    }
-
-    /// Must be called before a look-up begins.
-    pub(super) fn ask(&self) -> Asked {
-        Asked { at: Instant::now(), changes: self.changes.load(Ordering::Acquire) }
-    }
-
-    /// Keeps what a look-up found.
-    pub(super) fn put(&self, asked: Asked, key: &KeyRecord) {
-        self.found.insert(key.hash, Known { asked, key: key.clone() });
+    /// The key with this hash, looked up with `find` unless that was done less than [`AGE`] ago and since the
+    /// last change.
+    pub(super) async fn get_or_find<R>(
+        &self,
+        hash: &[u8; 32],
+        find: impl FnOnce() -> R,
+    ) -> Result<Option<KeyRecord>, StoreError>
+    where
+        R: Future<Output = Result<Option<KeyRecord>, StoreError>>,
+    {
+        let changes = self.changes.load(Ordering::Acquire);
+        let known = self.found.get(hash);
+        if let Some(known) = known.filter(|known| known.changes == changes && known.asked.elapsed() < AGE) {
+            return Ok(Some(known.key));
+        }
+        let asked = Instant::now();
+        let key = find().await?;
+        if let Some(key) = &key {
+            self.found.insert(*hash, Known { asked, changes, key: key.clone() });
+        }
+        Ok(key)
     }
 
     /// Makes nothing known. Must be called after a change.
