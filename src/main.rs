@@ -163,7 +163,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     let result = match cli.command {
         Command::Serve { bind, ops_bind, place } => {
             let config = load(place, bind, ops_bind)?.config;
-            let (log, flush) = logging::start(&config.log);
+            let (log, flush) = logging::start(&config.log)?;
             let served = runtime.block_on(serve(&config, &log));
             flush.wait(Duration::from_millis(500));
             served

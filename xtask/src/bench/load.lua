@@ -3,7 +3,6 @@
 local what, count
 
 function init(arguments)
-   wrk.init({})
    what, count = arguments[1], tonumber(arguments[2])
    math.randomseed(os.time() + tonumber(tostring(arguments):match("0x(%x+)") or "0", 16) % 65536)
    if what == "add" then
