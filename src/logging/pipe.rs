@@ -178,21 +178,16 @@ mod tests {
         for _ in 0..20 {
             log(&mut pipe, &record);
         }
-        pipe.wait(Duration::from_millis(50));
-        assert_eq!(pipe.take_dropped(), 0, "there is no room yet to say so");
         let (mut read, mut dropped) = (0, 0);
         while read + dropped < 20 {
-            let call = calls.recv().unwrap();
-            assert_eq!(call.len() % record.len(), 0);
-            read += call.len() / record.len();
-            pipe.0
-                .idle
-                .wait_while(pipe.0.state(), |state| state.is_writing && state.whole == 0)
-                .map(drop)
-                .unwrap();
             dropped += usize::try_from(pipe.take_dropped()).unwrap();
+            if read + dropped < 20 {
+                let call = calls.recv().unwrap();
+                assert_eq!(call.len() % record.len(), 0);
+                read += call.len() / record.len();
+            }
         }
         assert_eq!(read + dropped, 20);
-        assert!(dropped >= 12, "{dropped}");
+        assert!(dropped >= 12, "{dropped} were dropped, but no more than 8 fit");
     }
 }
