@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 
 use tokio_postgres::{Client, NoTls};
 
+pub(crate) mod network;
+
 /// Databases that differ need names that do.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 

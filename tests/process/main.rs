@@ -12,6 +12,7 @@ mod recorder;
 mod postgres_cluster;
 mod program;
 
+mod access_log;
 mod config;
 mod crash;
 mod keys;

@@ -12,7 +12,8 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use crate::ops::value;
-use crate::postgres_cluster::Cluster;
+use crate::postgres_cluster::network::Network;
+use crate::postgres_cluster::{Cluster, shared};
 use crate::program::{Place, Program};
 use crate::recorder::ask::Ask as _;
 
@@ -204,5 +205,46 @@ async fn a_primary_may_be_killed_and_its_standby_promoted_under_load() {
     };
     let (_, away) = tokio::join!(writers, operator);
     println!("away {away:.1?}: {:?}", load.account(&service, key).await);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_says_nothing_keeps_nobody_beyond_the_deadline() {
+    let Some(cluster) = shared() else { return };
+    let network = Network::to(cluster.address()).await;
+    let database = cluster.url(&cluster.database("").await).replace(&cluster.address(), &network.address);
+    let place = Place::new();
+    let key = place.run(&["key", "create", "tests", "--database", &database]).await.printed();
+    let key = key.trim_end();
+    let service = place.serve(&["--ops-bind", "0", "--database", &database]).await;
+    let added = service.add(key, 10).await;
+    service.readiness(200).await;
+
+    network.is_broken.send_replace(true);
+    let ask = async |number: usize| {
+        let start = Instant::now();
+        let answer = match number % 3 {
+            0 => service.post(key, &json!({ "name": "late", "categoryId": 1 })).await,
+            1 => service.get(key, "/v1/pets").await,
+            _ => service.get(key, "/v1/pets/1").await,
+        };
+        answer.refused(503, "unavailable");
+        assert_eq!(answer.header("retry-after"), Some("1"));
+        start.elapsed()
+    };
+    let waited = join_all((0..30).map(ask));
+    let (waited, words) = tokio::join!(waited, service.readiness(503));
+    let slowest = waited.iter().max().unwrap();
+    println!("the slowest 503 came after {slowest:.1?}");
+    assert!(*slowest < DEADLINE, "{slowest:?}");
+    // Over a connection that there was, no answer in time; no new connection either.
+    assert!(words.starts_with("the store is unavailable: it "), "{words}");
+
+    network.is_broken.send_replace(false);
+    service.readiness(200).await;
+    // What was sent before the silence may have arrived after it.
+    let found: Vec<_> = service.all(key).await.iter().map(|pet| pet["id"].as_i64().unwrap()).collect();
+    assert!(added.iter().all(|id| found.contains(id)) && found.len() <= 20, "{found:?}");
+    service.add(key, 1).await;
     service.stop().await;
 }

@@ -13,6 +13,7 @@ pub mod finding;
 pub mod licences;
 pub mod lint;
 pub mod outside;
+mod process;
 pub mod release;
 pub mod report;
 pub mod scaffold;

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 
 use super::{check, documents, growth, service};
 use crate::check::workspace;
-use crate::outside::process;
+use crate::process;
 
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::command::Plan;
 use super::server::Server;
-use crate::outside::process;
+use crate::process;
 
 const CONNECTIONS: u32 = 64;
 const SCRIPT: &str = include_str!("load.lua");

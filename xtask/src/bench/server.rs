@@ -1,16 +1,13 @@
 //! The servers that are measured, each a process of its own, built with optimisations.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
 use crate::check::workspace;
 use crate::ci::cargo;
-use crate::outside::process::{self, Running};
+use crate::process::{self, Running};
 use crate::serve::{self, READY};
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -90,16 +87,7 @@ impl Server {
     ) -> Result<Self, String> {
         let log = log.with_extension("log");
         let mut running = Running::start(command.stdout(Stdio::piped()).stderr(process::create(&log)?))?;
-        let (say, said) = mpsc::channel();
-        if let Some(output) = running.stdout() {
-            thread::spawn(move || {
-                for line in BufReader::new(output).lines().map_while(Result::ok) {
-                    // All of it is read, so that no server waits for us; the first line is wanted.
-                    let _ = say.send(line);
-                }
-            });
-        }
-        let ready = said.recv_timeout(LIMIT).ok();
+        let ready = running.first_line(LIMIT);
         let url = ready.as_deref().and_then(|line| line.strip_prefix(READY));
         let address = url.map(|url| url.trim_end_matches("/v1").to_owned());
         let address = address.ok_or_else(|| format!("{name} did not start, see {}", log.display()))?;

@@ -3,10 +3,10 @@
 use std::process::Command;
 use std::time::Duration;
 
-use super::process::run;
 use super::service::Service;
 use super::tools::CHROMIUM;
 use super::{Place, last_line};
+use crate::process::run;
 
 const LIMIT: Duration = Duration::from_secs(120);
 

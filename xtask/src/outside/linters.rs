@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Place;
-use super::process::run;
+use crate::process::run;
 
 const LIMIT: Duration = Duration::from_secs(120);
 

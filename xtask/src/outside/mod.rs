@@ -7,7 +7,6 @@
 
 mod clients;
 mod linters;
-pub(crate) mod process;
 mod schemathesis;
 mod service;
 mod tools;
@@ -21,6 +20,7 @@ use clap::ValueEnum;
 
 use crate::check::workspace;
 use crate::ci::seconds;
+use crate::process;
 use crate::serve;
 use service::Service;
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Place;
-use super::process::run;
 use super::service::Service;
+use crate::process::run;
 
 const LIMIT: Duration = Duration::from_secs(540);
 /// A run with fewer has left something out.

@@ -1,13 +1,11 @@
 //! A service of its own for each part: an empty database, a free port, one key.
 
-use std::io::{BufRead, BufReader};
+use std::fs;
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
 use std::time::Duration;
-use std::{fs, thread};
 
 use super::Place;
-use super::process::{self, Running};
+use crate::process::{self, Running};
 use crate::serve::READY;
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -43,16 +41,7 @@ impl Service {
         let mut serve = Command::new(&place.program);
         serve.args(["serve", "--bind", "127.0.0.1:0", "--database", &database]);
         let mut running = Running::start(serve.stdout(Stdio::piped()).stderr(process::create(&log)?))?;
-        let (say, said) = mpsc::channel();
-        if let Some(output) = running.stdout() {
-            thread::spawn(move || {
-                for line in BufReader::new(output).lines().map_while(Result::ok) {
-                    // All of it is read, so that the service never waits for us; the first line is wanted.
-                    let _ = say.send(line);
-                }
-            });
-        }
-        let ready = said.recv_timeout(LIMIT).ok();
+        let ready = running.first_line(LIMIT);
         let url = ready.as_deref().and_then(|line| line.strip_prefix(READY)).map(str::to_owned);
         let url = url.ok_or_else(|| format!("the service did not start, see {}", log.display()))?;
         Ok(Self { running, url, key, log })

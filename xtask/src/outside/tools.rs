@@ -6,8 +6,8 @@ use std::process::Command;
 use std::time::Duration;
 use std::{env, fs};
 
-use super::process::run;
 use super::{Part, Place};
+use crate::process::run;
 
 const INSTALLING: Duration = Duration::from_secs(300);
 const ASKING: Duration = Duration::from_secs(30);

@@ -5,7 +5,7 @@
 //! own, which are to end with it.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{self, ChildStdout, Command, ExitStatus, Stdio};
@@ -69,9 +69,17 @@ impl Running {
         Ok(Self { leader, stdout, ended, over: false })
     }
 
-    /// Its standard output, once, if it was started with a pipe for it.
-    pub(crate) fn stdout(&mut self) -> Option<ChildStdout> {
-        self.stdout.take()
+    /// The first line that it prints, if it was started with a pipe for it. `None` when none came in time.
+    pub(crate) fn first_line(&mut self, limit: Duration) -> Option<String> {
+        let output = self.stdout.take()?;
+        let (say, said) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                // All of it is read, so that the program never waits for us; the first line is wanted.
+                let _ = say.send(line);
+            }
+        });
+        said.recv_timeout(limit).ok()
     }
 
     /// Its process's number.

@@ -1,0 +1,92 @@
+//! The access log: one record for each answer, at a level that its status gives, as many as are wanted.
+
+use reqwest::Method;
+use rusqlite::Connection;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::program::{Place, Program};
+use crate::recorder::ask::Ask as _;
+
+/// A service that logs in JSON with these settings of the log, and a key with its identifier.
+async fn serve(place: &Place, settings: &str) -> (Program, String, String) {
+    place.write("store.toml", format!("lock_timeout = '50ms'\n[log]\nformat = 'json'\n{settings}"));
+    let key = place.key().await;
+    let list = place.run(&["key", "list"]).await.printed();
+    let id = list.lines().nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
+    (place.serve(&["--config", "store.toml"]).await, key, id)
+}
+
+/// Stops the service, and gives its records of answers.
+async fn records(mut service: Program) -> Vec<Value> {
+    service.signal(Signal::TERM);
+    service.exit().await;
+    let log = service.log();
+    let records = log.lines().map(|line| serde_json::from_str::<Value>(line).expect(line));
+    records.filter(|record| record["msg"] == "answered").collect()
+}
+
+/// Adds an animal while somebody else has the lock.
+async fn fail(place: &Place, service: &Program, key: &str) {
+    let lock = Connection::open(place.path("animal-store.db")).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    service.post(key, &json!({ "name": "Rex", "categoryId": 3 })).await.refused(503, "unavailable");
+    lock.execute_batch("ROLLBACK").unwrap();
+}
+
+#[tokio::test]
+async fn each_answer_has_one_record() {
+    let place = Place::new();
+    let (service, key, id) = serve(&place, "").await;
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let get = service.request(Method::GET, &key, "/v1/pets").header("traceparent", trace).answer().await;
+    let request_id = get.header("x-request-id").unwrap().to_owned();
+    service.get(&key, "/v1/pets/1").await.refused(404, "not_found");
+    service.get("nonsense", "/v1/pets").await.refused(401, "unauthorized");
+    service.get(&key, "/v1/nothing").await.refused(404, "not_found");
+    fail(&place, &service, &key).await;
+
+    let records = records(service).await;
+    let shown = |record: &Value| {
+        ["level", "method", "route", "status", "key", "traceparent"].map(|name| record[name].clone())
+    };
+    let expected = [
+        [json!("INFO"), json!("GET"), json!("/v1/pets"), json!(200), json!(id), json!(trace)],
+        [json!("WARN"), json!("GET"), json!("/v1/pets/{petId}"), json!(404), json!(id), Value::Null],
+        [json!("WARN"), json!("GET"), json!("/v1/pets"), json!(401), Value::Null, Value::Null],
+        [json!("WARN"), json!("GET"), Value::Null, json!(404), Value::Null, Value::Null],
+        [json!("ERRO"), json!("POST"), json!("/v1/pets"), json!(503), json!(id), Value::Null],
+    ];
+    assert_eq!(records.iter().map(shown).collect::<Vec<_>>(), expected);
+    assert_eq!(records[0]["request_id"], request_id);
+    // It waited for the lock.
+    assert!(records[4]["latency_us"].as_u64().unwrap() >= 50_000, "{}", records[4]);
+    assert!(records.iter().all(|record| record["latency_us"].as_u64().unwrap() < 60_000_000));
+}
+
+#[tokio::test]
+async fn of_the_answers_that_are_no_server_errors_one_in_so_many_is_logged() {
+    for (one_in, kept) in [(10, 3), (0, 0)] {
+        let place = Place::new();
+        let (service, key, _) = serve(&place, &format!("one_in = {one_in}\n")).await;
+        for _ in 0..30 {
+            service.get(&key, "/v1/pets").await.expect(200);
+        }
+        fail(&place, &service, &key).await;
+        fail(&place, &service, &key).await;
+        let records = records(service).await;
+        let of = |status: u16| records.iter().filter(|record| record["status"] == status).count();
+        assert_eq!((of(200), of(503), records.len()), (kept, 2, kept + 2), "one in {one_in}");
+    }
+}
+
+#[tokio::test]
+async fn a_level_leaves_out_what_is_less_severe() {
+    let place = Place::new();
+    let (service, key, _) = serve(&place, "level = 'error'\n").await;
+    service.get(&key, "/v1/pets").await.expect(200);
+    service.get("nonsense", "/v1/pets").await.refused(401, "unauthorized");
+    fail(&place, &service, &key).await;
+    let statuses: Vec<_> = records(service).await.iter().map(|record| record["status"].clone()).collect();
+    assert_eq!(statuses, [503]);
+}
