@@ -1,7 +1,7 @@
 //! Log records on standard error. A request never waits for them: when nobody reads them they are dropped,
 //! which the log says when it is read again.
 
-use std::io;
+use std::io::{self, BufWriter};
 use std::panic;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -32,12 +32,15 @@ pub(crate) fn start(config: &Log) -> io::Result<(Logger, Flush)> {
     let level = config.level.into();
     let log = match config.format {
         LogFormat::Text => {
-            let decorator = slog_term::PlainDecorator::new(pipe.handle());
+            let decorator = slog_term::PlainDecorator::new(BufWriter::new(pipe.handle()));
             let format = slog_term::FullFormat::new(decorator).use_utc_timestamp().build();
             Logger::root(LevelFilter::new(Records::new(format, &pipe), level).fuse(), o!())
         }
         LogFormat::Json => {
-            let format = slog_json::Json::new(pipe.handle()).add_default_keys().set_flush(true).build();
+            let format = slog_json::Json::new(BufWriter::new(pipe.handle()))
+                .add_default_keys()
+                .set_flush(true)
+                .build();
             Logger::root(LevelFilter::new(Records::new(format, &pipe), level).fuse(), o!())
         }
     };

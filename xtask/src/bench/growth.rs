@@ -1,5 +1,8 @@
 //! What becomes of the time of a request when the store grows.
 
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ureq::Agent;
@@ -18,6 +21,8 @@ const REQUESTS: [&str; 4] = ["get by id", "first page", "deep page", "rare filte
 /// A store of one size, served.
 struct Stage {
     size: u64,
+    /// What the operating system is to have in memory; it may have put away what was not read for a while.
+    file: Option<PathBuf>,
     server: Server,
     requests: [Request; 4],
     /// By request, the answers per second of each round.
@@ -42,16 +47,18 @@ fn grow(
     database: &'static str,
     plan: &Plan,
     load: &Load,
-    serve: impl Fn(u64) -> Result<Server, String>,
+    serve: impl Fn(u64) -> Result<(Option<PathBuf>, Server), String>,
 ) -> Result<Vec<Line>, String> {
     let mut stages = Vec::new();
     for size in SIZES.into_iter().filter(|size| *size <= plan.most) {
         println!("bench: {database}, makes a store of {} animals", grouped(size as f64));
-        stages.push(Stage::new(size, serve(size)?)?);
+        let (file, server) = serve(size)?;
+        stages.push(Stage::new(size, file, server)?);
     }
     for round in 1..=plan.rounds {
         for stage in &mut stages {
             for (request, rates) in stage.requests.iter().zip(&mut stage.rates) {
+                stage.file.as_deref().map_or(Ok(0), read_through)?;
                 rates.push(load.measure(&stage.server, request)?.rate);
             }
         }
@@ -66,23 +73,30 @@ fn grow(
     Ok(REQUESTS.iter().enumerate().map(line).collect())
 }
 
-fn on_sqlite(programs: &Programs, size: u64, plan: &Plan) -> Result<Server, String> {
+fn on_sqlite(programs: &Programs, size: u64, plan: &Plan) -> Result<(Option<PathBuf>, Server), String> {
     let file = plan.directory.join(format!("{size}.db"));
     let database = format!("sqlite:{}", file.display());
     let key = programs.key(&database)?;
     seed::sqlite(&file, size)?;
-    programs.service("on SQLite", &database, key, &plan.directory.join(format!("sqlite-{size}")))
+    let log = plan.directory.join(format!("sqlite-{size}"));
+    Ok((Some(file), programs.service("on SQLite", &database, key, &log)?))
 }
 
-fn on_postgres(programs: &Programs, postgres: &Postgres, size: u64, plan: &Plan) -> Result<Server, String> {
+fn on_postgres(
+    programs: &Programs,
+    postgres: &Postgres,
+    size: u64,
+    plan: &Plan,
+) -> Result<(Option<PathBuf>, Server), String> {
     let database = postgres.database();
     let key = programs.key(&database)?;
     postgres.run(&database, &seed::postgres(size))?;
-    programs.service("on PostgreSQL", &database, key, &plan.directory.join(format!("postgres-{size}")))
+    let log = plan.directory.join(format!("postgres-{size}"));
+    Ok((None, programs.service("on PostgreSQL", &database, key, &log)?))
 }
 
 impl Stage {
-    fn new(size: u64, server: Server) -> Result<Self, String> {
+    fn new(size: u64, file: Option<PathBuf>, server: Server) -> Result<Self, String> {
         let first = "/v1/pets";
         let deep = middle(&server, first, size)?;
         let requests = [
@@ -91,7 +105,7 @@ impl Stage {
             Request::Path(deep),
             Request::Path("/v1/pets?status=sold".to_owned()),
         ];
-        Ok(Self { size, server, requests, rates: Default::default() })
+        Ok(Self { size, file, server, requests, rates: Default::default() })
     }
 
     /// How many times the time of a request, the median of the rounds.
@@ -117,6 +131,12 @@ fn middle(server: &Server, path: &str, size: u64) -> Result<String, String> {
         answer.body_mut().read_to_vec().map_err(|error| format!("{url}: {error}"))?;
     }
     Ok(next.replace("limit=100", "limit=20"))
+}
+
+/// Reads a file from its beginning to its end.
+fn read_through(path: &Path) -> Result<u64, String> {
+    let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut io::sink()));
+    read.map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn shown(database: &str, stages: &[Stage]) -> String {
