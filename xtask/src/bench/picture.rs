@@ -35,6 +35,7 @@ fn drawn(file: &Path, lines: &[Line]) -> Result<(), Box<dyn std::error::Error>> 
         let mut chart = ChartBuilder::on(panel)
             .caption(format!("Time of a request on {database}"), ("sans-serif", 16))
             .margin(12)
+            .margin_right(32)
             .x_label_area_size(40)
             .y_label_area_size(48)
             .build_cartesian_2d((least..most).log_scale(), 0.0..highest)?;
