@@ -68,7 +68,10 @@ async fn a_copy_made_under_load_is_a_store_with_what_was_acknowledged_before() {
 #[tokio::test]
 async fn what_is_there_is_not_overwritten() {
     let place = Sqlite::fresh().await;
-    add(&*place.open().await, "x").await;
+    let store = place.open().await;
+    add(&*store, "x").await;
+    // Otherwise its log goes at some time later.
+    store.close().await;
     let file = place.0.path().join("backup.db");
     fs::write(&file, "precious").unwrap();
     for taken in [&file, &place.path()] {
