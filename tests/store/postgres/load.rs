@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use animal_store::storage::{PetsQuery, Store, StoreError};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::battery::new_pet;
@@ -13,7 +14,7 @@ use crate::battery::new_pet;
 /// Callers at work.
 pub(crate) struct Load {
     stop: Arc<AtomicBool>,
-    acknowledged: Arc<AtomicUsize>,
+    acknowledged: watch::Sender<usize>,
     callers: Vec<JoinHandle<Told>>,
 }
 
@@ -41,7 +42,7 @@ pub(crate) struct Account {
 impl Load {
     /// 32 callers, who take the stores in turn.
     pub(crate) fn start(stores: &[Arc<dyn Store>]) -> Self {
-        let (stop, acknowledged) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let (stop, acknowledged) = (Arc::new(AtomicBool::new(false)), watch::Sender::new(0));
         let callers = (0..32)
             .map(|caller| {
                 let store = stores[caller % stores.len()].clone();
@@ -56,7 +57,7 @@ impl Load {
                         match store.add_pet(new_pet(&name, 1, None)).await {
                             Ok(pet) => {
                                 told.acknowledged.push((name, pet.id));
-                                acknowledged.fetch_add(1, Ordering::Relaxed);
+                                acknowledged.send_modify(|count| *count += 1);
                                 continue;
                             }
                             Err(StoreError::Unavailable(_)) => told.unavailable += 1,
@@ -75,13 +76,10 @@ impl Load {
 
     /// Waits until `count` more animals are acknowledged.
     pub(crate) async fn more(&self, count: usize) {
-        let goal = self.acknowledged.load(Ordering::Relaxed) + count;
-        let waiting = async {
-            while self.acknowledged.load(Ordering::Relaxed) < goal {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(30), waiting).await.expect("service must resume");
+        let mut acknowledged = self.acknowledged.subscribe();
+        let goal = *acknowledged.borrow() + count;
+        let waiting = acknowledged.wait_for(|count| *count >= goal);
+        tokio::time::timeout(Duration::from_secs(30), waiting).await.expect("service must resume").unwrap();
     }
 
     /// Stops the callers and compares what they were told with what `store` holds.
