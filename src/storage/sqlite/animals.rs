@@ -3,7 +3,7 @@
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
-use super::writer::Attempt;
+use super::writer::{Attempt, whole};
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
 use crate::storage::{PetsFound, PetsQuery};
 
@@ -39,12 +39,14 @@ pub(super) fn get(connection: &Connection, id: i64) -> rusqlite::Result<Option<P
 
 /// Stores animals under the identifiers that they have, unless these are taken.
 pub(super) fn take(connection: &Connection, pets: &[Pet]) -> Attempt<()> {
-    let mut statement = connection.prepare_cached(TAKE)?;
-    for pet in pets {
-        let status = pet.status.map(PetStatus::as_str);
-        statement.execute(params![pet.id, pet.name.as_str(), pet.category_id, status])?;
-    }
-    Ok(Ok(()))
+    whole(connection, || {
+        let mut statement = connection.prepare_cached(TAKE)?;
+        for pet in pets {
+            let status = pet.status.map(PetStatus::as_str);
+            statement.execute(params![pet.id, pet.name.as_str(), pet.category_id, status])?;
+        }
+        Ok(Ok(()))
+    })
 }
 
 /// The animal with the highest identifier.

@@ -5,7 +5,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
 use super::failure;
-use super::writer::Attempt;
+use super::writer::{Attempt, whole};
 use crate::storage::{KeyRecord, StoreError};
 
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked) \
@@ -64,17 +64,19 @@ pub(super) fn revoke(connection: &Connection, id: &str, at: Timestamp) -> Attemp
     Ok(Ok(connection.prepare_cached(REVOKE)?.execute(params![id, at.as_second()])? > 0))
 }
 
-/// Expires the old key first: when the new one is refused, the savepoint takes that back.
+/// Expires the old key first: when the new one is refused, that is taken back.
 pub(super) fn rotate(
     connection: &Connection,
     old: &str,
     old_expires: Timestamp,
     new: &KeyRecord,
 ) -> Attempt<bool> {
-    if connection.prepare_cached(EXPIRE)?.execute(params![old, old_expires.as_second()])? == 0 {
-        return Ok(Ok(false));
-    }
-    Ok(insert(connection, new)?.map(|()| true))
+    whole(connection, || {
+        if connection.prepare_cached(EXPIRE)?.execute(params![old, old_expires.as_second()])? == 0 {
+            return Ok(Ok(false));
+        }
+        Ok(insert(connection, new)?.map(|()| true))
+    })
 }
 
 fn key(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {

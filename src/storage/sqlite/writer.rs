@@ -8,7 +8,9 @@
 //!
 //! - The queue is full: [`StoreError::Busy`] at once.
 //! - Its caller went away before it began: it is left out. Once begun it takes effect like its neighbours.
-//! - It is refused by itself (a key that exists): its savepoint is undone, its neighbours go on.
+//! - It is refused by itself (a key that exists): its statement has changed nothing, its neighbours go on. A
+//!   write of several statements is taken back as a [`whole`]. Not each write: SQLite keeps a copy of every page
+//!   that changes under a savepoint.
 //! - The transaction fails: all of the batch get the same error. After a failed COMMIT nobody knows what
 //!   the disk kept, so that error never says that nothing happened. The connection is rolled back or
 //!   replaced, and the next batch tries again.
@@ -66,7 +68,7 @@ struct Waiting {
 trait Job: Send {
     /// Whether nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;
-    /// Does the work. `false` says that it was refused, and that its changes must be undone.
+    /// Does the work. `false` says that it was refused, and has changed nothing.
     fn run(&mut self, connection: &Connection) -> rusqlite::Result<bool>;
     /// Tells the caller how it went, `Some` being what failed the whole transaction.
     fn answer(self: Box<Self>, failed: Option<StoreError>);
@@ -182,13 +184,7 @@ impl Committer {
         execute(connection, "BEGIN IMMEDIATE")?;
         let mut kept = 0;
         for waiting in batch.iter_mut().filter(|waiting| !waiting.job.is_abandoned()) {
-            execute(connection, "SAVEPOINT one")?;
-            if waiting.job.run(connection)? {
-                kept += 1;
-            } else {
-                execute(connection, "ROLLBACK TO one")?;
-            }
-            execute(connection, "RELEASE one")?;
+            kept += usize::from(waiting.job.run(connection)?);
         }
         execute(connection, "COMMIT")?;
         self.options.metrics.committed(kept);
@@ -214,6 +210,20 @@ impl Committer {
             warn!(self.options.log, "the log was left for the next start"; "error" => %error);
         }
     }
+}
+
+/// Does work of several statements, and takes them all back if one of them is refused.
+pub(super) fn whole<T>(connection: &Connection, work: impl FnOnce() -> Attempt<T>) -> Attempt<T> {
+    execute(connection, "SAVEPOINT whole")?;
+    let done = work();
+    // Some errors have ended the transaction.
+    if !connection.is_autocommit() {
+        if !matches!(done, Ok(Ok(_))) {
+            execute(connection, "ROLLBACK TO whole")?;
+        }
+        execute(connection, "RELEASE whole")?;
+    }
+    done
 }
 
 fn execute(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
