@@ -18,6 +18,8 @@ pub(super) fn writing(path: &Path, wait: Duration) -> rusqlite::Result<Connectio
     // A COMMIT returns when the log is on disk.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+    // The writer does it, where no caller waits.
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     // What a savepoint may have to take back: otherwise 64 KiB are asked of the allocator for each.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     Ok(connection)

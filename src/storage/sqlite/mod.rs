@@ -19,8 +19,9 @@
 //! - A write goes through a bounded queue to the one thread that writes. It takes what is waiting into one
 //!   transaction and answers after COMMIT (`writer.rs`), so that 64 callers share one fsync. A mutex or a
 //!   pool of connections pays for one each, and with a pool they also race for the file's lock.
-//! - A read runs on the caller's own thread with that thread's own connection (`reader.rs`). Every query is
-//!   bounded by an index and a limit, so handing it to another thread would cost more than running it.
+//! - A read runs on the caller's own thread with that thread's own connection, in one transaction with the reads
+//!   before it while nobody commits (`reader.rs`). Every query is bounded by an index and a limit, so handing it
+//!   to another thread would cost more than running it.
 //! - A key that was found is taken for known for a second (`../known_keys.rs`): to look it up costs as much as
 //!   to get an animal.
 //! - Opening looks before it touches: a file that is not ours, newer or damaged stays as it is (`opening.rs`).
@@ -35,7 +36,7 @@
 //! - Removing the file while a process uses it goes unnoticed until the process ends.
 
 use std::path::Path;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -58,6 +59,7 @@ mod keys;
 mod migrations;
 mod opening;
 mod reader;
+mod wal_index;
 mod writer;
 
 pub use backup::backup;
@@ -73,7 +75,7 @@ pub struct SqliteStore {
 }
 
 struct Open {
-    readers: Readers,
+    readers: Arc<Readers>,
     writer: Writer,
 }
 
@@ -85,8 +87,8 @@ impl SqliteStore {
     /// can use. The file is then as it was.
     pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, OpenError> {
         let opened = opening::open(path, options)?;
-        let readers = Readers::new(opened.path.clone(), options.lock_timeout);
-        let (writer, ended) = Writer::start(opened.connection, opened.path, options)
+        let readers = Arc::new(Readers::new(opened.path.clone(), options.lock_timeout));
+        let (writer, ended) = Writer::start(opened.connection, opened.path, readers.clone(), options)
             .map_err(|error| OpenError(format!("cannot start the thread that writes: {error}")))?;
         Ok(Self {
             open: RwLock::new(Some(Open { readers, writer })),
@@ -180,8 +182,7 @@ impl Store for SqliteStore {
     }
 
     async fn close(&self) {
-        // Ends the queue, and with it the writer's thread; the connections that read go first, so that the
-        // writer's is the last one and takes the log with it.
+        // Ends the queue, and with it the writer's thread, which closes all connections.
         drop(self.open.write().unwrap_or_else(PoisonError::into_inner).take());
         self.ended.wait().await;
     }

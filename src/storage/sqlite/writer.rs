@@ -4,6 +4,9 @@
 //! [`LARGEST_BATCH`], into one transaction and answers after its COMMIT. While it is at the disk the next
 //! batch gathers by itself; there is no timer.
 //!
+//! The log is moved into the database here as well, between two batches, when it has grown: SQLite would do it
+//! within a COMMIT, while callers wait, and could not begin the log anew under reads that never pause.
+//!
 //! What happens to a write:
 //!
 //! - The queue is full: [`StoreError::Busy`] at once.
@@ -18,13 +21,15 @@
 //!   write waits longer than the lock timeout, its time in the queue included.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use slog::warn;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{connection, failure};
+use super::reader::Readers;
+use super::{connection, failure, wal_index};
 use crate::storage::metrics::Operation;
 use crate::storage::{StoreError, StoreMetrics, StoreOptions};
 
@@ -32,6 +37,9 @@ use crate::storage::{StoreError, StoreMetrics, StoreOptions};
 const LARGEST_BATCH: usize = 256;
 /// What tokio's queue can be made for is more than anybody's memory.
 const LONGEST_QUEUE: usize = 1 << 20;
+
+/// How many pages the log may hold before it is moved into the database. SQLite's own default.
+const LOG_PAGES: u32 = 1000;
 
 /// What became of one write inside the transaction. The outer error is one of the database and fails the
 /// whole batch; the inner one refuses this write alone.
@@ -115,11 +123,12 @@ impl Writer {
     pub(super) fn start(
         connection: Connection,
         path: PathBuf,
+        readers: Arc<Readers>,
         options: &StoreOptions,
     ) -> std::io::Result<(Self, Ended)> {
         let (queue, waiting) = mpsc::channel(options.write_queue.clamp(1, LONGEST_QUEUE));
         let (running, ended) = watch::channel(());
-        let committer = Committer { connection: Some(connection), path, options: options.clone() };
+        let committer = Committer { connection: Some(connection), path, readers, options: options.clone() };
         std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
             committer.run(waiting);
             drop(running);
@@ -152,6 +161,7 @@ struct Committer {
     /// `None` after a failure, until the next batch opens it again.
     connection: Option<Connection>,
     path: PathBuf,
+    readers: Arc<Readers>,
     options: StoreOptions,
 }
 
@@ -167,6 +177,10 @@ impl Committer {
             }
             for waiting in batch.drain(..) {
                 waiting.job.answer(failed.as_ref().map(failure::told));
+            }
+            if let Err(error) = self.checkpoint() {
+                self.recover(&error);
+                failure::failure(&self.options, Operation::Write, &error);
             }
         }
         self.finish();
@@ -191,6 +205,20 @@ impl Committer {
         Ok(())
     }
 
+    /// Moves the log into the database if it has grown, as far as no other process reads in it.
+    fn checkpoint(&self) -> rusqlite::Result<()> {
+        let Some(connection) = &self.connection else { return Ok(()) };
+        if wal_index::header(connection).is_none_or(|header| header.frames() < LOG_PAGES) {
+            return Ok(());
+        }
+        // Whoever reads in an older state of the log keeps what came later from being moved.
+        self.readers.let_go();
+        connection.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |_| Ok(()))?;
+        // Whoever reads in the log still keeps the next transaction from beginning it anew. New ones do not.
+        self.readers.let_go();
+        Ok(())
+    }
+
     /// Leaves a connection without a transaction, or none.
     fn recover(&mut self, error: &rusqlite::Error) {
         let Some(connection) = &self.connection else { return };
@@ -202,6 +230,8 @@ impl Committer {
 
     /// Moves the log into the database, as far as no other process uses it.
     fn finish(self) {
+        // Before ours, so that ours is the last one and takes the log with it.
+        self.readers.close();
         let Some(connection) = self.connection else { return };
         let checkpoint = connection::set_wait(&connection, Duration::ZERO)
             .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))

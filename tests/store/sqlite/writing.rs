@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use animal_store::storage::{PetsQuery, Store, StoreError, StoreOptions};
@@ -277,4 +278,37 @@ async fn a_value_that_is_none_of_ours_is_broken() {
     theirs.execute_batch("INSERT INTO animal (name, category_id) VALUES ('', 1)").unwrap();
     let read = store.pets(ALL).await;
     assert!(matches!(read, Err(StoreError::Broken(_))), "{read:?}");
+}
+
+/// The log is moved into the database when it has 4 MB, and then begins anew unless somebody reads in it.
+const MOST_LOG: u64 = 8 * 1024 * 1024;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_log_does_not_grow_under_reads_that_never_pause() {
+    let place = Sqlite::fresh().await;
+    let store = place.open().await;
+    let first = add(&*store, "first").await;
+    let writing = Arc::new(AtomicBool::new(true));
+    let readers: Vec<_> = (0..8)
+        .map(|_| {
+            let (store, first, writing) = (store.clone(), first.clone(), writing.clone());
+            tokio::spawn(async move {
+                while writing.load(Ordering::Relaxed) {
+                    assert_eq!(store.pet(first.id).await.unwrap().as_ref(), Some(&first));
+                    tokio::task::yield_now().await;
+                }
+            })
+        })
+        .collect();
+    let name = "🦊".repeat(255);
+    for _ in 0..200 {
+        let added = join_all((0..250).map(|_| store.add_pet(new_pet(&name, 1, None)))).await;
+        assert!(added.iter().all(Result::is_ok));
+    }
+    let log = fs::metadata(place.0.path().join("animals.db-wal")).unwrap().len();
+    writing.store(false, Ordering::Relaxed);
+    for reader in readers {
+        reader.await.unwrap();
+    }
+    assert!(log < MOST_LOG, "{log} bytes");
 }
