@@ -136,7 +136,7 @@ impl Edge {
         };
         let key = response.extensions_mut().remove::<KeyId>();
         if let Some(Surroundings { operation_id, deprecated: Some(headers), .. }) = surroundings {
-            response.headers_mut().extend(headers.clone());
+            response.headers_mut().extend(headers.iter().map(|(name, value)| (name.clone(), value.clone())));
             if let Some(key) = &key {
                 service.metrics().deprecated_call(operation_id, key);
             }

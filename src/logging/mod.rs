@@ -1,13 +1,13 @@
 //! Log records on standard error. A request never waits for them: when nobody reads them they are dropped,
 //! which the log says when it is read again.
 
-use std::io::{self, BufWriter};
+use std::io;
 use std::panic;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use animal_store::config::{Log, LogFormat};
 use slog::{Drain, LevelFilter, Logger, Never, OwnedKVList, Record, b, crit, o, record};
+use thread_local::ThreadLocal;
 
 mod pipe;
 
@@ -30,18 +30,18 @@ impl Flush {
 pub(crate) fn start(config: &Log) -> io::Result<(Logger, Flush)> {
     let pipe = Pipe::new(io::stderr())?;
     let level = config.level.into();
+    let lines = pipe.clone();
     let log = match config.format {
         LogFormat::Text => {
-            let decorator = slog_term::PlainDecorator::new(BufWriter::new(pipe.handle()));
-            let format = slog_term::FullFormat::new(decorator).use_utc_timestamp().build();
-            Logger::root(LevelFilter::new(Records::new(format, &pipe), level).fuse(), o!())
+            let text = move || {
+                let decorator = slog_term::PlainDecorator::new(lines.line());
+                slog_term::FullFormat::new(decorator).use_utc_timestamp().build()
+            };
+            Logger::root(LevelFilter::new(Records::new(text, &pipe), level).fuse(), o!())
         }
         LogFormat::Json => {
-            let format = slog_json::Json::new(BufWriter::new(pipe.handle()))
-                .add_default_keys()
-                .set_flush(true)
-                .build();
-            Logger::root(LevelFilter::new(Records::new(format, &pipe), level).fuse(), o!())
+            let json = move || slog_json::Json::new(lines.line()).add_default_keys().set_flush(true).build();
+            Logger::root(LevelFilter::new(Records::new(json, &pipe), level).fuse(), o!())
         }
     };
     let panics = log.clone();
@@ -54,23 +54,25 @@ pub(crate) fn start(config: &Log) -> io::Result<(Logger, Flush)> {
 }
 
 /// Formats records into the pipe, and says how many it has dropped.
-struct Records<D> {
-    format: Mutex<D>,
+struct Records<D: Send, F> {
+    format: F,
+    /// One for each thread that ever logged, so that none waits for another to format.
+    formats: ThreadLocal<D>,
     pipe: Pipe,
 }
 
-impl<D: Drain> Records<D> {
-    fn new(format: D, pipe: &Pipe) -> Self {
-        Self { format: Mutex::new(format), pipe: pipe.handle() }
+impl<D: Drain + Send, F: Fn() -> D> Records<D, F> {
+    fn new(format: F, pipe: &Pipe) -> Self {
+        Self { format, formats: ThreadLocal::new(), pipe: pipe.clone() }
     }
 }
 
-impl<D: Drain> Drain for Records<D> {
+impl<D: Drain + Send, F: Fn() -> D> Drain for Records<D, F> {
     type Ok = ();
     type Err = Never;
 
     fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
-        let format = self.format.lock().unwrap_or_else(PoisonError::into_inner);
+        let format = self.formats.get_or(&self.format);
         let dropped = self.pipe.take_dropped();
         // Into memory, which does not fail.
         if dropped > 0 {

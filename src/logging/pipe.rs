@@ -6,6 +6,7 @@
 
 use std::io::{self, Write};
 use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -15,11 +16,14 @@ const LINGER: Duration = Duration::from_millis(5);
 /// How many bytes may wait. What comes when there are more is dropped and counted.
 const MOST: usize = 1024 * 1024;
 
-/// Takes records, each ended by a flush, and never blocks.
+/// Takes records and never blocks.
+#[derive(Clone)]
 pub(super) struct Pipe(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
+    /// Records that did not fit, and of which nobody has been told.
+    dropped: AtomicU64,
     /// There is something to write.
     ready: Condvar,
     /// All is written.
@@ -29,12 +33,13 @@ struct Shared {
 #[derive(Default)]
 struct State {
     waiting: Vec<u8>,
-    /// How many bytes of `waiting` are whole records.
-    whole: usize,
-    /// The record that is being written did not fit.
-    overflows: bool,
-    dropped: u64,
     is_writing: bool,
+}
+
+/// Where one thread writes its records, each ended by a flush. Nobody waits for half of one.
+pub(super) struct Line {
+    record: Vec<u8>,
+    pipe: Pipe,
 }
 
 impl Pipe {
@@ -43,27 +48,47 @@ impl Pipe {
     /// # Errors
     /// When there can be no thread.
     pub(super) fn new(writer: impl Write + Send + 'static) -> io::Result<Self> {
-        let state = Mutex::default();
-        let shared = Arc::new(Shared { state, ready: Condvar::new(), idle: Condvar::new() });
+        let shared = Arc::new(Shared {
+            state: Mutex::default(),
+            dropped: AtomicU64::new(0),
+            ready: Condvar::new(),
+            idle: Condvar::new(),
+        });
         let written = shared.clone();
         thread::Builder::new().name("log".to_owned()).spawn(move || written.write_to(writer))?;
         Ok(Self(shared))
     }
 
-    /// Another handle to the same.
-    pub(super) fn handle(&self) -> Self {
-        Self(self.0.clone())
+    /// For a thread to write to.
+    pub(super) fn line(&self) -> Line {
+        Line { record: Vec::new(), pipe: self.clone() }
+    }
+
+    fn push(&self, record: &[u8]) {
+        let mut state = self.0.state();
+        if state.waiting.len() + record.len() > MOST {
+            self.0.dropped.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        if state.waiting.is_empty() {
+            self.0.ready.notify_one();
+        }
+        state.waiting.extend_from_slice(record);
     }
 
     /// How many records were dropped since this was asked; 0 while there is little room for an answer.
     pub(super) fn take_dropped(&self) -> u64 {
-        let mut state = self.0.state();
-        if state.waiting.len() < MOST / 2 { mem::take(&mut state.dropped) } else { 0 }
+        let is_room = || self.0.state().waiting.len() < MOST / 2;
+        if self.0.dropped.load(Ordering::Relaxed) > 0 && is_room() {
+            self.0.dropped.swap(0, Ordering::Relaxed)
+        } else {
+            0
+        }
     }
 
     /// Waits until everything is written, but not longer than `limit`: nobody may be reading.
     pub(super) fn wait(&self, limit: Duration) {
-        let is_busy = |state: &mut State| state.whole > 0 || state.is_writing;
+        let is_busy = |state: &mut State| !state.waiting.is_empty() || state.is_writing;
         drop(self.0.idle.wait_timeout_while(self.0.state(), limit, is_busy));
     }
 }
@@ -74,14 +99,16 @@ impl Shared {
     }
 
     fn write_to(&self, mut writer: impl Write) {
+        let mut records = Vec::new();
         loop {
-            let nothing = |state: &mut State| state.whole == 0;
+            let nothing = |state: &mut State| state.waiting.is_empty();
             drop(self.ready.wait_while(self.state(), nothing).unwrap_or_else(PoisonError::into_inner));
             // What comes meanwhile goes along.
             thread::sleep(LINGER);
-            let records = self.state().take();
+            self.state().take(&mut records);
             // If there is nobody to read it, there is nobody to tell either.
             let _ = writer.write_all(&records).and_then(|()| writer.flush());
+            records.clear();
             self.state().is_writing = false;
             self.idle.notify_all();
         }
@@ -89,36 +116,24 @@ impl Shared {
 }
 
 impl State {
-    fn take(&mut self) -> Vec<u8> {
-        let begun = self.waiting.split_off(self.whole);
-        self.whole = 0;
+    /// Exchanges what waits for `empty`, whose memory is used again.
+    fn take(&mut self, empty: &mut Vec<u8>) {
         self.is_writing = true;
-        mem::replace(&mut self.waiting, begun)
+        mem::swap(&mut self.waiting, empty);
     }
 }
 
-impl Write for Pipe {
+impl Write for Line {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut state = self.0.state();
-        state.overflows |= state.waiting.len() + bytes.len() > MOST;
-        if !state.overflows {
-            state.waiting.extend_from_slice(bytes);
-        }
+        self.record.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
     /// Ends a record.
     fn flush(&mut self) -> io::Result<()> {
-        let mut state = self.0.state();
-        if mem::take(&mut state.overflows) {
-            let whole = state.whole;
-            state.waiting.truncate(whole);
-            state.dropped += 1;
-        } else if state.waiting.len() > state.whole {
-            if state.whole == 0 {
-                self.0.ready.notify_one();
-            }
-            state.whole = state.waiting.len();
+        if !self.record.is_empty() {
+            self.pipe.push(&self.record);
+            self.record.clear();
         }
         Ok(())
     }
@@ -149,23 +164,25 @@ mod tests {
         (Pipe::new(Calls(call)).unwrap(), calls)
     }
 
-    fn log(pipe: &mut Pipe, record: &[u8]) {
-        pipe.write_all(record).unwrap();
-        pipe.flush().unwrap();
+    fn log(line: &mut Line, record: &[u8]) {
+        line.write_all(record).unwrap();
+        line.flush().unwrap();
     }
 
     #[test]
     fn records_arrive_by_themselves_whole_and_in_order() {
-        let (mut pipe, calls) = pipe();
-        log(&mut pipe, b"one ");
-        log(&mut pipe, b"two ");
-        pipe.write_all(b"thr").unwrap();
+        let (pipe, calls) = pipe();
+        let (mut line, mut other) = (pipe.line(), pipe.line());
+        other.write_all(b"thr").unwrap();
+        log(&mut line, b"one ");
+        log(&mut line, b"two ");
+        line.flush().unwrap();
         let mut all = Vec::new();
         while all.len() < 8 {
             all.extend(calls.recv().unwrap());
         }
         assert_eq!(all, b"one two ");
-        log(&mut pipe, b"ee");
+        log(&mut other, b"ee");
         assert_eq!(calls.recv().unwrap(), b"three");
         pipe.wait(Duration::from_secs(10));
         assert!(!pipe.0.state().is_writing);
@@ -173,10 +190,11 @@ mod tests {
 
     #[test]
     fn what_nobody_reads_is_dropped_whole_and_counted() {
-        let (mut pipe, calls) = pipe();
+        let (pipe, calls) = pipe();
+        let mut line = pipe.line();
         let record = vec![b'x'; MOST / 4];
         for _ in 0..20 {
-            log(&mut pipe, &record);
+            log(&mut line, &record);
         }
         let (mut read, mut dropped) = (0, 0);
         while read + dropped < 20 {

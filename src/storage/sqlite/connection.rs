@@ -1,12 +1,16 @@
 //! How connections are set up: one kind that writes, one that reads.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-/// KiB of cache; the operating system caches the file as well.
-const CACHE_KIB: i64 = 2048;
+/// KiB of cache for the connection that writes, which is at the end of the file most of the time, and the least
+/// for one that reads.
+const CACHE_KIB: usize = 2048;
+/// KiB of cache for all connections that read; the operating system caches the file as well.
+const READING_KIB: usize = 64 * 1024;
 /// The log is cut back to this size after a checkpoint.
 const LOG_BYTES: i64 = 16 * 1024 * 1024;
 /// SQLite counts milliseconds in 31 bits.
@@ -25,9 +29,10 @@ pub(super) fn writing(path: &Path, wait: Duration) -> rusqlite::Result<Connectio
     Ok(connection)
 }
 
-/// A connection that cannot write.
-pub(super) fn reading(path: &Path, wait: Duration) -> rusqlite::Result<Connection> {
+/// A connection that cannot write, one of `count`.
+pub(super) fn reading(path: &Path, wait: Duration, count: NonZeroUsize) -> rusqlite::Result<Connection> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY, wait)?;
+    set_cache(&connection, (READING_KIB / count).max(CACHE_KIB))?;
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
 }
@@ -41,13 +46,18 @@ fn open(path: &Path, access: OpenFlags, wait: Duration) -> rusqlite::Result<Conn
     // No connection is used by two threads at once, so SQLite need not guard against it.
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     set_wait(&connection, wait)?;
-    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    set_cache(&connection, CACHE_KIB)?;
     // Off, because pages that were mapped count as memory of the process.
     connection.pragma_update(None, "mmap_size", 0)?;
     // Finds a damaged page when it is read instead of trusting what it says.
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     Ok(connection)
+}
+
+fn set_cache(connection: &Connection, kib: usize) -> rusqlite::Result<()> {
+    // Below zero it is in KiB, otherwise in pages.
+    connection.pragma_update(None, "cache_size", -(kib as i64))
 }
 
 #[cfg(test)]

@@ -31,7 +31,8 @@
 //! - One machine: the log needs memory shared by the processes that use the file, so no network file system.
 //! - A read of pages that are not in memory blocks its thread for as long as the disk takes.
 //! - Processes that write to one file at once wait for one another, up to the lock timeout.
-//! - Each thread that reads holds a connection: two file descriptors and up to 2 MiB of cache.
+//! - Each thread that reads holds a connection: two file descriptors, and its part of 64 MiB of cache, or 2 MiB
+//!   if there are many.
 //! - Damage is looked for at start within a time limit. What lies beyond it is found when it is read.
 //! - Removing the file while a process uses it goes unnoticed until the process ends.
 

@@ -11,6 +11,7 @@
 //! Rejected, because they were slower: threads that do nothing but read (9 of 10 gets and 7 of 10 lists
 //! are left), and `spawn_blocking` with a pool (half of each).
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -32,6 +33,8 @@ const LONGEST_WAIT: Duration = Duration::from_millis(200);
 pub(super) struct Readers {
     path: PathBuf,
     wait: Duration,
+    /// How many threads the machine can run at once.
+    usual: NonZeroUsize,
     /// Opened early, for threads that have none yet: when a thread first reads, there may be no file
     /// descriptor left to open one with.
     spare: Mutex<Vec<Reader>>,
@@ -53,9 +56,9 @@ impl Readers {
     /// opened when it is needed.
     pub(super) fn new(path: PathBuf, lock_timeout: Duration) -> Self {
         let wait = lock_timeout.min(LONGEST_WAIT);
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let spare = (0..threads).map_while(|_| Reader::open(&path, wait).ok()).collect();
-        Self { path, wait, spare: Mutex::new(spare), threads: ThreadLocal::new() }
+        let usual = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let spare = (0..usual.get()).map_while(|_| Reader::open(&path, wait, usual).ok()).collect();
+        Self { path, wait, usual, spare: Mutex::new(spare), threads: ThreadLocal::new() }
     }
 
     /// Runs `query` on this thread's connection, opened if need be.
@@ -69,7 +72,7 @@ impl Readers {
             Some(reader) => reader,
             empty => {
                 let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                empty.insert(spare.map_or_else(|| Reader::open(&self.path, self.wait), Ok)?)
+                empty.insert(spare.map_or_else(|| Reader::open(&self.path, self.wait, self.usual), Ok)?)
             }
         };
         let had_one = reader.begun_at.is_some();
@@ -121,8 +124,8 @@ impl Slot {
 
 impl Reader {
     /// A connection that has all of its files open; SQLite opens the log when it reads for the first time.
-    fn open(path: &Path, wait: Duration) -> rusqlite::Result<Self> {
-        let connection = connection::reading(path, wait)?;
+    fn open(path: &Path, wait: Duration, usual: NonZeroUsize) -> rusqlite::Result<Self> {
+        let connection = connection::reading(path, wait, usual)?;
         connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0))?;
         Ok(Self { connection, begun_at: None })
     }
