@@ -13,7 +13,8 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
@@ -43,7 +44,11 @@ pub(super) struct Readers {
 
 /// A thread's connection; others only ever end its transaction.
 #[derive(Default)]
-struct Slot(Mutex<Option<Reader>>);
+struct Slot {
+    reader: Mutex<Option<Reader>>,
+    /// Somebody came to end the transaction while the thread was reading.
+    should_end: AtomicBool,
+}
 
 struct Reader {
     connection: Connection,
@@ -81,6 +86,8 @@ impl Readers {
         drop(held);
         if begun {
             slot.end_soon();
+        } else if slot.should_end.load(Ordering::SeqCst) {
+            slot.try_end();
         }
         answer
     }
@@ -99,14 +106,28 @@ impl Readers {
 
 impl Slot {
     fn lock(&self) -> MutexGuard<'_, Option<Reader>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn end(&self) {
-        if let Some(reader) = &mut *self.lock() {
-            // If it cannot be ended now, then it is by the next read, or that one fails.
-            let _ = reader.end();
-        }
+        end(&mut self.lock());
+    }
+
+    /// Ends the transaction, or lets the thread do it that is reading in it: it may wait for a disk.
+    fn end_without_waiting(&self) {
+        // Before the attempt. If that comes too early, the thread looks after it has let go.
+        self.should_end.store(true, Ordering::SeqCst);
+        self.try_end();
+    }
+
+    fn try_end(&self) {
+        let mut reader = match self.reader.try_lock() {
+            Ok(reader) => reader,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        self.should_end.store(false, Ordering::SeqCst);
+        end(&mut reader);
     }
 
     /// Ends the transaction when what is ready to run has run.
@@ -115,11 +136,16 @@ impl Slot {
         match Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn(async move {
                 yield_now().await;
-                slot.end();
+                slot.end_without_waiting();
             })),
             Err(_) => self.end(),
         }
     }
+}
+
+fn end(reader: &mut Option<Reader>) {
+    // If it cannot be ended now, then it is by the next read, or that one fails.
+    let _ = reader.as_mut().map_or(Ok(()), Reader::end);
 }
 
 impl Reader {
@@ -225,6 +251,22 @@ mod tests {
         assert!(!keeps(&readers));
         add(&theirs);
         assert_eq!(count(&readers), 1);
+    }
+
+    #[tokio::test]
+    async fn who_reads_is_not_waited_for_and_ends_it_afterwards() {
+        let (_place, theirs, readers) = place();
+        add(&theirs);
+        assert_eq!(count(&readers), 1);
+        let slot = readers.threads.get().unwrap();
+        let read = readers.run(|connection| {
+            slot.end_without_waiting();
+            assert!(!connection.is_autocommit(), "it is in use");
+            connection.query_row(COUNT, [], |row| row.get::<_, i64>(0))
+        });
+        assert_eq!(read.unwrap(), 1);
+        assert!(!keeps(&readers));
+        assert!(can_begin_anew(&theirs));
     }
 
     #[test]

@@ -38,7 +38,7 @@ const LARGEST_BATCH: usize = 256;
 /// What tokio's queue can be made for is more than anybody's memory.
 const LONGEST_QUEUE: usize = 1 << 20;
 
-/// How many pages the log may hold before it is moved into the database. SQLite's own default.
+/// How many pages the log gains before it is moved into the database. SQLite's own default.
 const LOG_PAGES: u32 = 1000;
 
 /// What became of one write inside the transaction. The outer error is one of the database and fails the
@@ -128,7 +128,8 @@ impl Writer {
     ) -> std::io::Result<(Self, Ended)> {
         let (queue, waiting) = mpsc::channel(options.write_queue.clamp(1, LONGEST_QUEUE));
         let (running, ended) = watch::channel(());
-        let committer = Committer { connection: Some(connection), path, readers, options: options.clone() };
+        let connection = Some(connection);
+        let committer = Committer { connection, path, readers, options: options.clone(), moved: 0 };
         std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
             committer.run(waiting);
             drop(running);
@@ -163,6 +164,8 @@ struct Committer {
     path: PathBuf,
     readers: Arc<Readers>,
     options: StoreOptions,
+    /// How many pages the log held when it was last moved.
+    moved: u32,
 }
 
 impl Committer {
@@ -206,11 +209,17 @@ impl Committer {
     }
 
     /// Moves the log into the database if it has grown, as far as no other process reads in it.
-    fn checkpoint(&self) -> rusqlite::Result<()> {
+    fn checkpoint(&mut self) -> rusqlite::Result<()> {
         let Some(connection) = &self.connection else { return Ok(()) };
-        if wal_index::header(connection).is_none_or(|header| header.frames() < LOG_PAGES) {
+        let pages = wal_index::header(connection).map_or(0, |header| header.frames());
+        if pages < self.moved {
+            self.moved = 0; // It has begun anew.
+        }
+        if pages - self.moved < LOG_PAGES {
             return Ok(());
         }
+        // Even if this fails: not to try, and to say so, after each batch.
+        self.moved = pages;
         // Whoever reads in an older state of the log keeps what came later from being moved.
         self.readers.let_go();
         connection.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |_| Ok(()))?;

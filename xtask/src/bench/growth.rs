@@ -29,7 +29,7 @@ struct Stage {
     rates: [Vec<f64>; 4],
 }
 
-/// Each round loads the stores of all sizes with every request, in turn.
+/// Each round sends every request to the stores of all sizes, in turn: the machine's own ups and downs are longer.
 pub(super) fn run(plan: &Plan) -> Result<(), String> {
     let load = Load::new(plan)?;
     let programs = Programs::build()?;
@@ -56,10 +56,11 @@ fn grow(
         stages.push(Stage::new(size, file, server)?);
     }
     for round in 1..=plan.rounds {
-        for stage in &mut stages {
-            for (request, rates) in stage.requests.iter().zip(&mut stage.rates) {
+        for request in 0..REQUESTS.len() {
+            for stage in &mut stages {
                 stage.file.as_deref().map_or(Ok(0), read_through)?;
-                rates.push(load.measure(&stage.server, request)?.rate);
+                let measured = load.measure(&stage.server, &stage.requests[request])?;
+                stage.rates[request].push(measured.rate);
             }
         }
         println!("bench: round {round} of {}", plan.rounds);
