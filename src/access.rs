@@ -42,6 +42,7 @@ impl AccessLog {
 
     pub(crate) fn record(&self, metrics: &Metrics, answered: &Answered<'_>) {
         metrics.answered(answered.method, answered.route.unwrap_or_default(), answered.status, answered.took);
+        let latency_us = u64::try_from(answered.took.as_micros()).unwrap_or(u64::MAX);
         // slog wants its level as a constant.
         macro_rules! record {
             ($level:ident) => {
@@ -49,9 +50,9 @@ impl AccessLog {
                     "request_id" => answered.request_id,
                     "method" => answered.method.as_str(),
                     "route" => answered.route,
-                    "key" => answered.key.map(ToString::to_string),
+                    "key" => answered.key.map(KeyId::as_str),
                     "status" => answered.status.as_u16(),
-                    "latency_us" => answered.took.as_micros(),
+                    "latency_us" => latency_us,
                     "traceparent" => answered.traceparent)
             };
         }

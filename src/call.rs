@@ -12,6 +12,8 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,6 +21,7 @@ use dropshot::{
     ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, Header, HttpError,
     RequestContext, ServerContext, SharedExtractor,
 };
+use futures::poll;
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
 use schemars::schema::{InstanceType, ObjectValidation, Schema, SchemaObject};
@@ -70,12 +73,21 @@ impl<I: Input, E: Refuses + Into<Refusal>> Call<I, E> {
         let limit = service.request_timeout();
         let key = or_unavailable(limit, service.authenticate(context.request.headers())).await??;
         service.spend_request(caller.insert(key))?;
-        timeout(limit, I::read(context, self.body)).await.map_err(|_| Refusal::RequestTimeout)?
+        within(limit, I::read(context, self.body)).await.ok_or(Refusal::RequestTimeout)?
     }
 }
 
 async fn or_unavailable<R: Future>(limit: Duration, future: R) -> Result<R::Output, Refusal> {
-    timeout(limit, future).await.map_err(|_| Refusal::Unavailable)
+    within(limit, future).await.ok_or(Refusal::Unavailable)
+}
+
+/// What `future` comes to, if it does within `limit`. Most steps are done at once and need no clock.
+async fn within<R: Future>(limit: Duration, future: R) -> Option<R::Output> {
+    let mut future = pin!(future);
+    match poll!(&mut future) {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => timeout(limit, future).await.ok(),
+    }
 }
 
 #[async_trait]

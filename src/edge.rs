@@ -11,6 +11,7 @@
 //! Beyond reach are the answers that hyper gives to what is no HTTP, and dropshot's own to undecodable
 //! percent-encoding, dot segments and methods that are in no standard.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
@@ -174,21 +175,26 @@ impl Edge {
     }
 }
 
-async fn run(context: RequestContext<Service>, request: Request<Body>, run: Run) -> Response<Body> {
+// Not an async function: that would be as large as what it is given, and moved with it.
+fn run(
+    context: RequestContext<Service>,
+    request: Request<Body>,
+    run: Run,
+) -> impl Future<Output = Response<Body>> + Send {
     let expects_continue = request.headers().contains_key(EXPECT);
     let request = request.map(|body| Leftover::guard(body, expects_continue));
     // A panic is logged where it happens, by the hook of the program.
-    let done = AssertUnwindSafe(run(context, request)).catch_unwind().await;
-    done.ok().flatten().unwrap_or_else(|| Refusal::Internal.into_response())
+    let running = AssertUnwindSafe(run(context, request)).catch_unwind();
+    running.map(|done| done.ok().flatten().unwrap_or_else(|| Refusal::Internal.into_response()))
 }
 
 /// The path below [`BASE_PATH`], as the inner router must see it, if it is one that could exist.
 ///
 /// The router decodes percent-encoding; encoding the `%` once more makes it compare what was sent.
-fn relative_path(path: &str) -> Option<String> {
+fn relative_path(path: &str) -> Option<Cow<'_, str>> {
     let path = path.strip_prefix(BASE_PATH)?;
     let strict = path.starts_with('/') && !path.ends_with('/') && !path.contains("//");
-    strict.then(|| path.replace('%', "%25"))
+    strict.then(|| if path.contains('%') { path.replace('%', "%25").into() } else { path.into() })
 }
 
 /// Makes of an answer to GET the answer to HEAD (RFC 9110, section 9.3.2).

@@ -211,6 +211,10 @@ fn parse_object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     if !matches!(first, Some(b'{')) {
         return Err("the body must be a JSON object".to_owned());
     }
+    if let Ok(value) = serde_json::from_slice(bytes) {
+        return Ok(value);
+    }
+    // Once more, to know where it is wrong.
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut json)
         .map_err(|error| body_message(&error.path().to_string(), error.inner()))?;
