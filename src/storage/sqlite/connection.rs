@@ -47,7 +47,7 @@ fn open(path: &Path, access: OpenFlags, wait: Duration) -> rusqlite::Result<Conn
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     set_wait(&connection, wait)?;
     set_cache(&connection, CACHE_KIB)?;
-    // Off, because pages that were mapped count as memory of the process.
+    // Off: where a mapped page cannot be read, the process ends, and mapped pages count as its memory.
     connection.pragma_update(None, "mmap_size", 0)?;
     // Finds a damaged page when it is read instead of trusting what it says.
     connection.pragma_update(None, "cell_size_check", true)?;

@@ -1,10 +1,10 @@
 //! A look at SQLite's wal-index: the memory, shared by all processes that use the file, in which each COMMIT
-//! leaves what the log holds. It says whether anybody has committed since, for a fiftieth of what SQLite takes
-//! to say so: beginning to read takes a lock of the system and gives it back.
+//! leaves what the log holds. It says whether anybody has committed since, without a call of the system.
 //!
 //! SQLite has no function for this that could be asked within a transaction; `PRAGMA data_version` begins to read,
-//! too. The format is documented and does not change (<https://sqlite.org/walformat.html#walidxfmt>), and SQLite
-//! itself judges by the same comparison whether what it knows of the log is true still.
+//! too, which takes a lock and gives it back. The format is documented
+//! (<https://sqlite.org/walformat.html#walidxfmt>) and has a version, and SQLite itself judges by the same comparison
+//! whether what it knows of the log is true still.
 
 #![allow(unsafe_code)] // SQLite's C interface has no safe form of these calls.
 
@@ -16,6 +16,8 @@ use rusqlite::{Connection, ffi};
 
 /// The header is 48 bytes.
 const WORDS: usize = 12;
+/// The version of the format, which is the first word.
+const VERSION: u32 = 3_007_000;
 /// The word that says how many frames the log holds.
 const FRAMES: usize = 4;
 /// What SQLite maps at once.
@@ -48,7 +50,7 @@ pub(super) fn header(connection: &Connection) -> Option<Header> {
     let first = copy(0);
     fence(Ordering::Acquire);
     let second = copy(WORDS);
-    (first == second).then_some(Header(first))
+    (first == second && first[0] == VERSION).then_some(Header(first))
 }
 
 /// Where the wal-index begins, in SQLite's own mapping of it.
