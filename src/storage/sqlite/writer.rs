@@ -137,7 +137,8 @@ impl Writer {
         Ok((Self { queue, metrics: options.metrics.clone() }, Ended(ended)))
     }
 
-    /// Puts a write into the queue, or refuses it at once. The answer comes after COMMIT.
+    /// Puts a write into the queue, or refuses it at once. The answer comes after COMMIT. Work of several
+    /// statements that may be refused must be a [`whole`].
     pub(super) fn submit<T, F>(&self, work: F) -> Result<oneshot::Receiver<Result<T, StoreError>>, StoreError>
     where
         T: Send + 'static,

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use animal_store::yaml::{Node, Span, Value};
 
 use super::rule::Spot;
-use super::structure::tables::Kind;
+use super::structure::kinds::Kind;
 use crate::finding::Subject;
 
 /// Names an object of an outline.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::outline::{Id, Obj, Outline};
 use super::super::rules::patterns::Usable;
-use super::super::structure::tables::Kind;
+use super::super::structure::kinds::Kind;
 use super::cost::Walk;
 
 /// Which way a value goes, where that matters.

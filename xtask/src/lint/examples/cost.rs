@@ -12,7 +12,7 @@ use petgraph::graph::DiGraph;
 
 use super::super::outline::{Id, Obj, Outline};
 use super::super::structure::in_place;
-use super::super::structure::tables::Kind;
+use super::super::structure::kinds::Kind;
 
 /// How much work one example may be, in questions.
 const ONE: u64 = 200_000;

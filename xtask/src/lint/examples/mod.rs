@@ -19,8 +19,8 @@ use self::convert::{Converter, Direction};
 use super::outline::{Id, Obj, Outline, Step, head};
 use super::rule::{Findings, Origin, Rule, Spot};
 use super::rules::patterns;
+use super::structure::kinds::Kind;
 use super::structure::shown;
-use super::structure::tables::Kind;
 
 const MEDIA: Rule = Rule::error(
     "no-invalid-media-type-examples",

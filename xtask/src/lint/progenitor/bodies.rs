@@ -2,8 +2,8 @@
 
 use super::super::outline::{Obj, Outline};
 use super::super::rule::{Findings, Origin, Rule};
+use super::super::structure::kinds::Kind;
 use super::super::structure::shown;
-use super::super::structure::tables::Kind;
 
 pub(super) const ONE: Rule =
     Rule::error("progenitor-one-media-type", Origin::Progenitor, "A request body has one media type.");

@@ -6,7 +6,7 @@ use animal_store::yaml::Node;
 
 use super::super::outline::{Obj, Outline};
 use super::super::rule::{Findings, Origin, Rule};
-use super::super::structure::tables::Kind;
+use super::super::structure::kinds::Kind;
 use super::super::structure::{in_place, shown};
 
 pub(super) const STYLE: Rule = Rule::error(

@@ -2,8 +2,8 @@
 
 use super::super::outline::Outline;
 use super::super::rule::{Findings, Origin, Rule};
+use super::super::structure::kinds::Kind;
 use super::super::structure::shown;
-use super::super::structure::tables::Kind;
 
 pub(super) const REFERENCES: Rule = Rule::error(
     "progenitor-references",

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::super::outline::{Id, Obj, Outline};
 use super::super::rule::{Findings, Origin, Rule};
-use super::super::structure::tables::Kind;
+use super::super::structure::kinds::Kind;
 
 pub(super) const SUCCESS: Rule = Rule::error(
     "progenitor-one-success",

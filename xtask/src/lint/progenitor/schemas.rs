@@ -7,9 +7,9 @@ use heck::ToPascalCase;
 
 use super::super::outline::{Obj, Outline};
 use super::super::rule::{Findings, Origin, Rule};
+use super::super::structure::kinds::Kind;
 use super::super::structure::shapes::type_of;
 use super::super::structure::shown;
-use super::super::structure::tables::Kind;
 
 pub(super) const TYPE: Rule = Rule::error(
     "progenitor-type",

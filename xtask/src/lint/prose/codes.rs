@@ -6,8 +6,8 @@ use animal_store::yaml::{Node, Value};
 
 use super::super::outline::{Id, Obj, Outline, Step};
 use super::super::rule::{Findings, Origin, Rule};
+use super::super::structure::kinds::Kind;
 use super::super::structure::shown;
-use super::super::structure::tables::Kind;
 use super::Prose;
 use super::known::Known;
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use animal_store::yaml::Node;
 
 use super::super::outline::Outline;
-use super::super::structure::tables::Kind;
+use super::super::structure::kinds::Kind;
 use super::Prose;
 
 /// What an error code is listed with.

@@ -10,8 +10,8 @@ use regex::Regex;
 use super::super::outline::{Id, Outline};
 use super::super::rule::{Findings, Origin, Rule};
 use super::super::rules::names::is_header;
+use super::super::structure::kinds::Kind;
 use super::super::structure::shown;
-use super::super::structure::tables::Kind;
 use super::Prose;
 use super::known::{Known, operation};
 

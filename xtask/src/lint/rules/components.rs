@@ -6,7 +6,7 @@ use animal_store::yaml::Node;
 
 use super::super::outline::{Id, Obj, Outline};
 use super::super::rule::{Findings, Origin, Rule};
-use super::super::structure::tables::Kind;
+use super::super::structure::kinds::Kind;
 
 const UNUSED: Rule = Rule::error(
     "oas3-unused-component",

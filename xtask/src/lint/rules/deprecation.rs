@@ -4,8 +4,8 @@ use jiff::civil::Date;
 
 use super::super::outline::{Obj, Outline};
 use super::super::rule::{Findings, Origin, Rule};
+use super::super::structure::kinds::Kind;
 use super::super::structure::shown;
-use super::super::structure::tables::Kind;
 
 const DATES: Rule = Rule::error(
     "deprecation-dates",

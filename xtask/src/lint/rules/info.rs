@@ -2,8 +2,8 @@
 
 use super::super::outline::Outline;
 use super::super::rule::{Findings, Origin, Rule};
+use super::super::structure::kinds::Kind;
 use super::super::structure::shown;
-use super::super::structure::tables::Kind;
 
 const CONTACT: Rule = Rule::error("info-contact", Origin::Spectral, "`info` names a contact.");
 const CONTACT_PROPERTIES: Rule = Rule::error(

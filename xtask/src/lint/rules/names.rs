@@ -2,8 +2,8 @@
 
 use super::super::outline::Outline;
 use super::super::rule::{Findings, Origin, Rule};
+use super::super::structure::kinds::Kind;
 use super::super::structure::shown;
-use super::super::structure::tables::Kind;
 
 const OPERATION: Rule = Rule::error("operation-id-case", Origin::House, "An `operationId` is in camelCase.");
 const VERB: Rule = Rule::warning(

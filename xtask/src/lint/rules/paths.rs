@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::super::outline::{Obj, Outline};
 use super::super::rule::{Findings, Origin, Rule};
+use super::super::structure::kinds::Kind;
 use super::super::structure::shown;
-use super::super::structure::tables::Kind;
 
 const QUERY: Rule = Rule::error(
     "path-not-include-query",

@@ -6,8 +6,8 @@ use jsonschema::{PatternOptions, ValidationOptions};
 
 use super::super::outline::Outline;
 use super::super::rule::{Findings, Origin, Rule};
+use super::super::structure::kinds::Kind;
 use super::super::structure::shown;
-use super::super::structure::tables::Kind;
 
 const VALID: Rule = Rule::error(
     "valid-pattern",

@@ -6,8 +6,8 @@ use animal_store::yaml::{Node, Value};
 
 use super::super::outline::{Obj, Outline, Step};
 use super::super::rule::{Findings, Origin, Rule};
+use super::super::structure::kinds::Kind;
 use super::super::structure::shapes::{text_of, type_of};
-use super::super::structure::tables::Kind;
 use super::super::structure::{in_place, shown};
 
 const REQUIRED: Rule = Rule::error(

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::super::outline::{Obj, Outline};
 use super::super::rule::{Findings, Origin, Rule};
+use super::super::structure::kinds::Kind;
 use super::super::structure::shown;
-use super::super::structure::tables::Kind;
 
 const SERVERS: Rule = Rule::error(
     "oas3-api-servers",

@@ -6,8 +6,8 @@ use animal_store::yaml::Node;
 
 use super::super::outline::{Outline, Step};
 use super::super::rule::{Findings, Origin, Rule};
+use super::super::structure::kinds::Kind;
 use super::super::structure::shown;
-use super::super::structure::tables::Kind;
 
 const OPERATION: Rule = Rule::error("operation-tags", Origin::Spectral, "Each operation has a tag.");
 const DEFINED: Rule =

@@ -2,7 +2,7 @@
 
 use super::super::outline::{Obj, Outline};
 use super::super::rule::{Findings, Origin, Rule};
-use super::super::structure::tables::Kind;
+use super::super::structure::kinds::Kind;
 
 const EMPTY: Rule = Rule::error(
     "no-empty-descriptions",

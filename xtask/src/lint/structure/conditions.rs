@@ -4,7 +4,7 @@ use animal_store::yaml::{Node, Value};
 
 use super::super::outline::{Obj, Outline};
 use super::super::rule::{Findings, Origin, Rule};
-use super::tables::Kind;
+use super::kinds::Kind;
 
 const VERSION: Rule = Rule::error(
     "oas3-version",

@@ -8,15 +8,16 @@
 //! The same walk makes the [`Outline`] that all other rules use.
 
 mod conditions;
+pub(in crate::lint) mod kinds;
 mod references;
 pub(in crate::lint) mod shapes;
-pub(in crate::lint) mod tables;
+mod tables;
 
 use std::collections::HashMap;
 
 use animal_store::yaml::{Entry, Node, Span, Value};
 
-use self::tables::{Demand, Keys, Kind, Shape};
+use self::kinds::{Demand, Keys, Kind, Shape};
 use super::outline::{End, Id, Object, Outline, Step, head};
 use super::rule::{Findings, Origin, Rule, Spot};
 use crate::written::Document;

@@ -8,8 +8,8 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::super::outline::{End, Id, Obj, Outline};
 use super::super::rule::{Findings, Origin, Rule};
+use super::kinds::Kind;
 use super::shown;
-use super::tables::Kind;
 
 const INVALID: Rule = Rule::error(
     "invalid-ref",

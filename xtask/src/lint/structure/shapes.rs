@@ -2,7 +2,7 @@
 
 use animal_store::yaml::{Node, Value};
 
-use super::tables::{Keys, Kind, Shape};
+use super::kinds::{Keys, Kind, Shape};
 
 /// Keywords of other versions, and what says the same in OpenAPI 3.0.
 const ELSEWHERE: &[(&str, &str)] = &[
