@@ -39,11 +39,6 @@ fn out(file: &str) -> PathBuf {
 }
 
 #[cfg(feature = "client")]
-#[path = "src/yaml/mod.rs"]
-#[allow(dead_code, unreachable_pub, unused_imports)] // It is the library's module.
-mod yaml;
-
-#[cfg(feature = "client")]
 mod client {
     use std::{fs, panic};
 
@@ -53,7 +48,6 @@ mod client {
 
     pub(crate) fn generate() {
         println!("cargo::rerun-if-changed={DOCUMENT}");
-        println!("cargo::rerun-if-changed=src/yaml");
         let code = client().unwrap_or_else(|problem| {
             let message = format!("{DOCUMENT}: {problem}; `cargo xtask check` tells more");
             format!("compile_error!({message:?});")
@@ -63,7 +57,7 @@ mod client {
 
     fn client() -> Result<String, String> {
         let text = fs::read_to_string(DOCUMENT).map_err(|error| error.to_string())?;
-        let json = super::yaml::read(&text).map_err(|problem| problem.to_string())?.to_json();
+        let json = contract::document::read(&text).map_err(|problem| problem.to_string())?.to_json();
         let document: openapiv3::OpenAPI = serde_json::from_value(json).map_err(|error| error.to_string())?;
         let tokens = quietly(move || {
             let mut settings = GenerationSettings::new();

@@ -1,5 +1,6 @@
 //! The OpenAPI document at run time: what the service reads from it instead of keeping a second copy.
 
+use contract::document::{self, Problem};
 use http::header::{HeaderMap, HeaderName, HeaderValue, LINK};
 use hyper::body::Bytes;
 use jiff::civil::Date;
@@ -7,7 +8,6 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::operations::BASE_PATH;
-use crate::yaml;
 
 /// A document that this program can serve.
 pub struct Document {
@@ -23,7 +23,7 @@ pub struct Document {
 pub enum DocumentError {
     /// It is no YAML.
     #[error("the OpenAPI document cannot be read: {0}")]
-    Unreadable(#[from] yaml::Problem),
+    Unreadable(#[from] Problem),
     /// An operation that the code marks as deprecated lacks what its headers are made of.
     #[error("operation {operation} is deprecated, so the OpenAPI document must give it {keyword}: {form}")]
     Deprecation {
@@ -42,7 +42,7 @@ impl Document {
     /// # Errors
     /// [`DocumentError::Unreadable`].
     pub fn from_yaml(text: &str) -> Result<Self, DocumentError> {
-        let root = yaml::read(text)?;
+        let root = document::read(text)?;
         // Text, numbers, lists and mappings from text always become JSON.
         let json = serde_json::to_vec(&root).unwrap_or_default().into();
         let yaml = Bytes::copy_from_slice(text.as_bytes());

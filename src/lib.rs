@@ -10,7 +10,7 @@
 //! - [`service`] is what operations can reach: [`storage`], [`keys`], cursors, limits.
 //! - [`access`] logs and counts answers, [`metrics`] is what is counted, `ops` where operators read it;
 //!   [`tls`] is the certificate.
-//! - [`document`] is what the service reads from the YAML at run time, with [`yaml`]; `published` serves it,
+//! - [`document`] is what the service reads from the YAML at run time; `published` serves it,
 //!   and a page to read it on.
 //! - [`config`] is what an operator can set.
 
@@ -34,4 +34,3 @@ pub mod server;
 pub mod service;
 pub mod storage;
 pub mod tls;
-pub mod yaml;

@@ -1,18 +1,18 @@
 //! Whether the linter tells the truth about progenitor: what it refuses in its name really fails, and what
 //! it lets pass really works.
 
-#[path = "../../xtask/tests/lint/fixture.rs"]
+#[path = "../../xtask/contract/tests/document/fixture.rs"]
 #[allow(dead_code)] // It is the linter's module.
 mod fixture;
 
 use std::panic;
 use std::path::Path;
 
-use animal_store::yaml;
+use contract::document as yaml;
 use progenitor::{GenerationSettings, Generator, InterfaceStyle};
 
-const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi/animal-store.yaml");
-const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/tests/lint/rules");
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/contract/tests/documents/library.yaml");
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/contract/fixtures/lint");
 
 /// Generates a client as the build script does, or says why there is none.
 fn generate(text: &str) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! The published document and its page: at the root of the host, for anybody.
 
-use animal_store::yaml;
+use contract::document as yaml;
 use reqwest::Method;
 use serde_json::Value;
 

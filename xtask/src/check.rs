@@ -4,18 +4,17 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use animal_store::yaml::Span;
 use jiff::Zoned;
 use jiff::civil::Date;
 use serde_json::Value;
 
 use crate::compare::{TOLERATED, compare};
-use crate::finding::{Finding, Severity, Subject};
+use crate::finding::{Finding, Severity};
 use crate::report::{self, About, Format};
 use crate::served;
 use crate::source::Sources;
 use crate::watch;
-use crate::written::{Document, Unreadable};
+use crate::written::Document;
 
 /// The file, from the root of the workspace.
 const SPEC: &str = "openapi/animal-store.yaml";
@@ -73,7 +72,7 @@ fn check(spec: &Path, served: &Value, options: &Options) -> u8 {
             (document.path, document.text, findings)
         }
         Err(unreadable) => {
-            let finding = unread(&unreadable);
+            let finding = Finding::from(&unreadable);
             (unreadable.path, unreadable.text, vec![finding])
         }
     };
@@ -81,7 +80,7 @@ fn check(spec: &Path, served: &Value, options: &Options) -> u8 {
     let sources = if findings.is_empty() { Sources::none(&root) } else { Sources::read(&root) };
     sources.locate_all(&mut findings);
     let about = About { path: &path, text: &text, findings: &findings };
-    report::print(options.format, &[about], &sources, &format!("{path}: {}", summary(&findings)));
+    report::print(options.format, &[about], sources.shown(), &format!("{path}: {}", summary(&findings)));
     exit_code(&findings)
 }
 
@@ -100,21 +99,6 @@ pub fn print_tolerated() {
     for tolerated in TOLERATED {
         println!("| {} | {} |", tolerated.what, tolerated.why);
     }
-}
-
-/// A file that could not be read, as a finding.
-pub fn unread(unreadable: &Unreadable) -> Finding {
-    let problem = &unreadable.problem;
-    let mut lines = unreadable.text.split_inclusive('\n');
-    let start: usize = lines.by_ref().take(problem.line - 1).map(str::len).sum();
-    let line = lines.next().unwrap_or_default();
-    let within =
-        line.char_indices().nth(problem.column - 1).map_or(line.trim_end().len(), |(offset, _)| offset);
-    let start = start + within;
-    let span = Span { start, end: start, line: problem.line, column: problem.column };
-    Finding::new(Severity::Unreadable, "unreadable", "", span)
-        .message(&Subject::document(), format!("{}.", problem.message))
-        .fix("Nothing was compared. Mend this first.")
 }
 
 fn summary(findings: &[Finding]) -> String {

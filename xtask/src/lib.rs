@@ -4,21 +4,23 @@
 //! up each [`finding`] in the [`source`], and [`report`] it.
 
 pub mod bench;
-pub mod breaking;
+pub mod breaking_command;
 pub mod check;
 pub mod ci;
-pub mod compare;
 pub mod faults;
-pub mod finding;
 pub mod licences;
-pub mod lint;
+pub mod lint_command;
 pub mod outside;
 mod process;
 pub mod release;
-pub mod report;
 pub mod scaffold;
 pub mod serve;
 pub mod served;
 pub mod source;
 pub mod watch;
-pub mod written;
+
+pub use contract::{breaking, drift as compare, finding, lint, report};
+/// The document as it is written.
+pub mod written {
+    pub use contract::document::{BadReference, Document, Place, Unreadable};
+}

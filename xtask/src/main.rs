@@ -8,7 +8,9 @@ use jiff::Zoned;
 use jiff::civil::Date;
 use xtask::outside::Part;
 use xtask::report::Output;
-use xtask::{bench, breaking, check, ci, faults, licences, lint, outside, release, scaffold, serve};
+use xtask::{
+    bench, breaking_command, check, ci, faults, licences, lint_command, outside, release, scaffold, serve,
+};
 
 /// What `--format json` prints, for the help.
 const JSON: &str = r#"`--format json` prints an array with an object for each finding:
@@ -79,7 +81,7 @@ enum Command {
     ///
     /// Exits with 0 if nothing breaks, 1 if something does or the version is too low, 2 if a document
     /// could not be read.
-    Breaking(breaking::command::Arguments),
+    Breaking(breaking_command::Arguments),
     /// Release the document under its version, or look whether every release is as it was.
     ///
     /// Exits with 0 if done or in order, 1 if refused or not in order, 2 if something could not be read.
@@ -141,13 +143,13 @@ fn main() -> ExitCode {
             check::run(&check::Options { spec, today, format: output.format, watch })
         }
         Command::Lint { rules: true, .. } => {
-            lint::command::print_rules();
+            lint_command::print_rules();
             ExitCode::SUCCESS
         }
         Command::Lint { spec, today, output, .. } => {
-            lint::command::run(spec, today.unwrap_or_else(utc_today), output.format)
+            lint_command::run(spec, today.unwrap_or_else(utc_today), output.format)
         }
-        Command::Breaking(arguments) => breaking::command::run(&arguments, utc_today()),
+        Command::Breaking(arguments) => breaking_command::run(&arguments, utc_today()),
         Command::Release(arguments) => release::run(&arguments, utc_today()),
         Command::Scaffold(arguments) => scaffold::run(&arguments),
         Command::Serve { bind, release } => serve::run(&bind, release),

@@ -25,15 +25,16 @@ fn rendered(format: Format) -> String {
     let sources = Sources::read(&shop);
     sources.locate_all(&mut findings);
     let about = About { path: &document.path, text: &document.text, findings: &findings };
-    render(format, &[about], &sources)
+    render(format, &[about], sources.shown())
 }
 
 fn unreadable(format: Format) -> String {
     let Unreadable { path, text, problem } =
         Document::parse("tests/golden/shop/broken.yaml", "openapi: 3.0.3\ninfo: [100%,\n").unwrap_err();
-    let finding = xtask::check::unread(&Unreadable { path: path.clone(), text: text.clone(), problem });
+    let finding =
+        contract::finding::Finding::from(&Unreadable { path: path.clone(), text: text.clone(), problem });
     let sources = Sources::none(&Path::new(env!("CARGO_MANIFEST_DIR")).join(SHOP));
-    render(format, &[About { path: &path, text: &text, findings: &[finding] }], &sources)
+    render(format, &[About { path: &path, text: &text, findings: &[finding] }], sources.shown())
 }
 
 fn is(golden: ExpectFile, format: Format) {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use animal_store::yaml;
+use contract::document as yaml;
 use sha2::{Digest, Sha256};
 
 use super::{RELEASED, SPEC, SUMS, document_version};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::Scaffold;
-use crate::check::{own_spec, unread, workspace};
+use crate::check::{own_spec, workspace};
 use crate::report::{self, About, Format};
 use crate::served;
 use crate::source::Sources;
@@ -41,9 +41,9 @@ fn scaffold(arguments: &Arguments) -> Result<(), String> {
     let root = workspace();
     let spec = arguments.spec.clone().unwrap_or_else(own_spec);
     let document = Document::load(&spec).map_err(|unreadable| {
-        let finding = unread(&unreadable);
+        let finding = contract::finding::Finding::from(&unreadable);
         let about = About { path: &unreadable.path, text: &unreadable.text, findings: &[finding] };
-        report::print(Format::Text, &[about], &Sources::none(&root), "");
+        report::print(Format::Text, &[about], Sources::none(&root).shown(), "");
         String::new()
     })?;
     let served =

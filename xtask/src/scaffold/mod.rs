@@ -161,7 +161,9 @@ impl Scaffold {
                     registrations.push(format!("api.register({0}::{0})?;", made.module));
                     tags.extend(operation.tags().into_iter().map(str::to_owned));
                     match test_of::make(operation, &made) {
-                        Ok(test) => test_of::place(&made, &operation.path, test, scope.sources.root(), self),
+                        Ok(test) => {
+                            test_of::place(&made, &operation.path, test, scope.sources.shown().root(), self)
+                        }
                         Err(reason) => self.notes.push(format!("{what}: there is no test: {reason}.")),
                     }
                     self.files.push((format!("src/operations/{}.rs", made.module), made.text));

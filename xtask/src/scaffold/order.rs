@@ -2,7 +2,7 @@
 //!
 //! serde_json sorts keys, so the order is kept beside them, under a key that means nothing to OpenAPI.
 
-use animal_store::yaml::Node;
+use contract::document::Node;
 use serde_json::{Map, Value};
 
 const KEY: &str = "x-order-of-properties";

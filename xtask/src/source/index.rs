@@ -1,6 +1,6 @@
 //! What stands where in the sources, by the names that go over the wire.
 
-use animal_store::yaml::Span;
+use contract::document::Span;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Item, ItemConst, ItemEnum, ItemFn, ItemImpl, ItemStruct};

@@ -15,19 +15,11 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
-use animal_store::yaml::Span;
+pub use contract::finding::Location;
+use contract::report;
 
 use crate::finding::Finding;
 use index::Index;
-
-/// A place in the Rust code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Location {
-    /// The file, from the root of the workspace, with `/` between its parts.
-    pub file: String,
-    /// What is there.
-    pub span: Span,
-}
 
 /// A type of the code that has a name in `components/schemas`.
 #[derive(Clone, Debug)]
@@ -44,16 +36,9 @@ pub struct SchemaType {
 
 /// The sources of the service.
 pub struct Sources {
-    root: PathBuf,
-    files: Vec<File>,
+    shown: report::Sources,
+    files: Vec<String>,
     index: Index,
-}
-
-/// A source file.
-struct File {
-    /// From the root of the workspace.
-    path: String,
-    text: String,
 }
 
 impl Sources {
@@ -69,7 +54,8 @@ impl Sources {
             let parsed = if index::matters(&text) { syn::parse_file(&text).ok() } else { None };
             if let Some(parsed) = parsed {
                 sources.index.add(sources.files.len(), &parsed);
-                sources.files.push(File { path: from_root(root, &path), text });
+                sources.files.push(from_root(root, &path));
+                sources.shown.add(from_root(root, &path), text);
             }
         }
         sources
@@ -77,24 +63,19 @@ impl Sources {
 
     /// No sources at all, where there is nothing to look up in them.
     pub fn none(root: &Path) -> Self {
-        Self { root: root.to_owned(), files: Vec::new(), index: Index::default() }
+        Self { shown: report::Sources::new(root), files: Vec::new(), index: Index::default() }
     }
 
-    /// The root of the workspace.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// The text of a file that a location is in.
-    pub fn text(&self, file: &str) -> Option<&str> {
-        self.files.iter().find(|known| known.path == file).map(|known| known.text.as_str())
+    /// The files, for a report.
+    pub fn shown(&self) -> &report::Sources {
+        &self.shown
     }
 
     /// Where the code says otherwise, or would. `None` if the code has nothing to do with it.
     pub fn locate(&self, finding: &Finding) -> Option<Location> {
         let spot = locate::locate(&self.index, finding)?;
         let file = self.files.get(spot.file)?;
-        Some(Location { file: file.path.clone(), span: spot.span })
+        Some(Location { file: file.clone(), span: spot.span })
     }
 
     /// The type with this name in `components/schemas`.

@@ -94,7 +94,7 @@ fn shown(text: &str, findings: &[Finding]) -> String {
     sources.locate_all(&mut findings);
     let about = About { path: "x.yaml", text, findings: &findings };
     let [shown, json, _] =
-        [Format::Text, Format::Json, Format::Github].map(|format| render(format, &[about], sources));
+        [Format::Text, Format::Json, Format::Github].map(|format| render(format, &[about], sources.shown()));
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap().as_array().unwrap().len(), findings.len());
     shown
 }

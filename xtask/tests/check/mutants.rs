@@ -4,7 +4,7 @@
 use std::num::NonZero;
 use std::thread;
 
-use animal_store::yaml::{Node, Value};
+use contract::document::{Node, Value};
 use xtask::check::exit_code;
 use xtask::compare::compare;
 use xtask::written::Document;

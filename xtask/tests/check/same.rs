@@ -76,7 +76,7 @@ fn layout_and_spelling() {
     }
     accepted(&TEXT.replace('\n', "\r\n"));
     accepted(&format!("---\n{TEXT}...\n"));
-    let json = animal_store::yaml::read(TEXT).unwrap().to_json();
+    let json = contract::document::read(TEXT).unwrap().to_json();
     accepted(&serde_json::to_string(&json).unwrap());
     accepted(&serde_json::to_string_pretty(&json).unwrap());
 }

@@ -1,0 +1,117 @@
+//! `type`, `format` and `nullable`: which kinds of values there are.
+
+use crate::document::Node;
+
+use super::{Both, Schema};
+use crate::breaking::comparer::Comparer;
+use crate::breaking::role::{Direction, Role};
+use crate::breaking::rules;
+
+/// A kind of values and the place that says so; none stands for all kinds.
+type Kind<'a> = Option<(&'a str, &'a Node)>;
+
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    nullable(cx, both);
+    let (base, revision) = (kind(&both.base), kind(&both.revision));
+    let (old_format, new_format) = (format(&both.base), format(&both.revision));
+    let text = |kind: Kind<'a>| kind.map(|(text, _)| text);
+    let types = Both::classify(text(base), text(revision), |wide, narrow| {
+        is_wider(wide, narrow) || (both.role.is_text() && wide == "string" && is_scalar(narrow))
+    });
+    let formats = Both::classify(text(old_format), text(new_format), is_wider_format);
+    let family = match (types, formats) {
+        (Difference::None, Difference::None) => return,
+        (Difference::Wider | Difference::None, Difference::Wider | Difference::None) => {
+            &rules::TYPE_GENERALIZED
+        }
+        (Difference::Wider, Difference::Narrower | Difference::Other)
+            if base.is_some() && revision.is_none() =>
+        {
+            &rules::TYPE_GENERALIZED
+        }
+        (Difference::Narrower | Difference::None, Difference::Narrower | Difference::None) => {
+            // oasdiff has a name of its own for this in responses and in pieces of parameters only.
+            match both.role {
+                Role::ParameterProperty => &rules::TYPE_SPECIALIZED,
+                role if role.direction() == Direction::Response => &rules::TYPE_SPECIALIZED,
+                _ => &rules::TYPE_CHANGED,
+            }
+        }
+        _ => &rules::TYPE_CHANGED,
+    };
+    let said = |kind: Kind<'a>, format: Kind<'a>| match (kind, format) {
+        (None, None) => "any type".to_owned(),
+        (Some((kind, _)), None) => format!("`{kind}`"),
+        (None, Some((format, _))) => format!("any type in the format `{format}`"),
+        (Some((kind, _)), Some((format, _))) => format!("`{kind}` in the format `{format}`"),
+    };
+    let what = format!("its type went from {} to {}", said(base, old_format), said(revision, new_format));
+    let differs = types != Difference::None;
+    let place = |kind: Kind<'a>, format: Kind<'a>| match differs {
+        true => kind.map(|(_, node)| node),
+        false => format.map(|(_, node)| node),
+    };
+    both.report(cx, family, place(base, old_format), place(revision, new_format), what);
+}
+
+fn nullable<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    let (base, revision) = (both.base.flag("nullable"), both.revision.flag("nullable"));
+    let revision_says = both.revision.first("nullable");
+    match (base, revision) {
+        (None, Some(_)) => both.report(cx, &rules::NULLABLE, base, revision, "it may now be null"),
+        (Some(_), None) => {
+            both.report(cx, &rules::NOT_NULLABLE, base, revision_says, "it may no longer be null");
+        }
+        _ => {}
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Difference {
+    None,
+    Wider,
+    Narrower,
+    Other,
+}
+
+impl Both<'_> {
+    /// How one word differs from another, where none is wider than all.
+    fn classify(
+        base: Option<&str>,
+        revision: Option<&str>,
+        wider: impl Fn(&str, &str) -> bool,
+    ) -> Difference {
+        match (base, revision) {
+            (None, None) => Difference::None,
+            (None, Some(_)) => Difference::Narrower,
+            (Some(_), None) => Difference::Wider,
+            (Some(base), Some(revision)) if base == revision => Difference::None,
+            (Some(base), Some(revision)) if wider(revision, base) => Difference::Wider,
+            (Some(base), Some(revision)) if wider(base, revision) => Difference::Narrower,
+            _ => Difference::Other,
+        }
+    }
+}
+
+/// The type of a schema. Of `number` and `integer` in one `allOf`, the second holds.
+fn kind<'a>(schema: &Schema<'a>) -> Kind<'a> {
+    let mut kinds = schema.all("type").filter_map(|node| Some((node.as_str()?, node)));
+    let first = kinds.next()?;
+    Some(kinds.find(|(kind, _)| is_wider(first.0, kind)).unwrap_or(first))
+}
+
+fn format<'a>(schema: &Schema<'a>) -> Kind<'a> {
+    schema.all("format").find_map(|node| Some((node.as_str()?, node)))
+}
+
+fn is_wider(wide: &str, narrow: &str) -> bool {
+    wide == "number" && narrow == "integer"
+}
+
+fn is_scalar(kind: &str) -> bool {
+    matches!(kind, "integer" | "number" | "boolean")
+}
+
+fn is_wider_format(wide: &str, narrow: &str) -> bool {
+    matches!((wide, narrow), ("int64", "int32") | ("double", "float"))
+}

@@ -1,0 +1,122 @@
+//! The version gate: `info.version` must grow by as much as the contract changed.
+//!
+//! What breaks a client needs a new major version, any other change of the contract a new minor one. Words
+//! and examples may change within a version, or with a new patch version. Before 1.0.0 the minor version
+//! stands for the major one and the patch version for the minor one (semver.org, items 4 and 8).
+
+use semver::Version;
+
+use super::change::{Change, Location};
+use super::rules::{self, Bump, Rule};
+use crate::document::Document;
+use crate::finding::Subject;
+
+/// What is wrong with the revision's version, given what changed. Waived changes break nobody, but they
+/// are changes.
+pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option<Change> {
+    let (old, new) = match (version(base), version(revision)) {
+        (Ok(old), Ok(new)) => (old, new),
+        (old, new) => {
+            let what = new.err().or(old.err()).unwrap_or_default();
+            return Some(change(base, revision, &rules::VERSION_UNREADABLE, what));
+        }
+    };
+    let needed = needed(changes);
+    if precedes(&new, &old) {
+        let what = format!("it went back from {old} to {new}; it must be {} or later", least(&old, needed));
+        return Some(change(base, revision, &rules::VERSION_DECREASED, what));
+    }
+    let reached = reached(&old, &new);
+    if reached >= needed {
+        return None;
+    }
+    let is_same = (old.major, old.minor, old.patch) == (new.major, new.minor, new.patch);
+    let rule = match needed {
+        _ if is_same => &rules::VERSION_SAME,
+        Bump::Major => &rules::VERSION_NOT_MAJOR,
+        Bump::Minor | Bump::None => &rules::VERSION_NOT_MINOR,
+    };
+    let asking = changes.iter().filter(|change| bump(change) == needed);
+    let count = asking.clone().count();
+    let first = asking.map(Change::sentence).next().unwrap_or_default();
+    let more = match count.saturating_sub(1) {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    let why = if needed == Bump::Major { "breaks clients" } else { "changes the contract" };
+    let least = least(&old, needed);
+    let what = format!("it is {new} and must be {least} or later, since this {why}: {first}{more}");
+    Some(change(base, revision, rule, what))
+}
+
+/// What the changes ask of the version together.
+pub fn needed(changes: &[Change]) -> Bump {
+    changes.iter().map(bump).max().unwrap_or(Bump::None)
+}
+
+/// The least version that may follow `old` when the contract changed by so much.
+pub fn least(old: &Version, needed: Bump) -> Version {
+    match (needed, old.major) {
+        (Bump::None, _) => Version::new(old.major, old.minor, old.patch),
+        (Bump::Minor, 0) => Version::new(0, old.minor, old.patch + 1),
+        (Bump::Minor, _) => Version::new(old.major, old.minor + 1, 0),
+        (Bump::Major, 0) => Version::new(0, old.minor + 1, 0),
+        (Bump::Major, _) => Version::new(old.major + 1, 0, 0),
+    }
+}
+
+fn bump(change: &Change) -> Bump {
+    match change.rule.bump {
+        Bump::Major if change.waived.is_some() => Bump::Minor,
+        bump => bump,
+    }
+}
+
+/// How far the new version is from the old one.
+fn reached(old: &Version, new: &Version) -> Bump {
+    let numbers = (new.major, new.minor, new.patch);
+    let at_least = |needed| {
+        let least = least(old, needed);
+        numbers >= (least.major, least.minor, least.patch)
+    };
+    if at_least(Bump::Major) {
+        Bump::Major
+    } else if at_least(Bump::Minor) {
+        Bump::Minor
+    } else {
+        Bump::None
+    }
+}
+
+/// Whether one version comes before another; build metadata does not count.
+fn precedes(one: &Version, other: &Version) -> bool {
+    one.cmp_precedence(other).is_lt()
+}
+
+fn version(document: &Document) -> Result<Version, String> {
+    let Some(node) = document.root.pointer("/info/version") else {
+        return Err("`info.version` is missing".to_owned());
+    };
+    let Some(text) = node.as_str() else { return Err("`info.version` must be text".to_owned()) };
+    Version::parse(text).map_err(|_| format!("`info.version` is `{text}`, which is no version"))
+}
+
+fn change(base: &Document, revision: &Document, rule: &Rule, what: String) -> Change {
+    let at = |document: &Document| {
+        let found = ["/info/version", "/info", ""].into_iter().find_map(|pointer| {
+            let node = document.root.pointer(pointer)?;
+            Some((pointer.to_owned(), node.span))
+        });
+        let (pointer, span) = found.unwrap_or_default();
+        Location { file: document.path.clone(), pointer, span }
+    };
+    Change {
+        rule: rule.clone(),
+        subject: Subject::document().with("version", ""),
+        what,
+        place: at(revision),
+        base: Some(at(base)),
+        operations: Vec::new(),
+        waived: None,
+    }
+}

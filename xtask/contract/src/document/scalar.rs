@@ -1,0 +1,108 @@
+//! What a scalar means: the core schema of YAML 1.2.2, section 10.3.2.
+
+use std::borrow::Cow;
+
+use saphyr_parser::{ScalarStyle, Tag};
+use serde_json::Number;
+
+use super::tree::Value;
+
+/// The value of a scalar.
+///
+/// # Errors
+/// A sentence, for a tag that JSON has no counterpart for, for text that is not what its tag says,
+/// and for a number that no JSON reader could hold.
+pub(super) fn value(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, String> {
+    let Some(tag) = tag else {
+        return match style {
+            ScalarStyle::Plain => plain(text),
+            _ => Ok(Value::String(text.to_owned())),
+        };
+    };
+    let name = core_tag(tag)?;
+    let value = if name == "str" { Value::String(text.to_owned()) } else { plain(text)? };
+    match (name, &value) {
+        ("str", Value::String(_))
+        | ("int" | "float", Value::Number(_))
+        | ("bool", Value::Bool(_))
+        | ("null", Value::Null) => Ok(value),
+        _ => Err(format!("`{}` is not what its tag `!!{}` says", shown(text), shown(name))),
+    }
+}
+
+/// The name of a tag of the core schema.
+///
+/// # Errors
+/// A sentence, for any other tag.
+pub(super) fn core_tag(tag: &Tag) -> Result<&str, String> {
+    if tag.is_yaml_core_schema() {
+        return Ok(&tag.suffix);
+    }
+    Err(format!("the tag `{}` means nothing in an OpenAPI document", shown(&tag.to_string())))
+}
+
+/// Text for a sentence, cut short if it is long.
+pub(super) fn shown(text: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 60;
+    if text.len() <= LONGEST {
+        return text.into();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(LONGEST)]).into()
+}
+
+fn plain(text: &str) -> Result<Value, String> {
+    Ok(match text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        _ => match number(text)? {
+            Some(number) => Value::Number(number),
+            None => Value::String(text.to_owned()),
+        },
+    })
+}
+
+fn number(text: &str) -> Result<Option<Number>, String> {
+    // Most scalars are words, and are seen through here.
+    if !text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first)) {
+        return Ok(None);
+    }
+    let unholdable = || format!("`{}` is a number that JSON cannot hold", shown(text));
+    for (prefix, radix) in [("0o", 8), ("0x", 16)] {
+        let digits = text.strip_prefix(prefix).filter(|digits| !digits.is_empty());
+        if let Some(digits) = digits.filter(|digits| digits.chars().all(|c| c.is_digit(radix))) {
+            let number = u64::from_str_radix(digits, radix).map_err(|_| unholdable())?;
+            return Ok(Some(number.into()));
+        }
+    }
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
+        return Err(unholdable());
+    }
+    if !is_decimal(unsigned) {
+        return Ok(None);
+    }
+    if let Ok(number) = text.parse::<i64>() {
+        return Ok(Some(number.into()));
+    }
+    if let Ok(number) = text.parse::<u64>() {
+        return Ok(Some(number.into()));
+    }
+    let number = text.parse().ok().and_then(Number::from_f64);
+    number.map(Some).ok_or_else(unholdable)
+}
+
+/// `( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`
+fn is_decimal(text: &str) -> bool {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (text, None),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let exponent_is_one = exponent.is_none_or(|exponent| {
+        let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+        !exponent.is_empty() && digits(exponent)
+    });
+    digits(whole) && digits(fraction) && whole.len() + fraction.len() > 0 && exponent_is_one
+}

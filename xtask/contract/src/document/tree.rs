@@ -1,0 +1,206 @@
+//! The tree: plain data in which every key and every value knows its place in the text.
+//!
+//! The tree is what JSON can hold, in the order of the file, with nothing left out.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::pointer;
+
+/// A place in the text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: usize,
+    /// Offset of the byte after the last.
+    pub end: usize,
+    /// Line of the first byte; the first line is 1.
+    pub line: usize,
+    /// Column of the first byte, in characters; the first column is 1.
+    pub column: usize,
+}
+
+/// A value and where it stands. The value of an alias stands where its anchor is.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it is.
+    pub value: Value,
+    /// Where it is. A block collection begins at its first key or item.
+    pub span: Span,
+}
+
+/// What a node can be.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// Nothing, `~` or `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A finite number.
+    Number(serde_json::Number),
+    /// Text.
+    String(String),
+    /// A list.
+    Sequence(Vec<Node>),
+    /// Keys with their values.
+    Mapping(Mapping),
+}
+
+/// One key of a mapping, with its value.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The key's text; unique within its mapping.
+    pub key: String,
+    /// Where the key stands.
+    pub key_span: Span,
+    /// The value.
+    pub value: Node,
+}
+
+/// The entries of a mapping, in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Mapping {
+    entries: Vec<Entry>,
+    /// Where each key is. Empty while there are so few that walking them is quicker.
+    index: HashMap<String, usize>,
+}
+
+/// How many entries are walked rather than looked up.
+const WALKED: usize = 16;
+
+impl Mapping {
+    /// The entries, in the order of the file.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The entry with this key.
+    pub fn get(&self, key: &str) -> Option<&Entry> {
+        let position = if self.index.is_empty() {
+            self.entries.iter().position(|entry| entry.key == key)
+        } else {
+            self.index.get(key).copied()
+        };
+        self.entries.get(position?)
+    }
+
+    /// Adds an entry whose key is new.
+    pub(super) fn push(&mut self, entry: Entry) {
+        if self.entries.len() == WALKED {
+            let keys = self.entries.iter().map(|entry| entry.key.clone());
+            self.index = keys.zip(0..).collect();
+        }
+        if self.entries.len() >= WALKED {
+            self.index.insert(entry.key.clone(), self.entries.len());
+        }
+        self.entries.push(entry);
+    }
+}
+
+impl Node {
+    /// The value under this key, if this is a mapping that has it.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entry(key).map(|entry| &entry.value)
+    }
+
+    /// The entry with this key, if this is a mapping that has it.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        match &self.value {
+            Value::Mapping(mapping) => mapping.get(key),
+            _ => None,
+        }
+    }
+
+    /// The entries of a mapping, in the order of the file; none of anything else.
+    pub fn entries(&self) -> &[Entry] {
+        match &self.value {
+            Value::Mapping(mapping) => mapping.entries(),
+            _ => &[],
+        }
+    }
+
+    /// The items of a list; none of anything else.
+    pub fn items(&self) -> &[Node] {
+        match &self.value {
+            Value::Sequence(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The text, if it is text.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.value {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The truth value, if it is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.value {
+            Value::Bool(bool) => Some(bool),
+            _ => None,
+        }
+    }
+
+    /// The node at a JSON pointer (RFC 6901), such as `/paths/~1pets/get`.
+    pub fn pointer(&self, pointer: &str) -> Option<&Node> {
+        pointer::tokens(pointer)?.try_fold(self, |node, token| match &node.value {
+            Value::Mapping(mapping) => Some(&mapping.get(&token)?.value),
+            Value::Sequence(items) => items.get(pointer::index(&token)?),
+            _ => None,
+        })
+    }
+
+    /// The same data without positions.
+    pub fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(bool) => (*bool).into(),
+            Value::Number(number) => number.clone().into(),
+            Value::String(text) => text.as_str().into(),
+            Value::Sequence(items) => items.iter().map(Self::to_json).collect(),
+            Value::Mapping(mapping) => {
+                let entries = mapping.entries.iter();
+                entries.map(|entry| (entry.key.clone(), entry.value.to_json())).collect()
+            }
+        }
+    }
+}
+
+/// As the same data without positions; unlike [`Node::to_json`], mappings keep the order of the text.
+impl Serialize for Node {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.value {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(bool) => serializer.serialize_bool(*bool),
+            Value::Number(number) => number.serialize(serializer),
+            Value::String(text) => serializer.serialize_str(text),
+            Value::Sequence(items) => serializer.collect_seq(items),
+            Value::Mapping(mapping) => {
+                serializer.collect_map(mapping.entries.iter().map(|entry| (&entry.key, &entry.value)))
+            }
+        }
+    }
+}
+
+/// Why a text could not be read: one sentence, and the place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The line; the first is 1.
+    pub line: usize,
+    /// The column, in characters; the first is 1.
+    pub column: usize,
+    /// What is wrong, without the place.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "line {}, column {}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for Problem {}

@@ -1,0 +1,350 @@
+//! YAML to a tree, by the events of the parser and a stack of our own.
+//!
+//! Keys are text (`200` and `'200'` are one key), plain scalars follow the core schema of YAML 1.2.2 (section
+//! 10.3.2), anchors and aliases are resolved. What JSON cannot express is refused: two documents in one
+//! file, a key that is a list, a repeated key, application-specific tags, infinity.
+//!
+//! Depth and size are bounded before they cost anything, so that neither brackets nor aliases can exhaust
+//! the stack or the memory.
+
+use std::collections::HashMap;
+
+use saphyr_parser::{Event, Parser, ScanError, Span as Range, StrInput, Tag};
+
+use super::scalar::{self, shown};
+use super::tree::{Entry, Mapping, Node, Problem, Span, Value};
+
+/// How deep lists and mappings may be nested.
+pub const MAX_DEPTH: usize = 100;
+/// How many nodes a document may have, each expansion of an alias counted in full.
+pub const MAX_NODES: usize = 1_000_000;
+/// How many bytes of text aliases may add.
+const MAX_ALIASED_BYTES: usize = 64 << 20;
+
+/// The text of a file.
+///
+/// # Errors
+/// The place of the first byte that is not UTF-8.
+pub fn decode(bytes: &[u8]) -> Result<&str, Problem> {
+    str::from_utf8(bytes).map_err(|error| {
+        let (before, after) = bytes.split_at(error.valid_up_to());
+        let before = String::from_utf8_lossy(before);
+        let byte = after.first().copied().unwrap_or_default();
+        problem_after(&before, format!("the byte 0x{byte:02X} is not UTF-8"))
+    })
+}
+
+/// Reads one YAML document.
+///
+/// # Errors
+/// The first place where the text is no YAML, or YAML that is refused as the module says.
+pub(super) fn read(text: &str) -> Result<Node, Problem> {
+    // To the parser U+0000 is the end of the text, so anything could hide behind one.
+    let unprintable = |c: char| (c.is_control() && !"\t\n\r\u{85}".contains(c)) || c == '\u{7f}';
+    if let Some((position, character)) = text.char_indices().find(|(_, c)| unprintable(*c)) {
+        let message = format!("the character U+{:04X} is not allowed", u32::from(character));
+        return Err(problem_after(&text[..position], message));
+    }
+    Reader {
+        offsets: Offsets::new(text),
+        open: Vec::new(),
+        anchors: HashMap::new(),
+        nodes: 0,
+        aliased: 0,
+        root: None,
+    }
+    .run(Parser::new_from_str(text))
+}
+
+pub(super) fn problem_after(before: &str, message: String) -> Problem {
+    let line_start = before.rfind('\n').map_or(0, |position| position + 1);
+    Problem {
+        line: before.matches('\n').count() + 1,
+        column: before[line_start..].chars().count() + 1,
+        message,
+    }
+}
+
+/// What a subtree costs.
+#[derive(Clone, Copy, Default)]
+struct Weight {
+    nodes: usize,
+    bytes: usize,
+    /// Levels of lists and mappings, 0 for a scalar.
+    height: usize,
+}
+
+impl Weight {
+    fn add(&mut self, child: Self) {
+        self.nodes += child.nodes;
+        self.bytes += child.bytes;
+        self.height = self.height.max(child.height + 1);
+    }
+}
+
+/// A finished subtree.
+#[derive(Clone)]
+struct Built {
+    node: Node,
+    weight: Weight,
+    /// A scalar as it is written, should it become a key.
+    written: Option<String>,
+}
+
+/// A list or mapping that has begun and not ended.
+struct Open {
+    content: Content,
+    anchor: usize,
+    start: Span,
+    weight: Weight,
+}
+
+enum Content {
+    Sequence(Vec<Node>),
+    Mapping(Mapping, Option<(String, Span)>),
+}
+
+struct Reader<'a> {
+    offsets: Offsets<'a>,
+    open: Vec<Open>,
+    anchors: HashMap<usize, Built>,
+    /// Nodes made so far.
+    nodes: usize,
+    /// Bytes of text that aliases added so far.
+    aliased: usize,
+    root: Option<Node>,
+}
+
+impl<'a> Reader<'a> {
+    fn run(mut self, mut parser: Parser<'a, StrInput<'a>>) -> Result<Node, Problem> {
+        let mut documents = 0;
+        while let Some(event) = parser.next_event() {
+            let (event, range) = event.map_err(|error| self.not_yaml(&error))?;
+            let span = self.span(range);
+            match event {
+                Event::DocumentStart(_) => {
+                    documents += 1;
+                    if documents > 1 {
+                        return Err(problem(span, "a second document begins here; a file holds one"));
+                    }
+                }
+                Event::SequenceStart(anchor, tag) => {
+                    self.begin(Content::Sequence(Vec::new()), "seq", anchor, tag.as_deref(), span)?;
+                }
+                Event::MappingStart(anchor, tag) => {
+                    let content = Content::Mapping(Mapping::default(), None);
+                    self.begin(content, "map", anchor, tag.as_deref(), span)?;
+                }
+                Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
+                Event::Scalar(text, style, anchor, tag) => {
+                    let value = scalar::value(&text, style, tag.as_deref())
+                        .map_err(|message| problem(span, message))?;
+                    let weight = Weight { nodes: 1, bytes: text.len(), height: 0 };
+                    let node = Node { value, span };
+                    let built = Built { node, weight, written: Some(text.into_owned()) };
+                    self.spend(weight.nodes, span)?;
+                    self.put(built, anchor, span)?;
+                }
+                Event::Alias(anchor) => self.alias(anchor, span)?,
+                Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+            }
+        }
+        match self.root {
+            Some(Node { value: Value::Null, span }) => Err(problem(span, "the document is empty")),
+            Some(root) => Ok(root),
+            None => Err(Problem { line: 1, column: 1, message: "the document is empty".to_owned() }),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        content: Content,
+        kind: &str,
+        anchor: usize,
+        tag: Option<&Tag>,
+        start: Span,
+    ) -> Result<(), Problem> {
+        if let Some(tag) = tag
+            && scalar::core_tag(tag).map_err(|message| problem(start, message))? != kind
+        {
+            return Err(problem(start, format!("this is not what its tag `!!{}` says", shown(&tag.suffix))));
+        }
+        if let Some(Open { content: Content::Mapping(_, None), .. }) = self.open.last() {
+            return Err(problem(start, "a key must be text, not a list or a mapping"));
+        }
+        self.check_depth(1, start)?;
+        self.spend(1, start)?;
+        let weight = Weight { nodes: 1, bytes: 0, height: 1 };
+        self.open.push(Open { content, anchor, start, weight });
+        Ok(())
+    }
+
+    fn end(&mut self, end: Span) -> Result<(), Problem> {
+        let Some(Open { content, anchor, start, weight }) = self.open.pop() else {
+            return Err(problem(end, "this ends what has not begun"));
+        };
+        let (value, last) = match content {
+            Content::Sequence(items) => {
+                let last = items.last().map(|item| item.span.end);
+                (Value::Sequence(items), last)
+            }
+            Content::Mapping(mapping, _) => {
+                let last = mapping.entries().last();
+                let last = last.map(|entry| entry.value.span.end.max(entry.key_span.end));
+                (Value::Mapping(mapping), last)
+            }
+        };
+        // The end of a block collection is an empty place where the next thing begins. An alias
+        // that comes last stands at its anchor, which may be before this collection.
+        let end = if end.end > end.start { end.end } else { last.unwrap_or(start.end) };
+        let span = Span { end: end.max(start.end), ..start };
+        self.put(Built { node: Node { value, span }, weight, written: None }, anchor, span)
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Problem> {
+        let Some(built) = self.anchors.get(&anchor) else {
+            return Err(problem(span, "this alias stands inside the value it stands for"));
+        };
+        let (nodes, bytes, height) = (built.weight.nodes, built.weight.bytes, built.weight.height);
+        self.aliased = self.aliased.saturating_add(bytes);
+        if self.aliased > MAX_ALIASED_BYTES {
+            return Err(problem(span, "the aliases stand for too much text"));
+        }
+        self.check_depth(height, span)?;
+        self.spend(nodes, span)?;
+        let Some(built) = self.anchors.get(&anchor).cloned() else { return Ok(()) };
+        self.put(built, 0, span)
+    }
+
+    /// Puts a finished value where it belongs; `span` is where it is mentioned.
+    fn put(&mut self, built: Built, anchor: usize, span: Span) -> Result<(), Problem> {
+        if anchor != 0 {
+            // The copy counts too, or nested anchors would multiply what is kept.
+            self.spend(built.weight.nodes, span)?;
+            self.anchors.insert(anchor, built.clone());
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(built.node);
+            return Ok(());
+        };
+        match &mut open.content {
+            Content::Sequence(items) => items.push(built.node),
+            Content::Mapping(mapping, pending) => match pending.take() {
+                None => {
+                    let Some(key) = built.written else {
+                        return Err(problem(span, "a key must be text, not a list or a mapping"));
+                    };
+                    if let Some(first) = mapping.get(&key) {
+                        let line = first.key_span.line;
+                        let message = format!("the key `{}` is already there, on line {line}", shown(&key));
+                        return Err(problem(span, message));
+                    }
+                    *pending = Some((key, span));
+                }
+                Some((key, key_span)) => {
+                    let mut value = built.node;
+                    if value.span.start == value.span.end && matches!(value.value, Value::Null) {
+                        value.span = self.offsets.after(key_span, value.span);
+                    }
+                    mapping.push(Entry { key, key_span, value });
+                }
+            },
+        }
+        open.weight.add(built.weight);
+        Ok(())
+    }
+
+    fn check_depth(&self, more: usize, span: Span) -> Result<(), Problem> {
+        if self.open.len() + more > MAX_DEPTH {
+            return Err(problem(span, too_deep()));
+        }
+        Ok(())
+    }
+
+    fn spend(&mut self, nodes: usize, span: Span) -> Result<(), Problem> {
+        self.nodes += nodes;
+        if self.nodes > MAX_NODES {
+            let message = format!("the document has more than {MAX_NODES} values, aliases expanded");
+            return Err(problem(span, message));
+        }
+        Ok(())
+    }
+
+    fn span(&self, range: Range) -> Span {
+        let start = self.offsets.byte(range.start.index());
+        let end = self.offsets.byte(range.end.index()).max(start);
+        // A block scalar ends where the next thing begins; what is blank before that is not its.
+        let end = start + self.offsets.text[start..end].trim_end().len();
+        let (line, column) = self.offsets.place(range.start.index());
+        Span { start, end, line, column }
+    }
+
+    fn not_yaml(&self, error: &ScanError) -> Problem {
+        let (line, column) = self.offsets.place(error.marker().index());
+        // It looks some way ahead, and may meet a limit of its own before ours.
+        let message = if error.info().contains("recursion limit") {
+            too_deep()
+        } else {
+            format!("this is not YAML: {}", error.info())
+        };
+        Problem { line, column, message }
+    }
+}
+
+fn problem(span: Span, message: impl Into<String>) -> Problem {
+    Problem { line: span.line, column: span.column, message: message.into() }
+}
+
+pub(super) fn too_deep() -> String {
+    format!("this is nested more than {MAX_DEPTH} deep")
+}
+
+/// From the parser's positions, which count characters, to bytes, lines and columns. Its own lines are
+/// off by one at the end of some texts.
+struct Offsets<'a> {
+    text: &'a str,
+    /// The byte offset of every [`STRIDE`]th character; empty if all are one byte.
+    marks: Vec<usize>,
+    /// The number of the first character of each line. A byte order mark is in no column.
+    lines: Vec<usize>,
+}
+
+const STRIDE: usize = 64;
+
+impl<'a> Offsets<'a> {
+    fn new(text: &'a str) -> Self {
+        let marks = if text.is_ascii() {
+            Vec::new()
+        } else {
+            text.char_indices().step_by(STRIDE).map(|(position, _)| position).collect()
+        };
+        let breaks = text.chars().enumerate().filter(|(_, character)| *character == '\n');
+        let first = usize::from(text.starts_with('\u{feff}'));
+        let lines = std::iter::once(first).chain(breaks.map(|(number, _)| number + 1)).collect();
+        Self { text, marks, lines }
+    }
+
+    fn byte(&self, character: usize) -> usize {
+        if self.marks.is_empty() {
+            return character.min(self.text.len());
+        }
+        let Some(mark) = self.marks.get(character / STRIDE) else { return self.text.len() };
+        let mut rest = self.text[*mark..].char_indices();
+        rest.nth(character % STRIDE).map_or(self.text.len(), |(position, _)| mark + position)
+    }
+
+    /// Line and column, both from 1.
+    fn place(&self, character: usize) -> (usize, usize) {
+        let line = self.lines.partition_point(|start| *start <= character).max(1);
+        (line, character.saturating_sub(self.lines[line - 1]) + 1)
+    }
+
+    /// The empty place right after a key, or `otherwise` if the key has several lines.
+    fn after(&self, key: Span, otherwise: Span) -> Span {
+        let text = &self.text[key.start..key.end];
+        if text.contains('\n') {
+            return otherwise;
+        }
+        Span { start: key.end, end: key.end, line: key.line, column: key.column + text.chars().count() }
+    }
+}

@@ -1,0 +1,222 @@
+//! What a check reports: one type for every command and every output format.
+
+use std::fmt;
+
+use crate::document::{Span, Unreadable};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Good to know.
+    Info,
+    /// Worth a look, nothing to stop for.
+    Warning,
+    /// File and code disagree.
+    Error,
+    /// The file cannot be understood here, so nothing was compared.
+    Unreadable,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+            Severity::Unreadable => "unreadable",
+        })
+    }
+}
+
+/// What a finding is about, from the outside in: operation, response, header. It makes up the sentence, and
+/// says where in the code to look.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subject {
+    /// What the sentence says.
+    parts: Vec<(&'static str, String)>,
+    /// How one gets there from the document, whatever the sentence begins with.
+    trail: Vec<(&'static str, String)>,
+}
+
+impl Subject {
+    /// The whole document.
+    pub fn document() -> Self {
+        Self::default()
+    }
+
+    /// A part of it: a `kind`, and its name unless there is just one.
+    #[must_use]
+    pub fn with(&self, kind: &'static str, name: &str) -> Self {
+        let mut subject = self.clone();
+        subject.parts.push((kind, name.to_owned()));
+        subject.trail.push((kind, name.to_owned()));
+        subject
+    }
+
+    /// The component that this refers to: spoken of by its own name, since others may refer to it too.
+    #[must_use]
+    pub fn component(&self, name: &str) -> Self {
+        Self { parts: vec![("component", name.to_owned())], trail: self.trail.clone() }
+    }
+
+    /// Kinds and names, from the outside in, as a sentence has them.
+    pub fn parts(&self) -> &[(&'static str, String)] {
+        &self.parts
+    }
+
+    /// Kinds and names from the document down, through references.
+    pub fn trail(&self) -> &[(&'static str, String)] {
+        &self.trail
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.parts.is_empty() {
+            return formatter.write_str("the document");
+        }
+        for (position, (kind, name)) in self.parts.iter().rev().enumerate() {
+            let of = if position == 0 { "" } else { " of " };
+            let name = shortened(name);
+            match name.is_empty() {
+                true => write!(formatter, "{of}the {kind}")?,
+                false => write!(formatter, "{of}{kind} `{name}`")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A place to point at.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    /// JSON pointer (RFC 6901).
+    pub pointer: String,
+    /// The key or value.
+    pub span: Span,
+    /// What is there, or whose it is.
+    pub subject: Subject,
+}
+
+/// A place in a second file, such as the source code that a finding contradicts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The file, from the root of the repository, with `/` between its parts.
+    pub file: String,
+    /// What is there.
+    pub span: Span,
+}
+
+/// Something for a person to see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule's name, in kebab-case.
+    pub rule: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// JSON pointer (RFC 6901) of the place in the file. What the file lacks has that of its owner.
+    pub pointer: String,
+    /// The key or value at fault.
+    pub span: Span,
+    /// What it is about.
+    pub subject: Subject,
+    /// What is wrong, as a sentence.
+    pub message: String,
+    /// What the file says.
+    pub file: String,
+    /// What the code says; empty where it has no say.
+    pub code: String,
+    /// What would mend it, as a sentence.
+    pub fix: String,
+    /// The name that the code has instead of the file's, or that one side lacks.
+    pub instead: Option<String>,
+    /// The Rust code that says otherwise.
+    pub source: Option<Location>,
+    /// Where else it is written, as file, line and column. Empty if nowhere.
+    pub elsewhere: String,
+    /// The operations that it was found in. One place in `components` can be used by many.
+    pub operations: Vec<String>,
+}
+
+impl Finding {
+    /// A finding of which only the place is known yet.
+    pub fn new(severity: Severity, rule: impl Into<String>, pointer: &str, span: Span) -> Self {
+        Self {
+            rule: rule.into(),
+            severity,
+            pointer: pointer.to_owned(),
+            span,
+            subject: Subject::document(),
+            message: String::new(),
+            file: String::new(),
+            code: String::new(),
+            fix: String::new(),
+            instead: None,
+            source: None,
+            elsewhere: String::new(),
+            operations: Vec::new(),
+        }
+    }
+
+    /// With its sentence.
+    #[must_use]
+    pub fn message(mut self, subject: &Subject, message: impl Into<String>) -> Self {
+        self.subject = subject.clone();
+        self.message = capitalised(&message.into());
+        self
+    }
+
+    /// With what each side says.
+    #[must_use]
+    pub fn sides(mut self, file: impl Into<String>, code: impl Into<String>) -> Self {
+        self.file = file.into();
+        self.code = code.into();
+        self
+    }
+
+    /// With what would mend it.
+    #[must_use]
+    pub fn fix(mut self, fix: impl Into<String>) -> Self {
+        self.fix = fix.into();
+        self
+    }
+
+    /// With the name that it hinges on.
+    #[must_use]
+    pub fn instead(mut self, name: Option<impl Into<String>>) -> Self {
+        self.instead = name.map(Into::into);
+        self
+    }
+}
+
+/// The finding for a file that could not be read.
+impl From<&Unreadable> for Finding {
+    fn from(unreadable: &Unreadable) -> Self {
+        let problem = &unreadable.problem;
+        let mut lines = unreadable.text.split_inclusive('\n');
+        let start: usize = lines.by_ref().take(problem.line - 1).map(str::len).sum();
+        let line = lines.next().unwrap_or_default();
+        let within =
+            line.char_indices().nth(problem.column - 1).map_or(line.trim_end().len(), |(offset, _)| offset);
+        let start = start + within;
+        let span = Span { start, end: start, line: problem.line, column: problem.column };
+        Self::new(Severity::Unreadable, "unreadable", "", span)
+            .message(&Subject::document(), format!("{}.", problem.message))
+            .fix("Nothing was checked. Fix this first.")
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// Text for a sentence, cut short if it is long.
+pub fn shortened(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let line = text.lines().next().unwrap_or_default();
+    if line.len() == text.len() && text.len() <= LONGEST {
+        return text.to_owned();
+    }
+    format!("{}…", &line[..line.floor_char_boundary(LONGEST.min(line.len()))])
+}

@@ -1,0 +1,206 @@
+//! Schemas of OpenAPI 3.0 in the words of JSON Schema.
+//!
+//! OpenAPI 3.0 took an early draft and changed it a little: `nullable`, the integer formats, and the
+//! properties that go in one direction only. Keywords whose value is not what it should be are left out,
+//! since that is told of elsewhere, and so are patterns that would need backtracking.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::document::Node;
+use serde_json::{Map, Value, json};
+
+use super::super::rules::patterns::Usable;
+use super::cost::Walk;
+use crate::openapi::Kind;
+use crate::openapi::{Id, Model, Object};
+
+/// Which way a value goes, where that matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Direction {
+    /// From client to service: without `readOnly`.
+    Request,
+    /// From service to client: without `writeOnly`.
+    Response,
+    Either,
+}
+
+impl Direction {
+    pub(crate) fn of(object: Object<'_>) -> Self {
+        let direction = object.ancestors().find_map(|object| match object.kind() {
+            Kind::RequestBody | Kind::Parameter => Some(Self::Request),
+            Kind::Response => Some(Self::Response),
+            _ => None,
+        });
+        direction.unwrap_or(Self::Either)
+    }
+}
+
+type Key = (Id, Direction);
+
+pub(crate) struct Converter<'w, 'a> {
+    model: &'a Model<'a>,
+    walk: &'w Walk<'a>,
+    /// The numbers that definitions go by.
+    numbers: HashMap<Key, usize>,
+    /// Those that have been referred to and not yet converted.
+    open: Vec<Key>,
+    patterns: Usable<'a>,
+}
+
+impl<'w, 'a> Converter<'w, 'a> {
+    pub(crate) fn new(model: &'a Model<'a>, walk: &'w Walk<'a>) -> Self {
+        Self { model, walk, numbers: HashMap::new(), open: Vec::new(), patterns: Usable::default() }
+    }
+
+    /// A reference to the definition of a schema. What no example needs is not defined.
+    pub(crate) fn reference(&mut self, schema: Id, direction: Direction) -> Value {
+        if !self.walk.needs(schema) {
+            return Value::Bool(true);
+        }
+        let number = self.numbers.len();
+        let number = *self.numbers.entry((schema, direction)).or_insert_with(|| {
+            self.open.push((schema, direction));
+            number
+        });
+        json!({ "$ref": format!("#/definitions/{number}") })
+    }
+
+    /// All definitions that have been referred to, and those that they refer to.
+    pub(crate) fn definitions(&mut self) -> Value {
+        let mut definitions = Map::new();
+        while let Some((id, direction)) = self.open.pop() {
+            let number = self.numbers[&(id, direction)].to_string();
+            let schema = self.schema(self.model.object(id), direction);
+            definitions.insert(number, schema);
+        }
+        Value::Object(definitions)
+    }
+
+    fn part(&mut self, part: Object<'a>, direction: Direction) -> Value {
+        if !part.is_reference() {
+            return self.schema(part, direction);
+        }
+        part.resolved().map_or(Value::Bool(true), |target| self.reference(target.id, direction))
+    }
+
+    fn schema(&mut self, schema: Object<'a>, direction: Direction) -> Value {
+        if !self.walk.needs(schema.id) {
+            return Value::Bool(true);
+        }
+        let mut made = Map::new();
+        for keyword in ["maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties"] {
+            self.keep(schema, keyword, Value::is_u64, &mut made);
+        }
+        self.keep(schema, "uniqueItems", Value::is_boolean, &mut made);
+        self.keep(schema, "format", Value::is_string, &mut made);
+        self.keep(
+            schema,
+            "multipleOf",
+            |number| number.as_f64().is_some_and(|number| number > 0.0),
+            &mut made,
+        );
+        self.keep(
+            schema,
+            "enum",
+            |values| values.as_array().is_some_and(|values| !values.is_empty()),
+            &mut made,
+        );
+        for (bound, flag, exclusive) in [
+            ("minimum", "exclusiveMinimum", "exclusiveMinimum"),
+            ("maximum", "exclusiveMaximum", "exclusiveMaximum"),
+        ] {
+            self.keep(schema, bound, Value::is_number, &mut made);
+            if schema.flag(flag)
+                && let Some(limit) = made.remove(bound)
+            {
+                made.insert(exclusive.to_owned(), limit);
+            }
+        }
+        if let Some(pattern) = schema.text("pattern")
+            && self.patterns.is(pattern)
+        {
+            made.insert("pattern".to_owned(), pattern.into());
+        }
+        if let Some(kind) = schema.text("type").filter(|kind| TYPES.contains(kind)) {
+            let kind = if schema.flag("nullable") { json!([kind, "null"]) } else { kind.into() };
+            made.insert("type".to_owned(), kind);
+        }
+        self.applied(schema, direction, &mut made);
+        let bounds = match schema.text("format") {
+            Some("int32") => Some(json!({ "minimum": i32::MIN, "maximum": i32::MAX })),
+            Some("int64") => Some(json!({ "minimum": i64::MIN, "maximum": i64::MAX })),
+            _ => None,
+        };
+        if let Some(bounds) = bounds {
+            let parts = made.entry("allOf").or_insert_with(|| json!([]));
+            parts.as_array_mut().into_iter().for_each(|parts| parts.push(bounds.clone()));
+        }
+        Value::Object(made)
+    }
+
+    fn keep(
+        &self,
+        schema: Object<'_>,
+        keyword: &str,
+        is_right: impl Fn(&Value) -> bool,
+        made: &mut Map<String, Value>,
+    ) {
+        let value = schema.get(keyword).map(Node::to_json).filter(is_right);
+        made.extend(value.map(|value| (keyword.to_owned(), value)));
+    }
+
+    /// The keywords that hold schemas.
+    fn applied(&mut self, schema: Object<'a>, direction: Direction, made: &mut Map<String, Value>) {
+        let required = schema.get("required").map(Node::items).unwrap_or_default();
+        let mut required: HashSet<&str> = required.iter().filter_map(Node::as_str).collect();
+        let mut properties = Map::new();
+        for part in schema.parts().filter(|part| part.kind() == Kind::Schema) {
+            match part.keyword() {
+                "properties" => {
+                    let resolved = part.resolved();
+                    let one_way = |keyword: &str| resolved.is_some_and(|property| property.flag(keyword));
+                    let read = direction == Direction::Request && one_way("readOnly");
+                    let write = direction == Direction::Response && one_way("writeOnly");
+                    let converted = if read || write {
+                        required.remove(part.name());
+                        Value::Bool(false)
+                    } else {
+                        self.part(part, direction)
+                    };
+                    properties.insert(part.name().to_owned(), converted);
+                }
+                keyword @ ("allOf" | "anyOf" | "oneOf") => {
+                    let converted = self.part(part, direction);
+                    let parts = made.entry(keyword).or_insert_with(|| json!([]));
+                    parts.as_array_mut().into_iter().for_each(|parts| parts.push(converted.clone()));
+                }
+                keyword @ ("not" | "items" | "additionalProperties") => {
+                    let converted = self.part(part, direction);
+                    made.insert(keyword.to_owned(), converted);
+                }
+                _ => {}
+            }
+        }
+        if let Some(open) = schema.get("additionalProperties").and_then(Node::as_bool) {
+            made.insert("additionalProperties".to_owned(), open.into());
+        }
+        if !properties.is_empty() {
+            made.insert("properties".to_owned(), properties.into());
+        }
+        if !required.is_empty() {
+            let mut required: Vec<_> = required.into_iter().collect();
+            required.sort_unstable();
+            made.insert("required".to_owned(), required.into());
+        }
+    }
+}
+
+const TYPES: &[&str] = &["string", "number", "integer", "boolean", "array", "object"];
+
+/// `format: byte`, RFC 4648 section 4.
+pub(crate) fn is_base64(text: &str) -> bool {
+    let data = text.trim_end_matches('=');
+    let padding = text.len() - data.len();
+    let digits = data.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte));
+    digits && padding <= 2 && text.len().is_multiple_of(4)
+}

@@ -1,0 +1,163 @@
+//! What it takes to check an example, worked out without doing it.
+//!
+//! A validator asks of each value whether it fits a schema, and goes on to the schemas within that schema
+//! and the values within that value. Counted here is how often it asks. Each pair of schema and value is
+//! looked at once, so that counting is cheap where asking is not.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::document::{Node, Value};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
+
+use crate::openapi::Kind;
+use crate::openapi::in_place;
+use crate::openapi::{Id, Model, Object};
+
+/// How much work one example may be, in questions.
+const ONE: u64 = 200_000;
+/// How much work all examples together may be.
+const ALL: u64 = 2_000_000;
+/// How many schemas may apply to one value and what is in it, each within the one before.
+const DEEPEST: usize = 1_000;
+/// How many schemas may refer to each other in a chain.
+pub(crate) const LONGEST_CHAIN: usize = 2_000;
+
+/// Why an example is not checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TooMuch {
+    ByItself,
+    Altogether,
+}
+
+pub(crate) struct Walk<'a> {
+    model: &'a Model<'a>,
+    /// By schema and address of the value.
+    known: HashMap<(Id, usize), u64>,
+    /// The schemas that some example needs.
+    needed: HashSet<Id>,
+    spent: u64,
+}
+
+/// A chain of schemas.
+pub(crate) struct Chain {
+    pub(crate) first: Id,
+    pub(crate) length: usize,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(model: &'a Model<'a>) -> Self {
+        Self { model, known: HashMap::new(), needed: HashSet::new(), spent: 0 }
+    }
+
+    /// Whether a schema has to do with any example.
+    pub(crate) fn needs(&self, schema: Id) -> bool {
+        self.needed.contains(&schema)
+    }
+
+    /// Whether it can be checked that a value fits a schema.
+    pub(crate) fn affordable(&mut self, schema: Id, value: &'a Node) -> Result<(), TooMuch> {
+        let cost = self.cost(self.model.object(schema), value, 0);
+        if cost > ONE {
+            // Looking at it was work too.
+            self.spent = self.spent.saturating_add(ONE / 10);
+        } else {
+            self.spent = self.spent.saturating_add(cost);
+        }
+        if self.spent > ALL || self.known.len() as u64 > ALL {
+            return Err(TooMuch::Altogether);
+        }
+        if cost > ONE { Err(TooMuch::ByItself) } else { Ok(()) }
+    }
+
+    fn cost(&mut self, schema: Object<'a>, value: &'a Node, depth: usize) -> u64 {
+        let Some(schema) = schema.resolved() else { return 1 };
+        if depth > DEEPEST {
+            return u64::MAX;
+        }
+        let key = (schema.id, std::ptr::from_ref(value).addr());
+        if let Some(cost) = self.known.get(&key) {
+            return *cost;
+        }
+        if self.known.len() as u64 > ALL {
+            return u64::MAX;
+        }
+        // Should this lead back to here, it would never end.
+        self.known.insert(key, u64::MAX);
+        self.needed.insert(schema.id);
+        let parts = schema.parts().count();
+        let values = schema.get("enum").map(Node::items).unwrap_or_default().len();
+        let required = schema.get("required").map(Node::items).unwrap_or_default().len();
+        let mut cost = (1 + parts + values + required) as u64;
+        if let (Value::String(text), Some(pattern)) = (&value.value, schema.text("pattern")) {
+            cost = cost.saturating_add((text.len() / 100 * pattern.len()) as u64);
+        }
+        let mut add = |more: u64| {
+            cost = cost.saturating_add(more);
+            cost <= ONE
+        };
+        'parts: {
+            for part in in_place(schema) {
+                if !add(self.cost(part, value, depth + 1)) {
+                    break 'parts;
+                }
+            }
+            for property in schema.children("properties") {
+                let Some(value) = value.get(property.name()) else { continue };
+                if !add(self.cost(property, value, depth + 1)) {
+                    break 'parts;
+                }
+            }
+            if let Some(other) = schema.child("additionalProperties") {
+                let named = schema.get("properties");
+                let others = value
+                    .entries()
+                    .iter()
+                    .filter(|entry| named.is_none_or(|named| named.get(&entry.key).is_none()));
+                for entry in others {
+                    if !add(self.cost(other, &entry.value, depth + 1)) {
+                        break 'parts;
+                    }
+                }
+            }
+            if let Some(each) = schema.child("items") {
+                for item in value.items() {
+                    if !add(self.cost(each, item, depth + 1)) {
+                        break 'parts;
+                    }
+                }
+            }
+        }
+        self.known.insert(key, cost);
+        cost
+    }
+
+    /// The longest chain of schemas that examples need. Of schemas that refer to each other in circles, all
+    /// count.
+    pub(crate) fn deepest_chain(&self) -> Option<Chain> {
+        let mut graph: DiGraph<Id, ()> = DiGraph::new();
+        let mut needed: Vec<Id> = self.needed.iter().copied().collect();
+        needed.sort_unstable();
+        let nodes: HashMap<Id, _> = needed.iter().map(|id| (*id, graph.add_node(*id))).collect();
+        for id in needed {
+            let parts = self.model.object(id).parts().filter(|part| part.kind() == Kind::Schema);
+            let targets = parts.filter_map(|part| part.resolved()).filter_map(|part| nodes.get(&part.id));
+            for target in targets {
+                graph.add_edge(nodes[&id], *target, ());
+            }
+        }
+        let mut lengths = vec![0; graph.node_count()];
+        let mut longest: Option<Chain> = None;
+        // Those that are referred to come first.
+        for circle in kosaraju_scc(&graph) {
+            let below =
+                circle.iter().flat_map(|node| graph.neighbors(*node)).map(|next| lengths[next.index()]);
+            let length = circle.len() + below.max().unwrap_or_default();
+            circle.iter().for_each(|node| lengths[node.index()] = length);
+            if longest.as_ref().is_none_or(|longest| longest.length < length) {
+                longest = Some(Chain { first: graph[circle[0]], length });
+            }
+        }
+        longest
+    }
+}

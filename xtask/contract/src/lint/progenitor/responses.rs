@@ -1,0 +1,152 @@
+//! Responses: one type for success, one for errors.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use crate::finding::Severity;
+use crate::openapi::Kind;
+use crate::openapi::{Id, Model, Object};
+use crate::rule::{Findings, Rule};
+
+pub(crate) const SUCCESS: Rule = Rule::strict(
+    "progenitor-one-success",
+    Severity::Error,
+    "progenitor",
+    "All 2xx of an operation, and its `default`, have the same body: the generated method returns one type.",
+);
+pub(crate) const ERROR: Rule = Rule::strict(
+    "progenitor-one-error",
+    Severity::Error,
+    "progenitor",
+    "All 4xx and 5xx of an operation, and its `default`, have the same body: the generated method has one \
+     type of error.",
+);
+pub(crate) const SCHEMA: Rule = Rule::strict(
+    "progenitor-response-schema",
+    Severity::Error,
+    "progenitor",
+    "A response as `application/json` has a schema and no `encoding`.",
+);
+pub(crate) const UPGRADE: Rule = Rule::strict(
+    "progenitor-websocket",
+    Severity::Error,
+    "progenitor",
+    "No operation has `x-dropshot-websocket`, which changes what progenitor makes of its responses.",
+);
+
+/// What progenitor makes of a response.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Body {
+    Nothing,
+    /// Bytes.
+    Raw,
+    /// The number of the schema, the same for all that read the same: so is their type.
+    Typed(usize),
+    /// `101`.
+    Upgrade,
+}
+
+/// What progenitor makes of each response, wherever it is used.
+#[derive(Default)]
+struct Bodies {
+    known: HashMap<Id, Body>,
+    schemas: HashMap<String, usize>,
+}
+
+impl Bodies {
+    fn of(&mut self, response: Object<'_>, status: &str) -> Body {
+        if let Some(body) = self.known.get(&response.id) {
+            return *body;
+        }
+        let body = match json(response) {
+            Some(media_type) => {
+                let schema = media_type.get("schema").map(|schema| schema.to_json().to_string());
+                let number = self.schemas.len();
+                Body::Typed(*self.schemas.entry(schema.unwrap_or_default()).or_insert(number))
+            }
+            None if status == "101" => return Body::Upgrade,
+            None if response.children("content").next().is_some() => Body::Raw,
+            None => Body::Nothing,
+        };
+        self.known.insert(response.id, body);
+        body
+    }
+}
+
+impl Body {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Nothing => "no body",
+            Self::Raw => "a body that is not `application/json`",
+            Self::Typed(_) => "a JSON body of its own",
+            Self::Upgrade => "an upgrade",
+        }
+    }
+}
+
+fn json<'a>(response: Object<'a>) -> Option<Object<'a>> {
+    let is_json = |name: &str| name == "application/json" || name.starts_with("application/json;");
+    response.children("content").find(|media_type| is_json(media_type.name()))
+}
+
+pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
+    let mut bodies = Bodies::default();
+    for responses in model.all(Kind::Responses) {
+        let sides: [(&Rule, &[char], &str); 2] =
+            [(&SUCCESS, &['2'], "success"), (&ERROR, &['4', '5'], "error")];
+        for (rule, classes, what) in sides {
+            let belongs = |status: &str| {
+                status.starts_with(classes) || status == "default" || (status == "101" && classes == ['2'])
+            };
+            let all: Vec<_> = responses
+                .parts()
+                .filter(|response| belongs(response.name()))
+                .filter_map(|response| Some((response, bodies.of(response.resolved()?, response.name()))))
+                .collect();
+            one_type(&all, rule, what, findings);
+        }
+    }
+    for operation in model.all(Kind::Operation).filter(|operation| operation.has("x-dropshot-websocket")) {
+        let message = format!("{} is marked as a websocket.", operation.subject());
+        let spot = operation.key_spot("x-dropshot-websocket");
+        findings.add(&UPGRADE, spot, message, "Take the mark out.");
+    }
+    for response in model.all(Kind::Response) {
+        let Some(media_type) = json(response) else { continue };
+        if !media_type.has("schema") {
+            let message = format!("{} has no schema.", media_type.subject());
+            findings.add(&SCHEMA, media_type.spot(), message, "Add `schema`.");
+        }
+        if media_type.get("encoding").is_some_and(|encoding| !encoding.entries().is_empty()) {
+            let message = format!("{} has an `encoding`, which JSON has no use for.", media_type.subject());
+            findings.add(&SCHEMA, media_type.key_spot("encoding"), message, "Take it out.");
+        }
+    }
+}
+
+fn one_type(all: &[(Object<'_>, Body)], rule: &Rule, what: &str, findings: &mut Findings) {
+    // A `2XX` covers every success, so `default` is then none.
+    let covered = all.iter().any(|(response, _)| response.name() == "2XX") && what == "success";
+    let counts = |response: &Object<'_>| !(covered && response.name() == "default");
+    let all: Vec<_> = all.iter().filter(|(response, _)| counts(response)).collect();
+    let mut users: HashMap<Body, usize> = HashMap::new();
+    all.iter().for_each(|(_, body)| *users.entry(*body).or_default() += 1);
+    // What most of them have is meant, else what the first status has.
+    let usual = |(response, body): &&&(Object<'_>, Body)| (users[body], Reverse(response.name().to_owned()));
+    let Some((first, body)) = all.iter().max_by_key(usual) else { return };
+    for (response, other) in all.iter().filter(|(_, other)| other != body) {
+        let message = format!(
+            "{} has {}, and `{}` has {}: two types of {what}, where progenitor can generate one.",
+            response.subject(),
+            other.word(),
+            first.name(),
+            if matches!(body, Body::Typed(_)) { "a JSON body" } else { body.word() },
+        );
+        findings.add(
+            rule,
+            response.spot(),
+            message,
+            format!("Give every {what} of the operation the same body."),
+        );
+    }
+}

@@ -1,0 +1,165 @@
+//! Schemas: what can be made a Rust type.
+
+use std::collections::{BTreeSet, HashSet};
+
+use crate::document::{Node, Value};
+use heck::ToPascalCase;
+
+use crate::finding::Severity;
+use crate::finding::shortened as shown;
+use crate::openapi::Kind;
+use crate::openapi::shapes::type_of;
+use crate::openapi::{Model, Object};
+use crate::rule::{Findings, Rule};
+
+pub(crate) const TYPE: Rule = Rule::strict(
+    "progenitor-type",
+    Severity::Error,
+    "progenitor",
+    "A schema without a `type` has no `format`, no bounds of numbers, and not the keywords of two types.",
+);
+pub(crate) const NOT: Rule = Rule::strict(
+    "progenitor-not",
+    Severity::Error,
+    "progenitor",
+    "`not` holds an `enum` of texts, numbers or booleans, perhaps with their `type`, and nothing else.",
+);
+pub(crate) const ENUM: Rule = Rule::strict(
+    "progenitor-enum",
+    Severity::Error,
+    "progenitor",
+    "The values of an `enum` are of one type, and texts still differ when they are written as names in Rust.",
+);
+pub(crate) const COMPOSITION: Rule = Rule::strict(
+    "progenitor-composition",
+    Severity::Error,
+    "progenitor",
+    "No schema has both `oneOf` and `anyOf`.",
+);
+
+/// Keywords by the type that they are about.
+const KEYWORDS: &[(&str, &[&str])] = &[
+    ("text", &["minLength", "maxLength", "pattern"]),
+    ("number", &["minimum", "maximum", "multipleOf"]),
+    ("list", &["items", "minItems", "maxItems", "uniqueItems"]),
+    ("object", &["properties", "required", "additionalProperties", "minProperties", "maxProperties"]),
+    ("enum", &["enum"]),
+    ("format", &["format"]),
+];
+
+pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
+    for schema in model.all(Kind::Schema) {
+        if findings.is_full() {
+            return;
+        }
+        if schema.keyword() == "not" {
+            not(schema, findings);
+        } else {
+            typeless(schema, findings);
+        }
+        values(schema, findings);
+        if schema.has("oneOf") && schema.has("anyOf") {
+            let message = format!("{} has both `oneOf` and `anyOf`.", schema.subject());
+            findings.add(
+                &COMPOSITION,
+                schema.key_spot("anyOf"),
+                message,
+                "Put one of them into an `allOf` of its own.",
+            );
+        }
+    }
+    for not in model.everything().filter(|object| object.keyword() == "not" && object.is_reference()) {
+        let message = "`not` holds a reference.";
+        findings.add(&NOT, not.spot(), message, "Write out the values that are not allowed, as an `enum`.");
+    }
+}
+
+fn typeless(schema: Object<'_>, findings: &mut Findings) {
+    let composed = ["type", "allOf", "oneOf", "anyOf", "not"];
+    // A part of `allOf` gets its type from the other parts.
+    if schema.keyword() == "allOf" || composed.iter().any(|keyword| schema.has(keyword)) {
+        return;
+    }
+    let found = KEYWORDS.iter().filter_map(|(kind, keywords)| {
+        keywords.iter().find(|keyword| has(schema, keyword)).map(|keyword| (*kind, *keyword))
+    });
+    let found: Vec<_> = found.collect();
+    let alone = |kind: &str| !matches!(kind, "number" | "format");
+    let Some((_, keyword)) = found.last().filter(|(kind, _)| found.len() > 1 || !alone(kind)) else { return };
+    let message = format!("{} has `{keyword}` and no `type`.", schema.subject());
+    findings.add(&TYPE, schema.key_spot(keyword), message, "Add `type`.");
+}
+
+/// Whether a schema has a keyword, and something in it.
+fn has(schema: Object<'_>, keyword: &str) -> bool {
+    let empty = |node: &Node| node.entries().is_empty() && node.items().is_empty();
+    let collection = matches!(keyword, "properties" | "required" | "enum");
+    schema.get(keyword).is_some_and(|node| !collection || !empty(node))
+}
+
+fn not(schema: Object<'_>, findings: &mut Findings) {
+    let plain = |key: &str| matches!(key, "type" | "enum" | "title" | "description") || key.starts_with("x-");
+    let entries = schema.node().entries();
+    let values = schema.get("enum").map(Node::items).unwrap_or_default();
+    let scalar = |node: &Node| matches!(node.value, Value::String(_) | Value::Number(_) | Value::Bool(_));
+    let understood =
+        entries.iter().all(|entry| plain(&entry.key)) && !values.is_empty() && values.iter().all(scalar);
+    if !understood && !entries.is_empty() {
+        let message = format!("`not` in {} is more than an `enum`.", schema.subject());
+        findings.add(
+            &NOT,
+            schema.spot(),
+            message,
+            "Write the values that are not allowed as an `enum`, or describe what is.",
+        );
+    }
+}
+
+fn values(schema: Object<'_>, findings: &mut Findings) {
+    let items = schema.get("enum").map(Node::items).unwrap_or_default();
+    let mut kinds: BTreeSet<&str> = items.iter().map(type_of).collect();
+    kinds.remove("nothing");
+    if kinds.len() > 1 && !schema.has("type") {
+        let kinds: Vec<_> = kinds.into_iter().collect();
+        let message = format!("The `enum` of {} has {}.", schema.subject(), kinds.join(" and "));
+        findings.add(&ENUM, schema.value_spot("enum"), message, "Use values of one type.");
+        return;
+    }
+    let texts: HashSet<&str> = items.iter().filter_map(Node::as_str).collect();
+    let spelled =
+        |spell: fn(&str) -> String| texts.iter().map(|text| spell(text)).collect::<HashSet<_>>().len();
+    let unique = |spell| spelled(spell) == texts.len();
+    if !unique(variant) && !unique(|text| variant(&text.replace(|c: char| c == '_' || !is_letter(c), "X"))) {
+        let message = format!("Two values of the `enum` of {} have one name in Rust.", schema.subject());
+        let fix = format!(
+            "Let them differ in more than case and signs; as `{}` they do not.",
+            shown(&twin(&texts))
+        );
+        findings.add(&ENUM, schema.value_spot("enum"), message, fix);
+    }
+}
+
+/// A name that two values share.
+fn twin(texts: &HashSet<&str>) -> String {
+    let mut texts: Vec<_> = texts.iter().map(|text| variant(text)).collect();
+    texts.sort();
+    texts.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone()).unwrap_or_default()
+}
+
+/// What a value of an `enum` is called in Rust.
+fn variant(text: &str) -> String {
+    let name = match text {
+        "+1" => "plus1".to_owned(),
+        "-1" => "minus1".to_owned(),
+        _ => text.replace('\'', "").replace(|c: char| !is_letter(c), "-").to_pascal_case(),
+    };
+    match name.chars().next() {
+        None => "X".to_owned(),
+        Some(first) if first.is_alphabetic() => name,
+        Some(_) => format!("X{name}"),
+    }
+}
+
+fn is_letter(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}

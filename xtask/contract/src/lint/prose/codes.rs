@@ -1,0 +1,101 @@
+//! Error codes: those in examples are in the table, and those in the table are answered.
+
+use std::collections::HashSet;
+
+use crate::document::{Node, Value};
+
+use super::Prose;
+use super::known::Known;
+use crate::finding::Severity;
+use crate::finding::shortened as shown;
+use crate::openapi::Kind;
+use crate::openapi::{Id, Model, Object, Step};
+use crate::rule::{Findings, Rule};
+
+pub(crate) const LISTED: Rule = Rule::strict(
+    "error-code-listed",
+    Severity::Error,
+    "this project",
+    "The `code` of each error in an example is in the table of `info.description`, with the same status.",
+);
+pub(crate) const STATUS: Rule = Rule::strict(
+    "error-example-status",
+    Severity::Error,
+    "this project",
+    "The `status` of each error in an example is the one that it is answered with.",
+);
+pub(crate) const USED: Rule = Rule::strict(
+    "error-code-used",
+    Severity::Error,
+    "this project",
+    "Each code of the table has a status that some operation answers, or is explained elsewhere in \
+     `info.description`.",
+);
+
+pub(crate) fn check(model: &Model<'_>, known: &Known<'_>, findings: &mut Findings) {
+    // A response of `components` is looked at once for each status that it stands under.
+    let mut seen: HashSet<(Id, &str)> = HashSet::new();
+    for responses in model.all(Kind::Responses) {
+        for response in responses.parts().filter(|response| response.name().starts_with(['4', '5'])) {
+            let Some(resolved) = response.resolved() else { continue };
+            // What stands under `4XX` may be any of them.
+            let is_status = response.name().bytes().all(|byte| byte.is_ascii_digit());
+            if is_status && seen.insert((resolved.id, response.name())) {
+                for media_type in resolved.children("content") {
+                    examples(media_type, response.name(), known, findings);
+                }
+            }
+        }
+    }
+    for prose in model.all(Kind::Info).filter_map(|info| Prose::of(info, "description")) {
+        used(prose, known, findings);
+    }
+}
+
+fn examples(media_type: Object<'_>, status: &str, known: &Known<'_>, findings: &mut Findings) {
+    let own = media_type.get("example").map(|value| (media_type, "example", value));
+    let named = media_type.resolved_children("examples");
+    let named = named.filter_map(|example| Some((example, "value", example.get("value")?)));
+    for (owner, keyword, value) in own.into_iter().chain(named) {
+        let spot = |key: &str, node: &Node| owner.spot_at(&[Step::Key(keyword), Step::Key(key)], node.span);
+        if let Some(node @ Node { value: Value::Number(number), .. }) = value.get("status")
+            && number.to_string() != status
+        {
+            let message = format!("This error says {number} and is an example of {status}.");
+            findings.add(&STATUS, spot("status", node), message, format!("Write {status}."));
+        }
+        let Some((node, code)) = value.get("code").and_then(|node| Some((node, node.as_str()?))) else {
+            continue;
+        };
+        let code_shown = shown(code);
+        let (message, fix) = match known.codes.get(code) {
+            None => (
+                format!("The code `{code_shown}` is not in the table of `info.description`."),
+                format!("Add the row ``| `{code_shown}` | {status} | ... |``, or use a code that is there."),
+            ),
+            Some(listed) if listed.status != status => (
+                format!("The code `{code_shown}` is listed with {}, and this is {status}.", listed.status),
+                "Correct one of them.".to_owned(),
+            ),
+            Some(_) => continue,
+        };
+        findings.add(&LISTED, spot("code", node), message, fix);
+    }
+}
+
+fn used(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
+    let explained: HashSet<&str> = prose
+        .text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with('|'))
+        .flat_map(|line| line.split('`').skip(1).step_by(2))
+        .collect();
+    for (code, listed) in &known.codes {
+        if !known.statuses.contains(listed.status.as_str()) && !explained.contains(code) {
+            let message =
+                format!("No operation answers {}, so nobody ever sees `{}`.", listed.status, shown(code));
+            let fix = "Declare the status where it is answered, or take the row out.";
+            findings.add(&USED, prose.spot(listed.row.clone()), message, fix);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Everything in a document that has a name.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+
+use crate::document::Node;
+
+use super::Prose;
+use crate::openapi::Kind;
+use crate::openapi::Model;
+
+/// What an error code is listed with.
+pub(crate) struct Listed {
+    pub(crate) status: String,
+    /// Where in the description its row is.
+    pub(crate) row: Range<usize>,
+}
+
+#[derive(Default)]
+pub(crate) struct Known<'a> {
+    /// `GET /pets/{}`.
+    pub(crate) operations: HashSet<String>,
+    /// The statuses that some operation answers, `4XX` and `default` included.
+    pub(crate) statuses: HashSet<&'a str>,
+    /// The statuses that the table of error codes lists.
+    pub(crate) listed: HashSet<String>,
+    /// The table of error codes, if there is one.
+    pub(crate) codes: BTreeMap<&'a str, Listed>,
+    /// In lower case.
+    pub(crate) headers: HashSet<String>,
+    /// Fields, parameters, operations, components, variables, values.
+    pub(crate) names: HashSet<&'a str>,
+}
+
+impl<'a> Known<'a> {
+    pub(crate) fn of(model: &'a Model<'a>) -> Self {
+        let mut known = Self::default();
+        for object in model.everything() {
+            if let Some(parent) = object.parent() {
+                let named = parent.kind() == Kind::Components
+                    || matches!(object.keyword(), "properties" | "variables");
+                known.names.extend(named.then(|| object.name()));
+                if object.keyword() == "headers" {
+                    known.headers.insert(object.name().to_ascii_lowercase());
+                }
+            }
+            match object.kind() {
+                Kind::Operation => {
+                    known.names.extend(object.text("operationId"));
+                    let path = object.parent().map(|path| path.name()).unwrap_or_default();
+                    known.operations.insert(operation(object.name(), path));
+                    if object.name() == "get" {
+                        known.operations.insert(operation("head", path));
+                    }
+                }
+                Kind::Responses => known.statuses.extend(object.parts().map(|response| response.name())),
+                Kind::Parameter => {
+                    known.names.extend(object.text("name"));
+                    if object.text("in") == Some("header") {
+                        known.headers.extend(object.text("name").map(str::to_ascii_lowercase));
+                    }
+                }
+                Kind::Schema => {
+                    let values = object.get("enum").map(Node::items).unwrap_or_default();
+                    known.names.extend(values.iter().filter_map(Node::as_str));
+                }
+                Kind::SecurityScheme if object.text("in") == Some("header") => {
+                    known.headers.extend(object.text("name").map(str::to_ascii_lowercase));
+                }
+                Kind::SecurityScheme => {
+                    known.headers.insert("authorization".to_owned());
+                }
+                _ => {}
+            }
+        }
+        for info in model.all(Kind::Info) {
+            known
+                .codes
+                .extend(Prose::of(info, "description").map(|prose| table(prose.text)).unwrap_or_default());
+        }
+        known.names.extend(known.codes.keys());
+        known.listed = known.codes.values().map(|code| code.status.clone()).collect();
+        known
+    }
+}
+
+/// How an operation is looked up: which parameter stands where does not matter.
+pub(crate) fn operation(method: &str, path: &str) -> String {
+    let is_value = |part: &str| {
+        part.starts_with('{') || (!part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let path: Vec<_> = path.split('/').map(|part| if is_value(part) { "{}" } else { part }).collect();
+    format!("{} {}", method.to_ascii_uppercase(), path.join("/"))
+}
+
+/// The rows ``| `code` | status | ...`` of a Markdown table.
+fn table(text: &str) -> BTreeMap<&str, Listed> {
+    let mut codes = BTreeMap::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let row = start..start + line.trim_end().len();
+        start += line.len();
+        let mut cells = line.trim().strip_prefix('|').unwrap_or_default().split('|').map(str::trim);
+        let code = cells.next().and_then(|cell| cell.strip_prefix('`')?.strip_suffix('`'));
+        let status = cells
+            .next()
+            .filter(|status| status.len() == 3 && status.bytes().all(|byte| byte.is_ascii_digit()));
+        if let Some((code, status)) = code.zip(status) {
+            codes.entry(code).or_insert(Listed { status: status.to_owned(), row });
+        }
+    }
+    codes
+}

@@ -1,0 +1,214 @@
+//! What descriptions and summaries mention.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use http::StatusCode;
+use regex::Regex;
+
+use super::super::rules::names::is_header;
+use super::Prose;
+use super::known::{Known, operation};
+use crate::finding::Severity;
+use crate::finding::shortened as shown;
+use crate::openapi::Kind;
+use crate::openapi::{Id, Model};
+use crate::rule::{Findings, Rule};
+
+pub(crate) const OPERATION: Rule = Rule::strict(
+    "prose-operation",
+    Severity::Error,
+    "this project",
+    "Each operation that prose mentions, as `GET /pets`, exists.",
+);
+pub(crate) const STATUS: Rule = Rule::strict(
+    "prose-status",
+    Severity::Error,
+    "this project",
+    "Each status that prose mentions is answered: by the operation it is said of, elsewhere by some operation \
+     or as the table of codes lists.",
+);
+pub(crate) const CODE: Rule = Rule::strict(
+    "prose-code",
+    Severity::Error,
+    "this project",
+    "Each word of snake_case in backticks is an error code of the table in `info.description`, or a name.",
+);
+pub(crate) const HEADER: Rule = Rule::strict(
+    "prose-header",
+    Severity::Error,
+    "this project",
+    "Each header in backticks is sent by some request or response.",
+);
+pub(crate) const NAME: Rule = Rule::strict(
+    "prose-name",
+    Severity::Error,
+    "this project",
+    "Each word of camelCase in backticks is a field, parameter or other name of the document.",
+);
+
+/// Headers that the document need not describe, and why.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("accept", "OpenAPI says it by the keys of `content`"),
+    ("allow", "only 405 has it, and 405 belongs to no operation"),
+    ("content-type", "OpenAPI says it by the keys of `content`"),
+    ("date", "the HTTP library sends it"),
+    ("content-length", "the HTTP library sends it"),
+    ("host", "every request of HTTP/1.1 has it"),
+];
+
+/// Headers that are one word, as many other things are.
+const ONE_WORD: &str = "\
+    Accept Age Allow Authorization Connection Cookie Date Deprecation ETag Expect Expires Forwarded From \
+    Host Link Location Origin Prefer Range Referer Server Sunset Trailer Upgrade Vary Via Warning";
+
+/// Words that come after a status. After a number of things comes what there are so many of.
+const AFTER: &str = "\
+    a an and answer answers are as because belong belongs but by error errors even for from has if in \
+    instead is it means on once or response responses says so status tells than that the then to unless \
+    until when whenever where which while with without";
+
+/// Words that come before a status. After `item` or `page`, a number is only a number.
+const BEFORE: &str = "\
+    a also an and answer answered answering answers any as be by code each either every for from get \
+    gets given http if into is it means no not of on one only or receives response return returned \
+    returning returns say says see send sends sent status statuses the this when while with without";
+
+static OPERATIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"\b(GET|PUT|POST|DELETE|OPTIONS|HEAD|PATCH|TRACE) (/[^\s`'")\]>,;?]*)"#).ok()
+});
+static NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b[1-5][0-9][0-9]\b").ok());
+static CODE_SPANS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`([A-Za-z][A-Za-z0-9_-]*)`").ok());
+
+pub(crate) fn check(model: &Model<'_>, known: &Known<'_>, findings: &mut Findings) {
+    let mut answered = Answered::new();
+    for owner in model.everything().filter(|object| !object.is_reference()) {
+        if findings.is_full() {
+            return;
+        }
+        for prose in ["summary", "description"].into_iter().filter_map(|keyword| Prose::of(owner, keyword)) {
+            operations(prose, known, findings);
+            statuses(prose, known, &mut answered, findings);
+            words(prose, known, findings);
+        }
+    }
+}
+
+fn operations(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
+    for found in OPERATIONS.iter().flat_map(|regex| regex.captures_iter(prose.text)) {
+        let (Some(method), Some(path)) = (found.get(1), found.get(2)) else { continue };
+        let name = path.as_str().trim_end_matches(['.', ':', '!']);
+        if !known.operations.contains(&operation(method.as_str(), name)) {
+            let message = format!("There is no `{} {}`.", method.as_str(), shown(name));
+            let fix = "Name an operation that there is, with the path as it stands under `paths`.";
+            findings.add(&OPERATION, prose.spot(method.start()..path.start() + name.len()), message, fix);
+        }
+    }
+}
+
+/// By operation, the statuses that it answers.
+type Answered<'a> = HashMap<Id, HashSet<&'a str>>;
+
+fn statuses<'a>(prose: Prose<'a>, known: &Known<'_>, answered: &mut Answered<'a>, findings: &mut Findings) {
+    let operation = prose.owner.within(Kind::Operation);
+    let declared = operation.map(|operation| {
+        let responses = || operation.child("responses").into_iter().flat_map(|responses| responses.parts());
+        &*answered
+            .entry(operation.id)
+            .or_insert_with(|| responses().map(|response| response.name()).collect())
+    });
+    for number in NUMBERS.iter().flat_map(|regex| regex.find_iter(prose.text)) {
+        if !is_status(prose.text, &number.range()) {
+            continue;
+        }
+        let status = number.as_str();
+        let range = format!("{}XX", &status[..1]);
+        let has = |statuses: &HashSet<&str>| {
+            statuses.contains(status) || statuses.contains(range.as_str()) || statuses.contains("default")
+        };
+        let (exists, owner) = match (declared, operation) {
+            (Some(own), Some(operation)) => (has(own), operation.subject().to_string()),
+            _ => (has(&known.statuses) || known.listed.contains(status), "any operation".to_owned()),
+        };
+        if !exists {
+            let message = format!("{status} is mentioned, but is no response of {owner}.");
+            let fix = "Add it to `responses`, or correct the words.";
+            findings.add(&STATUS, prose.spot(number.range()), message, fix);
+        }
+    }
+}
+
+/// Whether a number of three digits is a status, by what stands around it.
+fn is_status(text: &str, number: &Range<usize>) -> bool {
+    let assigned = text[number.clone()].parse().ok().and_then(|code| StatusCode::from_u16(code).ok());
+    if assigned.is_none_or(|status| status.canonical_reason().is_none()) {
+        return false;
+    }
+    let before = text[..number.start].trim_end_matches('`');
+    let after = text[number.end..].trim_start_matches('`');
+    let word = |character: char| character.is_alphanumeric() || character == '_';
+    let previous = before.trim_end();
+    let after_word = previous.len() < before.len() && previous.ends_with(word);
+    let fits_before = if after_word {
+        let start = previous.rfind(|character| !word(character)).map_or(0, |position| position + 1);
+        let last = previous[start..].trim_start_matches(|character| !word(character));
+        BEFORE.split(' ').any(|word| word.eq_ignore_ascii_case(last))
+    } else {
+        previous.len() < before.len() || before.is_empty() || before.ends_with(['(', '|', '"', '\''])
+    };
+    let next = after.trim_start();
+    let fits_after = if next.len() < after.len() && next.starts_with(word) {
+        let last = next.find(|character| !word(character)).unwrap_or(next.len());
+        AFTER.split(' ').any(|word| word == &next[..last])
+    } else {
+        let mut rest = after.chars();
+        !(rest.next().is_some_and(|first| "-.,:/".contains(first))
+            && rest.next().is_some_and(|second| second.is_ascii_digit()))
+    };
+    fits_before && fits_after
+}
+
+fn words(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
+    for word in
+        CODE_SPANS.iter().flat_map(|regex| regex.captures_iter(prose.text)).filter_map(|found| found.get(1))
+    {
+        let text = word.as_str();
+        if known.names.contains(text) {
+            continue;
+        }
+        let lower = text.to_ascii_lowercase();
+        let spot = || prose.spot(word.range());
+        let looks_like_header =
+            is_header(text) && (text.contains('-') || ONE_WORD.split(' ').any(|word| word == text));
+        if looks_like_header {
+            let elsewhere = ELSEWHERE.iter().any(|(header, _)| *header == lower);
+            if !elsewhere && !known.headers.contains(&lower) {
+                let message = format!("The header `{text}` is mentioned, but nothing sends it.");
+                findings.add(&HEADER, spot(), message, "Declare it where it is sent, or correct the words.");
+            }
+        } else if is_snake(text) {
+            let message = format!("`{text}` is mentioned, but is neither an error code nor a name.");
+            let fix = "Add it to the table of codes in `info.description`, or correct the words.";
+            findings.add(&CODE, spot(), message, fix);
+        } else if is_camel(text) {
+            let message = format!("`{text}` is mentioned, but nothing has this name.");
+            findings.add(&NAME, spot(), message, "Write the name as it stands in the document.");
+        }
+    }
+}
+
+/// Two words or more in lower case, with underscores between.
+fn is_snake(text: &str) -> bool {
+    let word = |word: &str| {
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
+    text.contains('_') && text.split('_').all(word)
+}
+
+/// Two words or more, the first in lower case, each other one with a capital.
+fn is_camel(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.contains(|c: char| c.is_ascii_uppercase())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}

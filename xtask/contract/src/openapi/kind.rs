@@ -1,0 +1,115 @@
+//! The kinds of objects that OpenAPI 3.0.3 defines, and what their keywords may hold.
+
+/// The objects of section 4.7, named as there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the specification defines each")]
+pub enum Kind {
+    OpenApi,
+    Info,
+    Contact,
+    License,
+    Server,
+    ServerVariable,
+    Components,
+    Paths,
+    PathItem,
+    Operation,
+    ExternalDocumentation,
+    Parameter,
+    RequestBody,
+    MediaType,
+    Encoding,
+    Responses,
+    Response,
+    Callback,
+    Example,
+    Link,
+    Header,
+    Tag,
+    Schema,
+    Discriminator,
+    Xml,
+    SecurityScheme,
+    OAuthFlows,
+    OAuthFlow,
+    SecurityRequirement,
+}
+
+/// What a keyword holds.
+#[derive(Debug)]
+pub enum Shape {
+    /// Any value.
+    Any,
+    /// A string.
+    Text,
+    /// `true` or `false`.
+    Boolean,
+    /// A number.
+    Number,
+    /// An integer that is not negative.
+    Count,
+    /// A URL.
+    Uri,
+    /// An email address.
+    Email,
+    /// One of these strings.
+    Word(&'static [&'static str]),
+    /// A list of these.
+    List(&'static Shape),
+    /// A map from such keys to these.
+    Map(Keys, &'static Shape),
+    /// An object of this kind.
+    Object(Kind),
+    /// An object of this kind, or a reference to one.
+    Either(Kind),
+    /// A schema, a reference to one, or a boolean.
+    SchemaOrBoolean,
+}
+
+/// The keys of a map, or those of an object beside its keywords.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keys {
+    /// Any.
+    Names,
+    /// Those that a reference can name: `^[a-zA-Z0-9.\-_]+$`.
+    ComponentNames,
+    /// Only `x-` extensions.
+    Extensions,
+    /// Paths, which begin with a slash, and extensions.
+    Paths,
+    /// `200`, `2XX`, `default`, and extensions.
+    Statuses,
+    /// Runtime expressions, and extensions.
+    Expressions,
+    /// None at all.
+    Nothing,
+}
+
+/// Whether an object must have a keyword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// The object is invalid without it.
+    Required,
+    /// The object may leave it out.
+    Optional,
+}
+
+/// An object of the specification.
+#[derive(Debug)]
+pub struct Table {
+    /// Its name in the specification.
+    pub name: &'static str,
+    /// What a message calls it.
+    pub word: &'static str,
+    /// Its fixed fields.
+    pub keywords: &'static [(&'static str, Demand, Shape)],
+    /// Which other keys it may have, and what they hold.
+    pub others: (Keys, Shape),
+}
+
+impl Kind {
+    /// What a message calls it.
+    pub fn word(self) -> &'static str {
+        self.table().word
+    }
+}

@@ -1,0 +1,111 @@
+//! What a body or a header carries: request bodies, responses, headers and media types.
+
+use std::ops::Deref;
+
+use super::{Object, Schema};
+
+macro_rules! resolved_views {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name<'a> {
+            declared: Object<'a>,
+            object: Object<'a>,
+        }
+
+        impl<'a> $name<'a> {
+            /// The view of an object or a reference to one. `None` where the reference leads nowhere.
+            pub fn new(declared: Object<'a>) -> Option<Self> {
+                Some(Self { declared, object: declared.resolved()? })
+            }
+
+            /// The object where it is used, which may be a reference.
+            pub fn declared(&self) -> Object<'a> {
+                self.declared
+            }
+
+            /// The media types of `content`.
+            pub fn content(&self) -> impl Iterator<Item = MediaType<'a>> {
+                self.object.children("content").map(MediaType::new)
+            }
+        }
+
+        impl<'a> Deref for $name<'a> {
+            type Target = Object<'a>;
+
+            fn deref(&self) -> &Object<'a> {
+                &self.object
+            }
+        }
+    )*};
+}
+
+resolved_views! {
+    /// A Request Body Object, its reference resolved.
+    RequestBody;
+    /// A Response Object, its reference resolved.
+    Response;
+    /// A Header Object, its reference resolved. Its style is always `simple` (section 4.7.21).
+    Header;
+}
+
+impl RequestBody<'_> {
+    /// Whether a body must be sent.
+    pub fn is_required(&self) -> bool {
+        self.object.flag("required")
+    }
+}
+
+impl<'a> Response<'a> {
+    /// The headers by name. A header called `Content-Type` is ignored (section 4.7.17).
+    pub fn headers(&self) -> impl Iterator<Item = (&'a str, Header<'a>)> {
+        let headers = self.object.children("headers");
+        let headers = headers.filter(|header| !header.name().eq_ignore_ascii_case("content-type"));
+        headers.filter_map(|header| Some((header.name(), Header::new(header)?)))
+    }
+}
+
+impl<'a> Header<'a> {
+    /// Whether the header is always present.
+    pub fn is_required(&self) -> bool {
+        self.object.flag("required")
+    }
+
+    /// Whether arrays and objects are written as `name=value` pairs.
+    pub fn explode(&self) -> bool {
+        self.object.flag("explode")
+    }
+
+    /// The `schema`, its reference not resolved.
+    pub fn schema(&self) -> Option<Schema<'a>> {
+        self.object.child("schema").map(Schema::new)
+    }
+}
+
+/// A Media Type Object.
+#[derive(Clone, Copy, Debug)]
+pub struct MediaType<'a>(Object<'a>);
+
+impl<'a> MediaType<'a> {
+    pub(super) fn new(object: Object<'a>) -> Self {
+        Self(object)
+    }
+
+    /// The media type or range, as it is written.
+    pub fn media_type(&self) -> &'a str {
+        self.0.name()
+    }
+
+    /// The `schema`, its reference not resolved.
+    pub fn schema(&self) -> Option<Schema<'a>> {
+        self.0.child("schema").map(Schema::new)
+    }
+}
+
+impl<'a> Deref for MediaType<'a> {
+    type Target = Object<'a>;
+
+    fn deref(&self) -> &Object<'a> {
+        &self.0
+    }
+}

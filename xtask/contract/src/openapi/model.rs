@@ -1,0 +1,327 @@
+use std::collections::HashMap;
+
+use crate::document::{Node, Span, Value, pointer};
+
+use super::Kind;
+use crate::document::Document;
+use crate::finding::{Spot, Subject};
+use crate::rule::Findings;
+
+/// Names an object of an model.
+pub type Id = usize;
+
+/// One step from an object to what it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// Under a key.
+    Key(&'a str),
+    /// An item of a list.
+    Item(usize),
+}
+
+/// Where the chain of references that begins at an object ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// At this object, which is no reference.
+    At(Id),
+    /// Nowhere: at a reference that does not resolve.
+    Nowhere,
+    /// Never: they go round.
+    Circle,
+}
+
+/// What the model keeps of an object.
+#[derive(Debug)]
+pub(super) struct Record<'a> {
+    pub(super) kind: Kind,
+    pub(super) node: &'a Node,
+    pub(super) key: Option<Span>,
+    pub(super) parent: Option<Id>,
+    /// From the parent to here: a keyword, and a key or number if it holds several; or just a key.
+    pub(super) steps: Vec<Step<'a>>,
+    pub(super) children: Vec<Id>,
+    /// Whether it is a Reference Object in the place of an object of its kind.
+    pub(super) is_reference: bool,
+    /// The object that the reference names, of whatever kind.
+    pub(super) target: Option<Id>,
+    pub(super) end: End,
+}
+
+/// All objects of a document.
+#[derive(Debug)]
+pub struct Model<'a> {
+    pub(super) text: &'a str,
+    pub(super) objects: Vec<Record<'a>>,
+    pub(super) kinds: HashMap<Kind, Vec<Id>>,
+}
+
+impl<'a> Model<'a> {
+    /// The model of a document, and what is invalid in its structure.
+    pub fn of(document: &'a Document, findings: &mut Findings) -> Self {
+        super::structure::model(document, findings)
+    }
+
+    /// The text of the document.
+    pub fn source(&self) -> &'a str {
+        self.text
+    }
+
+    /// The object that a reference names, of whatever kind.
+    pub fn target(&'a self, id: Id) -> Option<Object<'a>> {
+        self.objects[id].target.map(|id| self.object(id))
+    }
+
+    /// The object with this identifier.
+    pub fn object(&'a self, id: Id) -> Object<'a> {
+        Object { model: self, id }
+    }
+
+    /// The OpenAPI Object.
+    pub fn root(&'a self) -> Object<'a> {
+        self.object(0)
+    }
+
+    /// The objects of a kind, references left out, in the order of the file.
+    pub fn all(&'a self, kind: Kind) -> impl Iterator<Item = Object<'a>> {
+        let ids = self.kinds.get(&kind).map(Vec::as_slice).unwrap_or_default();
+        ids.iter().map(|id| self.object(*id)).filter(|object| !object.is_reference())
+    }
+
+    /// Every object, references too.
+    pub fn everything(&'a self) -> impl Iterator<Item = Object<'a>> {
+        (0..self.objects.len()).map(|id| self.object(id))
+    }
+}
+
+/// An object of the specification at its place in the document: the base of every view.
+#[derive(Clone, Copy)]
+pub struct Object<'a> {
+    pub(super) model: &'a Model<'a>,
+    /// Its identifier within the model.
+    pub id: Id,
+}
+
+impl std::fmt::Debug for Object<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{:?} at {}", self.kind(), self.pointer())
+    }
+}
+
+impl PartialEq for Object<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl<'a> Object<'a> {
+    /// The model that the object belongs to.
+    pub fn model(&self) -> &'a Model<'a> {
+        self.model
+    }
+
+    fn data(&self) -> &'a Record<'a> {
+        &self.model.objects[self.id]
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> Kind {
+        self.data().kind
+    }
+
+    /// Its node in the tree.
+    pub fn node(&self) -> &'a Node {
+        self.data().node
+    }
+
+    /// Whether it is a Reference Object in the place of an object of its kind.
+    pub fn is_reference(&self) -> bool {
+        self.data().is_reference
+    }
+
+    /// The object that holds it.
+    pub fn parent(&self) -> Option<Object<'a>> {
+        self.data().parent.map(|id| self.model.object(id))
+    }
+
+    /// This and everything it is in, from the inside out.
+    pub fn ancestors(&self) -> impl Iterator<Item = Object<'a>> + use<'a> {
+        std::iter::successors(Some(*self), Object::parent)
+    }
+
+    /// The nearest object of a kind that this is in, itself included.
+    pub fn within(&self, kind: Kind) -> Option<Object<'a>> {
+        self.ancestors().find(|object| object.kind() == kind)
+    }
+
+    /// The keyword of the parent that this stands under.
+    pub fn keyword(&self) -> &'a str {
+        match self.data().steps.first() {
+            Some(Step::Key(keyword)) => keyword,
+            _ => "",
+        }
+    }
+
+    /// The last key on the way here, or nothing for an item of a list.
+    pub fn name(&self) -> &'a str {
+        match self.data().steps.last() {
+            Some(Step::Key(name)) => name,
+            _ => "",
+        }
+    }
+
+    /// The value of a keyword.
+    pub fn get(&self, keyword: &str) -> Option<&'a Node> {
+        self.node().get(keyword)
+    }
+
+    /// Whether a keyword is there.
+    pub fn has(&self, keyword: &str) -> bool {
+        self.get(keyword).is_some()
+    }
+
+    /// The value of a keyword, if it is a string.
+    pub fn text(&self, keyword: &str) -> Option<&'a str> {
+        self.get(keyword)?.as_str()
+    }
+
+    /// Whether a keyword is `true`.
+    pub fn flag(&self, keyword: &str) -> bool {
+        self.get(keyword).and_then(Node::as_bool).unwrap_or_default()
+    }
+
+    /// Everything that is directly in this.
+    pub fn parts(&self) -> impl Iterator<Item = Object<'a>> + use<'a> {
+        let model = self.model;
+        self.data().children.iter().map(|id| model.object(*id))
+    }
+
+    /// The objects under a keyword.
+    pub fn children<'k>(&self, keyword: &'k str) -> impl Iterator<Item = Object<'a>> + use<'a, 'k> {
+        self.parts().filter(move |child| child.keyword() == keyword)
+    }
+
+    /// The object under a keyword that has one.
+    pub fn child(&self, keyword: &str) -> Option<Object<'a>> {
+        self.children(keyword).next()
+    }
+
+    /// What this is once its references are followed; nothing if they lead nowhere.
+    pub fn resolved(&self) -> Option<Object<'a>> {
+        match self.data().end {
+            End::At(id) => Some(self.model.object(id)).filter(|end| end.kind() == self.kind()),
+            End::Nowhere | End::Circle => None,
+        }
+    }
+
+    /// The objects under a keyword, references followed.
+    pub fn resolved_children<'k>(&self, keyword: &'k str) -> impl Iterator<Item = Object<'a>> + use<'a, 'k> {
+        self.children(keyword).filter_map(|child| child.resolved())
+    }
+
+    /// Its place, pointing at its key, else at where it begins.
+    pub fn spot(&self) -> Spot {
+        let span = self.data().key.unwrap_or_else(|| head(self.node()));
+        Spot { pointer: self.pointer(), span, subject: self.subject() }
+    }
+
+    /// The place of one of its keys; its own if there is no such key.
+    pub fn key_spot(&self, keyword: &str) -> Spot {
+        self.below(keyword, |key, _| key)
+    }
+
+    /// The place of the value of one of its keys; its own if there is no such key.
+    pub fn value_spot(&self, keyword: &str) -> Spot {
+        self.below(keyword, |_, value| value)
+    }
+
+    /// The place of a node in it, at the end of these steps.
+    pub fn spot_at(&self, steps: &[Step<'_>], span: Span) -> Spot {
+        let mut spot = self.spot();
+        extend(&mut spot.pointer, steps);
+        spot.span = span;
+        spot
+    }
+
+    fn below(&self, keyword: &str, pick: impl Fn(Span, Span) -> Span) -> Spot {
+        match self.node().entry(keyword) {
+            Some(entry) => self.spot_at(&[Step::Key(keyword)], pick(entry.key_span, head(&entry.value))),
+            None => self.spot(),
+        }
+    }
+
+    /// Its JSON pointer (RFC 6901).
+    pub fn pointer(&self) -> String {
+        let mut path: Vec<_> = self.ancestors().collect();
+        path.reverse();
+        let mut pointer = String::new();
+        for object in path {
+            extend(&mut pointer, &object.data().steps);
+        }
+        pointer
+    }
+
+    /// What to call it, from the outside in.
+    pub fn subject(&self) -> Subject {
+        let mut path: Vec<_> = self.ancestors().collect();
+        path.reverse();
+        let mut subject = Subject::document();
+        for object in path {
+            let with = |kind, name| subject.with(kind, clipped(name));
+            subject = match object.kind() {
+                Kind::OpenApi | Kind::Components | Kind::Paths | Kind::Responses => continue,
+                Kind::PathItem => Subject::document().with("path", clipped(object.name())),
+                Kind::Operation => {
+                    let path = object.parent().map(|path| clipped(path.name())).unwrap_or_default();
+                    let unnamed = || format!("{} {path}", object.name().to_uppercase());
+                    let name = object.text("operationId").map_or_else(unnamed, |id| clipped(id).to_owned());
+                    Subject::document().with("operation", &name)
+                }
+                Kind::Parameter => with("parameter", object.text("name").unwrap_or(object.name())),
+                Kind::Tag => with("tag", object.text("name").unwrap_or_default()),
+                Kind::Server => with("server", object.text("url").unwrap_or_default()),
+                Kind::Schema if object.keyword() == "properties" => with("property", object.name()),
+                // A schema without a name says little about what is in it.
+                Kind::Schema if !object.is_named() && object != *self => continue,
+                kind => with(kind.word(), if object.is_named() { object.name() } else { "" }),
+            };
+        }
+        subject
+    }
+
+    /// Whether its name is one that somebody chose.
+    fn is_named(&self) -> bool {
+        let steps = &self.data().steps;
+        let own_key =
+            !matches!(self.parent().map(|parent| parent.kind()), Some(Kind::Responses | Kind::Callback));
+        matches!(steps.last(), Some(Step::Key(_))) && !(steps.len() == 1 && own_key)
+    }
+}
+
+/// Where a node begins: all of a scalar, the first key or item of a collection.
+pub fn head(node: &Node) -> Span {
+    let mut node = node;
+    loop {
+        match &node.value {
+            Value::Mapping(mapping) => {
+                return mapping.entries().first().map_or(node.span, |entry| entry.key_span);
+            }
+            Value::Sequence(items) if !items.is_empty() => node = &items[0],
+            _ => return node.span,
+        }
+    }
+}
+
+fn extend(pointer: &mut String, steps: &[Step<'_>]) {
+    for step in steps {
+        match step {
+            Step::Key(key) => pointer::push(pointer, clipped(key)),
+            Step::Item(number) => pointer::push(pointer, &number.to_string()),
+        }
+    }
+}
+
+/// Keys are copied for each place below them, and a broken file may have one of a megabyte.
+fn clipped(key: &str) -> &str {
+    const LONGEST: usize = 200;
+    &key[..key.floor_char_boundary(LONGEST.min(key.len()))]
+}

@@ -1,0 +1,161 @@
+//! Path items and operations.
+
+use std::ops::Deref;
+
+use super::{Kind, Model, Object, Parameter, RequestBody, Response, Security, Server};
+
+/// The fixed fields of the Path Item Object that hold an operation (section 4.7.9).
+pub const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+/// A Path Item Object, under its path or the expression of a callback.
+#[derive(Clone, Copy, Debug)]
+pub struct PathItem<'a> {
+    path: &'a str,
+    object: Object<'a>,
+}
+
+/// An Operation Object.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation<'a> {
+    item: PathItem<'a>,
+    object: Object<'a>,
+}
+
+impl<'a> Model<'a> {
+    /// The path items under `paths`, in the order of the file.
+    pub fn path_items(&'a self) -> impl Iterator<Item = PathItem<'a>> {
+        let paths = self.root().child("paths");
+        let items = paths.into_iter().flat_map(|paths| paths.parts());
+        items.filter(|object| object.kind() == Kind::PathItem).filter_map(PathItem::new)
+    }
+
+    /// The operations under `paths`, in the order of the file.
+    pub fn operations(&'a self) -> impl Iterator<Item = Operation<'a>> {
+        self.path_items().flat_map(|item| item.operations())
+    }
+
+    /// The operation with this operationId.
+    pub fn operation(&'a self, id: &str) -> Option<Operation<'a>> {
+        self.operations().find(|operation| operation.id() == Some(id))
+    }
+}
+
+impl<'a> PathItem<'a> {
+    /// The view of a path item or a reference to one. `None` where the reference leads nowhere.
+    pub fn new(declared: Object<'a>) -> Option<Self> {
+        Some(Self { path: declared.name(), object: declared.resolved()? })
+    }
+
+    /// The path template, or the expression of a callback.
+    pub fn path(&self) -> &'a str {
+        self.path
+    }
+
+    /// The operations, in the order of the file.
+    pub fn operations(self) -> impl Iterator<Item = Operation<'a>> {
+        let parts = self.object.parts().filter(|part| part.kind() == Kind::Operation);
+        parts.map(move |object| Operation { item: self, object })
+    }
+
+    /// The operation for a method, in lower case.
+    pub fn operation(self, method: &str) -> Option<Operation<'a>> {
+        self.object.child(method).map(|object| Operation { item: self, object })
+    }
+}
+
+impl<'a> Operation<'a> {
+    /// The path item that the operation is in.
+    pub fn item(&self) -> PathItem<'a> {
+        self.item
+    }
+
+    /// The path template.
+    pub fn path(&self) -> &'a str {
+        self.item.path
+    }
+
+    /// The method, in lower case.
+    pub fn method(&self) -> &'a str {
+        self.object.name()
+    }
+
+    /// The `operationId`.
+    pub fn id(&self) -> Option<&'a str> {
+        self.object.text("operationId")
+    }
+
+    /// The `operationId`, else the method and the path.
+    pub fn name(&self) -> String {
+        self.id().map_or_else(|| format!("{} {}", self.method().to_uppercase(), self.path()), str::to_owned)
+    }
+
+    /// The parameters that apply: those of the operation, then those of the path item that the operation
+    /// does not override (section 4.7.10, `parameters`).
+    pub fn parameters(&self) -> Vec<Parameter<'a>> {
+        let mut parameters: Vec<Parameter<'a>> = Vec::new();
+        for owner in [self.object, self.item.object] {
+            for parameter in owner.children("parameters").filter_map(Parameter::new) {
+                if !parameters.iter().any(|known| known.key() == parameter.key()) {
+                    parameters.push(parameter);
+                }
+            }
+        }
+        parameters
+    }
+
+    /// The request body, its reference resolved.
+    pub fn request_body(&self) -> Option<RequestBody<'a>> {
+        self.object.child("requestBody").and_then(RequestBody::new)
+    }
+
+    /// The responses by status code, range or `default`, references resolved.
+    pub fn responses(&self) -> impl Iterator<Item = (&'a str, Response<'a>)> {
+        let responses = self.object.child("responses").into_iter().flat_map(|responses| responses.parts());
+        responses.filter_map(|object| Some((object.name(), Response::new(object)?)))
+    }
+
+    /// The security that applies: its own, else that of the document (section 4.7.10, `security`).
+    pub fn security(&self) -> Security<'a> {
+        Security::of(self.object)
+    }
+
+    /// The servers that apply: its own, else those of the path item, else those of the document
+    /// (section 4.7.10, `servers`). Empty where none is given, which stands for the URL `/`.
+    pub fn servers(&self) -> Vec<Server<'a>> {
+        let owners = [self.object, self.item.object, self.object.model().root()];
+        let mut lists =
+            owners.into_iter().map(|owner| owner.children("servers").map(Server::new).collect::<Vec<_>>());
+        lists.find(|servers| !servers.is_empty()).unwrap_or_default()
+    }
+
+    /// Whether the operation is deprecated.
+    pub fn is_deprecated(&self) -> bool {
+        self.object.flag("deprecated")
+    }
+
+    /// The path items of its callbacks, each with the name of the callback, references resolved.
+    pub fn callbacks(&self) -> impl Iterator<Item = (&'a str, PathItem<'a>)> {
+        let callbacks = self.object.children("callbacks");
+        callbacks.filter_map(|callback| Some((callback.name(), callback.resolved()?))).flat_map(
+            |(name, callback)| {
+                callback.parts().filter_map(move |object| Some((name, PathItem::new(object)?)))
+            },
+        )
+    }
+}
+
+impl<'a> Deref for PathItem<'a> {
+    type Target = Object<'a>;
+
+    fn deref(&self) -> &Object<'a> {
+        &self.object
+    }
+}
+
+impl<'a> Deref for Operation<'a> {
+    type Target = Object<'a>;
+
+    fn deref(&self) -> &Object<'a> {
+        &self.object
+    }
+}

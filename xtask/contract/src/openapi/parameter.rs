@@ -1,0 +1,90 @@
+//! Parameters.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use super::{MediaType, Object, Schema};
+
+/// A Parameter Object with a name and a location, its reference resolved.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter<'a> {
+    name: &'a str,
+    location: &'a str,
+    declared: Object<'a>,
+    object: Object<'a>,
+}
+
+impl<'a> Parameter<'a> {
+    /// The view of an item of `parameters`. `None` where its reference leads nowhere, or `name` or `in` is
+    /// missing.
+    pub fn new(declared: Object<'a>) -> Option<Self> {
+        let object = declared.resolved()?;
+        Some(Self { name: object.text("name")?, location: object.text("in")?, declared, object })
+    }
+
+    /// The name.
+    pub fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// The location: `path`, `query`, `header` or `cookie`.
+    pub fn location(&self) -> &'a str {
+        self.location
+    }
+
+    /// What identifies the parameter within an operation: location and name. The case of a header's name has
+    /// no meaning (RFC 9110, section 5.1).
+    pub fn key(&self) -> (&'a str, Cow<'a, str>) {
+        let name = match self.location {
+            "header" => self.name.to_ascii_lowercase().into(),
+            _ => self.name.into(),
+        };
+        (self.location, name)
+    }
+
+    /// The item of `parameters`, which may be a reference.
+    pub fn declared(&self) -> Object<'a> {
+        self.declared
+    }
+
+    /// Whether OpenAPI ignores the definition: a header that other keywords describe (section 4.7.12.1).
+    pub fn is_ignored(&self) -> bool {
+        let elsewhere = ["accept", "content-type", "authorization"];
+        self.location == "header" && elsewhere.iter().any(|name| self.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether it must be sent.
+    pub fn is_required(&self) -> bool {
+        self.object.flag("required")
+    }
+
+    /// The `style`, by default that of the location (section 4.7.12.2).
+    pub fn style(&self) -> &'a str {
+        let default = if matches!(self.location, "query" | "cookie") { "form" } else { "simple" };
+        self.object.text("style").unwrap_or(default)
+    }
+
+    /// Whether arrays and objects are split into several values, by default true for the style `form`.
+    pub fn explode(&self) -> bool {
+        let explode = self.object.get("explode").and_then(|node| node.as_bool());
+        explode.unwrap_or(self.style() == "form")
+    }
+
+    /// The `schema`, its reference not resolved.
+    pub fn schema(&self) -> Option<Schema<'a>> {
+        self.object.child("schema").map(Schema::new)
+    }
+
+    /// The media types of `content`.
+    pub fn content(&self) -> impl Iterator<Item = MediaType<'a>> {
+        self.object.children("content").map(MediaType::new)
+    }
+}
+
+impl<'a> Deref for Parameter<'a> {
+    type Target = Object<'a>;
+
+    fn deref(&self) -> &Object<'a> {
+        &self.object
+    }
+}

@@ -1,0 +1,64 @@
+//! Findings as workflow commands of GitHub Actions, which makes annotations of them.
+//!
+//! Source: "Workflow commands for GitHub Actions", and the escapes of the runner that reads them.
+
+use std::fmt::Write as _;
+
+use super::Sources;
+use super::json::end;
+use super::{About, from_root};
+use crate::finding::{Finding, Severity};
+
+pub(super) fn render(about: &About<'_>, sources: &Sources) -> String {
+    let file = from_root(sources.root(), about.path);
+    about.findings.iter().map(|finding| annotation(finding, &file, about.text)).collect()
+}
+
+fn annotation(finding: &Finding, file: &str, text: &str) -> String {
+    let level = match finding.severity {
+        Severity::Info => "notice",
+        Severity::Warning => "warning",
+        Severity::Error | Severity::Unreadable => "error",
+    };
+    let end = end(finding, text);
+    let mut annotation = format!("::{level} file={},line={}", property(file), finding.span.line);
+    // Writing to a string cannot fail.
+    let _ = write!(annotation, ",col={},endLine={}", finding.span.column, end.line);
+    // The runner takes an end column on the same line only.
+    if end.line == finding.span.line {
+        let _ = write!(annotation, ",endColumn={}", end.column);
+    }
+    let mut message = finding.message.clone();
+    if let Some(source) = &finding.source {
+        let _ = write!(message, "\nThe code: {}:{}", source.file, source.span.line);
+    }
+    if !finding.elsewhere.is_empty() {
+        let _ = write!(message, "\nElsewhere: {}", finding.elsewhere);
+    }
+    if !finding.fix.is_empty() {
+        let _ = write!(message, "\n{}", finding.fix);
+    }
+    let _ = writeln!(annotation, ",title={}::{}", property(&finding.rule), data(&message));
+    annotation
+}
+
+/// Text after the `::`.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Text between the commas before it.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_a_meaning_is_escaped() {
+        assert_eq!(data("100%:\r\na,b"), "100%25:%0D%0Aa,b");
+        assert_eq!(property("a,b:c%\n"), "a%2Cb%3Ac%25%0A");
+    }
+}

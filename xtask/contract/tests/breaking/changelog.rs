@@ -1,0 +1,52 @@
+//! What the changelog says to people who only use the API.
+
+use contract::breaking::{changelog, compare};
+
+use crate::documents::{ANIMALS, SHAPES, TODAY, changes, document, edit};
+
+#[test]
+fn the_first_release_and_one_of_mere_words() {
+    assert_eq!(changelog(&[], None, "1.0.0", "2026-11-21"), "## 1.0.0 (2026-11-21)\n\nThe first release.\n");
+    assert_eq!(
+        changelog(&[], Some("1.0.0"), "1.0.1", "2026-11-22"),
+        "## 1.0.1 (2026-11-22)\n\nOnly words and examples differ from 1.0.0.\n"
+    );
+}
+
+#[test]
+fn changes_are_grouped_and_told_to_those_they_concern() {
+    let (text, _) = edit(ANIMALS, "- name: limit", "maximum: 100", "maximum: 50");
+    let (text, _) = edit(&text, "", "default: 20", "default: 30");
+    let (text, _) = edit(
+        &text,
+        "    Book:",
+        "      properties:\n",
+        "      properties:\n        colour:\n          type: string\n",
+    );
+    let (text, _) = edit(
+        &text,
+        "",
+        "operationId: createBook\n",
+        "operationId: createBook\n      deprecated: true\n      x-deprecated-since: '2026-11-21'\n      x-sunset: '2031-01-31'\n",
+    );
+    let (text, _) = edit(&text, "", "enum: [available, pending, sold]", "enum: [available, pending]");
+    let changes = changes(ANIMALS, &text);
+    assert_eq!(changelog(&changes, Some("1.0.0"), "2.0.0", "2026-12-01"), include_str!("changelog.md"));
+}
+
+#[test]
+fn a_removal_after_the_sunset_is_no_surprise() {
+    let (text, _) = edit(
+        SHAPES,
+        "",
+        "    delete:\n      operationId: deleteDrafts",
+        "    x-delete:\n      operationId: x",
+    );
+    let (base, revision) = (document("a.yaml", SHAPES), document("b.yaml", &text));
+    let log = changelog(&compare(&base, &revision, TODAY), Some("1.0.0"), "1.1.0", "2026-12-01");
+    assert!(!log.contains("### Breaking"), "{log}");
+    assert!(
+        log.contains("### Removed\n\n- Path `/drafts`: `DELETE /drafts` was removed after 2026-01-31"),
+        "{log}"
+    );
+}

@@ -1,0 +1,45 @@
+//! The documents that the tests edit.
+
+use contract::breaking::{Change, compare};
+use contract::document::Document;
+use jiff::civil::{Date, date};
+
+/// The real one.
+pub(crate) const ANIMALS: &str = include_str!("../../tests/documents/library.yaml");
+/// One with the constructs that the real one does not need.
+pub(crate) const SHAPES: &str = include_str!("shapes.yaml");
+/// The day of all tests.
+pub(crate) const TODAY: Date = date(2026, 11, 21);
+
+pub(crate) fn document(path: &str, text: &str) -> Document {
+    Document::parse(path, text).unwrap_or_else(|unreadable| panic!("{path}: {:?}", unreadable.problem))
+}
+
+pub(crate) fn changes(base: &str, revision: &str) -> Vec<Change> {
+    compare(&document("base.yaml", base), &document("new.yaml", revision), TODAY)
+}
+
+/// The text with this replaced where it first stands after `after`, and where to go on.
+pub(crate) fn edit(text: &str, after: &str, find: &str, replace: &str) -> (String, usize) {
+    let from = text.find(after).unwrap_or_else(|| panic!("there is no {after:?}"));
+    edit_from(text, from, find, replace)
+}
+
+pub(crate) fn edit_from(text: &str, from: usize, find: &str, replace: &str) -> (String, usize) {
+    let at = from + text[from..].find(find).unwrap_or_else(|| panic!("there is no {find:?}"));
+    (format!("{}{replace}{}", &text[..at], &text[at + find.len()..]), at + replace.len())
+}
+
+/// A small document whose paths and components are given.
+pub(crate) fn small(paths: &str, components: &str) -> String {
+    format!("openapi: 3.0.3\ninfo: {{title: t, version: 1.0.0}}\npaths: {paths}\ncomponents: {components}\n")
+}
+
+/// One whose only operation takes and gives this schema.
+pub(crate) fn with_schema(schema: &str, schemas: &str) -> String {
+    let content = format!("content: {{application/json: {{schema: {schema}}}}}");
+    let paths = format!(
+        "{{/a: {{post: {{requestBody: {{{content}}}, responses: {{'200': {{description: d, {content}}}}}}}}}}}"
+    );
+    small(&paths, &format!("{{schemas: {schemas}}}"))
+}

@@ -1,0 +1,160 @@
+//! The table of single edits, each tried in both directions.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use contract::breaking::rules;
+use serde::Deserialize;
+
+use crate::documents::{ANIMALS, SHAPES, changes, edit, edit_from};
+
+const RENDERED: &str = include_str!("compared.md");
+
+#[derive(Deserialize)]
+struct Table {
+    edit: Vec<Edit>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Edit {
+    what: String,
+    #[serde(default)]
+    document: String,
+    #[serde(default)]
+    after: String,
+    find: String,
+    replace: String,
+    #[serde(default)]
+    also: Vec<(String, String)>,
+    ours: Vec<String>,
+    back: Vec<String>,
+    theirs: String,
+    theirs_back: String,
+    why: Option<String>,
+}
+
+fn table() -> Vec<Edit> {
+    toml::from_str::<Table>(include_str!("edits.toml")).unwrap().edit
+}
+
+impl Edit {
+    fn original(&self) -> &'static str {
+        if self.document == "shapes" { SHAPES } else { ANIMALS }
+    }
+
+    fn edited(&self) -> String {
+        let (mut text, mut at) = edit(self.original(), &self.after, &self.find, &self.replace);
+        for (find, replace) in &self.also {
+            (text, at) = edit_from(&text, at, find, replace);
+        }
+        text
+    }
+}
+
+fn said(base: &str, revision: &str) -> BTreeSet<String> {
+    let changes = changes(base, revision);
+    changes.iter().map(|change| format!("{} {}", change.rule.severity, change.rule.name)).collect()
+}
+
+#[test]
+fn every_edit_is_judged_as_the_table_says() {
+    let mut wrong = String::new();
+    for edit in table() {
+        let edited = edit.edited();
+        for (direction, expected, said) in [
+            ("", &edit.ours, said(edit.original(), &edited)),
+            (" (undone)", &edit.back, said(&edited, edit.original())),
+        ] {
+            let expected: BTreeSet<_> = expected.iter().cloned().collect();
+            if said != expected {
+                let _ =
+                    writeln!(wrong, "{}{direction}\n  expected {expected:?}\n  said     {said:?}", edit.what);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn every_change_of_the_table_has_a_line_and_a_sentence() {
+    for edit in table() {
+        let edited = edit.edited();
+        for (base, revision) in [(edit.original(), edited.as_str()), (&edited, edit.original())] {
+            for change in changes(base, revision) {
+                assert_eq!(change.place.file, "new.yaml");
+                assert!(revision.get(change.place.span.start..change.place.span.end).is_some());
+                assert!(change.place.span.line >= 1);
+                let document = crate::documents::document("new.yaml", revision);
+                assert!(document.root.pointer(&change.place.pointer).is_some(), "{}", change.place.pointer);
+                if let Some(old) = &change.base {
+                    let document = crate::documents::document("base.yaml", base);
+                    assert!(document.root.pointer(&old.pointer).is_some(), "{}", old.pointer);
+                    assert_eq!(old.file, "base.yaml");
+                }
+                assert!(!change.sentence().contains("``"), "{}", change.sentence());
+                assert!(!change.rule.whom.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn there_are_enough_edits_and_each_difference_from_oasdiff_has_its_reason() {
+    let table = table();
+    assert!(table.len() >= 70, "only {}", table.len());
+    for edit in &table {
+        for (ours, theirs) in [(&edit.ours, &edit.theirs), (&edit.back, &edit.theirs_back)] {
+            if theirs != "none" {
+                let (level, rule) = theirs.split_once(' ').unwrap();
+                assert_eq!(rules::oasdiff(rule), Some(level), "{}: {theirs}", edit.what);
+            }
+            let agrees = ours.contains(theirs) || ours.is_empty() && theirs == "none";
+            assert!(agrees || edit.why.is_some(), "{}: a reason is missing", edit.what);
+        }
+    }
+}
+
+/// The table for people. Written anew with `UPDATE=1`.
+#[test]
+fn the_rendered_table_is_the_table() {
+    let rendered = render(&table());
+    if std::env::var_os("UPDATE").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/breaking/compared.md");
+        std::fs::write(path, rendered).unwrap();
+    } else {
+        assert_eq!(rendered, RENDERED, "write it anew: UPDATE=1 cargo test -p xtask --test breaking");
+    }
+}
+
+fn render(table: &[Edit]) -> String {
+    let mut text = "# Single edits, and what is said of them\n\n\
+        Ours is what the tests demand. oasdiff's is what its source says (`checker/*.go`, commit 4553c69 of\n\
+        August 2026); it was read, not run. Each edit is tried in both directions.\n\n\
+        | edit | ours | oasdiff | undone: ours | undone: oasdiff | why we differ |\n\
+        | --- | --- | --- | --- | --- | --- |\n"
+        .to_owned();
+    let rules = |rules: &[String]| match rules {
+        [] => "nothing".to_owned(),
+        rules => rules.iter().map(|rule| shown(rule)).collect::<Vec<_>>().join("<br>"),
+    };
+    let theirs = |rule: &str| if rule == "none" { "nothing".to_owned() } else { shown(rule) };
+    for edit in table {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} |",
+            edit.what,
+            rules(&edit.ours),
+            theirs(&edit.theirs),
+            rules(&edit.back),
+            theirs(&edit.theirs_back),
+            edit.why.as_deref().unwrap_or_default()
+        );
+    }
+    text
+}
+
+fn shown(rule: &str) -> String {
+    let (level, rule) = rule.split_once(' ').unwrap();
+    format!("{level} `{rule}`")
+}

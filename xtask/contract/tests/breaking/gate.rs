@@ -1,0 +1,166 @@
+//! The version gate and the waivers.
+
+use contract::breaking::command::{FailOn, Outcome};
+use contract::breaking::waivers::Waivers;
+use jiff::civil::date;
+
+use crate::documents::{ANIMALS, TODAY, document, edit};
+
+fn breaking() -> String {
+    edit(ANIMALS, "- name: limit", "maximum: 100", "maximum: 50").0
+}
+
+fn additive() -> String {
+    edit(ANIMALS, "- name: limit", "maximum: 100", "maximum: 200").0
+}
+
+fn words() -> String {
+    edit(ANIMALS, "", "title: Library", "title: Books").0
+}
+
+fn outcome(base: &str, revision: &str, version: &str, waivers: &str) -> Outcome {
+    let (revision, _) = edit(revision, "", "version: 1.0.0", &format!("version: {version}"));
+    let waivers = Waivers::parse("waivers.toml", waivers).unwrap();
+    Outcome::of(&document("base.yaml", base), &document("new.yaml", &revision), &waivers, TODAY)
+}
+
+#[test]
+fn the_version_must_grow_with_the_contract() {
+    for (revision, version, rule, exit_code) in [
+        (words(), "1.0.0", "", 0),
+        (words(), "1.0.1", "", 0),
+        (words(), "0.9.0", "api-version-decreased", 1),
+        (words(), "1.0.0-rc.1", "api-version-decreased", 1),
+        (additive(), "1.0.0", "api-version-not-bumped", 1),
+        (additive(), "1.0.0+build", "api-version-not-bumped", 1),
+        (additive(), "1.0.7", "api-minor-version-not-bumped", 1),
+        (additive(), "1.1.0", "", 0),
+        (additive(), "2.0.0", "", 0),
+        (breaking(), "1.0.0", "api-version-not-bumped", 1),
+        (breaking(), "1.1.0", "api-major-version-not-bumped", 1),
+        (breaking(), "2.0.0", "", 0),
+        (words(), "one", "api-version-unreadable", 1),
+        (words(), "'1.0'", "api-version-unreadable", 1),
+        (words(), "1", "api-version-unreadable", 1),
+    ] {
+        let outcome = outcome(ANIMALS, &revision, version, "");
+        let said = outcome.version.as_ref().map(|change| change.rule.name.as_ref()).unwrap_or_default();
+        assert_eq!(said, rule, "{version}");
+        assert_eq!(outcome.exit_code(FailOn::Version), exit_code, "{version}");
+        let breaks = revision == breaking();
+        assert_eq!(outcome.exit_code(FailOn::Breaking), u8::from(breaks).max(exit_code), "{version}");
+    }
+}
+
+#[test]
+fn the_gate_says_what_the_version_must_become_and_why() {
+    let outcome = outcome(ANIMALS, &breaking(), "1.1.0", "");
+    let version = outcome.version.unwrap();
+    assert_eq!((version.place.pointer.as_str(), version.place.span.line), ("/info/version", 5));
+    assert_eq!(
+        version.sentence(),
+        "The version: it is 1.1.0 and must be 2.0.0 or later, since this breaks clients: \
+         Parameter `limit` of operation `listBooks`: `maximum` went from 100 to 50"
+    );
+}
+
+#[test]
+fn before_1_0_0_the_minor_version_stands_for_the_major_one() {
+    let old = |text: &str| edit(text, "", "version: 1.0.0", "version: 0.3.1").0;
+    for (revision, version, rule) in [
+        (breaking(), "0.3.2", "api-major-version-not-bumped"),
+        (breaking(), "0.4.0", ""),
+        (additive(), "0.3.2", ""),
+        (additive(), "0.3.1", "api-version-not-bumped"),
+    ] {
+        let outcome = outcome(&old(ANIMALS), &revision, version, "");
+        let said = outcome.version.as_ref().map(|change| change.rule.name.as_ref()).unwrap_or_default();
+        assert_eq!(said, rule, "{version}");
+    }
+}
+
+const GOOD: &str = r#"
+[[waiver]]
+rule = "request-parameter-max-decreased"
+operation = "listBooks"
+reason = "Nobody asks for more than 50."
+expires = 2027-01-31
+"#;
+
+fn waiver_rules(outcome: &Outcome) -> Vec<String> {
+    outcome.waivers.iter().map(|change| format!("{} {}", change.rule.severity, change.rule.name)).collect()
+}
+
+#[test]
+fn a_waiver_makes_a_breaking_change_a_mere_change() {
+    let pointer = GOOD
+        .replace("operation = \"listBooks\"", "pointer = \"/paths/~1books/get/parameters/0/schema/maximum\"");
+    let text_date = GOOD.replace("2027-01-31", "\"2026-11-21\"");
+    for waivers in [GOOD, &pointer, &text_date] {
+        let outcome = outcome(ANIMALS, &breaking(), "1.1.0", waivers);
+        assert_eq!(waiver_rules(&outcome), [""; 0]);
+        assert_eq!(outcome.changes[0].waived.as_deref(), Some("Nobody asks for more than 50."));
+        assert!(outcome.version.is_none());
+        assert_eq!(outcome.exit_code(FailOn::Breaking), 0);
+        assert!(outcome.summary().contains("(1 waived)"), "{}", outcome.summary());
+    }
+    let same_version = outcome(ANIMALS, &breaking(), "1.0.0", GOOD);
+    assert_eq!(same_version.version.unwrap().rule.name, "api-version-not-bumped");
+}
+
+#[test]
+fn a_bad_waiver_waives_nothing_and_is_told_with_its_line() {
+    for (old, new, rule, words) in [
+        ("reason = \"Nobody asks for more than 50.\"\n", "", "error waiver-invalid", "`reason` is missing"),
+        ("Nobody asks for more than 50.", "  ", "error waiver-invalid", "`reason` is missing"),
+        ("expires = 2027-01-31\n", "", "error waiver-invalid", "`expires` is missing"),
+        ("expires = 2027-01-31\n", "expires = \"soon\"\n", "error waiver-invalid", "no date"),
+        ("expires = 2027-01-31\n", "expires = 3\n", "error waiver-invalid", "no date"),
+        ("2027-01-31", "2026-11-20", "error waiver-expired", "2026-11-20"),
+        ("operation = \"listBooks\"\n", "", "error waiver-invalid", "`pointer` is missing"),
+        ("rule = \"request-parameter-max-decreased\"\n", "", "error waiver-invalid", "`rule` is missing"),
+        ("request-parameter-max-decreased", "no-such-rule", "error waiver-invalid", "no rule `no-such-rule`"),
+        (
+            "request-parameter-max-decreased",
+            "api-version-not-bumped",
+            "error waiver-invalid",
+            "cannot be waived",
+        ),
+        ("request-parameter-max-decreased", "request-body-removed", "warning waiver-unused", "no change"),
+        ("listBooks", "createBook", "warning waiver-unused", "no change"),
+    ] {
+        assert!(GOOD.contains(old), "{old}");
+        let outcome = outcome(ANIMALS, &breaking(), "2.0.0", &GOOD.replace(old, new));
+        assert_eq!(waiver_rules(&outcome), [rule], "{new}");
+        let finding = &outcome.waivers[0];
+        assert!(finding.what.contains(words), "{}", finding.what);
+        assert_eq!((finding.place.file.as_str(), finding.place.span.line), ("waivers.toml", 2));
+        assert!(outcome.changes.iter().all(|change| change.waived.is_none()));
+        assert_eq!(outcome.exit_code(FailOn::Breaking), 1);
+    }
+}
+
+#[test]
+fn a_waiver_for_one_operation_does_not_cover_a_change_of_several() {
+    let (revision, _) = edit(ANIMALS, "    Error:", "minimum: 400", "minimum: 300");
+    let waiver = GOOD.replace("request-parameter-max-decreased", "response-property-min-decreased");
+    let outcome = outcome(ANIMALS, &revision, "2.0.0", &waiver);
+    assert_eq!(waiver_rules(&outcome), ["warning waiver-unused"]);
+    assert_eq!(outcome.changes[0].operations, ["listBooks", "createBook", "getBook"]);
+}
+
+#[test]
+fn a_file_that_holds_no_waivers_is_refused_with_its_line() {
+    for (text, line, words) in [
+        ("[[waiver]\n", 1, ""),
+        ("\n[[waiver]]\nruel = \"x\"\n", 3, "unknown field `ruel`"),
+        ("waiver = 3\n", 1, "invalid type"),
+        ("[[waivers]]\n", 1, "unknown field `waivers`"),
+    ] {
+        let unreadable = Waivers::parse("waivers.toml", text).unwrap_err();
+        assert_eq!(unreadable.place.span.line, line, "{text}");
+        assert!(unreadable.message.contains(words), "{}", unreadable.message);
+    }
+    assert!(Waivers::parse("waivers.toml", "").is_ok());
+    assert_eq!(TODAY, date(2026, 11, 21));
+}

@@ -1,0 +1,321 @@
+//! Documents that no person would write: nothing makes the comparison panic, hang or say nonsense.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use contract::breaking::Change;
+use contract::finding::Severity;
+use proptest::prelude::*;
+use xtask::bench::generate;
+
+use crate::documents::{ANIMALS, SHAPES, changes, small, with_schema};
+
+fn names(changes: &[Change]) -> Vec<&str> {
+    changes.iter().map(|change| change.rule.name.as_ref()).collect()
+}
+
+#[test]
+fn a_document_is_the_same_as_itself() {
+    for text in [ANIMALS, SHAPES, &generate::document(30)] {
+        assert_eq!(names(&changes(text, text)), [""; 0]);
+    }
+}
+
+#[test]
+fn the_place_of_a_change_is_its_line_in_both_files() {
+    let revision = ANIMALS.replace("maximum: 599", "maximum: 499");
+    let changes = changes(ANIMALS, &revision);
+    let line = 1 + ANIMALS.lines().position(|line| line.contains("maximum: 599")).unwrap();
+    assert_eq!(names(&changes), ["response-property-max-decreased"]);
+    let base = changes[0].base.as_ref().unwrap();
+    assert_eq!((changes[0].place.span.line, base.span.line), (line, line));
+    assert_eq!(changes[0].place.pointer, "/components/schemas/Error/properties/status/maximum");
+    assert_eq!(changes[0].operations, ["listBooks", "createBook", "getBook"]);
+    assert_eq!(changes[0].sentence(), "Property `status` of schema `Error`: `maximum` went from 599 to 499");
+}
+
+#[test]
+fn what_is_not_understood_is_said_at_its_place() {
+    let good = with_schema("{type: string}", "{}");
+    for (schema, words) in [
+        ("{$ref: '#/components/schemas/Nobody'}", "leads nowhere"),
+        ("{$ref: 3}", "must be text"),
+        ("{$ref: other.yaml}", "leads nowhere"),
+        ("{type: [string, 'null']}", "`type` must be text"),
+        ("{properties: 3}", "`properties` must be a mapping"),
+        ("{required: true}", "`required` must be a list"),
+        ("{allOf: {}}", "`allOf` must be a list"),
+        ("{maxLength: -1}", "`maxLength` must be a whole number"),
+        ("{maximum: ten}", "`maximum` must be a number"),
+        ("{nullable: 'yes'}", "`nullable` must be true or false"),
+        ("[]", "a schema must be a mapping"),
+    ] {
+        let text = with_schema(schema, "{}");
+        for (base, revision) in [(&good, &text), (&text, &good), (&text, &text)] {
+            let changes = changes(base, revision);
+            let said = changes.iter().find(|change| change.what.contains(words));
+            let said = said.unwrap_or_else(|| panic!("{schema}: {:?}", names(&changes)));
+            assert_eq!((said.rule.severity, said.place.span.line), (Severity::Unreadable, 3), "{schema}");
+        }
+    }
+    for text in ["openapi: 3.1.0\n", "openapi: 3\n", "paths: {}\n"] {
+        assert_eq!(names(&changes(text, text)), ["not-understood"; 2]);
+    }
+    for paths in [
+        "3",
+        "{/a: 3}",
+        "{/a: {get: []}}",
+        "{/a: {get: {parameters: {}}}}",
+        "{/a: {get: {parameters: [{name: x}]}}}",
+        "{/a: {get: {responses: []}}}",
+        "{/a: {get: {responses: {'200': {$ref: '#/nowhere'}}}}}",
+        "{/a: {get: {responses: {'200': {headers: 1}}}}}",
+        "{/a: {get: {security: {}}}}",
+        "{/a: {get: {security: [x]}}}",
+        "{/a: {get: {servers: {}}}}",
+        "{/a: {$ref: '#/paths/~1a'}}",
+    ] {
+        let text = small(paths, "{}");
+        assert!(names(&changes(&text, &text)).iter().all(|name| *name == "not-understood"), "{paths}");
+        assert!(!changes(&text, &text).is_empty(), "{paths}");
+    }
+}
+
+/// Generous, since other work may go on beside the tests; what is quadratic here takes minutes.
+fn quickly(what: &str, base: &str, revision: &str) -> Vec<Change> {
+    let start = Instant::now();
+    let changes = changes(base, revision);
+    assert!(start.elapsed() < Duration::from_secs(60), "{what} took {:?}", start.elapsed());
+    changes
+}
+
+#[test]
+fn circles_and_long_chains_end() {
+    let circle = with_schema(
+        "{$ref: '#/components/schemas/A'}",
+        "{A: {allOf: [{$ref: '#/components/schemas/B'}]}, B: {allOf: [{$ref: '#/components/schemas/A'}], \
+         properties: {a: {$ref: '#/components/schemas/A'}, n: {type: integer}}}}",
+    );
+    assert_eq!(names(&quickly("circle", &circle, &circle)), [""; 0]);
+    let edited = circle.replace("integer", "string");
+    let said = quickly("circle", &circle, &edited);
+    assert_eq!(names(&said), ["request-property-type-changed", "response-property-type-changed"]);
+    let references = with_schema("{$ref: '#/components/schemas/A'}", "{A: {$ref: '#/components/schemas/A'}}");
+    assert!(changes(&references, &references)[0].what.contains("circle"));
+
+    let chain = |last: &str, link: &dyn Fn(usize) -> String| {
+        let mut schemas = String::from("{");
+        for number in 0..20_000 {
+            let _ = write!(schemas, "S{number}: {}, ", link(number + 1));
+        }
+        let _ = write!(schemas, "S20000: {last}}}");
+        with_schema("{$ref: '#/components/schemas/S0'}", &schemas)
+    };
+    let by_property =
+        |number| format!("{{properties: {{next: {{$ref: '#/components/schemas/S{number}'}}}}}}");
+    let said =
+        quickly("chain", &chain("{type: string}", &by_property), &chain("{type: integer}", &by_property));
+    assert_eq!(names(&said), ["request-property-type-changed", "response-property-type-changed"]);
+    assert_eq!(said[0].operations, ["POST /a"]);
+    let by_all_of = |number| format!("{{allOf: [{{$ref: '#/components/schemas/S{number}'}}]}}");
+    let said = quickly("allOf", &chain("{type: string}", &by_all_of), &chain("{type: integer}", &by_all_of));
+    assert_eq!(names(&said), ["request-body-type-changed", "response-body-type-changed"]);
+}
+
+#[test]
+fn schemas_woven_to_explode_are_given_up_with_a_word() {
+    // The properties of each level are all the subsets of the level below, if one goes on for ever.
+    let mut schemas = String::from("{");
+    for number in 0..40 {
+        let next = (number + 1) % 40;
+        let (a, b) =
+            (format!("#/components/schemas/S{next}"), format!("#/components/schemas/S{}", (number * 7) % 40));
+        let _ = write!(
+            schemas,
+            "S{number}: {{properties: {{a: {{allOf: [{{$ref: '{a}'}}, {{$ref: '{b}'}}]}}, b: {{$ref: '{b}'}}}}}}, "
+        );
+    }
+    schemas.push_str("last: {}}");
+    let text = with_schema("{$ref: '#/components/schemas/S0'}", &schemas);
+    for change in quickly("weave", &text, &text) {
+        assert!(change.what.contains("woven"), "{}", change.what);
+    }
+}
+
+#[test]
+fn wide_documents_are_compared_in_one_go() {
+    let many = |start: usize| {
+        let mut enums = String::new();
+        let mut parameters = String::new();
+        let mut servers = String::new();
+        for number in start..start + 20_000 {
+            let _ = write!(enums, "v{number}, ");
+            let _ = write!(parameters, "{{name: p{number}, in: query}}, ");
+            let _ = write!(servers, "{{url: 'https://{number}.example.com'}}, ");
+        }
+        let paths = format!(
+            "{{/a: {{get: {{servers: [{servers}], parameters: [{parameters}{{name: e, in: query, schema: {{enum: [{enums}]}}}}]}}}}}}"
+        );
+        small(&paths, "{}")
+    };
+    let said = quickly("wide", &many(0), &many(10_000));
+    assert_eq!(said.len(), 10_000 * 5);
+}
+
+/// YAML that looks like an OpenAPI document, with anything anywhere.
+fn anything() -> impl Strategy<Value = String> {
+    let words = prop::sample::select(vec![
+        "3",
+        "-1",
+        "true",
+        "null",
+        "x",
+        "string",
+        "array",
+        "object",
+        "integer",
+        "'#/components/schemas/A'",
+        "'#/components/schemas/B'",
+        "'#/paths/~1a'",
+        "'#'",
+        "query",
+        "path",
+        "1.5",
+        "'2030-01-01'",
+        "[]",
+        "{}",
+    ]);
+    let leaf = words.prop_map(str::to_owned);
+    leaf.prop_recursive(6, 60, 6, |inner| {
+        let keys = prop::sample::select(vec![
+            "$ref",
+            "type",
+            "properties",
+            "required",
+            "allOf",
+            "oneOf",
+            "anyOf",
+            "not",
+            "items",
+            "enum",
+            "default",
+            "additionalProperties",
+            "discriminator",
+            "mapping",
+            "propertyName",
+            "nullable",
+            "readOnly",
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "maxLength",
+            "pattern",
+            "format",
+            "schema",
+            "content",
+            "application/json",
+            "headers",
+            "responses",
+            "'200'",
+            "default",
+            "parameters",
+            "name",
+            "in",
+            "requestBody",
+            "get",
+            "post",
+            "servers",
+            "url",
+            "variables",
+            "security",
+            "deprecated",
+            "x-sunset",
+            "x-y",
+            "multipleOf",
+            "style",
+        ]);
+        let map = prop::collection::vec((keys, inner.clone()), 0..6).prop_map(|entries| {
+            let mut seen = std::collections::HashSet::new();
+            let entries = entries.into_iter().filter(|(key, _)| seen.insert(*key));
+            let entries: Vec<_> = entries.map(|(key, value)| format!("{key}: {value}")).collect();
+            format!("{{{}}}", entries.join(", "))
+        });
+        let list = prop::collection::vec(inner, 0..4).prop_map(|items| format!("[{}]", items.join(", ")));
+        prop_oneof![4 => map, 1 => list]
+    })
+}
+
+fn any_document() -> impl Strategy<Value = String> {
+    (anything(), anything(), anything(), anything(), anything()).prop_map(|(a, b, c, d, e)| {
+        format!(
+            "openapi: 3.0.3\ninfo: {{version: 1.0.0}}\npaths: {{/a: {a}, '/b/{{c}}': {{get: {b}}}}}\nservers: {e}\n\
+             components: {{schemas: {{A: {c}, B: {d}}}, securitySchemes: {e}}}\nsecurity: {e}\n"
+        )
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn any_two_trees_are_compared(base in any_document(), revision in any_document()) {
+        for change in changes(&base, &revision) {
+            prop_assert!(!change.sentence().is_empty());
+        }
+        for change in changes(&base, &base) {
+            prop_assert_eq!(change.rule.severity, Severity::Unreadable, "{}", change.sentence());
+        }
+    }
+
+    #[test]
+    fn any_schema_is_the_same_as_itself_and_its_difference_has_a_way_back(
+        one in anything(),
+        other in anything(),
+    ) {
+        let (one, other) = (with_schema(&one, "{A: {type: object}, B: {}}"), with_schema(&other, "{A: {type: object}, B: {}}"));
+        for change in changes(&one, &one) {
+            prop_assert_eq!(change.rule.severity, Severity::Unreadable, "{}", change.sentence());
+        }
+        // What differs differs whichever way one looks.
+        prop_assert_eq!(changes(&one, &other).is_empty(), changes(&other, &one).is_empty());
+    }
+}
+
+// Each case reads whole documents.
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn other_words_are_no_change(words in "[a-z ]{0,20}", every in 1_usize..4) {
+        for text in [ANIMALS, SHAPES] {
+            let mut seen = 0;
+            let edited: Vec<_> = text.lines().map(|line| {
+                let begin = line.find("description: ").or_else(|| line.find("summary: "));
+                let Some(begin) = begin.filter(|_| !line.ends_with('|')) else { return line.to_owned() };
+                seen += 1;
+                if seen % every > 0 { return line.to_owned() }
+                let end = begin + line[begin..].find(": ").unwrap() + 2;
+                format!("{}'{words}'", &line[..end])
+            }).collect();
+            let changes = changes(text, &edited.join("\n"));
+            prop_assert_eq!(names(&changes), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn a_damaged_document_is_compared_or_refused(
+        at in any::<prop::sample::Index>(),
+        removed in 0_usize..30,
+        inserted in "[\\PC\n]{0,4}",
+    ) {
+        let start = ANIMALS.floor_char_boundary(at.index(ANIMALS.len()));
+        let end = ANIMALS.floor_char_boundary((start + removed).min(ANIMALS.len()));
+        let mut text = ANIMALS.to_owned();
+        text.replace_range(start..end, &inserted);
+        if let Ok(damaged) = contract::document::Document::parse("damaged.yaml", &text) {
+            let whole = crate::documents::document("whole.yaml", ANIMALS);
+            let _ = contract::breaking::compare(&whole, &damaged, crate::documents::TODAY);
+            let _ = contract::breaking::compare(&damaged, &whole, crate::documents::TODAY);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Fixtures: for each rule, edits of the real document that break it and edits that nearly do.
+//!
+//! An edit is data: what to `set`, `remove` or `rename`, by JSON pointer. It is made in the text, so that
+//! everything around it keeps its place, and a finding can be held to the line of the edit.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use contract::document::{self, Entry, Node};
+
+/// What is done to the document, and what should come of it.
+pub(crate) struct Case {
+    /// The rule whose fixture it is in.
+    pub(crate) rule: String,
+    /// Whether the rule is broken by it.
+    pub(crate) breaks: bool,
+    /// The document after the edits.
+    pub(crate) text: String,
+    /// Where the finding should be.
+    pub(crate) at: String,
+    /// Other rules that cannot but be broken too.
+    pub(crate) also: Vec<String>,
+    /// For `tests/generator`: `fails` or `works`, if the fixture says what the generator of clients makes of it.
+    pub(crate) generator: Option<String>,
+    /// The edits as they stand in the fixture, for messages.
+    pub(crate) name: String,
+}
+
+/// The cases of all rules.
+pub(crate) fn cases(folder: &Path, document: &Path) -> Vec<Case> {
+    let original = fs::read_to_string(document).unwrap();
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut cases = Vec::new();
+    for file in files {
+        let rule = file.file_stem().unwrap().to_str().unwrap().to_owned();
+        let text = fs::read_to_string(&file).unwrap();
+        let fixture = document::read(&text).unwrap_or_else(|problem| panic!("{}: {problem}", file.display()));
+        for (list, breaks) in [("breaks", true), ("keeps", false)] {
+            let items = fixture.get(list).map(Node::items).unwrap_or_default();
+            assert!(!items.is_empty(), "{}: no `{list}`", file.display());
+            for (number, item) in items.iter().enumerate() {
+                cases.push(case(&rule, breaks, item, &original, format!("{rule}.yaml: {list} {number}")));
+            }
+        }
+    }
+    cases
+}
+
+fn case(rule: &str, breaks: bool, item: &Node, original: &str, name: String) -> Case {
+    let mut text = original.to_owned();
+    let mut at = None;
+    let mut also = Vec::new();
+    let mut generator = None;
+    for entry in item.entries() {
+        let texts = || entry.value.items().iter().map(|item| item.as_str().unwrap().to_owned());
+        match entry.key.as_str() {
+            "set" => entry.value.entries().iter().for_each(|set| {
+                text = set_value(&text, &set.key, &set.value)
+                    .unwrap_or_else(|| panic!("{name}: no {}", set.key));
+            }),
+            "remove" => texts().for_each(|pointer| {
+                text = remove(&text, &pointer).unwrap_or_else(|| panic!("{name}: no {pointer}"));
+            }),
+            "rename" => entry.value.entries().iter().for_each(|rename| {
+                let new = rename.value.as_str().unwrap();
+                text = rename_key(&text, &rename.key, new)
+                    .unwrap_or_else(|| panic!("{name}: no {}", rename.key));
+            }),
+            "at" => at = entry.value.as_str().map(str::to_owned),
+            "also" => also = texts().collect(),
+            "generator" => generator = Some(entry.value.as_str().unwrap().to_owned()),
+            other => panic!("{name}: `{other}` means nothing in a fixture"),
+        }
+    }
+    assert_eq!(breaks, at.is_some(), "{name}: `at` says where the finding is");
+    assert_ne!(text, original, "{name}: it changes nothing");
+    let at = at.unwrap_or_default();
+    Case { rule: rule.to_owned(), breaks, text, at, also, generator, name }
+}
+
+/// The document that fixtures edit.
+pub(crate) fn document() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documents/library.yaml"))
+}
+
+fn split(pointer: &str) -> Option<(&str, String)> {
+    let (owner, key) = pointer.rsplit_once('/')?;
+    Some((owner, key.replace("~1", "/").replace("~0", "~")))
+}
+
+/// The text with another value at a place, or with a new key or item; `-` is the item before the first.
+fn set_value(text: &str, pointer: &str, value: &Node) -> Option<String> {
+    let root = document::read(text).unwrap_or_else(|problem| panic!("before {pointer}: {problem}"));
+    let json = value.to_json().to_string();
+    let (owner, key) = split(pointer)?;
+    let owner = root.pointer(owner)?;
+    let start = owner.span.start;
+    let flow = text[start..].starts_with(['{', '[']);
+    if let Some(entry) = owner.entry(&key) {
+        let with = format!("{}: {json}", &text[entry.key_span.start..entry.key_span.end]);
+        return Some(replaced(text, entry.key_span.start, end(text, entry), &with));
+    }
+    if let Some(item) = key.parse().ok().and_then(|number: usize| owner.items().get(number)) {
+        return Some(replaced(text, item.span.start, item.span.end, &json));
+    }
+    if key == "-" {
+        let dash = text[..start].len();
+        let indent = indent(text, dash);
+        let with = if flow { format!("[{json}, ") } else { format!("- {json}\n{indent}") };
+        return Some(replaced(text, dash, dash + usize::from(flow), &with));
+    }
+    let key = serde_json::Value::from(key);
+    let with =
+        if flow { format!("{{{key}: {json}, ") } else { format!("{key}: {json}\n{}", indent(text, start)) };
+    Some(replaced(text, start, start + usize::from(flow), &with))
+}
+
+fn remove(text: &str, pointer: &str) -> Option<String> {
+    let root = document::read(text).unwrap_or_else(|problem| panic!("before {pointer}: {problem}"));
+    let (owner, key) = split(pointer)?;
+    let owner = root.pointer(owner)?;
+    let (start, end) = match owner.entry(&key) {
+        Some(entry) => (entry.key_span.start, end(text, entry)),
+        None => {
+            let item = owner.items().get(key.parse::<usize>().ok()?)?;
+            let dash = text[..item.span.start].rfind('-')?;
+            let flow = text[owner.span.start..].starts_with('[');
+            (if flow { item.span.start } else { dash }, item.span.end)
+        }
+    };
+    if text[owner.span.start..].starts_with(['{', '[']) {
+        let rest = text[end..].trim_start_matches([',', ' ']);
+        return Some(format!(
+            "{}{rest}",
+            text[..start].trim_end_matches(if rest.starts_with(']') { ", " } else { "" })
+        ));
+    }
+    let line = text[..start].rfind('\n').map_or(0, |position| position + 1);
+    let next = text[end..].find('\n').map_or(text.len(), |position| end + position + 1);
+    // The first key of an item stands after its dash.
+    let start = if text[line..start].trim().is_empty() { line } else { start };
+    let next = if start == line { next } else { next + indent(text, start).len() };
+    Some(replaced(text, start, next, ""))
+}
+
+fn rename_key(text: &str, pointer: &str, new: &str) -> Option<String> {
+    let root = document::read(text).unwrap_or_else(|problem| panic!("before {pointer}: {problem}"));
+    let (owner, key) = split(pointer)?;
+    let entry = root.pointer(owner)?.entry(&key)?;
+    let new = serde_json::Value::from(new).to_string();
+    Some(replaced(text, entry.key_span.start, entry.key_span.end, &new))
+}
+
+/// Where a value ends, or the colon of one that is empty.
+fn end(text: &str, entry: &Entry) -> usize {
+    let colon = text[entry.key_span.end..]
+        .find(':')
+        .map_or(entry.key_span.end, |colon| entry.key_span.end + colon + 1);
+    entry.value.span.end.max(colon)
+}
+
+/// As much space as there is before this place in its line.
+fn indent(text: &str, place: usize) -> String {
+    let line = text[..place].rfind('\n').map_or(0, |position| position + 1);
+    " ".repeat(text[line..place].chars().count())
+}
+
+fn replaced(text: &str, start: usize, end: usize, with: &str) -> String {
+    format!("{}{with}{}", &text[..start], &text[end..])
+}

@@ -1,0 +1,3 @@
+//! Reading documents.
+
+mod yaml;

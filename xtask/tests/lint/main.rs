@@ -1,8 +1,0 @@
-//! `cargo xtask lint` on the real document, on edits of it that each rule is for, and on documents that are
-//! no documents.
-
-mod broken;
-mod command;
-#[allow(dead_code)] // `tests/generator` of the root package uses the rest of it.
-mod fixture;
-mod rules;
