@@ -12,22 +12,6 @@ use xtask::{
     bench, breaking_command, check, ci, faults, licences, lint_command, outside, release, scaffold, serve,
 };
 
-/// What `--format json` prints, for the help.
-const JSON: &str = r#"`--format json` prints an array with an object for each finding:
-  rule        name of the rule, in kebab-case
-  severity    "error", "warning", "info", or "unreadable" where the document could not be understood
-  message     what is wrong, as a sentence
-  pointer     JSON pointer (RFC 6901) into the document; what it lacks has that of its owner
-  file        path of the document, from the root of the repository
-  line, column, end {line, column}
-              where it is; both count from 1, columns in characters, `end` is the place after it
-  source      {file, line, column} of the Rust code that says otherwise, or null
-  elsewhere   where else in a document it is written, as file, line and column; empty if nowhere
-  says        {document, code}: what either side says, for people; empty where it has no say
-  fix         what would mend it, as a sentence
-  operations  operationIds of the operations that it was found in
-More keys may be added; these stay."#;
-
 /// Work on the animal store and its OpenAPI document.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
@@ -60,31 +44,35 @@ enum Command {
         #[arg(long)]
         tolerated: bool,
     },
-    /// Say whether the OpenAPI document is well made, taken by itself.
+    /// Check the OpenAPI document by itself.
     ///
-    /// Exits with 0 if it is, even with warnings, 1 if it is not, 2 if it could not be read.
+    /// Exit status: 0 without errors, 1 with errors, 2 if the document could not be read.
     #[command(after_long_help = JSON)]
     Lint {
-        /// The document to lint, instead of the one in openapi/.
+        /// The document to check, instead of the one in openapi/.
         #[arg(long, value_name = "FILE")]
         spec: Option<PathBuf>,
-        /// The day to judge sunset dates by, as YYYY-MM-DD [default: today, UTC].
-        #[arg(long, value_name = "DATE")]
-        today: Option<Date>,
         #[command(flatten)]
-        output: Output,
-        /// Print the table of rules, and lint nothing.
-        #[arg(long)]
-        rules: bool,
+        options: lint::Options,
     },
-    /// Compare the OpenAPI document with a released one: what changed, and whom it breaks.
+    /// Compare the OpenAPI document with a released one: what breaks clients, and which version it needs.
     ///
-    /// Exits with 0 if nothing breaks, 1 if something does or the version is too low, 2 if a document
+    /// Exit status: 0 if nothing breaks, 1 if something does or the version is too low, 2 if a document
     /// could not be read.
-    Breaking(breaking_command::Arguments),
-    /// Release the document under its version, or look whether every release is as it was.
+    #[command(after_long_help = JSON)]
+    Breaking {
+        /// The version that clients rely on [default: the newest in openapi/released/].
+        #[arg(long, value_name = "FILE")]
+        base: Option<PathBuf>,
+        /// The version that they will get, instead of the one in openapi/.
+        #[arg(long, value_name = "FILE")]
+        spec: Option<PathBuf>,
+        #[command(flatten)]
+        options: breaking::Options,
+    },
+    /// Release the document under its version, or verify what was released.
     ///
-    /// Exits with 0 if done or in order, 1 if refused or not in order, 2 if something could not be read.
+    /// Exit status: 0 if done or in order, 1 if refused or not in order, 2 if something could not be read.
     Release(release::Arguments),
     /// Print the Rust that the OpenAPI document asks for and the code lacks.
     ///
@@ -142,14 +130,19 @@ fn main() -> ExitCode {
             let today = today.unwrap_or_else(utc_today);
             check::run(&check::Options { spec, today, format: output.format, watch })
         }
-        Command::Lint { rules: true, .. } => {
-            lint_command::print_rules();
-            ExitCode::SUCCESS
+        Command::Lint { spec, options } => {
+            ExitCode::from(lint::run(&spec.unwrap_or_else(own_spec), &options, &workspace()))
         }
-        Command::Lint { spec, today, output, .. } => {
-            lint_command::run(spec, today.unwrap_or_else(utc_today), output.format)
+        Command::Breaking { base, spec, options } => {
+            let spec = spec.unwrap_or_else(own_spec);
+            ExitCode::from(match base.map_or_else(newest_release, Ok) {
+                Ok(base) => breaking::run(&base, &spec, &options, &workspace()),
+                Err(problem) => {
+                    anstream::eprintln!("error: {problem}");
+                    2
+                }
+            })
         }
-        Command::Breaking(arguments) => breaking_command::run(&arguments, utc_today()),
         Command::Release(arguments) => release::run(&arguments, utc_today()),
         Command::Scaffold(arguments) => scaffold::run(&arguments),
         Command::Serve { bind, release } => serve::run(&bind, release),

@@ -6,12 +6,19 @@
 //! - [`finding`] and [`rule`]: what a check reports, and the rule that produces it.
 //! - [`openapi`]: the structure of OpenAPI 3.0.3, and typed views over the tree.
 //! - [`lint`], [`breaking`] and [`drift`]: one document, two versions of a document, a document and the code.
+//! - [`registry`]: all rules, by name.
+//! - [`config`]: `contract.toml`: which rules apply, and what is accepted.
 //! - [`report`]: findings as text, JSON and GitHub annotations.
+//! - [`command`]: what the program `contract` does.
 
 pub mod document;
 
 #[cfg(feature = "tools")]
 pub mod breaking;
+#[cfg(feature = "tools")]
+pub mod command;
+#[cfg(feature = "tools")]
+pub mod config;
 #[cfg(feature = "tools")]
 pub mod drift;
 #[cfg(feature = "tools")]
@@ -20,6 +27,8 @@ pub mod finding;
 pub mod lint;
 #[cfg(feature = "tools")]
 pub mod openapi;
+#[cfg(feature = "tools")]
+pub mod registry;
 #[cfg(feature = "tools")]
 pub mod report;
 #[cfg(feature = "tools")]

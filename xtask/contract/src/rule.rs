@@ -10,7 +10,7 @@ const MOST_PER_RULE: usize = 100;
 const MOST_BYTES: usize = 64 << 20;
 
 /// A set of rules; each profile contains the ones before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Profile {
     /// The document is valid by the specification.
     Spec,

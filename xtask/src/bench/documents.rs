@@ -58,7 +58,9 @@ impl Pair {
     fn write(operations: usize, directory: &Path) -> Result<Self, String> {
         let [base, revision] =
             ["base", "revision"].map(|name| directory.join(format!("{operations}-{name}.yaml")));
-        let text = generate::document(operations);
+        let own = Document::load(&own_spec()).map_err(|unreadable| unreadable.problem.to_string())?;
+        let per_copy = Model::of(&own, &mut Findings::default()).operations().count().max(1);
+        let text = generate::repeated(&own, operations.div_ceil(per_copy));
         let revised =
             text.replace("version: 1.0.0", "version: 1.1.0").replace("maximum: 100\n", "maximum: 200\n");
         for (path, text) in [(&base, &text), (&revision, &revised)] {

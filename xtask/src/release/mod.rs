@@ -1,28 +1,30 @@
-//! `cargo xtask release`: makes the document of today a released one, which never changes again.
+//! `cargo xtask release`: releases the document under its version; a released document never changes.
 //!
 //! A release is `openapi/released/VERSION.yaml`, byte for byte the document, the same as JSON, a line for
-//! each in `SHA256SUMS` (the format of sha256sum, so that anybody can check a download), and an entry in
-//! `openapi/CHANGELOG.md`, made from the comparison with the release before. `--verify` is what CI runs: it
-//! trusts neither the files nor, where there is a git history, the sums.
+//! each in `SHA256SUMS` (the format of sha256sum, so that anyone can check a download), and an entry in
+//! `openapi/CHANGELOG.md`, made from the comparison with the release before. A document is released only if
+//! it is clean by itself, agrees with the code, and has a version that is high enough for what changed.
+//! `--verify` demands the same of what was released, and that no release has changed since.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use contract::breaking::{self, Outcome, changelog};
+use contract::config::Config;
+use contract::document::Document;
+use contract::drift::{self, Help};
+use contract::finding::{Finding, Severity};
+use contract::lint::lint;
 use jiff::civil::Date;
 use semver::Version;
 
-use crate::breaking::{self, changelog, version};
-use crate::check::workspace;
-use crate::written::Document;
+use crate::dropshot;
+use crate::workspace::{RELEASED, SPEC, from_here, workspace};
 
 pub mod verify;
 
-/// Where things are, from the root of the workspace.
-pub const SPEC: &str = "openapi/animal-store.yaml";
-/// The released documents.
-pub const RELEASED: &str = "openapi/released";
 /// What changed, for people.
 const CHANGELOG: &str = "openapi/CHANGELOG.md";
 /// The sums of the released documents.
@@ -34,7 +36,7 @@ const PREFACE: &str = "# Changelog of the animal store's interface\n\nMade by `c
 /// What the command is asked to do.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// Write nothing; look whether every release is as it was, and whether the document may differ from them.
+    /// Write nothing; check that every release is valid, unchanged and has the right version.
     #[arg(long)]
     pub verify: bool,
     /// The day of the release, as YYYY-MM-DD [default: today, UTC].
@@ -48,12 +50,22 @@ pub struct Arguments {
 /// Runs the command: 0 done or all in order, 1 refused or not in order, 2 something could not be read.
 pub fn run(arguments: &Arguments, today: Date) -> ExitCode {
     let root = arguments.root.clone().unwrap_or_else(workspace);
+    let code = match dropshot::document() {
+        Ok(code) => code,
+        Err(problem) => {
+            eprintln!("error: the code describes no interface: {problem}");
+            return ExitCode::from(2);
+        }
+    };
     if arguments.verify {
-        return verify::run(&root);
+        return verify::run(&root, &code, today);
     }
-    match release(&root, arguments.date.unwrap_or(today)) {
+    match release(&root, &code, arguments.date.unwrap_or(today)) {
         Ok(version) => {
-            println!("released {version}: {RELEASED}/{version}.yaml, .json and {CHANGELOG}; commit them");
+            println!("released {version}: {RELEASED}/{version}.yaml, {version}.json, {SUMS} and {CHANGELOG}");
+            println!("next: read the entry in {CHANGELOG}, then commit these files:");
+            println!("  git add openapi && git commit -m 'Release {version} of the interface'");
+            println!("  cargo xtask release --verify");
             ExitCode::SUCCESS
         }
         Err(Refused { message, code }) => {
@@ -66,7 +78,7 @@ pub fn run(arguments: &Arguments, today: Date) -> ExitCode {
 /// Why nothing was released.
 #[derive(Debug)]
 pub struct Refused {
-    /// One line that says what to do.
+    /// What is wrong, and the command that shows all of it.
     pub message: String,
     /// The exit status: 1 for a document that may not be released, 2 for files that cannot be used.
     pub code: u8,
@@ -80,46 +92,89 @@ fn unusable(path: &Path) -> impl Fn(io::Error) -> Refused + '_ {
     move |error| Refused { message: format!("{}: {error}", path.display()), code: 2 }
 }
 
-/// Releases the document of the workspace at `root`.
+/// Releases the document of the workspace at `root`. `code` is the document of the code.
 ///
 /// # Errors
 /// [`Refused`]; nothing was written then.
-pub fn release(root: &Path, date: Date) -> Result<Version, Refused> {
-    let spec = root.join(SPEC);
-    let document = Document::load(&spec).map_err(|unreadable| Refused {
-        message: format!("{}:{}; nothing was released", unreadable.path, unreadable.problem),
-        code: 2,
-    })?;
+pub fn release(root: &Path, code: &Document, date: Date) -> Result<Version, Refused> {
+    let document = load(&root.join(SPEC))?;
+    let config = config(root)?;
     let version = document_version(&document).map_err(refused)?;
     let directory = root.join(RELEASED);
-    let yaml = directory.join(format!("{version}.yaml"));
-    if yaml.exists() {
+    if directory.join(format!("{version}.yaml")).exists() {
         return Err(refused(format!(
             "{version} is released already and never changes; give the document a new `info.version`"
         )));
     }
+    clean(&document, code, &config, date)?;
     let newest = breaking::newest(&directory).map_err(unusable(&directory))?;
     let entry = match &newest {
-        None => changelog::changelog(&[], None, &version.to_string(), &date.to_string()),
+        None => changelog(&[], None, &version.to_string(), &date.to_string()),
         Some((before, path)) => {
-            let base = Document::load(path).map_err(|unreadable| Refused {
-                message: format!("{}:{}", unreadable.path, unreadable.problem),
-                code: 2,
-            })?;
-            let changes = breaking::compare(&base, &document, date);
-            if let Some(wrong) = version::judge(&base, &document, &changes) {
-                return Err(refused(wrong.sentence()));
-            }
+            let outcome = step(&load(path)?, &document, &config, date)?;
             if version <= *before {
                 return Err(refused(format!(
                     "`info.version` is {version}, but {before} is released already"
                 )));
             }
-            changelog::changelog(&changes, Some(&before.to_string()), &version.to_string(), &date.to_string())
+            changelog(&outcome.changes, Some(&before.to_string()), &version.to_string(), &date.to_string())
         }
     };
     write(root, &document, &version, &entry)?;
     Ok(version)
+}
+
+fn load(path: &Path) -> Result<Document, Refused> {
+    Document::load(path).map_err(|unreadable| Refused {
+        message: format!("{}: {}", unreadable.path, unreadable.problem),
+        code: 2,
+    })
+}
+
+fn config(root: &Path) -> Result<Config, Refused> {
+    Config::load(None, &root.join(SPEC)).map_err(|unusable| Refused {
+        message: first(&unusable.path, &unusable.findings, "fix the configuration"),
+        code: 2,
+    })
+}
+
+/// Refuses a document that has errors by itself or does not agree with the code.
+fn clean(document: &Document, code: &Document, config: &Config, date: Date) -> Result<(), Refused> {
+    let checks = [
+        (lint(document, date), "`cargo xtask lint` shows all"),
+        (drift::compare(document, code, &Help::default()), "`cargo xtask check` shows all"),
+    ];
+    for (findings, command) in checks {
+        let (findings, _) = config.apply(findings);
+        let errors: Vec<_> =
+            findings.into_iter().filter(|finding| finding.severity >= Severity::Error).collect();
+        if !errors.is_empty() {
+            return Err(refused(first(&document.path, &errors, command)));
+        }
+    }
+    Ok(())
+}
+
+/// Compares a document with the release before it, and refuses a version that is too low and a comparison
+/// that could not be made in full.
+fn step(base: &Document, document: &Document, config: &Config, date: Date) -> Result<Outcome, Refused> {
+    let outcome = Outcome::of(base, document, config, date);
+    let errors: Vec<_> = outcome.refusals().map(|change| change.finding()).collect();
+    if errors.is_empty() {
+        return Ok(outcome);
+    }
+    Err(refused(first(&document.path, &errors, "`cargo xtask breaking` shows all")))
+}
+
+/// The first of some findings, with their number.
+fn first(path: &str, findings: &[Finding], command: &str) -> String {
+    let Some(first) = findings.first() else { return format!("{path}: {command}") };
+    let line = first.span.line;
+    let more = match findings.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    format!("{path}:{line}: {}: {}{more}; {command}", first.rule, first.message.trim_end_matches('.'))
 }
 
 fn write(root: &Path, document: &Document, version: &Version, entry: &str) -> Result<(), Refused> {
@@ -155,15 +210,27 @@ fn json(document: &Document) -> String {
     serde_json::to_string_pretty(&document.root).unwrap_or_default() + "\n"
 }
 
-/// `info.version`, which must be a version without additions (semver.org).
+/// `info.version`, which must be a version without pre-release or build metadata (semver.org).
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn document_version(document: &Document) -> Result<Version, String> {
-    let json = document.root.to_json();
-    let text = json.pointer("/info/version").and_then(|version| version.as_str()).unwrap_or_default();
+    let text = document.root.pointer("/info/version").and_then(|version| version.as_str()).unwrap_or_default();
     match Version::parse(text) {
         Ok(version) if version.pre.is_empty() && version.build.is_empty() => Ok(version),
         _ => Err(format!("`info.version` must be MAJOR.MINOR.PATCH, and is `{text}`")),
+    }
+}
+
+/// The newest released document.
+///
+/// # Errors
+/// A sentence, when there is none.
+pub fn newest_release() -> Result<PathBuf, String> {
+    let directory = from_here(workspace().join(RELEASED));
+    match breaking::newest(&directory) {
+        Ok(Some((_, path))) => Ok(path),
+        Ok(None) => Err(format!("{} has no released document; name one with --base FILE", directory.display())),
+        Err(error) => Err(format!("{}: {error}", directory.display())),
     }
 }

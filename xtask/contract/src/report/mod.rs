@@ -4,6 +4,7 @@ mod github;
 mod json;
 mod text;
 
+use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use clap::ValueEnum;
@@ -59,6 +60,22 @@ pub struct Output {
     pub format: Format,
 }
 
+/// What `--format json` prints, for a help text.
+pub const JSON: &str = r#"`--format json` prints an array with an object for each finding:
+  rule        name of the rule
+  severity    "error", "warning", "info", or "unreadable" where the document could not be understood
+  message     what is wrong, as a sentence
+  pointer     JSON pointer (RFC 6901) into the document; what is missing has that of its owner
+  file        path of the document, from the root of the repository
+  line, column, end {line, column}
+              the place; both count from 1, columns in characters, `end` is the place after it
+  source      {file, line, column} of the Rust code that differs, or null
+  elsewhere   the place in another document, as file, line and column, or empty
+  says        {document, code}: what either side says, for people; empty where a side says nothing
+  fix         what to do, as a sentence
+  operations  operationIds of the operations that the finding concerns
+More keys may be added; these stay."#;
+
 /// Findings about one file.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
@@ -81,11 +98,25 @@ pub fn render(format: Format, about: &[About<'_>], sources: &Sources) -> String 
     }
 }
 
-/// Prints findings, and below them a line that sums them up, if there is one and no program reads along.
+/// Prints findings, and below them a summary, unless a program reads the output.
 pub fn print(format: Format, about: &[About<'_>], sources: &Sources, summary: &str) {
-    anstream::print!("{}", render(format, about, sources));
+    let mut text = render(format, about, sources);
     if format != Format::Json && !summary.is_empty() {
-        anstream::println!("{summary}");
+        text.push_str(summary);
+        text.push('\n');
+    }
+    write(&text);
+}
+
+/// Writes to standard output. A reader that has closed the pipe has read enough, which is not an error.
+pub fn write(text: &str) {
+    let mut output = anstream::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            // Standard error may be closed too; then nobody can be told.
+            let _ = writeln!(io::stderr(), "error: standard output: {error}");
+        }
+        _ => {}
     }
 }
 

@@ -1,103 +1,63 @@
-//! The command as it is run: what it prints, and how it exits.
+use super::{LIBRARY, TODAY, Workplace, edited};
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
-use crate::documents::{ANIMALS, edit};
-
-fn run(directory: &Path, arguments: &[&str]) -> (Option<i32>, String) {
-    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_xtask"))
-        .arg("breaking")
-        .args(arguments)
-        .current_dir(directory)
-        .env("CARGO_MANIFEST_DIR", directory.join("xtask"))
-        .output()
-        .unwrap();
-    let text = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-    (status.code(), text)
+fn workplace(revision: &str) -> Workplace {
+    Workplace::new(&[("old.yaml", LIBRARY), ("new.yaml", revision)])
 }
 
-fn workspace(spec: &str) -> tempfile::TempDir {
-    let directory = tempfile::tempdir().unwrap();
-    fs::create_dir_all(directory.path().join("openapi/released")).unwrap();
-    fs::write(directory.path().join("openapi/library.yaml"), spec).unwrap();
-    directory
+fn compare(revision: &str, more: &[&str]) -> (Option<i32>, String) {
+    workplace(revision).run(&[&["breaking", "old.yaml", "new.yaml", "--today", TODAY], more].concat())
 }
 
 #[test]
-fn nothing_released_and_nothing_named_is_no_comparison() {
-    let directory = workspace(ANIMALS);
-    let (code, said) = run(directory.path(), &[]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("nothing was released yet"), "{said}");
-}
-
-#[test]
-fn the_newest_release_is_the_base() {
-    let (revision, _) = edit(ANIMALS, "- name: limit", "maximum: 100", "maximum: 50");
-    let directory = workspace(&revision);
-    let released = directory.path().join("openapi/released");
-    fs::write(released.join("1.0.0.yaml"), ANIMALS).unwrap();
-    let (code, said) = run(directory.path(), &["--today", "2026-11-21"]);
-    assert_eq!(code, Some(1), "{said}");
+fn a_breaking_change_is_shown_with_both_places_and_exits_with_1() {
+    let (code, printed) = compare(&edited("maximum: 100\n", "maximum: 50\n"), &[]);
+    assert_eq!(code, Some(1), "{printed}");
+    let line = LIBRARY.lines().position(|line| line.ends_with("maximum: 100")).unwrap() + 1;
     for words in [
-        "error[request-parameter-max-decreased]: Parameter `limit` of operation `listBooks`: `maximum` went from 100 to 50",
-        "openapi/library.yaml:100:22",
-        "was at: openapi/released/1.0.0.yaml:100:22",
-        "Requests that were accepted until now are refused.",
+        &format!("new.yaml:{line}:"),
+        &format!("old.yaml:{line}:"),
+        "parameter `limit` of operation `listBooks`",
+        "`maximum` went from 100 to 50",
         "api-version-not-bumped",
-        "2 errors, 0 warnings, 0 for information",
+        "must be 2.0.0 or later",
     ] {
-        assert!(said.contains(words), "{words:?} is not in\n{said}");
+        assert!(printed.to_lowercase().contains(&words.to_lowercase()), "{words:?} is not in\n{printed}");
     }
-    fs::write(released.join("1.0.1.yaml"), &revision).unwrap();
-    let (code, said) =
-        run(directory.path(), &["--today", "2026-11-21", "--base", "openapi/released/1.0.1.yaml"]);
-    assert_eq!(code, Some(0), "{said}");
 }
 
 #[test]
-fn a_new_major_version_is_fine_where_only_the_version_is_asked_for() {
-    let (revision, _) = edit(ANIMALS, "- name: limit", "maximum: 100", "maximum: 50");
-    let (revision, _) = edit(&revision, "", "version: 1.0.0", "version: 2.0.0");
-    let directory = workspace(&revision);
-    fs::write(directory.path().join("openapi/released/1.0.0.yaml"), ANIMALS).unwrap();
-    assert_eq!(run(directory.path(), &[]).0, Some(1));
-    assert_eq!(run(directory.path(), &["--fail-on", "version"]).0, Some(0));
+fn equal_documents_exit_with_0() {
+    let (code, printed) = compare(LIBRARY, &[]);
+    assert_eq!(code, Some(0), "{printed}");
 }
 
 #[test]
-fn what_cannot_be_read_exits_with_2() {
-    let directory = workspace("openapi: [");
-    fs::write(directory.path().join("openapi/released/1.0.0.yaml"), ANIMALS).unwrap();
-    let (code, said) = run(directory.path(), &[]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("openapi/library.yaml:1"), "{said}");
-    let (code, said) = run(directory.path(), &["--base", "nowhere.yaml"]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("There is no such file"), "{said}");
-
-    let directory = workspace(ANIMALS);
-    fs::write(directory.path().join("openapi/released/1.0.0.yaml"), ANIMALS).unwrap();
-    assert_eq!(run(directory.path(), &[]).0, Some(0));
-    fs::write(directory.path().join("openapi/waivers.toml"), "[[").unwrap();
-    let (code, said) = run(directory.path(), &[]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("openapi/waivers.toml:1"), "{said}");
-
-    let broken = ANIMALS.replace("#/components/headers/RetryAfter", "#/components/headers/Nobody");
-    let directory = workspace(&broken);
-    fs::write(directory.path().join("openapi/released/1.0.0.yaml"), ANIMALS).unwrap();
-    let (code, said) = run(directory.path(), &[]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("the reference `#/components/headers/Nobody` leads nowhere"), "{said}");
+fn a_new_major_version_is_enough_where_only_the_version_counts() {
+    let revision = edited("maximum: 100\n", "maximum: 50\n").replace("version: 1.0.0", "version: 2.0.0");
+    assert_eq!(compare(&revision, &[]).0, Some(1));
+    assert_eq!(compare(&revision, &["--fail-on", "version"]).0, Some(0));
 }
 
 #[test]
-fn the_rules_are_printed() {
-    let directory = workspace(ANIMALS);
-    let (code, said) = run(directory.path(), &["--rules"]);
-    assert_eq!(code, Some(0));
-    assert!(said.contains("| `request-parameter-max-decreased` | error | major | error |"), "{said}");
+fn what_cannot_be_read_or_understood_exits_with_2() {
+    let (code, printed) = compare("openapi: [", &[]);
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("new.yaml:1"), "{printed}");
+    let (code, printed) = workplace(LIBRARY).run(&["breaking", "missing.yaml", "new.yaml"]);
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("missing.yaml") && printed.contains("no such file"), "{printed}");
+    let broken = LIBRARY.replace("#/components/headers/RetryAfter", "#/components/headers/Missing");
+    let (code, printed) = compare(&broken, &[]);
+    assert_eq!(code, Some(2), "{printed}");
+    assert_eq!(printed.matches("not-understood").count(), 1, "{printed}");
+}
+
+#[test]
+fn the_changelog_is_markdown_without_rules_and_lines() {
+    let revision = edited("maximum: 100\n", "maximum: 200\n").replace("version: 1.0.0", "version: 1.1.0");
+    let workplace = workplace(&revision);
+    let (code, printed) = workplace.run(&["changelog", "old.yaml", "new.yaml", "--today", TODAY]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.starts_with("## 1.1.0 (2026-11-21)\n\n### Changed\n\n- "), "{printed}");
+    assert!(printed.contains("`maximum` went from 100 to 200"), "{printed}");
 }

@@ -1,0 +1,48 @@
+//! `breaking`: compares two versions of a document.
+
+use std::path::Path;
+
+use crate::breaking::{FailOn, Outcome};
+use crate::report::{self, About, Sources};
+
+/// The options of the command.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// The options that the commands share.
+    #[command(flatten)]
+    pub common: super::Options,
+    /// What makes the command fail.
+    #[arg(long, value_enum, default_value_t)]
+    pub fail_on: FailOn,
+}
+
+/// Compares `revision` with `base`, the version that clients rely on. Returns the exit status.
+pub fn run(base: &Path, revision: &Path, options: &Options, root: &Path) -> u8 {
+    compare(base, revision, options, root).unwrap_or_else(|status| status)
+}
+
+fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Result<u8, u8> {
+    let common = &options.common;
+    let config = common.load_config(revision, root)?;
+    // Reading takes most of the time, and the two files are independent.
+    let (base, revision) = std::thread::scope(|scope| {
+        let reading = scope.spawn(|| common.load_document(base, root));
+        let revision = common.load_document(revision, root);
+        (reading.join().unwrap_or(Err(2)), revision)
+    });
+    let (base, revision) = (base?, revision?);
+    let outcome = Outcome::of(&base, &revision, &config, common.today());
+    let mut files = vec![
+        (base.path.as_str(), base.text.as_str()),
+        (&revision.path, &revision.text),
+        (&config.path, &config.text),
+    ];
+    files.dedup_by_key(|(path, _)| *path);
+    let findings = outcome.by_file(&files);
+    let about: Vec<_> =
+        files.iter().zip(&findings).map(|((path, text), findings)| About { path, text, findings }).collect();
+    let summary = format!("{} against {}: {}", revision.path, base.path, outcome.summary());
+    report::print(common.format, &about, &Sources::new(root), &summary);
+    Ok(outcome.exit_code(options.fail_on))
+}

@@ -1,0 +1,21 @@
+//! `changelog`: the difference between two versions for people who use the API, in Markdown.
+
+use std::path::Path;
+
+use crate::breaking::{Outcome, changelog, version};
+use crate::report;
+
+/// Prints the entry for `revision`, the version after `base`. Returns the exit status.
+pub fn run(base: &Path, revision: &Path, options: &super::Options, root: &Path) -> u8 {
+    entry(base, revision, options, root).unwrap_or_else(|status| status)
+}
+
+fn entry(base: &Path, revision: &Path, options: &super::Options, root: &Path) -> Result<u8, u8> {
+    let config = options.load_config(revision, root)?;
+    let base = options.load_document(base, root)?;
+    let revision = options.load_document(revision, root)?;
+    let outcome = Outcome::of(&base, &revision, &config, options.today());
+    let (from, to) = (version::text(&base), version::text(&revision));
+    report::write(&changelog(&outcome.changes, Some(from), to, &options.today().to_string()));
+    Ok(0)
+}

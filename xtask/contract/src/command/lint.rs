@@ -1,0 +1,63 @@
+//! `lint`: checks one document by itself.
+
+use std::path::Path;
+
+use super::{exit_status, summary};
+use crate::lint::lint;
+use crate::registry;
+use crate::report::{self, About, Sources};
+
+/// The options of the command.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// The options that the commands share.
+    #[command(flatten)]
+    pub common: super::Options,
+    /// Print the table of all rules, and check nothing.
+    #[arg(long)]
+    pub rules: bool,
+    /// Print one rule with an example, and check nothing.
+    #[arg(long, value_name = "RULE")]
+    pub explain: Option<String>,
+}
+
+/// Runs the command. Paths in JSON and in annotations begin at `root`. Returns the exit status.
+pub fn run(path: &Path, options: &Options, root: &Path) -> u8 {
+    if options.rules {
+        report::write(&registry::table());
+        return 0;
+    }
+    if let Some(name) = &options.explain {
+        return explain(name);
+    }
+    check(path, options, root).unwrap_or_else(|status| status)
+}
+
+fn check(path: &Path, options: &Options, root: &Path) -> Result<u8, u8> {
+    let options = &options.common;
+    let config = options.load_config(path, root)?;
+    let document = options.load_document(path, root)?;
+    let (findings, unused) = config.apply(lint(&document, options.today()));
+    let about = [
+        About { path: &config.path, text: &config.text, findings: &unused },
+        About { path: &document.path, text: &document.text, findings: &findings },
+    ];
+    let summary = format!("{}: {}", document.path, summary(&findings));
+    report::print(options.format, &about, &Sources::new(root), &summary);
+    Ok(exit_status(&findings))
+}
+
+fn explain(name: &str) -> u8 {
+    match registry::explain(name) {
+        Some(text) => {
+            report::write(&text);
+            0
+        }
+        None => {
+            let near = registry::nearest(name).map(|near| format!("; did you mean `{near}`?"));
+            anstream::eprintln!("error: there is no rule `{name}`{}", near.unwrap_or_default());
+            2
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The commands, for any document and any repository.
+//!
+//! A command prints what it finds on standard output and returns its exit status: 0 if nothing is wrong, 1 if
+//! something is, 2 if a file could not be read or used.
+
+// pub mod breaking;
+// pub mod changelog;
+pub mod lint;
+
+use std::path::{Path, PathBuf};
+
+use jiff::Zoned;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::config::{Config, Unusable};
+use crate::document::{Document, Unreadable};
+use crate::finding::{Finding, Severity};
+use crate::report::{self, About, Format, Sources};
+use crate::rule::Profile;
+
+/// The options that the commands share.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// The configuration [default: contract.toml beside the document, if it is there].
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The rules that apply, instead of the configuration's profile [default: recommended].
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    pub profile: Option<Profile>,
+    /// The day that dates in the document are compared with, as YYYY-MM-DD [default: today, UTC].
+    #[arg(long, value_name = "DATE")]
+    pub today: Option<Date>,
+    /// The format of the findings.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub format: Format,
+}
+
+impl Options {
+    /// The day that dates are compared with.
+    pub fn today(&self) -> Date {
+        self.today.unwrap_or_else(|| Zoned::now().with_time_zone(TimeZone::UTC).date())
+    }
+
+    /// The configuration for a document. What is wrong with it is printed.
+    ///
+    /// # Errors
+    /// The exit status.
+    pub fn load_config(&self, document: &Path, root: &Path) -> Result<Config, u8> {
+        let config = Config::load(self.config.as_deref(), document);
+        config.map(|config| config.with_profile(self.profile)).map_err(|unusable| {
+            let Unusable { path, text, findings } = &unusable;
+            let about = About { path, text, findings };
+            report::print(self.format, &[about], &Sources::new(root), "");
+            2
+        })
+    }
+
+    /// A document. What is wrong with the file is printed.
+    ///
+    /// # Errors
+    /// The exit status.
+    pub fn load_document(&self, path: &Path, root: &Path) -> Result<Document, u8> {
+        Document::load(path).map_err(|unreadable| {
+            let finding = Finding::from(&unreadable);
+            let Unreadable { path, text, .. } = &unreadable;
+            let about = About { path, text, findings: &[finding] };
+            report::print(self.format, &[about], &Sources::new(root), "");
+            2
+        })
+    }
+}
+
+/// The exit status for findings: 0 without errors, 1 with errors, 2 if something could not be read.
+pub fn exit_status(findings: &[Finding]) -> u8 {
+    match findings.iter().map(|finding| finding.severity).max() {
+        None | Some(Severity::Info | Severity::Warning) => 0,
+        Some(Severity::Error) => 1,
+        Some(Severity::Unreadable) => 2,
+    }
+}
+
+/// The number of findings by severity, as `2 errors, 1 warning`.
+pub fn summary(findings: &[Finding]) -> String {
+    let counted = |severity, what: &str| {
+        let count = findings.iter().filter(|finding| finding.severity == severity).count();
+        let plural = if count == 1 { "" } else { "s" };
+        (count > 0).then(|| format!("{count} {what}{plural}"))
+    };
+    let counts: Vec<_> = [
+        counted(Severity::Unreadable, "unreadable place"),
+        counted(Severity::Error, "error"),
+        counted(Severity::Warning, "warning"),
+        counted(Severity::Info, "note"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") }
+}

@@ -1,0 +1,291 @@
+//! The configuration file of the tools, `contract.toml`; `README.md` describes its format.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use clap::ValueEnum;
+use jiff::civil::Date;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::document::Span;
+use crate::finding::{Finding, Severity, Subject, shortened};
+use crate::registry;
+use crate::rule::Profile;
+
+/// The name of the file, looked for in the directory of the document.
+pub const FILE: &str = "contract.toml";
+
+/// Which rules apply, with which severity, and what is accepted.
+#[derive(Debug)]
+pub struct Config {
+    /// The path of the file; empty if there is none.
+    pub path: String,
+    /// The text of the file.
+    pub text: String,
+    /// The rules that apply unless `severities` says otherwise.
+    pub profile: Profile,
+    severities: BTreeMap<String, Option<Severity>>,
+    ignores: Vec<(Ignore, Range<usize>)>,
+    /// Breaking changes that are made on purpose.
+    pub waivers: Vec<Waiver>,
+}
+
+/// An accepted finding.
+#[derive(Debug)]
+struct Ignore {
+    rule: String,
+    /// JSON pointer; everything below it is covered too.
+    at: String,
+}
+
+/// A breaking change that is made on purpose.
+#[derive(Clone, Debug)]
+pub struct Waiver {
+    /// The name of the rule.
+    pub rule: String,
+    /// JSON pointer of the change in either document.
+    pub at: Option<String>,
+    /// The only operation that the change concerns.
+    pub operation: Option<String>,
+    /// Why the change is made.
+    pub reason: String,
+    /// The last day on which the waiver holds.
+    pub until: Date,
+    /// The first line of the entry.
+    pub span: Span,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    profile: Option<Spanned<String>>,
+    #[serde(default)]
+    rules: BTreeMap<Spanned<String>, Spanned<String>>,
+    #[serde(default)]
+    ignore: Vec<Spanned<WrittenIgnore>>,
+    #[serde(default)]
+    waiver: Vec<Spanned<WrittenWaiver>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenIgnore {
+    rule: Spanned<String>,
+    at: String,
+    reason: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenWaiver {
+    rule: Spanned<String>,
+    at: Option<String>,
+    operation: Option<String>,
+    reason: Spanned<String>,
+    until: Spanned<toml::Value>,
+}
+
+impl Default for Config {
+    /// The configuration of a document that has none: profile `recommended`.
+    fn default() -> Self {
+        Self {
+            path: String::new(),
+            text: String::new(),
+            profile: Profile::Recommended,
+            severities: BTreeMap::new(),
+            ignores: Vec::new(),
+            waivers: Vec::new(),
+        }
+    }
+}
+
+/// A configuration file that cannot be used.
+#[derive(Debug)]
+pub struct Unusable {
+    /// The path of the file.
+    pub path: String,
+    /// The text of the file, as far as it could be read.
+    pub text: String,
+    /// Everything that is wrong with it.
+    pub findings: Vec<Finding>,
+}
+
+impl Config {
+    /// Reads `file`, or else `contract.toml` in the directory of `document` if it is there.
+    ///
+    /// # Errors
+    /// [`Unusable`] if the file cannot be read or holds anything that is not defined.
+    pub fn load(file: Option<&Path>, document: &Path) -> Result<Self, Unusable> {
+        let found = file.map_or_else(|| beside(document), Path::to_owned);
+        let path = found.display().to_string();
+        match fs::read_to_string(&found) {
+            Ok(text) => Self::parse(path, text),
+            Err(error) if file.is_none() && error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => {
+                let finding = problem("", 0..0, format!("the configuration cannot be read: {error}."));
+                Err(Unusable { path, text: String::new(), findings: vec![finding] })
+            }
+        }
+    }
+
+    /// Reads the text of a configuration file.
+    ///
+    /// # Errors
+    /// [`Unusable`], with every entry that cannot be used.
+    pub fn parse(path: String, text: String) -> Result<Self, Unusable> {
+        let written: Written = match toml::from_str(&text) {
+            Ok(written) => written,
+            Err(error) => {
+                let message = format!("{}.", error.message().trim_end_matches('.'));
+                let finding = problem(&text, error.span().unwrap_or_default(), message);
+                return Err(Unusable { path, text, findings: vec![finding] });
+            }
+        };
+        let mut findings = Vec::new();
+        let mut wrong = |range: Range<usize>, message: String| findings.push(problem(&text, range, message));
+        let mut config = Self::default();
+        if let Some(profile) = written.profile {
+            match Profile::from_str(profile.get_ref(), false) {
+                Ok(known) => config.profile = known,
+                Err(_) => wrong(profile.span(), "`profile` is `spec`, `recommended` or `strict`.".to_owned()),
+            }
+        }
+        for (name, severity) in written.rules {
+            known_rule(&name, &mut wrong);
+            match setting(severity.get_ref()) {
+                Some(severity) => drop(config.severities.insert(name.into_inner(), severity)),
+                None => wrong(
+                    severity.span(),
+                    format!(
+                        "the severity of a rule is `error`, `warning`, `info` or `off`, not `{}`.",
+                        shortened(severity.get_ref())
+                    ),
+                ),
+            }
+        }
+        for entry in written.ignore {
+            let span = entry.span();
+            let WrittenIgnore { rule, at, reason } = entry.into_inner();
+            known_rule(&rule, &mut wrong);
+            given(&reason, &mut wrong);
+            config.ignores.push((Ignore { rule: rule.into_inner(), at }, span));
+        }
+        for entry in written.waiver {
+            let span = location(&text, entry.span());
+            let WrittenWaiver { rule, at, operation, reason, until } = entry.into_inner();
+            known_rule(&rule, &mut wrong);
+            given(&reason, &mut wrong);
+            if at.is_none() && operation.is_none() {
+                wrong(rule.span(), "a waiver needs `at`, `operation` or both.".to_owned());
+            }
+            let day = until.get_ref().as_str().map_or_else(|| until.get_ref().to_string(), str::to_owned);
+            let Ok(day) = day.parse() else {
+                wrong(until.span(), "`until` is a date, as `2027-01-31`.".to_owned());
+                continue;
+            };
+            let (rule, reason) = (rule.into_inner(), reason.into_inner());
+            config.waivers.push(Waiver { rule, at, operation, reason, until: day, span });
+        }
+        if findings.is_empty() {
+            Ok(Self { path, text, ..config })
+        } else {
+            Err(Unusable { path, text, findings })
+        }
+    }
+
+    /// With another profile than the file's.
+    #[must_use]
+    pub fn with_profile(mut self, profile: Option<Profile>) -> Self {
+        self.profile = profile.unwrap_or(self.profile);
+        self
+    }
+
+    /// The severity of a rule's findings; `None` if the rule is off. A rule that the registry does not know
+    /// reports that something could not be read, and is always on.
+    pub fn severity(&self, rule: &str, default: Severity) -> Option<Severity> {
+        let in_profile = || registry::find(rule).is_none_or(|rule| rule.profile <= self.profile);
+        match self.severities.get(rule) {
+            Some(severity) => *severity,
+            None => in_profile().then_some(default),
+        }
+    }
+
+    /// Applies severities and ignores. Returns the findings that are left, and a finding about the
+    /// configuration for each ignore without effect.
+    pub fn apply(&self, findings: Vec<Finding>) -> (Vec<Finding>, Vec<Finding>) {
+        let mut used = vec![false; self.ignores.len()];
+        let mut left = Vec::with_capacity(findings.len());
+        for mut finding in findings {
+            let Some(severity) = self.severity(&finding.rule, finding.severity) else { continue };
+            finding.severity = severity;
+            let covering = self.ignores.iter().position(|(ignore, _)| ignore.covers(&finding));
+            match covering {
+                Some(position) => used[position] = true,
+                None => left.push(finding),
+            }
+        }
+        let unused = self.ignores.iter().zip(used).filter(|(_, used)| !used);
+        let unused = unused.map(|((ignore, range), _)| {
+            let message = format!("nothing at `{}` breaks the rule `{}`.", ignore.at, ignore.rule);
+            Finding::new(Severity::Warning, "ignore-unused", "", location(&self.text, range.clone()))
+                .message(&Subject::document(), message)
+                .fix("Delete the entry, or correct `rule` and `at`.")
+        });
+        (left, unused.collect())
+    }
+}
+
+impl Ignore {
+    fn covers(&self, finding: &Finding) -> bool {
+        let below = finding.pointer.strip_prefix(&self.at);
+        finding.rule == self.rule && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+fn beside(document: &Path) -> PathBuf {
+    document.parent().unwrap_or(Path::new("")).join(FILE)
+}
+
+fn known_rule(name: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String)) {
+    if registry::find(name.get_ref()).is_none() {
+        let near = registry::nearest(name.get_ref()).map(|near| format!(" Did you mean `{near}`?"));
+        let near = near.unwrap_or_default();
+        wrong(name.span(), format!("there is no rule `{}`.{near}", shortened(name.get_ref())));
+    }
+}
+
+fn given(reason: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String)) {
+    if reason.get_ref().trim().is_empty() {
+        wrong(reason.span(), "`reason` must say why.".to_owned());
+    }
+}
+
+fn setting(text: &str) -> Option<Option<Severity>> {
+    Some(match text {
+        "off" => None,
+        "info" => Some(Severity::Info),
+        "warning" => Some(Severity::Warning),
+        "error" => Some(Severity::Error),
+        _ => return None,
+    })
+}
+
+fn problem(text: &str, range: Range<usize>, message: String) -> Finding {
+    Finding::new(Severity::Unreadable, "configuration", "", location(text, range))
+        .message(&Subject::document(), message)
+        .fix("Nothing was checked. Fix this first.")
+}
+
+/// A place in the text, at most to the end of its first line.
+fn location(text: &str, range: Range<usize>) -> Span {
+    let start = text.floor_char_boundary(range.start.min(text.len()));
+    let line_end = text[start..].find('\n').map_or(text.len(), |length| start + length);
+    let end = text.floor_char_boundary(range.end.clamp(start, line_end));
+    let before = &text[..start];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    Span { start, end, line, column }
+}

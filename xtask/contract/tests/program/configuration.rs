@@ -1,0 +1,111 @@
+use super::{LIBRARY, TODAY, Workplace, edited};
+
+const FILE: &str = "contract.toml";
+
+/// A document without a contact, which only the profiles from `recommended` on complain about.
+fn without_contact() -> String {
+    let start = LIBRARY.find("  contact:\n").unwrap();
+    let end = start + LIBRARY[start..].find("  license:\n").unwrap();
+    format!("{}{}", &LIBRARY[..start], &LIBRARY[end..])
+}
+
+fn lint(document: &str, configuration: Option<&str>, more: &[&str]) -> (Option<i32>, String) {
+    let workplace = Workplace::new(&[("library.yaml", document)]);
+    if let Some(text) = configuration {
+        workplace.write(FILE, text.as_bytes());
+    }
+    workplace.run(&[&["lint", "library.yaml", "--today", TODAY], more].concat())
+}
+
+#[test]
+fn the_profile_is_recommended_unless_the_file_or_the_option_names_another() {
+    let document = without_contact();
+    for (configuration, more, found) in [
+        (None, &[][..], true),
+        (Some("profile = \"spec\""), &[], false),
+        (Some("profile = \"spec\""), &["--profile", "recommended"], true),
+        (Some("profile = \"recommended\""), &["--profile", "spec"], false),
+    ] {
+        let (_, printed) = lint(&document, configuration, more);
+        assert_eq!(printed.contains("info-contact"), found, "{configuration:?} {more:?}: {printed}");
+    }
+}
+
+#[test]
+fn a_rule_can_be_off_or_have_another_severity() {
+    let document = without_contact();
+    for (severity, code, shown) in
+        [("off", 0, "no findings"), ("info", 0, "1 note"), ("warning", 0, "1 warning"), ("error", 1, "1 error")]
+    {
+        let (status, printed) =
+            lint(&document, Some(&format!("[rules]\ninfo-contact = \"{severity}\"\n")), &[]);
+        assert_eq!(status, Some(code), "{printed}");
+        assert!(printed.contains(shown), "{severity}: {printed}");
+    }
+    // The configuration wins over the profile.
+    let (status, printed) =
+        lint(&document, Some("profile = \"spec\"\n[rules]\ninfo-contact = \"error\"\n"), &[]);
+    assert_eq!(status, Some(1), "{printed}");
+}
+
+#[test]
+fn an_ignore_covers_its_rule_at_its_place_and_below_and_is_reported_when_it_covers_nothing() {
+    let document = without_contact();
+    let ignore = |rule: &str, at: &str| {
+        format!("[[ignore]]\nrule = \"{rule}\"\nat = \"{at}\"\nreason = \"The team has no address.\"\n")
+    };
+    let (status, printed) = lint(&document, Some(&ignore("info-contact", "/info")), &[]);
+    assert_eq!((status, printed.as_str()), (Some(0), "library.yaml: no findings\n"));
+    for other in [ignore("info-license", "/info"), ignore("info-contact", "/inf")] {
+        let (_, printed) = lint(&document, Some(&other), &[]);
+        assert!(printed.contains("info-contact"), "{printed}");
+        assert!(printed.contains("ignore-unused") && printed.contains("contract.toml:1"), "{printed}");
+    }
+}
+
+#[test]
+fn what_is_not_defined_in_a_configuration_is_an_error_at_its_line() {
+    for (text, line, message) in [
+        ("profile = \"loose\"\n", 1, "`spec`, `recommended` or `strict`"),
+        ("\nprofil = \"spec\"\n", 2, "unknown field `profil`"),
+        ("[rules]\ninfo-contacts = \"off\"\n", 2, "Did you mean `info-contact`?"),
+        ("[rules]\ninfo-contact = \"loud\"\n", 2, "not `loud`"),
+        ("[[ignore]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"\"\n", 4, "`reason` must say why"),
+        ("[[ignore]]\nrule = \"info-contact\"\nreason = \"x\"\n", 1, "missing field `at`"),
+        ("[[waiver]]\nrule = \"info-contact\"\nreason = \"x\"\nuntil = 2027-01-31\n", 2, "`at`, `operation` or both"),
+        (
+            "[[waiver]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"x\"\nuntil = \"soon\"\n",
+            5,
+            "`until` is a date",
+        ),
+        ("profile = [\n", 1, ""),
+    ] {
+        let (status, printed) = lint(LIBRARY, Some(text), &[]);
+        assert_eq!(status, Some(2), "{text}: {printed}");
+        assert!(printed.contains(message), "{text}: {printed}");
+        assert!(printed.contains(&format!("contract.toml:{line}:")), "{text}: {printed}");
+    }
+    let (status, printed) = lint(LIBRARY, None, &["--config", "missing.toml"]);
+    assert_eq!(status, Some(2), "{printed}");
+    assert!(printed.contains("missing.toml"), "{printed}");
+}
+
+#[test]
+fn a_waiver_makes_a_breaking_change_an_addition_until_its_day() {
+    let revision = edited("maximum: 100\n", "maximum: 50\n").replace("version: 1.0.0", "version: 1.1.0");
+    let workplace = Workplace::new(&[("old.yaml", LIBRARY), ("new.yaml", &revision)]);
+    let (status, printed) = workplace.run(&["breaking", "old.yaml", "new.yaml", "--today", TODAY]);
+    assert_eq!(status, Some(1), "{printed}");
+    let rule = printed.split_once("error[request-").and_then(|(_, rest)| rest.split_once(']')).unwrap().0;
+    let waiver = format!(
+        "[[waiver]]\nrule = \"request-{rule}\"\noperation = \"listBooks\"\nreason = \"No client asks for more.\"\n\
+         until = 2026-12-31\n"
+    );
+    workplace.write(FILE, waiver.as_bytes());
+    let (status, printed) = workplace.run(&["breaking", "old.yaml", "new.yaml", "--today", TODAY]);
+    assert_eq!(status, Some(0), "{printed}");
+    assert!(printed.contains("No client asks for more."), "{printed}");
+    let (status, printed) = workplace.run(&["breaking", "old.yaml", "new.yaml", "--today", "2027-01-01"]);
+    assert_eq!(status, Some(1), "{printed}");
+    assert!(printed.contains("waiver-expired") && printed.contains("contract.toml:1"), "{printed}");
+}
