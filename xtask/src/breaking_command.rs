@@ -13,22 +13,12 @@ use crate::report::Sources;
 use crate::report::{self, About, Output};
 use crate::written::Document;
 use contract::breaking::waivers::{self, Waivers};
-use contract::breaking::{Change, compare, newest, version};
+use contract::breaking::{FailOn, Outcome, newest};
 
 /// The file, the released ones and the waivers, from the root of the workspace.
 const SPEC: &str = "openapi/animal-store.yaml";
 const RELEASED: &str = "openapi/released";
 const WAIVERS: &str = "openapi/waivers.toml";
-
-/// What makes the command fail.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum FailOn {
-    /// A breaking change, or a version that is too low.
-    #[default]
-    Breaking,
-    /// A version that is too low for what changed; breaking with a new major version is fine.
-    Version,
-}
 
 /// What the command is asked to do.
 #[derive(Clone, Debug, clap::Args)]
@@ -51,68 +41,6 @@ pub struct Arguments {
     /// Print the table of rules, and compare nothing.
     #[arg(long)]
     pub rules: bool,
-}
-
-/// What the comparison came to.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    /// What changed, waived or not.
-    pub changes: Vec<Change>,
-    /// What is wrong with the version, if anything.
-    pub version: Option<Change>,
-    /// What is wrong with the waivers.
-    pub waivers: Vec<Change>,
-}
-
-impl Outcome {
-    /// Compares two documents and judges the version, after the waivers had their say.
-    pub fn of(base: &Document, revision: &Document, waivers: &Waivers, today: Date) -> Self {
-        let mut changes = compare(base, revision, today);
-        let waivers = waivers.apply(&mut changes, today);
-        let version = version::judge(base, revision, &changes);
-        Self { changes, version, waivers }
-    }
-
-    /// Everything there is to say, the worst of the changes first.
-    pub fn all(&self) -> impl Iterator<Item = &Change> {
-        self.version.iter().chain(&self.waivers).chain(&self.changes)
-    }
-
-    /// The findings in each of these files.
-    pub fn by_file(&self, files: &[(&str, &str)]) -> Vec<Vec<Finding>> {
-        let in_file =
-            |file: &str| self.all().filter(|change| change.place.file == file).map(Change::finding).collect();
-        files.iter().map(|(file, _)| in_file(file)).collect()
-    }
-
-    /// 0 when nothing breaks, 1 when something does or the version is too low, 2 when something could not
-    /// be read.
-    pub fn exit_code(&self, fail_on: FailOn) -> u8 {
-        let unreadable = self.changes.iter().any(|change| change.rule.severity == Severity::Unreadable);
-        let breaking = match fail_on {
-            FailOn::Breaking => self.all().any(Change::breaks),
-            FailOn::Version => self.version.iter().chain(&self.waivers).any(Change::breaks),
-        };
-        if unreadable { 2 } else { u8::from(breaking) }
-    }
-
-    /// How many changes of each severity there are, in words.
-    pub fn summary(&self) -> String {
-        let count = |severity| self.all().filter(|change| change.severity() == severity).count();
-        let counted =
-            |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        let unreadable = match count(Severity::Unreadable) {
-            0 => String::new(),
-            places => format!("{} not understood, ", counted(places, "place")),
-        };
-        let waived = match self.changes.iter().filter(|change| change.waived.is_some()).count() {
-            0 => String::new(),
-            waived => format!(" ({waived} waived)"),
-        };
-        let (errors, warnings) =
-            (counted(count(Severity::Error), "error"), counted(count(Severity::Warning), "warning"));
-        format!("{unreadable}{errors}, {warnings}, {} for information{waived}", count(Severity::Info))
-    }
 }
 
 /// Runs the command.
@@ -169,7 +97,7 @@ pub fn run(arguments: &Arguments, today: Date) -> ExitCode {
         vec![(base.path.as_str(), base.text.as_str()), (&revision.path, &revision.text), (&name, &text)];
     files.dedup_by_key(|(path, _)| *path);
     let summary = format!("{} against {}: {}", revision.path, base.path, outcome.summary());
-    let findings = outcome.by_file(&files);
+    let findings: Vec<_> = files.iter().map(|(path, _)| outcome.in_file(path)).collect();
     let about: Vec<_> =
         files.iter().zip(&findings).map(|((path, text), findings)| About { path, text, findings }).collect();
     report::print(format, &about, &sources, &summary);

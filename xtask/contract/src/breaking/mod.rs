@@ -26,6 +26,7 @@ mod header;
 mod locate;
 mod media_type;
 mod operation;
+mod outcome;
 mod parameter;
 mod paths;
 mod released;
@@ -44,6 +45,7 @@ pub mod waivers;
 
 pub use change::{Change, Location};
 pub use changelog::changelog;
+pub use outcome::{FailOn, Outcome};
 pub use released::newest;
 
 use jiff::civil::Date;

@@ -2,7 +2,7 @@
 
 use contract::breaking::{changelog, compare};
 
-use crate::documents::{ANIMALS, SHAPES, TODAY, changes, document, edit};
+use crate::documents::{LIBRARY, SHAPES, TODAY, changes, document, edit};
 
 #[test]
 fn the_first_release_and_one_of_mere_words() {
@@ -15,7 +15,7 @@ fn the_first_release_and_one_of_mere_words() {
 
 #[test]
 fn changes_are_grouped_and_told_to_those_they_concern() {
-    let (text, _) = edit(ANIMALS, "- name: limit", "maximum: 100", "maximum: 50");
+    let (text, _) = edit(LIBRARY, "- name: limit", "maximum: 100", "maximum: 50");
     let (text, _) = edit(&text, "", "default: 20", "default: 30");
     let (text, _) = edit(
         &text,
@@ -30,7 +30,7 @@ fn changes_are_grouped_and_told_to_those_they_concern() {
         "operationId: createBook\n      deprecated: true\n      x-deprecated-since: '2026-11-21'\n      x-sunset: '2031-01-31'\n",
     );
     let (text, _) = edit(&text, "", "enum: [available, pending, sold]", "enum: [available, pending]");
-    let changes = changes(ANIMALS, &text);
+    let changes = changes(LIBRARY, &text);
     assert_eq!(changelog(&changes, Some("1.0.0"), "2.0.0", "2026-12-01"), include_str!("changelog.md"));
 }
 

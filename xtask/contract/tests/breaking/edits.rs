@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use contract::breaking::rules;
 use serde::Deserialize;
 
-use crate::documents::{ANIMALS, SHAPES, changes, edit, edit_from};
+use crate::documents::{LIBRARY, SHAPES, changes, edit, edit_from};
 
 const RENDERED: &str = include_str!("compared.md");
 
@@ -40,7 +40,7 @@ fn table() -> Vec<Edit> {
 
 impl Edit {
     fn original(&self) -> &'static str {
-        if self.document == "shapes" { SHAPES } else { ANIMALS }
+        if self.document == "shapes" { SHAPES } else { LIBRARY }
     }
 
     fn edited(&self) -> String {
@@ -123,7 +123,7 @@ fn the_rendered_table_is_the_table() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/breaking/compared.md");
         std::fs::write(path, rendered).unwrap();
     } else {
-        assert_eq!(rendered, RENDERED, "write it anew: UPDATE=1 cargo test -p xtask --test breaking");
+        assert_eq!(rendered, RENDERED, "write it anew: UPDATE=1 cargo test -p contract --test breaking");
     }
 }
 

@@ -1,21 +1,21 @@
 //! The version gate and the waivers.
 
-use contract::breaking::command::{FailOn, Outcome};
 use contract::breaking::waivers::Waivers;
+use contract::breaking::{FailOn, Outcome};
 use jiff::civil::date;
 
-use crate::documents::{ANIMALS, TODAY, document, edit};
+use crate::documents::{LIBRARY, TODAY, document, edit};
 
 fn breaking() -> String {
-    edit(ANIMALS, "- name: limit", "maximum: 100", "maximum: 50").0
+    edit(LIBRARY, "- name: limit", "maximum: 100", "maximum: 50").0
 }
 
 fn additive() -> String {
-    edit(ANIMALS, "- name: limit", "maximum: 100", "maximum: 200").0
+    edit(LIBRARY, "- name: limit", "maximum: 100", "maximum: 200").0
 }
 
 fn words() -> String {
-    edit(ANIMALS, "", "title: Library", "title: Books").0
+    edit(LIBRARY, "", "title: Library", "title: Books").0
 }
 
 fn outcome(base: &str, revision: &str, version: &str, waivers: &str) -> Outcome {
@@ -43,7 +43,7 @@ fn the_version_must_grow_with_the_contract() {
         (words(), "'1.0'", "api-version-unreadable", 1),
         (words(), "1", "api-version-unreadable", 1),
     ] {
-        let outcome = outcome(ANIMALS, &revision, version, "");
+        let outcome = outcome(LIBRARY, &revision, version, "");
         let said = outcome.version.as_ref().map(|change| change.rule.name.as_ref()).unwrap_or_default();
         assert_eq!(said, rule, "{version}");
         assert_eq!(outcome.exit_code(FailOn::Version), exit_code, "{version}");
@@ -54,7 +54,7 @@ fn the_version_must_grow_with_the_contract() {
 
 #[test]
 fn the_gate_says_what_the_version_must_become_and_why() {
-    let outcome = outcome(ANIMALS, &breaking(), "1.1.0", "");
+    let outcome = outcome(LIBRARY, &breaking(), "1.1.0", "");
     let version = outcome.version.unwrap();
     assert_eq!((version.place.pointer.as_str(), version.place.span.line), ("/info/version", 5));
     assert_eq!(
@@ -73,7 +73,7 @@ fn before_1_0_0_the_minor_version_stands_for_the_major_one() {
         (additive(), "0.3.2", ""),
         (additive(), "0.3.1", "api-version-not-bumped"),
     ] {
-        let outcome = outcome(&old(ANIMALS), &revision, version, "");
+        let outcome = outcome(&old(LIBRARY), &revision, version, "");
         let said = outcome.version.as_ref().map(|change| change.rule.name.as_ref()).unwrap_or_default();
         assert_eq!(said, rule, "{version}");
     }
@@ -97,14 +97,14 @@ fn a_waiver_makes_a_breaking_change_a_mere_change() {
         .replace("operation = \"listBooks\"", "pointer = \"/paths/~1books/get/parameters/0/schema/maximum\"");
     let text_date = GOOD.replace("2027-01-31", "\"2026-11-21\"");
     for waivers in [GOOD, &pointer, &text_date] {
-        let outcome = outcome(ANIMALS, &breaking(), "1.1.0", waivers);
+        let outcome = outcome(LIBRARY, &breaking(), "1.1.0", waivers);
         assert_eq!(waiver_rules(&outcome), [""; 0]);
         assert_eq!(outcome.changes[0].waived.as_deref(), Some("Nobody asks for more than 50."));
         assert!(outcome.version.is_none());
         assert_eq!(outcome.exit_code(FailOn::Breaking), 0);
         assert!(outcome.summary().contains("(1 waived)"), "{}", outcome.summary());
     }
-    let same_version = outcome(ANIMALS, &breaking(), "1.0.0", GOOD);
+    let same_version = outcome(LIBRARY, &breaking(), "1.0.0", GOOD);
     assert_eq!(same_version.version.unwrap().rule.name, "api-version-not-bumped");
 }
 
@@ -130,7 +130,7 @@ fn a_bad_waiver_waives_nothing_and_is_told_with_its_line() {
         ("listBooks", "createBook", "warning waiver-unused", "no change"),
     ] {
         assert!(GOOD.contains(old), "{old}");
-        let outcome = outcome(ANIMALS, &breaking(), "2.0.0", &GOOD.replace(old, new));
+        let outcome = outcome(LIBRARY, &breaking(), "2.0.0", &GOOD.replace(old, new));
         assert_eq!(waiver_rules(&outcome), [rule], "{new}");
         let finding = &outcome.waivers[0];
         assert!(finding.what.contains(words), "{}", finding.what);
@@ -142,9 +142,9 @@ fn a_bad_waiver_waives_nothing_and_is_told_with_its_line() {
 
 #[test]
 fn a_waiver_for_one_operation_does_not_cover_a_change_of_several() {
-    let (revision, _) = edit(ANIMALS, "    Error:", "minimum: 400", "minimum: 300");
+    let (revision, _) = edit(LIBRARY, "    Error:", "minimum: 400", "minimum: 300");
     let waiver = GOOD.replace("request-parameter-max-decreased", "response-property-min-decreased");
-    let outcome = outcome(ANIMALS, &revision, "2.0.0", &waiver);
+    let outcome = outcome(LIBRARY, &revision, "2.0.0", &waiver);
     assert_eq!(waiver_rules(&outcome), ["warning waiver-unused"]);
     assert_eq!(outcome.changes[0].operations, ["listBooks", "createBook", "getBook"]);
 }

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use contract::breaking::Change;
 use contract::finding::Severity;
 use proptest::prelude::*;
-use xtask::bench::generate;
 
-use crate::documents::{ANIMALS, SHAPES, changes, small, with_schema};
+use crate::documents::{LIBRARY, SHAPES, changes, small, with_schema};
+use crate::generate;
 
 fn names(changes: &[Change]) -> Vec<&str> {
     changes.iter().map(|change| change.rule.name.as_ref()).collect()
@@ -16,16 +16,16 @@ fn names(changes: &[Change]) -> Vec<&str> {
 
 #[test]
 fn a_document_is_the_same_as_itself() {
-    for text in [ANIMALS, SHAPES, &generate::document(30)] {
+    for text in [LIBRARY, SHAPES, &generate::document(30)] {
         assert_eq!(names(&changes(text, text)), [""; 0]);
     }
 }
 
 #[test]
 fn the_place_of_a_change_is_its_line_in_both_files() {
-    let revision = ANIMALS.replace("maximum: 599", "maximum: 499");
-    let changes = changes(ANIMALS, &revision);
-    let line = 1 + ANIMALS.lines().position(|line| line.contains("maximum: 599")).unwrap();
+    let revision = LIBRARY.replace("maximum: 599", "maximum: 499");
+    let changes = changes(LIBRARY, &revision);
+    let line = 1 + LIBRARY.lines().position(|line| line.contains("maximum: 599")).unwrap();
     assert_eq!(names(&changes), ["response-property-max-decreased"]);
     let base = changes[0].base.as_ref().unwrap();
     assert_eq!((changes[0].place.span.line, base.span.line), (line, line));
@@ -287,7 +287,7 @@ proptest! {
 
     #[test]
     fn other_words_are_no_change(words in "[a-z ]{0,20}", every in 1_usize..4) {
-        for text in [ANIMALS, SHAPES] {
+        for text in [LIBRARY, SHAPES] {
             let mut seen = 0;
             let edited: Vec<_> = text.lines().map(|line| {
                 let begin = line.find("description: ").or_else(|| line.find("summary: "));
@@ -308,12 +308,12 @@ proptest! {
         removed in 0_usize..30,
         inserted in "[\\PC\n]{0,4}",
     ) {
-        let start = ANIMALS.floor_char_boundary(at.index(ANIMALS.len()));
-        let end = ANIMALS.floor_char_boundary((start + removed).min(ANIMALS.len()));
-        let mut text = ANIMALS.to_owned();
+        let start = LIBRARY.floor_char_boundary(at.index(LIBRARY.len()));
+        let end = LIBRARY.floor_char_boundary((start + removed).min(LIBRARY.len()));
+        let mut text = LIBRARY.to_owned();
         text.replace_range(start..end, &inserted);
         if let Ok(damaged) = contract::document::Document::parse("damaged.yaml", &text) {
-            let whole = crate::documents::document("whole.yaml", ANIMALS);
+            let whole = crate::documents::document("whole.yaml", LIBRARY);
             let _ = contract::breaking::compare(&whole, &damaged, crate::documents::TODAY);
             let _ = contract::breaking::compare(&damaged, &whole, crate::documents::TODAY);
         }
