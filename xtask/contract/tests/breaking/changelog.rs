@@ -1,21 +1,21 @@
-//! What the changelog says to people who only use the API.
+//! The changelog for users of the API.
 
 use contract::breaking::{changelog, compare};
 
-use crate::documents::{ANIMALS, SHAPES, TODAY, changes, document, edit};
+use crate::documents::{LIBRARY, SHAPES, TODAY, changes, document, edit};
 
 #[test]
-fn the_first_release_and_one_of_mere_words() {
+fn the_first_release_and_one_of_descriptions_only() {
     assert_eq!(changelog(&[], None, "1.0.0", "2026-11-21"), "## 1.0.0 (2026-11-21)\n\nThe first release.\n");
     assert_eq!(
         changelog(&[], Some("1.0.0"), "1.0.1", "2026-11-22"),
-        "## 1.0.1 (2026-11-22)\n\nOnly words and examples differ from 1.0.0.\n"
+        "## 1.0.1 (2026-11-22)\n\nOnly descriptions and examples differ from 1.0.0.\n"
     );
 }
 
 #[test]
-fn changes_are_grouped_and_told_to_those_they_concern() {
-    let (text, _) = edit(ANIMALS, "- name: limit", "maximum: 100", "maximum: 50");
+fn changes_are_grouped_and_listed_with_their_operations() {
+    let (text, _) = edit(LIBRARY, "- name: limit", "maximum: 100", "maximum: 50");
     let (text, _) = edit(&text, "", "default: 20", "default: 30");
     let (text, _) = edit(
         &text,
@@ -30,12 +30,12 @@ fn changes_are_grouped_and_told_to_those_they_concern() {
         "operationId: createBook\n      deprecated: true\n      x-deprecated-since: '2026-11-21'\n      x-sunset: '2031-01-31'\n",
     );
     let (text, _) = edit(&text, "", "enum: [available, pending, sold]", "enum: [available, pending]");
-    let changes = changes(ANIMALS, &text);
+    let changes = changes(LIBRARY, &text);
     assert_eq!(changelog(&changes, Some("1.0.0"), "2.0.0", "2026-12-01"), include_str!("changelog.md"));
 }
 
 #[test]
-fn a_removal_after_the_sunset_is_no_surprise() {
+fn a_removal_after_the_sunset_is_not_breaking() {
     let (text, _) = edit(
         SHAPES,
         "",

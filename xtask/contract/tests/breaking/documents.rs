@@ -4,9 +4,9 @@ use contract::breaking::{Change, compare};
 use contract::document::Document;
 use jiff::civil::{Date, date};
 
-/// The real one.
-pub(crate) const ANIMALS: &str = include_str!("../../tests/documents/library.yaml");
-/// One with the constructs that the real one does not need.
+/// The document of the fixtures.
+pub(crate) const LIBRARY: &str = include_str!("../documents/library.yaml");
+/// A document with the constructs that it does not use.
 pub(crate) const SHAPES: &str = include_str!("shapes.yaml");
 /// The day of all tests.
 pub(crate) const TODAY: Date = date(2026, 11, 21);

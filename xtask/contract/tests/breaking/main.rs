@@ -1,8 +1,8 @@
-//! `cargo xtask breaking`: what it says of single edits, of versions and waivers, and of documents that no
-//! person would write.
+//! Compares documents: single edits, versions and waivers, and documents that no person would write.
 
 mod changelog;
 mod documents;
 mod edits;
 mod gate;
+mod generate;
 mod hostile;

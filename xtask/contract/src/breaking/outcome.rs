@@ -1,0 +1,78 @@
+//! What a comparison comes to: the changes, the version, the waivers, and the exit status.
+
+use jiff::civil::Date;
+
+use super::waivers::Waivers;
+use super::{Change, compare, version};
+use crate::document::Document;
+use crate::finding::{Finding, Severity};
+
+/// What makes a comparison fail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum FailOn {
+    /// A breaking change, or a version that is too low.
+    #[default]
+    Breaking,
+    /// A version that is too low for what changed. A breaking change with a new major version passes.
+    Version,
+}
+
+/// The result of a comparison.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// The changes, waived or not.
+    pub changes: Vec<Change>,
+    /// What is wrong with the version, if anything.
+    pub version: Option<Change>,
+    /// What is wrong with the waivers.
+    pub waivers: Vec<Change>,
+}
+
+impl Outcome {
+    /// Compares two documents, applies the waivers, then judges the version.
+    pub fn of(base: &Document, revision: &Document, waivers: &Waivers, today: Date) -> Self {
+        let mut changes = compare(base, revision, today);
+        let waivers = waivers.apply(&mut changes, today);
+        let version = version::judge(base, revision, &changes);
+        Self { changes, version, waivers }
+    }
+
+    /// Everything to report: the version, the waivers, then the changes with the most severe first.
+    pub fn all(&self) -> impl Iterator<Item = &Change> {
+        self.version.iter().chain(&self.waivers).chain(&self.changes)
+    }
+
+    /// The findings in a file.
+    pub fn in_file(&self, file: &str) -> Vec<Finding> {
+        self.all().filter(|change| change.place.file == file).map(Change::finding).collect()
+    }
+
+    /// 0 when nothing breaks, 1 when something breaks or the version is too low, 2 when a document was not
+    /// understood.
+    pub fn exit_code(&self, fail_on: FailOn) -> u8 {
+        let unreadable = self.changes.iter().any(|change| change.rule.severity == Severity::Unreadable);
+        let breaking = match fail_on {
+            FailOn::Breaking => self.all().any(Change::breaks),
+            FailOn::Version => self.version.iter().chain(&self.waivers).any(Change::breaks),
+        };
+        if unreadable { 2 } else { u8::from(breaking) }
+    }
+
+    /// How many changes of each severity there are.
+    pub fn summary(&self) -> String {
+        let count = |severity| self.all().filter(|change| change.severity() == severity).count();
+        let counted =
+            |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let unreadable = match count(Severity::Unreadable) {
+            0 => String::new(),
+            documents => format!("{} not understood, ", counted(documents, "document")),
+        };
+        let waived = match self.changes.iter().filter(|change| change.waived.is_some()).count() {
+            0 => String::new(),
+            waived => format!(" ({waived} waived)"),
+        };
+        let (errors, warnings) =
+            (counted(count(Severity::Error), "error"), counted(count(Severity::Warning), "warning"));
+        format!("{unreadable}{errors}, {warnings}, {} for information{waived}", count(Severity::Info))
+    }
+}
