@@ -19,11 +19,12 @@ pub use yaml::{MAX_DEPTH, MAX_NODES, decode};
 /// # Errors
 /// The first place where the text is neither.
 pub fn read(text: &str) -> Result<Node, Problem> {
-    match text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
-        // A flow mapping of YAML begins in the same way.
-        true => json::read(text).or_else(|problem| yaml::read(text).map_err(|_| problem)),
-        false => yaml::read(text),
+    let json = text.trim_start_matches('\u{feff}').trim_start().strip_prefix('{');
+    if json.is_some_and(|rest| rest.trim_start().starts_with(['"', '}'])) {
+        // A flow mapping of YAML may begin in the same way.
+        return json::read(text).or_else(|problem| yaml::read(text).map_err(|_| problem));
     }
+    yaml::read(text)
 }
 
 /// An OpenAPI document as it is written.
