@@ -81,11 +81,10 @@ impl Document {
             let message = "an OpenAPI document is a mapping that begins with `openapi:`".to_owned();
             return Err(unreadable(Problem { line, column, message }));
         }
-        if let (Some(Entry { key_span: Span { line, column, .. }, .. }), None) =
-            (root.entry("swagger"), root.entry("openapi"))
-        {
-            let message = "this is Swagger 2.0; an OpenAPI 3.0 document begins with `openapi:`".to_owned();
-            return Err(unreadable(Problem { line: *line, column: *column, message }));
+        if let (Some(entry), None) = (root.entry("swagger"), root.entry("openapi")) {
+            let Span { line, column, .. } = entry.key_span;
+            let message = "this is a Swagger 2.0 document; convert it to OpenAPI 3.0 first".to_owned();
+            return Err(unreadable(Problem { line, column, message }));
         }
         Ok(Self { path: path.to_owned(), text: text.to_owned(), root })
     }
