@@ -1,47 +1,48 @@
 //! What a rule is, and the findings that rules collect.
 
 use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use crate::finding::{Finding, Severity, Spot};
+use crate::finding::{Finding, Severity, Spot, Subject};
 
-/// How many findings of one rule are kept. Findings about validity are exempt.
+/// The most findings of one rule that are kept. Findings about validity are exempt.
 const MOST_PER_RULE: usize = 100;
-/// How many bytes the findings may take together. A place is as long as the keys above it.
-const MOST_BYTES: usize = 64 << 20;
+/// The most bytes of text that all findings may have, so that a hostile document cannot exhaust the memory.
+const MOST_BYTES: usize = 256 << 20;
 
-/// A set of rules; each profile contains the ones before it.
+/// A set of rules; each profile contains those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Profile {
-    /// The document is valid by the specification.
+    /// The document is valid by the specification, or by an RFC that it builds on.
     Spec,
     /// What most API designers agree on.
     Recommended,
-    /// Every rule.
+    /// All rules, including those that are a choice of one project.
     Strict,
 }
 
-/// A demand on a document, or on the difference between two.
+/// A requirement on a document, or on the difference between two.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Its name, in kebab-case or as the linter writes it that has the rule too.
+    /// Its name, in kebab-case; the name in Spectral or Redocly where that linter has the same rule.
     pub name: &'static str,
     /// The severity of its findings, unless the configuration sets another.
     pub severity: Severity,
     /// The smallest profile that contains it.
     pub profile: Profile,
-    /// What it demands, in one sentence.
+    /// What it requires, in one sentence.
     pub explanation: &'static str,
     /// The section of the specification, or the name of the rule in oasdiff, Spectral or Redocly.
     pub origin: &'static str,
 }
 
 impl Rule {
-    /// A demand of the specification.
+    /// A requirement of the specification.
     pub const fn spec(name: &'static str, origin: &'static str, explanation: &'static str) -> Self {
         Self { name, severity: Severity::Error, profile: Profile::Spec, explanation, origin }
     }
 
-    /// A demand that most API designers agree on.
+    /// A requirement that most API designers agree on.
     pub const fn recommended(
         name: &'static str,
         severity: Severity,
@@ -51,7 +52,7 @@ impl Rule {
         Self { name, severity, profile: Profile::Recommended, explanation, origin }
     }
 
-    /// A demand that a project chooses.
+    /// A requirement that a project chooses.
     pub const fn strict(
         name: &'static str,
         severity: Severity,
@@ -62,12 +63,27 @@ impl Rule {
     }
 }
 
-/// The findings so far.
+/// Declares the rules of a module: a constant for each, and `RULES` with all of them in the same order.
+macro_rules! rules {
+    ($($constant:ident: $profile:ident $severity:ident $name:literal, $origin:literal, $explanation:literal;)*) => {
+        $(const $constant: $crate::rule::Rule = $crate::rule::Rule {
+            name: $name,
+            severity: $crate::finding::Severity::$severity,
+            profile: $crate::rule::Profile::$profile,
+            explanation: $explanation,
+            origin: $origin,
+        };)*
+        pub(crate) const RULES: &[&$crate::rule::Rule] = &[$(&$constant),*];
+    };
+}
+pub(crate) use rules;
+
+/// Collects findings, without repetitions and within limits.
 #[derive(Default)]
 pub struct Findings {
     found: Vec<(Profile, Finding)>,
-    /// An alias repeats its anchor, with everything that is wrong there.
-    known: HashSet<(&'static str, usize, usize, String)>,
+    /// Rule, place and hash of the message. The value of an alias occurs at each use, with the same findings.
+    known: HashSet<(&'static str, usize, usize, u64)>,
     counts: BTreeMap<&'static str, Count>,
     bytes: usize,
 }
@@ -75,23 +91,24 @@ pub struct Findings {
 #[derive(Default)]
 struct Count {
     kept: usize,
-    /// A finding that says how many others were left out.
+    /// The first finding that was left out, and how many there are.
     left_out: Option<(Profile, Finding, usize)>,
 }
 
 impl Findings {
-    /// Adds a finding: the rule, the place, what is wrong, and what to do.
+    /// Adds a finding: the rule, the place, what is wrong, and how to fix it.
     pub fn add(&mut self, rule: &Rule, spot: Spot, message: impl Into<String>, fix: impl Into<String>) {
         let message = message.into();
-        if !self.known.insert((rule.name, spot.span.start, spot.span.end, message.clone())) {
+        let mut hasher = DefaultHasher::new();
+        message.hash(&mut hasher);
+        if !self.known.insert((rule.name, spot.span.start, spot.span.end, hasher.finish())) {
             return;
         }
         let count = self.counts.entry(rule.name).or_default();
         let limited = rule.profile != Profile::Spec && count.kept >= MOST_PER_RULE;
         let finding = Finding::new(rule.severity, rule.name, &spot.pointer, spot.span);
         if limited || self.bytes >= MOST_BYTES {
-            let left_out = count.left_out.get_or_insert((rule.profile, finding, 0));
-            left_out.2 += 1;
+            count.left_out.get_or_insert((rule.profile, finding, 0)).2 += 1;
             return;
         }
         count.kept += 1;
@@ -99,22 +116,23 @@ impl Findings {
         self.found.push((rule.profile, finding.message(&spot.subject, message).fix(fix)));
     }
 
-    /// Whether the memory for findings is used up, so that looking for more is in vain.
+    /// Whether the limit of memory is reached, so that further checks are pointless.
     pub fn is_full(&self) -> bool {
         self.bytes >= MOST_BYTES
     }
 
-    /// All findings: validity first, then in the order of the file.
+    /// All findings: those about validity first, then in the order of the file.
     pub fn sorted(mut self) -> Vec<Finding> {
         for (profile, finding, number) in self.counts.into_values().filter_map(|count| count.left_out) {
-            let message = format!("{number} more findings of this rule were left out, from here on.");
-            let finding = finding.message(&crate::finding::Subject::document(), message);
-            self.found.push((profile, finding.fix("Fix those that are shown first.")));
+            let message =
+                format!("{number} more findings of `{}` are not shown, from here on.", finding.rule);
+            let finding = finding.message(&Subject::document(), message);
+            self.found.push((profile, finding.fix("Fix those that are shown, then run the check again.")));
         }
         let place = |(profile, finding): &(Profile, Finding)| {
             (*profile != Profile::Spec, finding.span.start, finding.rule.clone())
         };
-        self.found.sort_by_key(place);
+        self.found.sort_by_cached_key(place);
         self.found.into_iter().map(|(_, finding)| finding).collect()
     }
 }

@@ -19,11 +19,12 @@ pub use yaml::{MAX_DEPTH, MAX_NODES, decode};
 /// # Errors
 /// The first place where the text is neither.
 pub fn read(text: &str) -> Result<Node, Problem> {
-    match text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
-        // A flow mapping of YAML begins in the same way.
-        true => json::read(text).or_else(|problem| yaml::read(text).map_err(|_| problem)),
-        false => yaml::read(text),
+    let json = text.trim_start_matches('\u{feff}').trim_start().strip_prefix('{');
+    if json.is_some_and(|rest| rest.trim_start().starts_with(['"', '}'])) {
+        // A flow mapping of YAML may begin in the same way.
+        return json::read(text).or_else(|problem| yaml::read(text).map_err(|_| problem));
     }
+    yaml::read(text)
 }
 
 /// An OpenAPI document as it is written.
@@ -80,11 +81,10 @@ impl Document {
             let message = "an OpenAPI document is a mapping that begins with `openapi:`".to_owned();
             return Err(unreadable(Problem { line, column, message }));
         }
-        if let (Some(Entry { key_span: Span { line, column, .. }, .. }), None) =
-            (root.entry("swagger"), root.entry("openapi"))
-        {
-            let message = "this is Swagger 2.0; an OpenAPI 3.0 document begins with `openapi:`".to_owned();
-            return Err(unreadable(Problem { line: *line, column: *column, message }));
+        if let (Some(entry), None) = (root.entry("swagger"), root.entry("openapi")) {
+            let Span { line, column, .. } = entry.key_span;
+            let message = "this is a Swagger 2.0 document; convert it to OpenAPI 3.0 first".to_owned();
+            return Err(unreadable(Problem { line, column, message }));
         }
         Ok(Self { path: path.to_owned(), text: text.to_owned(), root })
     }

@@ -1,16 +1,13 @@
-//! Whether the document is well made, taken by itself: no code is looked at.
+//! Checks one document by itself: whether it is valid, and whether it is well made.
 //!
-//! First its structure is checked strictly against OpenAPI 3.0.3, which yields an model: every node that
-//! is an object of the specification, and where each reference leads. The rules work on the model, each
-//! in one pass over the objects that it is about, so the cost grows with the document and no faster.
+//! [`Model::of`] checks the structure against OpenAPI 3.0.3. All other rules work on the model, each module in
+//! one pass over the objects that it is about, so that the cost grows linearly with the document.
 //!
-//! A rule is a name, a severity and a demand, beside the function that looks for what breaks it. The names
-//! are those of Spectral or Redocly where they demand the same, so that people can look them up. Each rule
-//! has a fixture that breaks it and one that nearly does, under `tests/lint`.
+//! Rules that Spectral or Redocly have too carry their names. Each rule has a file in `fixtures/lint` with
+//! edits that trigger it and edits that do not.
 //!
-//! Whatever is read may be broken in any way. Nothing here relies on a value being of the type it should
-//! be, and what could cost more than it is worth (patterns, schemas that multiply) is bounded, with a
-//! finding that says so.
+//! No rule relies on a value having the type that it should have. Work that can grow faster than the document
+//! (patterns, composed schemas) is bounded, and a finding says where the bound was reached.
 
 pub mod examples;
 mod progenitor;
@@ -26,9 +23,9 @@ use crate::rule::{Findings, Rule};
 
 type Check = fn(&Model<'_>, &mut Findings);
 
-/// What is checked once there is an model.
+/// The rules of each module with the function that checks them.
 const CHECKS: &[(&[&Rule], Check)] = &[
-    (rules::conditions::RULES, rules::conditions::check),
+    (rules::combinations::RULES, rules::combinations::check),
     (rules::info::RULES, rules::info::check),
     (rules::servers::RULES, rules::servers::check),
     (rules::tags::RULES, rules::tags::check),
@@ -42,17 +39,24 @@ const CHECKS: &[(&[&Rule], Check)] = &[
     (rules::bounds::RULES, rules::bounds::check),
     (rules::patterns::RULES, rules::patterns::check),
     (rules::names::RULES, rules::names::check),
-    (rules::words::RULES, rules::words::check),
+    (rules::descriptions::RULES, rules::descriptions::check),
     (examples::RULES, examples::check),
-    (progenitor::RULES, progenitor::check),
+    (progenitor::responses::RULES, progenitor::responses::check),
+    (progenitor::bodies::RULES, progenitor::bodies::check),
+    (progenitor::parameters::RULES, progenitor::parameters::check),
+    (progenitor::references::RULES, progenitor::references::check),
+    (progenitor::schemas::RULES, progenitor::schemas::check),
     (prose::RULES, prose::check),
 ];
 
-/// Everything that is wrong with a document, in the order of the file. `today` is the day that sunset dates
-/// are judged by.
+/// Lints a document. Findings about validity come first, then in the order of the file. `today` is compared
+/// with sunset dates.
 pub fn lint(document: &Document, today: Date) -> Vec<Finding> {
     let mut findings = Findings::default();
     let model = Model::of(document, &mut findings);
+    if !model.is_complete() {
+        return findings.sorted();
+    }
     for (_, check) in CHECKS {
         if !findings.is_full() {
             check(&model, &mut findings);
@@ -62,10 +66,8 @@ pub fn lint(document: &Document, today: Date) -> Vec<Finding> {
     findings.sorted()
 }
 
-/// All rules, in the order in which they are checked.
+/// All rules of [`lint`].
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    let structure = openapi::RULES.iter().copied();
-    let others = CHECKS.iter().map(|(rules, _)| *rules);
-    let last: [&[&Rule]; 1] = [rules::deprecation::RULES];
-    structure.chain(others).chain(last).flatten().copied()
+    let checks = CHECKS.iter().map(|(rules, _)| *rules).chain([rules::deprecation::RULES]);
+    openapi::rules().chain(checks.flatten().copied())
 }

@@ -1,4 +1,4 @@
-//! The kinds of objects that OpenAPI 3.0.3 defines, and what their keywords may hold.
+//! The kinds of objects that OpenAPI 3.0.3 defines, and the types of their keywords.
 
 /// The objects of section 4.7, named as there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ pub enum Kind {
     SecurityRequirement,
 }
 
-/// What a keyword holds.
+/// The type of the value of a keyword.
 #[derive(Debug)]
 pub enum Shape {
     /// Any value.
@@ -46,9 +46,9 @@ pub enum Shape {
     Boolean,
     /// A number.
     Number,
-    /// An integer that is not negative.
+    /// A non-negative integer.
     Count,
-    /// A URL.
+    /// A URL, absolute or relative (section 4.6).
     Uri,
     /// An email address.
     Email,
@@ -85,7 +85,7 @@ pub enum Keys {
     Nothing,
 }
 
-/// Whether an object must have a keyword.
+/// Whether a keyword is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
     /// The object is invalid without it.
@@ -99,16 +99,16 @@ pub enum Demand {
 pub struct Table {
     /// Its name in the specification.
     pub name: &'static str,
-    /// What a message calls it.
+    /// Its name in messages.
     pub word: &'static str,
     /// Its fixed fields.
     pub keywords: &'static [(&'static str, Demand, Shape)],
-    /// Which other keys it may have, and what they hold.
+    /// Which other keys it may have, and the type of their values.
     pub others: (Keys, Shape),
 }
 
 impl Kind {
-    /// What a message calls it.
+    /// Its name in messages.
     pub fn word(self) -> &'static str {
         self.table().word
     }

@@ -27,4 +27,10 @@ pub use references::in_place;
 pub use schema::{Additional, Schema};
 pub use security::{Requirement, Security};
 pub use server::Server;
-pub use structure::RULES;
+
+use crate::rule::Rule;
+
+/// The rules that [`Model::of`] checks.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    [structure::RULES, references::RULES].into_iter().flatten().copied()
+}

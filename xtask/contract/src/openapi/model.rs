@@ -53,12 +53,19 @@ pub struct Model<'a> {
     pub(super) text: &'a str,
     pub(super) objects: Vec<Record<'a>>,
     pub(super) kinds: HashMap<Kind, Vec<Id>>,
+    pub(super) complete: bool,
 }
 
 impl<'a> Model<'a> {
-    /// The model of a document, and what is invalid in its structure.
+    /// Builds the model of a document and reports what is invalid in its structure.
     pub fn of(document: &'a Document, findings: &mut Findings) -> Self {
         super::structure::model(document, findings)
+    }
+
+    /// Whether the model has the whole document: its version is supported, and it is in one file. Otherwise a
+    /// finding says why, and further checks would report only consequences of that.
+    pub fn is_complete(&self) -> bool {
+        self.complete
     }
 
     /// The text of the document.

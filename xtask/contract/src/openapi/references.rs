@@ -1,4 +1,4 @@
-//! Where references lead: to an object of this document, of the right kind, and to an end.
+//! Resolution of references: to an object of this document, of the right kind, without cycles.
 
 use std::collections::HashMap;
 
@@ -8,27 +8,21 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::Kind;
 use super::model::{End, Id, Model, Object};
+use super::shapes::with_article;
 use crate::document::pointer;
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::rule::{Findings, Rule};
+use crate::rule::{Findings, rules};
 
-const INVALID: Rule = Rule::recommended(
-    "invalid-ref",
-    Severity::Error,
-    "Spectral",
-    "Each reference leads to an object of this document, of the kind that its place demands.",
-);
-const CIRCLE: Rule = Rule::strict(
-    "no-circular-refs",
-    Severity::Error,
-    "this project",
-    "No reference leads back to itself without a property or item between, since nothing could satisfy it.",
-);
+rules! {
+    INVALID: Spec Error "invalid-ref",
+        "OpenAPI 3.0.3, 4.7.23; Spectral: invalid-ref; Redocly: no-unresolved-refs",
+        "Each `$ref` leads to an object of this document, of the kind that its place requires.";
+    CIRCLE: Spec Error "no-circular-refs", "JSON Schema draft Wright-00, 7",
+        "No chain of references or compositions leads back to its beginning without a property or item \
+         between.";
+}
 
-pub(super) const RULES: &[&Rule] = &[&INVALID, &CIRCLE];
-
-/// Finds out where each reference leads.
+/// Resolves all references.
 pub(super) fn follow(root: &Node, model: &mut Model<'_>) {
     let places: HashMap<*const Node, Id> =
         model.objects.iter().enumerate().map(|(id, object)| (std::ptr::from_ref(object.node), id)).collect();
@@ -49,7 +43,7 @@ pub(super) fn follow(root: &Node, model: &mut Model<'_>) {
                 break object.end;
             }
             if known[id] {
-                // Either the circle that it began, or one found before.
+                // The cycle that this chain begins, or one found before.
                 break End::Circle;
             }
             known[id] = true;
@@ -63,7 +57,8 @@ pub(super) fn follow(root: &Node, model: &mut Model<'_>) {
     }
 }
 
-pub(super) fn check(model: &Model<'_>, findings: &mut Findings) {
+pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
+    let mut external = Vec::new();
     for object in model.everything().filter(Object::is_reference) {
         let Some(reference) = object.text("$ref") else { continue };
         let name = object.kind().table().name;
@@ -71,27 +66,47 @@ pub(super) fn check(model: &Model<'_>, findings: &mut Findings) {
         let (message, fix) = match target {
             Some(target) if target.kind() == object.kind() => continue,
             Some(target) => {
-                let other = target.kind().table().name;
+                let other = with_article(target.kind().table().name);
+                let name = with_article(name);
                 (
-                    format!("`{}` is a {other}, and a {name} is wanted here.", shown(reference)),
-                    "Refer to one.",
+                    format!("`{}` is {other}, but {name} is required here.", shown(reference)),
+                    "Correct the reference.",
                 )
             }
-            None if !reference.starts_with('#') => (
-                format!("`{}` leads out of this document.", shown(reference)),
-                "Copy what it refers to into `components`, and begin the reference with `#/components/`.",
-            ),
+            None if !reference.starts_with('#') => {
+                external.push(object);
+                continue;
+            }
             None => (
-                format!("`{}` leads to nothing that is an object of OpenAPI.", shown(reference)),
-                "Correct the reference, or add what it refers to to `components`.",
+                format!("`{}` does not lead to an object of OpenAPI.", shown(reference)),
+                "Correct the reference, or add its target to `components`.",
             ),
         };
         findings.add(&INVALID, object.value_spot("$ref"), message, fix);
     }
+    if let Some(first) = external.first() {
+        let lines = external.iter().take(FIRST_EXTERNAL).map(|object| {
+            format!(
+                "`{}` on line {}",
+                shown(object.text("$ref").unwrap_or_default()),
+                object.spot().span.line
+            )
+        });
+        let lines = lines.collect::<Vec<_>>().join(", ");
+        let more = if external.len() > FIRST_EXTERNAL { ", ..." } else { "" };
+        let message = format!("{} references lead to other files: {lines}{more}.", external.len());
+        let fix = "Bundle the document into one file first, for example with `redocly bundle`.";
+        findings.add(&INVALID, first.value_spot("$ref"), message, fix);
+        model.complete = false;
+        return;
+    }
     circles(model, findings);
 }
 
-/// Circles of references alone, and of schemas that contain themselves without a property between.
+/// How many references to other files the finding about them names.
+const FIRST_EXTERNAL: usize = 3;
+
+/// Cycles of references, and of schemas that apply to the same value.
 fn circles(model: &Model<'_>, findings: &mut Findings) {
     let mut graph: DiGraph<Id, ()> = DiGraph::new();
     let nodes: Vec<NodeIndex> = (0..model.objects.len()).map(|id| graph.add_node(id)).collect();
@@ -109,8 +124,8 @@ fn circles(model: &Model<'_>, findings: &mut Findings) {
         let Some(first) = first.filter(|_| goes_round) else { continue };
         let object = model.object(first);
         let reference = shown(object.text("$ref").unwrap_or_default());
-        let message = format!("`{reference}` leads in a circle, back to this place.");
-        let fix = "Put a property or item between, or write out what is meant.";
+        let message = format!("`{reference}` leads back to this place.");
+        let fix = "Replace the reference by the object, or put a property or item between.";
         findings.add(&CIRCLE, object.value_spot("$ref"), message, fix);
     }
 }

@@ -1,53 +1,53 @@
-//! Single values and keys: of which type they are, what form they have, and what was meant.
+//! Single values and keys: type, form, and suggestions for misspelt ones.
 
 use crate::document::{Node, Value};
 
 use super::kind::{Keys, Kind, Shape};
 
-/// Keywords of other versions, and what says the same in OpenAPI 3.0.
+/// Keywords of other versions, with the equivalent in OpenAPI 3.0.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("const", "Write an `enum` of one value."),
     ("examples", "Write one `example`: a list of examples in a schema came with OpenAPI 3.1."),
     ("identifier", "Write the license's `url`: `identifier` came with OpenAPI 3.1."),
-    ("webhooks", "Take it out: webhooks came with OpenAPI 3.1."),
-    ("jsonSchemaDialect", "Take it out: it came with OpenAPI 3.1."),
+    ("webhooks", "Remove it: webhooks came with OpenAPI 3.1."),
+    ("jsonSchemaDialect", "Remove it: it came with OpenAPI 3.1."),
     (
         "patternProperties",
         "Write `additionalProperties` with a schema: OpenAPI 3.0 has no patterns for names.",
     ),
-    ("propertyNames", "Take it out: OpenAPI 3.0 has no schema for names."),
+    ("propertyNames", "Remove it: OpenAPI 3.0 has no schema for names."),
     ("prefixItems", "Write one schema for all `items`: OpenAPI 3.0 has no tuples."),
-    ("contains", "Take it out: it came with OpenAPI 3.1."),
-    ("dependentRequired", "Take it out: it came with OpenAPI 3.1."),
+    ("contains", "Remove it: it came with OpenAPI 3.1."),
+    ("dependentRequired", "Remove it: it came with OpenAPI 3.1."),
     ("if", "Write `oneOf`: conditions came with OpenAPI 3.1."),
     ("then", "Write `oneOf`: conditions came with OpenAPI 3.1."),
     ("else", "Write `oneOf`: conditions came with OpenAPI 3.1."),
     ("unevaluatedProperties", "Write `additionalProperties`: the other came with OpenAPI 3.1."),
     ("$defs", "Move it to `components/schemas`."),
     ("definitions", "Move it to `components/schemas`."),
-    ("$schema", "Take it out: OpenAPI 3.0 has one dialect of schemas."),
-    ("$id", "Take it out: schemas are named by their place."),
+    ("$schema", "Remove it: OpenAPI 3.0 has one dialect of schemas."),
+    ("$id", "Remove it: schemas are named by their place."),
     ("contentEncoding", "Write `format: byte`."),
     ("contentMediaType", "Write `format: binary`."),
     ("pathItems", "Write the path under `paths`: `pathItems` came with OpenAPI 3.1."),
-    ("swagger", "Write `openapi: 3.0.3`: the other is of OpenAPI 2."),
-    ("host", "Write `servers`: the other is of OpenAPI 2."),
-    ("basePath", "Write `servers`: the other is of OpenAPI 2."),
-    ("consumes", "Write the media types under `requestBody`: the other is of OpenAPI 2."),
-    ("produces", "Write the media types under each response: the other is of OpenAPI 2."),
-    ("securityDefinitions", "Write `components/securitySchemes`: the other is of OpenAPI 2."),
-    ("collectionFormat", "Write `style` and `explode`: the other is of OpenAPI 2."),
+    ("swagger", "Write `openapi: 3.0.3`: this keyword is of Swagger 2.0."),
+    ("host", "Write `servers`: this keyword is of Swagger 2.0."),
+    ("basePath", "Write `servers`: this keyword is of Swagger 2.0."),
+    ("consumes", "Write the media types under `requestBody`: this keyword is of Swagger 2.0."),
+    ("produces", "Write the media types under each response: this keyword is of Swagger 2.0."),
+    ("securityDefinitions", "Write `components/securitySchemes`: this keyword is of Swagger 2.0."),
+    ("collectionFormat", "Write `style` and `explode`: this keyword is of Swagger 2.0."),
     ("$ref", "Write it out: the specification allows no reference here."),
 ];
 
-/// How unlike a keyword may be and still be meant.
+/// The largest edit distance of a suggestion.
 const ALIKE: usize = 2;
 
-/// What would mend a key that is no keyword.
+/// The fix for a key that is not a keyword.
 pub fn instead_of(kind: Kind, key: &str) -> String {
     let keywords = || kind.table().keywords.iter().map(|(keyword, ..)| *keyword);
     let folded = key.to_ascii_lowercase().replace(['-', '_'], "");
-    // A keyword is short, and so is what is like one.
+    // Long keys are not misspelt keywords, and the distance takes quadratic time.
     let meant = (key.len() <= 40).then(|| {
         let distance = |keyword: &str| strsim::damerau_levenshtein(&folded, &keyword.to_ascii_lowercase());
         keywords().map(|keyword| (distance(keyword), keyword)).min()
@@ -60,12 +60,12 @@ pub fn instead_of(kind: Kind, key: &str) -> String {
         return (*fix).to_owned();
     }
     if kind == Kind::Discriminator {
-        return "Take it out.".to_owned();
+        return "Remove it.".to_owned();
     }
-    "Take it out, or begin its name with `x-` if tools of your own read it.".to_owned()
+    "Remove it, or begin its name with `x-` if tools of your own read it.".to_owned()
 }
 
-/// What would mend a key that has not the form it must have.
+/// The fix for a key of the wrong form; `None` if its form is right.
 pub fn wrong_key(keys: Keys, key: &str) -> Option<&'static str> {
     match keys {
         Keys::Paths if !key.starts_with('/') => Some("Begin the path with a slash."),
@@ -91,26 +91,26 @@ fn is_component_name(key: &str) -> bool {
 
 /// What is wrong with a value.
 pub enum Wrong {
-    /// It should be this instead.
+    /// The type is wrong; this one is expected.
     Type(&'static str),
-    /// Its type is right. What would mend it.
+    /// The type is right, the value is wrong; the fix.
     Value(String),
 }
 
-/// What is wrong with a value that is no object, list or map.
+/// What is wrong with a value that is not an object, list or map.
 pub fn wrong_value(shape: &Shape, node: &Node) -> Option<Wrong> {
     let form = |right: bool, fix: &str| (!right).then(|| Wrong::Value(fix.to_owned()));
     let text = node.as_str();
     match (shape, &node.value) {
         (Shape::Text | Shape::Uri | Shape::Email | Shape::Word(_), _) if text.is_none() => {
-            Some(Wrong::Type("text"))
+            Some(Wrong::Type("a string"))
         }
         (Shape::Uri, Value::String(text)) => form(
-            fluent_uri::Uri::parse(text.as_str()).is_ok(),
-            "Write a URL, such as `https://example.com/terms`.",
+            fluent_uri::IriRef::parse(text.as_str()).is_ok(),
+            "Write a URL such as `https://example.com/terms`, percent-encoded where necessary.",
         ),
         (Shape::Email, Value::String(text)) => {
-            form(is_email(text), "Write an address, such as `api@example.com`.")
+            form(is_email(text), "Write an email address such as `api@example.com`.")
         }
         (Shape::Word(words), Value::String(text)) if !words.contains(&text.as_str()) => {
             let fix = match words {
@@ -123,31 +123,29 @@ pub fn wrong_value(shape: &Shape, node: &Node) -> Option<Wrong> {
         (Shape::Number | Shape::Count, value) if !matches!(value, Value::Number(_)) => {
             Some(Wrong::Type("a number"))
         }
-        (Shape::Count, Value::Number(number)) => {
-            form(number.is_u64(), "Write an integer that is not negative.")
-        }
+        (Shape::Count, Value::Number(number)) => form(number.is_u64(), "Write a non-negative integer."),
         _ => None,
     }
 }
 
 fn is_email(text: &str) -> bool {
-    let parts = text.split_once('@').filter(|(name, host)| !name.is_empty() && !host.contains('@'));
-    parts.is_some_and(|(_, host)| host.contains('.')) && !text.contains(char::is_whitespace)
+    let parts = text.rsplit_once('@').filter(|(name, host)| !name.is_empty() && !host.is_empty());
+    parts.is_some() && !text.contains(char::is_whitespace)
 }
 
-/// What a sentence calls the type of a value.
+/// The type of a value, with its article, for a message.
 pub fn type_of(node: &Node) -> &'static str {
     match &node.value {
-        Value::Null => "nothing",
+        Value::Null => "null",
         Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Sequence(_) => "a list",
+        Value::String(_) => "a string",
+        Value::Sequence(_) => "an array",
         Value::Mapping(_) => "a mapping",
     }
 }
 
-/// How a scalar reads.
+/// A scalar as text.
 pub fn text_of(node: &Node) -> String {
     match &node.value {
         Value::String(text) => text.clone(),
@@ -157,7 +155,7 @@ pub fn text_of(node: &Node) -> String {
     }
 }
 
-/// Of what is commonly mistaken, why it is wrong.
+/// An explanation for common mistakes, to append to the fix.
 pub fn hint(keyword: &str, node: &Node) -> &'static str {
     match (keyword, &node.value) {
         ("type", Value::Sequence(_)) => ": OpenAPI 3.0 has one type and `nullable: true`",

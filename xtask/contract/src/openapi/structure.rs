@@ -1,11 +1,9 @@
-//! Whether the document is one of OpenAPI 3.0.3, by the tables in [`tables`].
+//! Checks the structure of the document by the tables of OpenAPI 3.0.3 in [`tables`].
 //!
-//! The typed models of OpenAPI skip what they do not know, so that a misspelt keyword is as good as a
-//! missing one. Here every key of every object is either in its table, an `x-` extension where the
-//! specification allows one, or an error at its line. Inside examples, defaults and extensions anything
-//! goes.
+//! Each key of each object is in the table of its kind, an `x-` extension where the specification allows one,
+//! or an error. Examples, defaults and extensions may hold any value.
 //!
-//! The same walk makes the [`Model`] that all other rules use.
+//! The same walk builds the [`Model`] that all other rules use.
 
 use std::collections::HashMap;
 
@@ -15,51 +13,68 @@ use super::kind::{Demand, Keys, Kind, Shape};
 use super::model::{End, Id, Model, Record, Step, head};
 use super::{references, shapes};
 use crate::document::Document;
-use crate::finding::Severity;
-use crate::finding::{Spot, shortened as shown};
-use crate::rule::{Findings, Rule};
+use crate::finding::{Spot, Subject, shortened as shown};
+use crate::rule::{Findings, Rule, rules};
 
-const KEYWORD: Rule = Rule::spec(
-    "struct-keyword",
-    "OpenAPI 3.0.3",
-    "Each key of an object is a keyword of OpenAPI 3.0.3, or an `x-` extension where one is allowed.",
-);
-const MISSING: Rule =
-    Rule::spec("struct-missing", "OpenAPI 3.0.3", "The keywords that an object must have are there.");
-const TYPE: Rule = Rule::spec(
-    "struct-type",
-    "OpenAPI 3.0.3",
-    "Each keyword holds the type of value that it is defined with.",
-);
-const VALUE: Rule = Rule::spec(
-    "struct-value",
-    "OpenAPI 3.0.3",
-    "Where a keyword has a fixed set of values or a form, its value is one of them or has it.",
-);
-const KEY: Rule = Rule::spec(
-    "struct-key",
-    "OpenAPI 3.0.3",
-    "Paths begin with a slash; statuses, component names and media types have their form.",
-);
-const SIBLINGS: Rule = Rule::recommended(
-    "no-$ref-siblings",
-    Severity::Error,
-    "Spectral",
-    "Nothing stands beside `$ref`, since readers must ignore it (section 4.7.23).",
-);
+rules! {
+    VERSION: Spec Error "oas3-version", "OpenAPI 3.0.3, 4.7.1.1",
+        "`openapi` is a 3.0 version; documents of other versions are not checked.";
+    KEYWORD: Spec Error "struct-keyword", "OpenAPI 3.0.3, 4.7 and 4.9; Redocly: struct",
+        "Each key of an object is a keyword of that object, or an `x-` extension where extensions are \
+         allowed.";
+    MISSING: Spec Error "struct-missing", "OpenAPI 3.0.3, 4.7; Redocly: struct",
+        "An object has all of its required keywords.";
+    TYPE: Spec Error "struct-type", "OpenAPI 3.0.3, 4.7; Redocly: struct",
+        "The value of a keyword has the type that the specification defines.";
+    VALUE: Spec Error "struct-value", "OpenAPI 3.0.3, 4.7; Redocly: struct",
+        "A keyword with a fixed set of values has one of them; a URL, an email address and a count are \
+         well-formed.";
+    KEY: Spec Error "struct-key", "OpenAPI 3.0.3, 4.7.7.1, 4.7.8.1 and 4.7.16.1",
+        "Paths begin with `/`; status codes and component names have the required form.";
+    SIBLINGS: Recommended Error "no-$ref-siblings", "OpenAPI 3.0.3, 4.7.23; Spectral: no-$ref-siblings",
+        "A Reference Object has no keyword beside `$ref`, because readers must ignore it.";
+}
 
-/// The rules that [`Model::of`] checks.
-pub const RULES: &[&[&Rule]] = &[&[&KEYWORD, &MISSING, &TYPE, &VALUE, &KEY, &SIBLINGS], references::RULES];
-
-/// The model of a document, and what is invalid in its structure.
+/// Builds the model of a document and reports what is invalid in its structure.
 pub(super) fn model<'a>(document: &'a Document, findings: &mut Findings) -> Model<'a> {
-    let model = Model { text: &document.text, objects: Vec::new(), kinds: HashMap::new() };
+    let complete = version(&document.root, findings);
+    let model = Model { text: &document.text, objects: Vec::new(), kinds: HashMap::new(), complete };
     let mut walker = Walker { model, findings, parent: None, steps: Vec::new() };
+    if !complete {
+        walker.record(Kind::OpenApi, &document.root, None, true);
+        return walker.model;
+    }
     walker.object(Kind::OpenApi, &document.root, None);
     let mut model = walker.model;
     references::follow(&document.root, &mut model);
-    references::check(&model, findings);
+    references::check(&mut model, findings);
     model
+}
+
+/// Whether the document is OpenAPI 3.0; reports it otherwise.
+fn version(root: &Node, findings: &mut Findings) -> bool {
+    let Some(entry) = root.entry("openapi") else {
+        let spot = Spot { pointer: String::new(), span: head(root), subject: Subject::document() };
+        let fix = "Begin with `openapi: 3.0.3` if this is an OpenAPI document.";
+        findings.add(&VERSION, spot, "The document has no `openapi`; it was not checked.", fix);
+        return false;
+    };
+    let patch = entry.value.as_str().and_then(|text| text.strip_prefix("3.0."));
+    if patch.is_some_and(|patch| !patch.is_empty() && patch.bytes().all(|byte| byte.is_ascii_digit())) {
+        return true;
+    }
+    let version = shapes::text_of(&entry.value);
+    let spot =
+        Spot { pointer: "/openapi".to_owned(), span: head(&entry.value), subject: Subject::document() };
+    let message = match version.strip_prefix("3.").and_then(|rest| rest.split('.').next()) {
+        Some(minor) if minor != "0" => {
+            format!("This is an OpenAPI 3.{} document; it was not checked.", shown(minor))
+        }
+        _ => format!("`openapi` is `{}`, not a version such as `3.0.3`.", shown(&version)),
+    };
+    let fix = "Only OpenAPI 3.0 is supported. Write `openapi: 3.0.3` if the document keeps to it.";
+    findings.add(&VERSION, spot, message, fix);
+    false
 }
 
 struct Walker<'a, 'f> {
@@ -91,14 +106,14 @@ impl<'a> Walker<'a, '_> {
         self.expect(&Shape::Text, &reference.value);
         self.steps.pop();
         for entry in node.entries().iter().filter(|entry| entry.key != "$ref") {
-            let message = format!("`{}` stands beside `$ref` and is ignored.", shown(&entry.key));
-            let fix = "Take it out, or write the object out in full instead of the reference.";
+            let message = format!("`{}` is ignored, because it is beside `$ref`.", shown(&entry.key));
+            let fix = "Remove it, or replace the reference by the object.";
             self.say(&SIBLINGS, &[Step::Key(&entry.key)], entry.key_span, message, fix);
         }
     }
 
-    /// Puts an object into the model and, unless it is a reference, checks what it holds.
-    fn open(&mut self, kind: Kind, node: &'a Node, key: Option<Span>, is_reference: bool) {
+    /// Adds an object to the model.
+    fn record(&mut self, kind: Kind, node: &'a Node, key: Option<Span>, is_reference: bool) -> Id {
         let id = self.model.objects.len();
         let steps = self.steps.clone();
         let parent = self.parent;
@@ -110,9 +125,16 @@ impl<'a> Walker<'a, '_> {
         if let Some(parent) = parent {
             self.model.objects[parent].children.push(id);
         }
+        id
+    }
+
+    /// Adds an object to the model and, unless it is a reference, checks its content.
+    fn open(&mut self, kind: Kind, node: &'a Node, key: Option<Span>, is_reference: bool) {
+        let id = self.record(kind, node, key, is_reference);
         if is_reference {
             return;
         }
+        let parent = self.parent;
         let steps = std::mem::take(&mut self.steps);
         self.parent = Some(id);
         let table = kind.table();
@@ -134,7 +156,7 @@ impl<'a> Walker<'a, '_> {
         self.steps = steps;
     }
 
-    /// A key that is no keyword.
+    /// A key that is not in the table.
     fn other(&mut self, kind: Kind, entry: &'a Entry) {
         let (keys, shape) = &kind.table().others;
         let extensible = !matches!(keys, Keys::Nothing | Keys::Names);
@@ -142,7 +164,7 @@ impl<'a> Walker<'a, '_> {
             return;
         }
         if matches!(keys, Keys::Extensions | Keys::Nothing) {
-            let message = format!("`{}` is no keyword of the {}.", shown(&entry.key), kind.table().name);
+            let message = format!("`{}` is not a keyword of the {}.", shown(&entry.key), kind.table().name);
             let fix = shapes::instead_of(kind, &entry.key);
             self.say(&KEYWORD, &[], entry.key_span, message, fix);
             return;
@@ -159,7 +181,7 @@ impl<'a> Walker<'a, '_> {
         match shape {
             Shape::List(shape) => {
                 let Value::Sequence(items) = &node.value else {
-                    return self.wrong_type("a list", node);
+                    return self.wrong_type("an array", node);
                 };
                 for (number, item) in items.iter().enumerate() {
                     self.steps.push(Step::Item(number));
@@ -189,7 +211,7 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// A value that holds no object.
+    /// A value that contains no object.
     fn expect(&mut self, shape: &Shape, node: &'a Node) {
         match shapes::wrong_value(shape, node) {
             None => {}
@@ -211,7 +233,8 @@ impl<'a> Walker<'a, '_> {
     }
 
     fn wrong_type(&mut self, expected: &str, node: &'a Node) {
-        let message = format!("`{}` holds {}, not {expected}.", self.last_keyword(), shapes::type_of(node));
+        let message =
+            format!("`{}` is {}, but must be {expected}.", self.last_keyword(), shapes::type_of(node));
         let fix = format!("Write {expected}{}.", shapes::hint(self.last_keyword(), node));
         self.say(&TYPE, &[], head(node), message, fix);
     }
@@ -236,7 +259,7 @@ impl<'a> Walker<'a, '_> {
         let steps: Vec<_> = self.steps.iter().chain(more).copied().collect();
         let spot = match self.parent {
             Some(parent) => self.model.object(parent).spot_at(&steps, span),
-            None => Spot { pointer: String::new(), span, subject: crate::finding::Subject::document() },
+            None => Spot { pointer: String::new(), span, subject: Subject::document() },
         };
         self.findings.add(rule, spot, message, fix);
     }

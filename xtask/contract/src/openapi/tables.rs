@@ -1,5 +1,4 @@
-//! The objects of OpenAPI 3.0.3, section 4.7, one table each. They say which keywords an object has and
-//! what each holds; what the keywords of one object demand of each other is in [`super::conditions`].
+//! The objects of OpenAPI 3.0.3, section 4.7: one table each, with its keywords and the types of their values.
 
 use super::kind::{Demand, Keys, Kind, Shape, Table};
 use Demand::{Optional, Required};

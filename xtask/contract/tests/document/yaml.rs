@@ -3,9 +3,9 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 use serde_json::json;
 
-use contract::document::{MAX_DEPTH, Node, Value, decode, read};
+use contract::document::{MAX_DEPTH, MAX_NODES, Node, Value, decode, read};
 
-const DOCUMENT: &str = include_str!("../tests/documents/library.yaml");
+const DOCUMENT: &str = include_str!("../documents/library.yaml");
 
 fn data(text: &str) -> serde_json::Value {
     read(text).unwrap_or_else(|problem| panic!("{text:?}: {problem}")).to_json()
@@ -194,7 +194,7 @@ fn aliases_cannot_explode() {
     assert!(read(&nested).unwrap_err().message.contains("more than 1000000 values"));
     let long = format!("- &a {}\n{}", "x".repeat(1 << 20), "- *a\n".repeat(1000));
     assert!(read(&long).unwrap_err().message.contains("too much text"));
-    let many = "- 1\n".repeat(super::MAX_NODES);
+    let many = "- 1\n".repeat(MAX_NODES);
     assert!(read(&many).unwrap_err().message.contains("more than 1000000 values"));
 }
 

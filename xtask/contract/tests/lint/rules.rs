@@ -14,9 +14,6 @@ use crate::fixture::{Case, cases, document};
 pub(crate) const TODAY: Date = date(2026, 11, 21);
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/lint");
 
-/// Without a fixture, because it takes a document of thousands of mistakes.
-const WITHOUT: &[&str] = &["too-many-findings"];
-
 pub(crate) fn findings(text: &str) -> Vec<Finding> {
     let document =
         Document::parse("library.yaml", text).unwrap_or_else(|unread| panic!("{}", unread.problem));
@@ -45,8 +42,8 @@ fn each_rule_has_a_fixture_and_each_fixture_a_rule() {
     assert_eq!(names.len(), rules.len(), "a rule is there twice");
     let fixtures: BTreeSet<_> =
         cases(Path::new(FOLDER), &document()).into_iter().map(|case| case.rule).collect();
-    let without: BTreeSet<_> = rules.difference(&fixtures).map(String::as_str).collect();
-    assert_eq!(without, WITHOUT.iter().copied().collect(), "rules without a fixture");
+    let without: Vec<_> = rules.difference(&fixtures).collect();
+    assert!(without.is_empty(), "rules without a fixture: {without:?}");
     assert_eq!(
         fixtures.difference(&rules).collect::<Vec<_>>(),
         Vec::<&String>::new(),

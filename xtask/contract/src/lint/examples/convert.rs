@@ -1,8 +1,7 @@
-//! Schemas of OpenAPI 3.0 in the words of JSON Schema.
+//! Conversion of Schema Objects to JSON Schema.
 //!
-//! OpenAPI 3.0 took an early draft and changed it a little: `nullable`, the integer formats, and the
-//! properties that go in one direction only. Keywords whose value is not what it should be are left out,
-//! since that is told of elsewhere, and so are patterns that would need backtracking.
+//! OpenAPI 3.0 adds to its draft of JSON Schema: `nullable`, the integer formats, `readOnly` and `writeOnly`.
+//! Left out are keywords with an invalid value, which other rules report, and patterns that need backtracking.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,10 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::super::rules::patterns::Usable;
 use super::cost::Walk;
-use crate::openapi::Kind;
-use crate::openapi::{Id, Model, Object};
+use crate::openapi::{Id, Kind, Model, Object};
 
-/// Which way a value goes, where that matters.
+/// The direction in which a value is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Direction {
     /// From client to service: without `readOnly`.
@@ -40,9 +38,9 @@ type Key = (Id, Direction);
 pub(crate) struct Converter<'w, 'a> {
     model: &'a Model<'a>,
     walk: &'w Walk<'a>,
-    /// The numbers that definitions go by.
+    /// The numbers of the definitions.
     numbers: HashMap<Key, usize>,
-    /// Those that have been referred to and not yet converted.
+    /// Definitions that have been referenced and not yet converted.
     open: Vec<Key>,
     patterns: Usable<'a>,
 }
@@ -52,7 +50,7 @@ impl<'w, 'a> Converter<'w, 'a> {
         Self { model, walk, numbers: HashMap::new(), open: Vec::new(), patterns: Usable::default() }
     }
 
-    /// A reference to the definition of a schema. What no example needs is not defined.
+    /// A reference to the definition of a schema; `true` if no example needs it.
     pub(crate) fn reference(&mut self, schema: Id, direction: Direction) -> Value {
         if !self.walk.needs(schema) {
             return Value::Bool(true);
@@ -65,7 +63,7 @@ impl<'w, 'a> Converter<'w, 'a> {
         json!({ "$ref": format!("#/definitions/{number}") })
     }
 
-    /// All definitions that have been referred to, and those that they refer to.
+    /// All definitions that have been referenced, and those that they reference.
     pub(crate) fn definitions(&mut self) -> Value {
         let mut definitions = Map::new();
         while let Some((id, direction)) = self.open.pop() {

@@ -1,8 +1,7 @@
-//! What it takes to check an example, worked out without doing it.
+//! Estimates the work of validating an example, without validating it.
 //!
-//! A validator asks of each value whether it fits a schema, and goes on to the schemas within that schema
-//! and the values within that value. Counted here is how often it asks. Each pair of schema and value is
-//! looked at once, so that counting is cheap where asking is not.
+//! The unit is one test of one value against one schema. A validator repeats such a test wherever schemas are
+//! composed; here each pair of schema and value is counted once and remembered, so that counting stays linear.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,17 +9,15 @@ use crate::document::{Node, Value};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 
-use crate::openapi::Kind;
-use crate::openapi::in_place;
-use crate::openapi::{Id, Model, Object};
+use crate::openapi::{Id, Kind, Model, Object, in_place};
 
-/// How much work one example may be, in questions.
+/// The most tests for one example.
 const ONE: u64 = 200_000;
-/// How much work all examples together may be.
+/// The most tests for all examples together.
 const ALL: u64 = 2_000_000;
-/// How many schemas may apply to one value and what is in it, each within the one before.
+/// The deepest nesting of schemas and values.
 const DEEPEST: usize = 1_000;
-/// How many schemas may refer to each other in a chain.
+/// The longest chain of schemas that reference each other.
 pub(crate) const LONGEST_CHAIN: usize = 2_000;
 
 /// Why an example is not checked.
@@ -34,12 +31,12 @@ pub(crate) struct Walk<'a> {
     model: &'a Model<'a>,
     /// By schema and address of the value.
     known: HashMap<(Id, usize), u64>,
-    /// The schemas that some example needs.
+    /// The schemas that some example is tested against.
     needed: HashSet<Id>,
     spent: u64,
 }
 
-/// A chain of schemas.
+/// A chain of schemas that reference each other.
 pub(crate) struct Chain {
     pub(crate) first: Id,
     pub(crate) length: usize,
@@ -50,16 +47,16 @@ impl<'a> Walk<'a> {
         Self { model, known: HashMap::new(), needed: HashSet::new(), spent: 0 }
     }
 
-    /// Whether a schema has to do with any example.
+    /// Whether some example is tested against a schema.
     pub(crate) fn needs(&self, schema: Id) -> bool {
         self.needed.contains(&schema)
     }
 
-    /// Whether it can be checked that a value fits a schema.
+    /// Whether a value can be validated against a schema within the limits.
     pub(crate) fn affordable(&mut self, schema: Id, value: &'a Node) -> Result<(), TooMuch> {
         let cost = self.cost(self.model.object(schema), value, 0);
         if cost > ONE {
-            // Looking at it was work too.
+            // Counting took time too.
             self.spent = self.spent.saturating_add(ONE / 10);
         } else {
             self.spent = self.spent.saturating_add(cost);
@@ -82,7 +79,7 @@ impl<'a> Walk<'a> {
         if self.known.len() as u64 > ALL {
             return u64::MAX;
         }
-        // Should this lead back to here, it would never end.
+        // A schema that leads back to itself for the same value has infinite cost.
         self.known.insert(key, u64::MAX);
         self.needed.insert(schema.id);
         let parts = schema.parts().count();
@@ -132,8 +129,7 @@ impl<'a> Walk<'a> {
         cost
     }
 
-    /// The longest chain of schemas that examples need. Of schemas that refer to each other in circles, all
-    /// count.
+    /// The longest chain of needed schemas. All schemas of a cycle count.
     pub(crate) fn deepest_chain(&self) -> Option<Chain> {
         let mut graph: DiGraph<Id, ()> = DiGraph::new();
         let mut needed: Vec<Id> = self.needed.iter().copied().collect();
@@ -148,7 +144,7 @@ impl<'a> Walk<'a> {
         }
         let mut lengths = vec![0; graph.node_count()];
         let mut longest: Option<Chain> = None;
-        // Those that are referred to come first.
+        // Referenced schemas come first.
         for circle in kosaraju_scc(&graph) {
             let below =
                 circle.iter().flat_map(|node| graph.neighbors(*node)).map(|next| lengths[next.index()]);

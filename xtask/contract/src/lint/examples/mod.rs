@@ -1,12 +1,10 @@
-//! Whether each example and each default is one: it fits the schema that it is an example of.
+//! Examples and defaults that do not match their schema.
 //!
-//! The schemas are rewritten as JSON Schema, and one validator is built for all examples of a document, so
-//! that a schema used a thousand times is compiled once. What it complains about is looked up in the file
-//! again, down to the line within the example.
+//! The schemas are converted to JSON Schema, and one validator is built for all examples of a document, so
+//! that each schema is compiled once. Errors of the validator are mapped back to the line within the example.
 //!
-//! Before that, [`cost`] works out what the validator would have to do. A few lines of YAML can ask for
-//! more than any machine can do, by schemas that refer to each other twice; then nothing is validated, and
-//! that is the finding.
+//! Before that, [`cost`] estimates the work: a few lines of schemas that reference each other twice can take
+//! exponential time. Examples above the limit are not validated, and a finding says so.
 
 mod convert;
 mod cost;
@@ -17,55 +15,37 @@ use serde_json::{Value, json};
 
 use self::convert::{Converter, Direction};
 use super::rules::patterns;
-use crate::finding::Severity;
 use crate::finding::Spot;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::{Id, Model, Object, Step, head};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Id, Kind, Model, Object, Step, head};
+use crate::rule::{Findings, Rule, rules};
 
-const MEDIA: Rule = Rule::recommended(
-    "no-invalid-media-type-examples",
-    Severity::Error,
-    "Redocly",
-    "The examples of a body fit its schema (Spectral: `oas3-valid-media-example`).",
-);
-const PARAMETER: Rule = Rule::recommended(
-    "no-invalid-parameter-examples",
-    Severity::Error,
-    "Redocly",
-    "The examples of a parameter fit its schema.",
-);
-const HEADER: Rule = Rule::strict(
-    "no-invalid-header-examples",
-    Severity::Error,
-    "this project",
-    "The examples of a header fit its schema.",
-);
-const SCHEMA: Rule = Rule::recommended(
-    "no-invalid-schema-examples",
-    Severity::Error,
-    "Redocly",
-    "The example of a schema fits it (Spectral: `oas3-valid-schema-example`).",
-);
-const DEFAULT: Rule =
-    Rule::spec("no-invalid-defaults", "OpenAPI 3.0.3", "The default of a schema fits it (section 4.7.24.1).");
-const COSTLY: Rule = Rule::strict(
-    "checkable-examples",
-    Severity::Error,
-    "this project",
-    "Schemas refer to each other in a way that lets an example be checked in reasonable time.",
-);
+rules! {
+    MEDIA: Recommended Error "no-invalid-media-type-examples",
+        "OpenAPI 3.0.3, 4.7.14.1; Spectral: oas3-valid-media-example; Redocly: \
+         no-invalid-media-type-examples",
+        "The examples of a request or response body match its schema.";
+    PARAMETER: Recommended Error "no-invalid-parameter-examples",
+        "OpenAPI 3.0.3, 4.7.12.2; Redocly: no-invalid-parameter-examples",
+        "The examples of a parameter match its schema.";
+    HEADER: Recommended Error "no-invalid-header-examples", "OpenAPI 3.0.3, 4.7.21",
+        "The examples of a header match its schema.";
+    SCHEMA: Recommended Error "no-invalid-schema-examples",
+        "Spectral: oas3-valid-schema-example; Redocly: no-invalid-schema-examples",
+        "The `example` of a schema matches the schema.";
+    DEFAULT: Spec Error "no-invalid-defaults", "OpenAPI 3.0.3, 4.7.24.1",
+        "The `default` of a schema matches the schema.";
+    COSTLY: Strict Error "example-validation-limit", "this tool",
+        "Examples can be validated within the limits of this tool for time and memory.";
+}
 
-pub(crate) const RULES: &[&Rule] = &[&MEDIA, &PARAMETER, &HEADER, &SCHEMA, &DEFAULT, &COSTLY];
-
-/// The stack of the validator, which goes as deep as schemas are chained.
+/// The stack of the validator, which recurses along chains of schemas.
 const STACK: usize = 512 << 20;
 
-/// A value that should fit a schema.
+/// A value that should match a schema.
 struct Sample<'a> {
     rule: &'static Rule,
-    /// Whose it is, and where in it.
+    /// The object and the keyword that hold the value.
     owner: Object<'a>,
     keyword: &'static str,
     value: &'a Node,
@@ -89,11 +69,9 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         match walk.affordable(sample.schema, sample.value) {
             Ok(()) => samples.push(sample),
             Err(stop) => {
-                let message = format!(
-                    "Checking this against {} is too much work.",
-                    model.object(sample.schema).subject()
-                );
-                let fix = "Let schemas refer to each other less often, or write a shorter example.";
+                let schema = model.object(sample.schema).subject();
+                let message = format!("Validating this against {schema} would take too long.");
+                let fix = "Compose the schemas less deeply, or shorten the example.";
                 findings.add(&COSTLY, sample.spot("", sample.value), message, fix);
                 if stop == cost::TooMuch::Altogether {
                     break;
@@ -102,9 +80,11 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         }
     }
     if let Some(deep) = walk.deepest_chain().filter(|chain| chain.length > cost::LONGEST_CHAIN) {
-        let message =
-            format!("Up to {} schemas refer to each other in a chain that begins here.", deep.length);
-        let fix = format!("Make it shorter than {}; examples are not checked before.", cost::LONGEST_CHAIN);
+        let message = format!(
+            "A chain of {} schemas that reference each other begins here; examples are not validated.",
+            deep.length
+        );
+        let fix = format!("Make it shorter than {}.", cost::LONGEST_CHAIN);
         findings.add(&COSTLY, model.object(deep.first).spot(), message, fix);
         return;
     }
@@ -122,16 +102,16 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             }
         }
         Ok(Err(reason)) => unchecked(model, &reason, findings),
-        Err(_) => unchecked(model, "the validator broke off", findings),
+        Err(_) => unchecked(model, "the validator failed", findings),
     }
 }
 
 fn unchecked(model: &Model<'_>, reason: &str, findings: &mut Findings) {
-    let message = format!("The examples could not be checked: {}.", shown(reason));
-    findings.add(&COSTLY, model.root().spot(), message, "Mend the schemas first.");
+    let message = format!("The examples could not be validated: {}.", shown(reason));
+    findings.add(&COSTLY, model.root().spot(), message, "Correct the schemas first.");
 }
 
-/// Everything that should fit a schema that there is.
+/// All values that should match a schema.
 fn samples_of<'a>(model: &'a Model<'a>) -> impl Iterator<Item = Sample<'a>> {
     let split = model.all(Kind::Schema).any(|schema| schema.flag("readOnly") || schema.flag("writeOnly"));
     model.everything().filter(|object| !object.is_reference()).flat_map(move |owner| {
@@ -184,7 +164,7 @@ fn samples_of<'a>(model: &'a Model<'a>) -> impl Iterator<Item = Sample<'a>> {
     })
 }
 
-/// What is wrong with a sample, and where in it.
+/// An error in a sample, with its place.
 struct Problem<'s, 'a> {
     sample: &'s Sample<'a>,
     pointer: String,
@@ -226,7 +206,7 @@ fn validate<'s, 'a>(
             Some(name) => format!("`{}` in the {} of {whole}", shown(name), sample.word()),
             None => format!("The {} of {whole}", sample.word()),
         };
-        for (key, message, fix) in told(&error) {
+        for (key, message, fix) in described(&error) {
             let (pointer, node) = match key.as_deref().and_then(|key| Some((key, node.get(key)?))) {
                 Some((key, node)) => {
                     (format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")), node)
@@ -245,15 +225,15 @@ impl Sample<'_> {
     }
 }
 
-const VALUE: &str = "Correct the example, or the schema if that is wrong.";
+const VALUE: &str = "Correct the example or the schema.";
 
-/// What an error says: the key that it is about, if it is one below its place, a sentence, and a fix.
-fn told(error: &ValidationError<'_>) -> Vec<(Option<String>, String, &'static str)> {
+/// Describes an error of the validator: the key below its place, if any, then the message and the fix.
+fn described(error: &ValidationError<'_>) -> Vec<(Option<String>, String, &'static str)> {
     let message = match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             let each = |key: &String| {
                 let message = format!("has `{}`, which its schema does not allow", shown(key));
-                (Some(key.clone()), message, "Take it out, or add it to the schema.")
+                (Some(key.clone()), message, "Remove it, or add it to the schema.")
             };
             return unexpected.iter().map(each).collect();
         }
@@ -262,27 +242,27 @@ fn told(error: &ValidationError<'_>) -> Vec<(Option<String>, String, &'static st
             return vec![(None, format!("has no `{}`, which is required", shown(property)), "Add it.")];
         }
         ValidationErrorKind::Type { .. } => {
-            format!("is not of the type it should be: {}", shown(&error.to_string()))
+            format!("has the wrong type: {}", shown(&error.to_string()))
         }
-        ValidationErrorKind::Enum { options } => format!("is none of {}", shown(&options.to_string())),
-        ValidationErrorKind::Minimum { limit } => format!("is below {limit}"),
-        ValidationErrorKind::Maximum { limit } => format!("is above {limit}"),
-        ValidationErrorKind::ExclusiveMinimum { limit } => format!("is not above {limit}"),
-        ValidationErrorKind::ExclusiveMaximum { limit } => format!("is not below {limit}"),
+        ValidationErrorKind::Enum { options } => format!("is not one of {}", shown(&options.to_string())),
+        ValidationErrorKind::Minimum { limit } => format!("is less than {limit}"),
+        ValidationErrorKind::Maximum { limit } => format!("is greater than {limit}"),
+        ValidationErrorKind::ExclusiveMinimum { limit } => format!("is not greater than {limit}"),
+        ValidationErrorKind::ExclusiveMaximum { limit } => format!("is not less than {limit}"),
         ValidationErrorKind::MinLength { limit } => format!("is shorter than {limit} characters"),
         ValidationErrorKind::MaxLength { limit } => format!("is longer than {limit} characters"),
         ValidationErrorKind::MinItems { limit } => format!("has fewer than {limit} items"),
         ValidationErrorKind::MaxItems { limit } => format!("has more than {limit} items"),
-        ValidationErrorKind::UniqueItems => "has an item twice".to_owned(),
+        ValidationErrorKind::UniqueItems => "has duplicate items".to_owned(),
         ValidationErrorKind::Pattern { pattern } => format!("does not match `{}`", shown(pattern)),
-        ValidationErrorKind::Format { format } => format!("is no {}", shown(format)),
-        ValidationErrorKind::AnyOf { .. } => "fits none of `anyOf`".to_owned(),
-        ValidationErrorKind::OneOfNotValid { .. } => "fits none of `oneOf`".to_owned(),
-        ValidationErrorKind::OneOfMultipleValid { .. } => "fits more than one of `oneOf`".to_owned(),
+        ValidationErrorKind::Format { format } => format!("is not a valid `{}`", shown(format)),
+        ValidationErrorKind::AnyOf { .. } => "matches none of `anyOf`".to_owned(),
+        ValidationErrorKind::OneOfNotValid { .. } => "matches none of `oneOf`".to_owned(),
+        ValidationErrorKind::OneOfMultipleValid { .. } => "matches more than one of `oneOf`".to_owned(),
         ValidationErrorKind::FalseSchema => {
-            "may not be here: `readOnly` is not sent, `writeOnly` not answered".to_owned()
+            "is not allowed here: `readOnly` properties are not in requests, `writeOnly` ones not in responses".to_owned()
         }
-        _ => format!("does not fit `{}` of its schema", error.kind().keyword()),
+        _ => format!("does not match `{}` of its schema", error.kind().keyword()),
     };
     vec![(None, message, VALUE)]
 }

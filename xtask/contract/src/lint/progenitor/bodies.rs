@@ -1,30 +1,18 @@
-//! Request bodies: one media type, of the few that the client can write.
+//! Request bodies: one media type that progenitor supports.
 
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::{Model, Object};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Kind, Model, Object};
+use crate::rule::{Findings, rules};
 
-pub(crate) const ONE: Rule = Rule::strict(
-    "progenitor-one-media-type",
-    Severity::Error,
-    "progenitor",
-    "A request body has one media type.",
-);
-pub(crate) const MEDIA_TYPE: Rule = Rule::strict(
-    "progenitor-request-media-type",
-    Severity::Error,
-    "progenitor",
-    "A request body is JSON or a form, with a schema; or `application/octet-stream` with a bare binary \
-     string, `text/plain` with a bare string.",
-);
-pub(crate) const ENCODING: Rule = Rule::strict(
-    "progenitor-request-encoding",
-    Severity::Error,
-    "progenitor",
-    "A request body has no `encoding`.",
-);
+rules! {
+    ONE: Strict Error "progenitor-one-media-type", "progenitor 0.15",
+        "A request body has one media type.";
+    MEDIA_TYPE: Strict Error "progenitor-request-media-type", "progenitor 0.15",
+        "A request body is JSON or a form with a schema, `application/octet-stream` with a plain binary \
+         string, or `text/plain` with a plain string.";
+    ENCODING: Strict Error "progenitor-request-encoding", "progenitor 0.15",
+        "A request body has no `encoding`.";
+}
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for body in model.all(Kind::RequestBody) {
@@ -32,12 +20,12 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let Some(media_type) = media_types.next() else { continue };
         if let Some(second) = media_types.next() {
             let message = format!("{} has more than one media type.", body.subject());
-            findings.add(&ONE, second.spot(), message, "Decide on one.");
+            findings.add(&ONE, second.spot(), message, "Keep one.");
             continue;
         }
         if media_type.get("encoding").is_some_and(|encoding| !encoding.entries().is_empty()) {
             let message = format!("{} has an `encoding`.", media_type.subject());
-            findings.add(&ENCODING, media_type.key_spot("encoding"), message, "Take it out.");
+            findings.add(&ENCODING, media_type.key_spot("encoding"), message, "Remove it.");
         }
         let name = media_type.name();
         let essence = name.split(';').next().unwrap_or_default();
@@ -45,11 +33,11 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             _ if !media_type.has("schema") => Some("has no schema"),
             "application/json" | "application/x-www-form-urlencoded" => None,
             "application/octet-stream" => (!is_bare(media_type, Some("binary")))
-                .then_some("is not just `type: string` and `format: binary`"),
+                .then_some("is not a plain `type: string` with `format: binary`"),
             "text/plain" | "text/x-markdown" => {
-                (!is_bare(media_type, None)).then_some("is not just `type: string`")
+                (!is_bare(media_type, None)).then_some("is not a plain `type: string`")
             }
-            _ => Some("is none that the client can write"),
+            _ => Some("is not supported"),
         };
         if let Some(wrong) = wrong {
             let message = format!("The media type `{}` of {} {wrong}.", shown(name), body.subject());

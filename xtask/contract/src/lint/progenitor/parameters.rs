@@ -1,47 +1,30 @@
-//! Parameters: plain ones.
+//! Parameters: default styles, a schema, unique names, no objects.
 
 use std::collections::HashMap;
 
 use crate::document::Node;
 
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::in_place;
-use crate::openapi::{Model, Object};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Kind, Model, Object, in_place};
+use crate::rule::{Findings, rules};
 
-pub(crate) const STYLE: Rule = Rule::strict(
-    "progenitor-parameter-style",
-    Severity::Error,
-    "progenitor",
-    "Parameters are in the path or a header as `simple`, or in the query as `form`; there are no cookies.",
-);
-pub(crate) const CONTENT: Rule = Rule::strict(
-    "progenitor-parameter-content",
-    Severity::Error,
-    "progenitor",
-    "A parameter has a `schema`, not a `content`.",
-);
-pub(crate) const NAMES: Rule = Rule::strict(
-    "progenitor-parameter-names",
-    Severity::Error,
-    "progenitor",
-    "No two parameters of an operation have the same name, wherever they are: progenitor keeps only one.",
-);
-pub(crate) const OBJECT: Rule = Rule::strict(
-    "progenitor-parameter-object",
-    Severity::Error,
-    "progenitor",
-    "No parameter is an object with properties.",
-);
+rules! {
+    STYLE: Strict Error "progenitor-parameter-style", "progenitor 0.15",
+        "Parameters have the default style of their location, and none is in a cookie.";
+    CONTENT: Strict Error "progenitor-parameter-content", "progenitor 0.15",
+        "A parameter has a `schema` rather than `content`.";
+    NAMES: Strict Error "progenitor-parameter-names", "progenitor 0.15",
+        "No two parameters of an operation have the same name, even in different locations.";
+    OBJECT: Strict Error "progenitor-parameter-object", "progenitor 0.15",
+        "No parameter is an object with properties.";
+}
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for parameter in model.all(Kind::Parameter) {
         let place = parameter.text("in").unwrap_or_default();
         if place == "cookie" {
-            let message = format!("{} is a cookie, and progenitor knows none.", parameter.subject());
-            findings.add(&STYLE, parameter.value_spot("in"), message, "Put it into a header or the query.");
+            let message = format!("{} is a cookie, which progenitor does not support.", parameter.subject());
+            findings.add(&STYLE, parameter.value_spot("in"), message, "Use a header or the query.");
         }
         let usual = match place {
             "query" => "form",
@@ -50,22 +33,18 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         };
         if let Some(style) = parameter.text("style").filter(|style| *style != usual) {
             let message = format!("{} has the style `{}`.", parameter.subject(), shown(style));
-            findings.add(
-                &STYLE,
-                parameter.value_spot("style"),
-                message,
-                format!("Take it out; `{usual}` is the default."),
-            );
+            let fix = format!("Remove it; `{usual}` is the default.");
+            findings.add(&STYLE, parameter.value_spot("style"), message, fix);
         }
         if parameter.has("content") {
-            let message = format!("{} has a `content`.", parameter.subject());
+            let message = format!("{} has `content`.", parameter.subject());
             findings.add(&CONTENT, parameter.key_spot("content"), message, "Write a `schema` instead.");
         }
     }
     for schema in model.all(Kind::Parameter).filter_map(|parameter| parameter.child("schema")) {
         if let Some(object) = object(schema).filter(|object| is_object(*object)) {
-            let message = format!("{} is {}, an object.", schema.subject(), object.subject());
-            findings.add(&OBJECT, schema.spot(), message, "Make each property a parameter of its own.");
+            let message = format!("{} is {}, which is an object.", schema.subject(), object.subject());
+            findings.add(&OBJECT, schema.spot(), message, "Replace it by one parameter for each property.");
         }
     }
     for operation in model.all(Kind::Operation) {
@@ -87,16 +66,16 @@ fn names(operation: Object<'_>, findings: &mut Findings) {
                     operation.subject(),
                     shown(name)
                 );
-                findings.add(&NAMES, parameter.spot(), message, "Give one of them another name.");
+                findings.add(&NAMES, parameter.spot(), message, "Rename one of them.");
             }
         }
     }
 }
 
-/// How many references and compositions of one are looked through.
+/// The most references and compositions of one part that are followed.
 const DEEPEST: usize = 20;
 
-/// What a schema comes to, references followed; so are compositions of one, which are as good as references.
+/// The schema behind references and compositions of one part, which are equivalent to references.
 fn object<'a>(schema: Object<'a>) -> Option<Object<'a>> {
     let mut schema = schema.resolved()?;
     for _ in 0..DEEPEST {

@@ -1,20 +1,16 @@
-//! References: progenitor finds what they name by the last word alone.
+//! References: progenitor looks up only the last segment of a reference.
 
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::Model;
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Kind, Model};
+use crate::rule::{Findings, rules};
 
-pub(crate) const REFERENCES: Rule = Rule::strict(
-    "progenitor-references",
-    Severity::Error,
-    "progenitor",
-    "References lead to `components`, and paths have none.",
-);
+rules! {
+    REFERENCES: Strict Error "progenitor-references", "progenitor 0.15",
+        "References lead to `components`, and no path is a reference.";
+}
 
-/// What can be referred to, and where it must be.
-const SHELVES: &[(Kind, &str)] = &[
+/// The kinds that can be referenced, and the part of `components` where they must be.
+const COMPONENTS: &[(Kind, &str)] = &[
     (Kind::Schema, "schemas"),
     (Kind::Response, "responses"),
     (Kind::Parameter, "parameters"),
@@ -24,17 +20,17 @@ const SHELVES: &[(Kind, &str)] = &[
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for object in model.everything().filter(|object| object.is_reference()) {
         let Some(reference) = object.text("$ref") else { continue };
-        let Some((_, shelf)) = SHELVES.iter().find(|(kind, _)| *kind == object.kind()) else { continue };
-        let place = reference.strip_prefix("#/components/").and_then(|rest| rest.strip_prefix(shelf));
+        let Some((_, section)) = COMPONENTS.iter().find(|(kind, _)| *kind == object.kind()) else { continue };
+        let place = reference.strip_prefix("#/components/").and_then(|rest| rest.strip_prefix(section));
         let name = place.and_then(|place| place.strip_prefix('/'));
         if object.resolved().is_some() && name.is_none_or(|name| name.contains(['/', '%', '~'])) {
-            let message = format!("`{}` does not simply name a component.", shown(reference));
-            let fix = format!("Move what it leads to into `components/{shelf}`, and write its name.");
+            let message = format!("`{}` is not the plain name of a component.", shown(reference));
+            let fix = format!("Move the target to `components/{section}`, and reference it there.");
             findings.add(&REFERENCES, object.value_spot("$ref"), message, fix);
         }
     }
-    for path in model.all(Kind::PathItem).filter(|path| path.has("$ref")) {
+    for path in model.everything().filter(|path| path.kind() == Kind::PathItem && path.is_reference()) {
         let message = format!("{} is a reference.", path.subject());
-        findings.add(&REFERENCES, path.key_spot("$ref"), message, "Write the path out.");
+        findings.add(&REFERENCES, path.key_spot("$ref"), message, "Replace the reference by the path item.");
     }
 }

@@ -1,52 +1,35 @@
-//! Responses: one type for success, one for errors.
+//! Responses: one type for success and one for errors, since the generated method has one of each.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use crate::finding::Severity;
-use crate::openapi::Kind;
-use crate::openapi::{Id, Model, Object};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Id, Kind, Model, Object};
+use crate::rule::{Findings, Rule, rules};
 
-pub(crate) const SUCCESS: Rule = Rule::strict(
-    "progenitor-one-success",
-    Severity::Error,
-    "progenitor",
-    "All 2xx of an operation, and its `default`, have the same body: the generated method returns one type.",
-);
-pub(crate) const ERROR: Rule = Rule::strict(
-    "progenitor-one-error",
-    Severity::Error,
-    "progenitor",
-    "All 4xx and 5xx of an operation, and its `default`, have the same body: the generated method has one \
-     type of error.",
-);
-pub(crate) const SCHEMA: Rule = Rule::strict(
-    "progenitor-response-schema",
-    Severity::Error,
-    "progenitor",
-    "A response as `application/json` has a schema and no `encoding`.",
-);
-pub(crate) const UPGRADE: Rule = Rule::strict(
-    "progenitor-websocket",
-    Severity::Error,
-    "progenitor",
-    "No operation has `x-dropshot-websocket`, which changes what progenitor makes of its responses.",
-);
+rules! {
+    SUCCESS: Strict Error "progenitor-one-success", "progenitor 0.15",
+        "All 2xx responses of an operation, and its `default`, have the same body.";
+    ERROR: Strict Error "progenitor-one-error", "progenitor 0.15",
+        "All 4xx and 5xx responses of an operation, and its `default`, have the same body.";
+    SCHEMA: Strict Error "progenitor-response-schema", "progenitor 0.15",
+        "An `application/json` response has a `schema` and no `encoding`.";
+    UPGRADE: Strict Error "progenitor-websocket", "progenitor 0.15",
+        "No operation has `x-dropshot-websocket`.";
+}
 
-/// What progenitor makes of a response.
+/// The body of a response, as progenitor sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Body {
     Nothing,
     /// Bytes.
     Raw,
-    /// The number of the schema, the same for all that read the same: so is their type.
+    /// The number of the schema. Equal schemas have one number and one type.
     Typed(usize),
     /// `101`.
     Upgrade,
 }
 
-/// What progenitor makes of each response, wherever it is used.
+/// The bodies of all responses.
 #[derive(Default)]
 struct Bodies {
     known: HashMap<Id, Body>,
@@ -78,7 +61,7 @@ impl Body {
         match self {
             Self::Nothing => "no body",
             Self::Raw => "a body that is not `application/json`",
-            Self::Typed(_) => "a JSON body of its own",
+            Self::Typed(_) => "another JSON body",
             Self::Upgrade => "an upgrade",
         }
     }
@@ -109,7 +92,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for operation in model.all(Kind::Operation).filter(|operation| operation.has("x-dropshot-websocket")) {
         let message = format!("{} is marked as a websocket.", operation.subject());
         let spot = operation.key_spot("x-dropshot-websocket");
-        findings.add(&UPGRADE, spot, message, "Take the mark out.");
+        findings.add(&UPGRADE, spot, message, "Remove `x-dropshot-websocket`.");
     }
     for response in model.all(Kind::Response) {
         let Some(media_type) = json(response) else { continue };
@@ -118,20 +101,21 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             findings.add(&SCHEMA, media_type.spot(), message, "Add `schema`.");
         }
         if media_type.get("encoding").is_some_and(|encoding| !encoding.entries().is_empty()) {
-            let message = format!("{} has an `encoding`, which JSON has no use for.", media_type.subject());
-            findings.add(&SCHEMA, media_type.key_spot("encoding"), message, "Take it out.");
+            let message =
+                format!("{} has an `encoding`, which has no meaning for JSON.", media_type.subject());
+            findings.add(&SCHEMA, media_type.key_spot("encoding"), message, "Remove it.");
         }
     }
 }
 
 fn one_type(all: &[(Object<'_>, Body)], rule: &Rule, what: &str, findings: &mut Findings) {
-    // A `2XX` covers every success, so `default` is then none.
+    // With `2XX`, `default` covers errors only.
     let covered = all.iter().any(|(response, _)| response.name() == "2XX") && what == "success";
     let counts = |response: &Object<'_>| !(covered && response.name() == "default");
     let all: Vec<_> = all.iter().filter(|(response, _)| counts(response)).collect();
     let mut users: HashMap<Body, usize> = HashMap::new();
     all.iter().for_each(|(_, body)| *users.entry(*body).or_default() += 1);
-    // What most of them have is meant, else what the first status has.
+    // The most frequent body is the expected one; if several are, that of the lowest status.
     let usual = |(response, body): &&&(Object<'_>, Body)| (users[body], Reverse(response.name().to_owned()));
     let Some((first, body)) = all.iter().max_by_key(usual) else { return };
     for (response, other) in all.iter().filter(|(_, other)| other != body) {

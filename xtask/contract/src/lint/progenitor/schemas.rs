@@ -1,43 +1,27 @@
-//! Schemas: what can be made a Rust type.
+//! Schemas: those that can become a Rust type.
 
 use std::collections::{BTreeSet, HashSet};
 
 use crate::document::{Node, Value};
 use heck::ToPascalCase;
 
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
 use crate::openapi::shapes::type_of;
-use crate::openapi::{Model, Object};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Kind, Model, Object};
+use crate::rule::{Findings, rules};
 
-pub(crate) const TYPE: Rule = Rule::strict(
-    "progenitor-type",
-    Severity::Error,
-    "progenitor",
-    "A schema without a `type` has no `format`, no bounds of numbers, and not the keywords of two types.",
-);
-pub(crate) const NOT: Rule = Rule::strict(
-    "progenitor-not",
-    Severity::Error,
-    "progenitor",
-    "`not` holds an `enum` of texts, numbers or booleans, perhaps with their `type`, and nothing else.",
-);
-pub(crate) const ENUM: Rule = Rule::strict(
-    "progenitor-enum",
-    Severity::Error,
-    "progenitor",
-    "The values of an `enum` are of one type, and texts still differ when they are written as names in Rust.",
-);
-pub(crate) const COMPOSITION: Rule = Rule::strict(
-    "progenitor-composition",
-    Severity::Error,
-    "progenitor",
-    "No schema has both `oneOf` and `anyOf`.",
-);
+rules! {
+    TYPE: Strict Error "progenitor-type", "progenitor 0.15",
+        "A schema without `type` has no `format`, no numeric bounds, and not the keywords of two types.";
+    NOT: Strict Error "progenitor-not", "progenitor 0.15",
+        "`not` contains only an `enum` of strings, numbers or booleans, with or without their `type`.";
+    ENUM: Strict Error "progenitor-enum", "progenitor 0.15",
+        "The values of an `enum` have one type, and strings stay distinct as names of Rust variants.";
+    COMPOSITION: Strict Error "progenitor-composition", "progenitor 0.15",
+        "No schema has both `oneOf` and `anyOf`.";
+}
 
-/// Keywords by the type that they are about.
+/// Keywords by the type that they apply to.
 const KEYWORDS: &[(&str, &[&str])] = &[
     ("text", &["minLength", "maxLength", "pattern"]),
     ("number", &["minimum", "maximum", "multipleOf"]),
@@ -60,23 +44,19 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         values(schema, findings);
         if schema.has("oneOf") && schema.has("anyOf") {
             let message = format!("{} has both `oneOf` and `anyOf`.", schema.subject());
-            findings.add(
-                &COMPOSITION,
-                schema.key_spot("anyOf"),
-                message,
-                "Put one of them into an `allOf` of its own.",
-            );
+            let fix = "Move one of them into an `allOf`.";
+            findings.add(&COMPOSITION, schema.key_spot("anyOf"), message, fix);
         }
     }
     for not in model.everything().filter(|object| object.keyword() == "not" && object.is_reference()) {
         let message = "`not` holds a reference.";
-        findings.add(&NOT, not.spot(), message, "Write out the values that are not allowed, as an `enum`.");
+        findings.add(&NOT, not.spot(), message, "Replace it by an `enum` of the excluded values.");
     }
 }
 
 fn typeless(schema: Object<'_>, findings: &mut Findings) {
     let composed = ["type", "allOf", "oneOf", "anyOf", "not"];
-    // A part of `allOf` gets its type from the other parts.
+    // The type of a part of `allOf` can be that of the other parts.
     if schema.keyword() == "allOf" || composed.iter().any(|keyword| schema.has(keyword)) {
         return;
     }
@@ -90,7 +70,7 @@ fn typeless(schema: Object<'_>, findings: &mut Findings) {
     findings.add(&TYPE, schema.key_spot(keyword), message, "Add `type`.");
 }
 
-/// Whether a schema has a keyword, and something in it.
+/// Whether a schema has a keyword with a non-empty value.
 fn has(schema: Object<'_>, keyword: &str) -> bool {
     let empty = |node: &Node| node.entries().is_empty() && node.items().is_empty();
     let collection = matches!(keyword, "properties" | "required" | "enum");
@@ -105,20 +85,16 @@ fn not(schema: Object<'_>, findings: &mut Findings) {
     let understood =
         entries.iter().all(|entry| plain(&entry.key)) && !values.is_empty() && values.iter().all(scalar);
     if !understood && !entries.is_empty() {
-        let message = format!("`not` in {} is more than an `enum`.", schema.subject());
-        findings.add(
-            &NOT,
-            schema.spot(),
-            message,
-            "Write the values that are not allowed as an `enum`, or describe what is.",
-        );
+        let message = format!("`not` of {} is not only an `enum`.", schema.subject());
+        let fix = "Write an `enum` of the excluded values, or describe the allowed ones.";
+        findings.add(&NOT, schema.spot(), message, fix);
     }
 }
 
 fn values(schema: Object<'_>, findings: &mut Findings) {
     let items = schema.get("enum").map(Node::items).unwrap_or_default();
     let mut kinds: BTreeSet<&str> = items.iter().map(type_of).collect();
-    kinds.remove("nothing");
+    kinds.remove("null");
     if kinds.len() > 1 && !schema.has("type") {
         let kinds: Vec<_> = kinds.into_iter().collect();
         let message = format!("The `enum` of {} has {}.", schema.subject(), kinds.join(" and "));
@@ -130,23 +106,20 @@ fn values(schema: Object<'_>, findings: &mut Findings) {
         |spell: fn(&str) -> String| texts.iter().map(|text| spell(text)).collect::<HashSet<_>>().len();
     let unique = |spell| spelled(spell) == texts.len();
     if !unique(variant) && !unique(|text| variant(&text.replace(|c: char| c == '_' || !is_letter(c), "X"))) {
-        let message = format!("Two values of the `enum` of {} have one name in Rust.", schema.subject());
-        let fix = format!(
-            "Let them differ in more than case and signs; as `{}` they do not.",
-            shown(&twin(&texts))
-        );
+        let message = format!("Two values of the `enum` of {} have the same name in Rust.", schema.subject());
+        let fix = format!("Rename one; both become `{}`.", shown(&twin(&texts)));
         findings.add(&ENUM, schema.value_spot("enum"), message, fix);
     }
 }
 
-/// A name that two values share.
+/// A Rust name that two values share.
 fn twin(texts: &HashSet<&str>) -> String {
     let mut texts: Vec<_> = texts.iter().map(|text| variant(text)).collect();
     texts.sort();
     texts.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone()).unwrap_or_default()
 }
 
-/// What a value of an `enum` is called in Rust.
+/// The name of the Rust variant for a value of an `enum`.
 fn variant(text: &str) -> String {
     let name = match text {
         "+1" => "plus1".to_owned(),

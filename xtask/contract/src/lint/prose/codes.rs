@@ -1,44 +1,22 @@
-//! Error codes: those in examples are in the table, and those in the table are answered.
+//! Error codes: those of examples are in the table, and those in the table are used.
 
 use std::collections::HashSet;
 
 use crate::document::{Node, Value};
 
-use super::Prose;
 use super::known::Known;
-use crate::finding::Severity;
+use super::{CODE_LISTED, CODE_STATUS, CODE_USED, Prose};
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::{Id, Model, Object, Step};
-use crate::rule::{Findings, Rule};
-
-pub(crate) const LISTED: Rule = Rule::strict(
-    "error-code-listed",
-    Severity::Error,
-    "this project",
-    "The `code` of each error in an example is in the table of `info.description`, with the same status.",
-);
-pub(crate) const STATUS: Rule = Rule::strict(
-    "error-example-status",
-    Severity::Error,
-    "this project",
-    "The `status` of each error in an example is the one that it is answered with.",
-);
-pub(crate) const USED: Rule = Rule::strict(
-    "error-code-used",
-    Severity::Error,
-    "this project",
-    "Each code of the table has a status that some operation answers, or is explained elsewhere in \
-     `info.description`.",
-);
+use crate::openapi::{Id, Kind, Model, Object, Step};
+use crate::rule::Findings;
 
 pub(crate) fn check(model: &Model<'_>, known: &Known<'_>, findings: &mut Findings) {
-    // A response of `components` is looked at once for each status that it stands under.
+    // A response of `components` is checked once for each status that uses it.
     let mut seen: HashSet<(Id, &str)> = HashSet::new();
     for responses in model.all(Kind::Responses) {
         for response in responses.parts().filter(|response| response.name().starts_with(['4', '5'])) {
             let Some(resolved) = response.resolved() else { continue };
-            // What stands under `4XX` may be any of them.
+            // The examples under `4XX` may have any of those statuses.
             let is_status = response.name().bytes().all(|byte| byte.is_ascii_digit());
             if is_status && seen.insert((resolved.id, response.name())) {
                 for media_type in resolved.children("content") {
@@ -61,8 +39,8 @@ fn examples(media_type: Object<'_>, status: &str, known: &Known<'_>, findings: &
         if let Some(node @ Node { value: Value::Number(number), .. }) = value.get("status")
             && number.to_string() != status
         {
-            let message = format!("This error says {number} and is an example of {status}.");
-            findings.add(&STATUS, spot("status", node), message, format!("Write {status}."));
+            let message = format!("This error has the status {number}, but is an example of {status}.");
+            findings.add(&CODE_STATUS, spot("status", node), message, format!("Write {status}."));
         }
         let Some((node, code)) = value.get("code").and_then(|node| Some((node, node.as_str()?))) else {
             continue;
@@ -71,15 +49,18 @@ fn examples(media_type: Object<'_>, status: &str, known: &Known<'_>, findings: &
         let (message, fix) = match known.codes.get(code) {
             None => (
                 format!("The code `{code_shown}` is not in the table of `info.description`."),
-                format!("Add the row ``| `{code_shown}` | {status} | ... |``, or use a code that is there."),
+                format!("Add the row ``| `{code_shown}` | {status} | ... |``, or use a listed code."),
             ),
             Some(listed) if listed.status != status => (
-                format!("The code `{code_shown}` is listed with {}, and this is {status}.", listed.status),
+                format!(
+                    "The code `{code_shown}` is listed with status {}, but used with {status}.",
+                    listed.status
+                ),
                 "Correct one of them.".to_owned(),
             ),
             Some(_) => continue,
         };
-        findings.add(&LISTED, spot("code", node), message, fix);
+        findings.add(&CODE_LISTED, spot("code", node), message, fix);
     }
 }
 
@@ -93,9 +74,9 @@ fn used(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
     for (code, listed) in &known.codes {
         if !known.statuses.contains(listed.status.as_str()) && !explained.contains(code) {
             let message =
-                format!("No operation answers {}, so nobody ever sees `{}`.", listed.status, shown(code));
-            let fix = "Declare the status where it is answered, or take the row out.";
-            findings.add(&USED, prose.spot(listed.row.clone()), message, fix);
+                format!("No operation has a response {}, so `{}` cannot occur.", listed.status, shown(code));
+            let fix = "Declare the response, or remove the row.";
+            findings.add(&CODE_USED, prose.spot(listed.row.clone()), message, fix);
         }
     }
 }

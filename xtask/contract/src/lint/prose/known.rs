@@ -1,4 +1,4 @@
-//! Everything in a document that has a name.
+//! The names in a document that descriptions may mention.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -6,13 +6,12 @@ use std::ops::Range;
 use crate::document::Node;
 
 use super::Prose;
-use crate::openapi::Kind;
-use crate::openapi::Model;
+use crate::openapi::{Kind, Model};
 
-/// What an error code is listed with.
+/// A row of the table of error codes.
 pub(crate) struct Listed {
     pub(crate) status: String,
-    /// Where in the description its row is.
+    /// The range of the row in the description.
     pub(crate) row: Range<usize>,
 }
 
@@ -20,7 +19,7 @@ pub(crate) struct Listed {
 pub(crate) struct Known<'a> {
     /// `GET /pets/{}`.
     pub(crate) operations: HashSet<String>,
-    /// The statuses that some operation answers, `4XX` and `default` included.
+    /// The statuses of all responses, including `4XX` and `default`.
     pub(crate) statuses: HashSet<&'a str>,
     /// The statuses that the table of error codes lists.
     pub(crate) listed: HashSet<String>,
@@ -84,7 +83,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// How an operation is looked up: which parameter stands where does not matter.
+/// The key of an operation, without the names of its parameters.
 pub(crate) fn operation(method: &str, path: &str) -> String {
     let is_value = |part: &str| {
         part.starts_with('{') || (!part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))

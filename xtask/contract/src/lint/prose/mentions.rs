@@ -1,4 +1,4 @@
-//! What descriptions and summaries mention.
+//! Mentions in descriptions and summaries.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -8,68 +8,34 @@ use http::StatusCode;
 use regex::Regex;
 
 use super::super::rules::names::is_header;
-use super::Prose;
 use super::known::{Known, operation};
-use crate::finding::Severity;
+use super::{CODE, HEADER, NAME, OPERATION, Prose, STATUS};
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::{Id, Model};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Id, Kind, Model};
+use crate::rule::Findings;
 
-pub(crate) const OPERATION: Rule = Rule::strict(
-    "prose-operation",
-    Severity::Error,
-    "this project",
-    "Each operation that prose mentions, as `GET /pets`, exists.",
-);
-pub(crate) const STATUS: Rule = Rule::strict(
-    "prose-status",
-    Severity::Error,
-    "this project",
-    "Each status that prose mentions is answered: by the operation it is said of, elsewhere by some operation \
-     or as the table of codes lists.",
-);
-pub(crate) const CODE: Rule = Rule::strict(
-    "prose-code",
-    Severity::Error,
-    "this project",
-    "Each word of snake_case in backticks is an error code of the table in `info.description`, or a name.",
-);
-pub(crate) const HEADER: Rule = Rule::strict(
-    "prose-header",
-    Severity::Error,
-    "this project",
-    "Each header in backticks is sent by some request or response.",
-);
-pub(crate) const NAME: Rule = Rule::strict(
-    "prose-name",
-    Severity::Error,
-    "this project",
-    "Each word of camelCase in backticks is a field, parameter or other name of the document.",
-);
-
-/// Headers that the document need not describe, and why.
-const ELSEWHERE: &[(&str, &str)] = &[
-    ("accept", "OpenAPI says it by the keys of `content`"),
-    ("allow", "only 405 has it, and 405 belongs to no operation"),
-    ("content-type", "OpenAPI says it by the keys of `content`"),
+/// Headers that the document need not declare, with the reason.
+const UNDECLARED: &[(&str, &str)] = &[
+    ("accept", "OpenAPI declares it by the keys of `content`"),
+    ("allow", "only 405 has it, which is not a response of an operation"),
+    ("content-type", "OpenAPI declares it by the keys of `content`"),
     ("date", "the HTTP library sends it"),
     ("content-length", "the HTTP library sends it"),
     ("host", "every request of HTTP/1.1 has it"),
 ];
 
-/// Headers that are one word, as many other things are.
+/// Headers of one word. Other capitalised words are not taken for headers.
 const ONE_WORD: &str = "\
     Accept Age Allow Authorization Connection Cookie Date Deprecation ETag Expect Expires Forwarded From \
     Host Link Location Origin Prefer Range Referer Server Sunset Trailer Upgrade Vary Via Warning";
 
-/// Words that come after a status. After a number of things comes what there are so many of.
+/// Words that follow a status code. Other words suggest that the number counts something.
 const AFTER: &str = "\
     a an and answer answers are as because belong belongs but by error errors even for from has if in \
     instead is it means on once or response responses says so status tells than that the then to unless \
     until when whenever where which while with without";
 
-/// Words that come before a status. After `item` or `page`, a number is only a number.
+/// Words that precede a status code. After `item` or `page`, a number is not a status code.
 const BEFORE: &str = "\
     a also an and answer answered answering answers any as be by code each either every for from get \
     gets given http if into is it means no not of on one only or receives response return returned \
@@ -100,14 +66,14 @@ fn operations(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
         let (Some(method), Some(path)) = (found.get(1), found.get(2)) else { continue };
         let name = path.as_str().trim_end_matches(['.', ':', '!']);
         if !known.operations.contains(&operation(method.as_str(), name)) {
-            let message = format!("There is no `{} {}`.", method.as_str(), shown(name));
-            let fix = "Name an operation that there is, with the path as it stands under `paths`.";
+            let message = format!("The operation `{} {}` does not exist.", method.as_str(), shown(name));
+            let fix = "Write a method and a path that are in `paths`.";
             findings.add(&OPERATION, prose.spot(method.start()..path.start() + name.len()), message, fix);
         }
     }
 }
 
-/// By operation, the statuses that it answers.
+/// By operation, the statuses of its responses.
 type Answered<'a> = HashMap<Id, HashSet<&'a str>>;
 
 fn statuses<'a>(prose: Prose<'a>, known: &Known<'_>, answered: &mut Answered<'a>, findings: &mut Findings) {
@@ -132,14 +98,14 @@ fn statuses<'a>(prose: Prose<'a>, known: &Known<'_>, answered: &mut Answered<'a>
             _ => (has(&known.statuses) || known.listed.contains(status), "any operation".to_owned()),
         };
         if !exists {
-            let message = format!("{status} is mentioned, but is no response of {owner}.");
-            let fix = "Add it to `responses`, or correct the words.";
+            let message = format!("{status} is mentioned, but is not a response of {owner}.");
+            let fix = "Add it to `responses`, or correct the text.";
             findings.add(&STATUS, prose.spot(number.range()), message, fix);
         }
     }
 }
 
-/// Whether a number of three digits is a status, by what stands around it.
+/// Whether a number of three digits is a status code, judged by the words around it.
 fn is_status(text: &str, number: &Range<usize>) -> bool {
     let assigned = text[number.clone()].parse().ok().and_then(|code| StatusCode::from_u16(code).ok());
     if assigned.is_none_or(|status| status.canonical_reason().is_none()) {
@@ -182,18 +148,18 @@ fn words(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
         let looks_like_header =
             is_header(text) && (text.contains('-') || ONE_WORD.split(' ').any(|word| word == text));
         if looks_like_header {
-            let elsewhere = ELSEWHERE.iter().any(|(header, _)| *header == lower);
-            if !elsewhere && !known.headers.contains(&lower) {
-                let message = format!("The header `{text}` is mentioned, but nothing sends it.");
-                findings.add(&HEADER, spot(), message, "Declare it where it is sent, or correct the words.");
+            let undeclared = UNDECLARED.iter().any(|(header, _)| *header == lower);
+            if !undeclared && !known.headers.contains(&lower) {
+                let message = format!("The header `{text}` is mentioned, but not declared.");
+                findings.add(&HEADER, spot(), message, "Declare it where it is sent, or correct the text.");
             }
         } else if is_snake(text) {
             let message = format!("`{text}` is mentioned, but is neither an error code nor a name.");
-            let fix = "Add it to the table of codes in `info.description`, or correct the words.";
+            let fix = "Add it to the table of codes in `info.description`, or correct the text.";
             findings.add(&CODE, spot(), message, fix);
         } else if is_camel(text) {
-            let message = format!("`{text}` is mentioned, but nothing has this name.");
-            findings.add(&NAME, spot(), message, "Write the name as it stands in the document.");
+            let message = format!("`{text}` is mentioned, but is not a name in the document.");
+            findings.add(&NAME, spot(), message, "Correct the spelling, or the text.");
         }
     }
 }

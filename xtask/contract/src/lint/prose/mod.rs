@@ -1,12 +1,9 @@
-//! Whether what the prose mentions exists: operations, statuses, error codes, headers, fields.
+//! Descriptions that mention operations, status codes, error codes, headers or properties that do not exist.
 //!
-//! Prose goes stale silently. A description may say that something is answered 409 long after nothing is,
-//! or name a field by what it used to be called. So each mention is looked up: an operation as
-//! `GET /pets`, a status by its number, and in backticks a code or field by its spelling and a header by
-//! its capitals. Words that could be anything are left alone.
+//! Recognised are `GET /pets`, status codes by their number and context, and words in backticks that are
+//! spelled like an error code, a property or a header. Ambiguous words are not checked.
 //!
-//! The other way round, each error in an example has a code that the table in `info.description` lists,
-//! under the status that it is answered with.
+//! The error codes of examples are compared with the table in `info.description`.
 
 mod codes;
 mod known;
@@ -17,18 +14,29 @@ use crate::document::{Node, Span};
 use self::known::Known;
 use crate::finding::Spot;
 use crate::openapi::{Model, Object, Step};
-use crate::rule::{Findings, Rule};
+use crate::rule::{Findings, rules};
 
-pub(crate) const RULES: &[&Rule] = &[
-    &mentions::OPERATION,
-    &mentions::STATUS,
-    &mentions::CODE,
-    &mentions::HEADER,
-    &mentions::NAME,
-    &codes::LISTED,
-    &codes::STATUS,
-    &codes::USED,
-];
+rules! {
+    OPERATION: Strict Error "prose-operation", "this project",
+        "Each operation that a description mentions, such as `GET /pets`, exists.";
+    STATUS: Strict Error "prose-status", "this project",
+        "Each status code that a description mentions is a response of that operation; elsewhere, of any \
+         operation or in the table of error codes.";
+    CODE: Strict Error "prose-code", "this project",
+        "Each snake_case word in backticks is an error code of the table in `info.description` or a name in \
+         the document.";
+    HEADER: Strict Error "prose-header", "this project",
+        "Each header in backticks is declared by a request or response.";
+    NAME: Strict Error "prose-name", "this project",
+        "Each camelCase word in backticks is a property, parameter or other name in the document.";
+    CODE_LISTED: Strict Error "error-code-listed", "this project",
+        "The `code` of each error example is in the table of `info.description`, with the same status.";
+    CODE_STATUS: Strict Error "error-example-status", "this project",
+        "The `status` of each error example is the status of its response.";
+    CODE_USED: Strict Error "error-code-used", "this project",
+        "Each code in the table of `info.description` has a status that an operation returns, or is \
+         explained elsewhere in `info.description`.";
+}
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let known = Known::of(model);
@@ -36,10 +44,10 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     codes::check(model, &known, findings);
 }
 
-/// In a text longer than this, in bytes, a word is not looked for: the text itself is pointed at.
+/// In a text of more bytes than this, a finding points at the whole text instead of the word.
 const LONGEST: usize = 1 << 16;
 
-/// A piece of prose, and where it is.
+/// A description or summary and its place.
 #[derive(Clone, Copy)]
 struct Prose<'a> {
     owner: Object<'a>,
@@ -54,8 +62,8 @@ impl<'a> Prose<'a> {
         Some(Self { owner, keyword, node, text: node.as_str()? })
     }
 
-    /// The place of a part of the text. In the file there may be indentation and quotes around it, but what
-    /// is on one line reads the same.
+    /// The place of a part of the text, which must be within one line: indentation and quotes of the file
+    /// are not in the text.
     fn spot(&self, part: std::ops::Range<usize>) -> Spot {
         let Span { start, end, .. } = self.node.span;
         let word = &self.text[part.clone()];

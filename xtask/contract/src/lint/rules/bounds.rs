@@ -1,48 +1,33 @@
-//! Requests are closed and bounded, answers are open.
+//! Objects in requests are closed and bounded, objects in responses are open.
 
 use std::collections::HashSet;
 
 use crate::document::Node;
 
-use crate::finding::Severity;
-use crate::openapi::Kind;
-use crate::openapi::{Id, Model, Object};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Id, Kind, Model, Object};
+use crate::rule::{Findings, rules};
 
-const CLOSED: Rule = Rule::strict(
-    "closed-requests",
-    Severity::Error,
-    "this project",
-    "An object that a client sends has `additionalProperties: false`, so that a misspelt field is not lost.",
-);
-const OPEN: Rule = Rule::strict(
-    "open-answers",
-    Severity::Error,
-    "this project",
-    "An object that only the service sends has no `additionalProperties: false`, so that it can grow.",
-);
-const BOUNDED: Rule = Rule::strict(
-    "bounded-requests",
-    Severity::Error,
-    "this project",
-    "Whatever a client sends has bounds: text a length, a list a number of items, a number a range.",
-);
+rules! {
+    CLOSED: Strict Error "closed-request-objects", "this project",
+        "An object in a request has `additionalProperties: false`, so that a misspelt property is an error.";
+    OPEN: Strict Error "open-responses", "this project",
+        "An object that occurs only in responses does not have `additionalProperties: false`, so that \
+         properties can be added.";
+    BOUNDED: Strict Error "bounded-request-values", "this project",
+        "A value in a request is bounded: strings by length, arrays by number of items, numbers by range.";
+}
 
-pub(crate) const RULES: &[&Rule] = &[&CLOSED, &OPEN, &BOUNDED];
+/// Parameters that need no bounds: the service generates a cursor and refuses any other value.
+const UNBOUNDED: &[&str] = &["cursor"];
 
-/// Parameters without bounds, and why they need none.
-const UNBOUNDED: &[(&str, &str)] =
-    &[("cursor", "it is opaque: the service made it, and refuses whatever it did not make")];
-
-/// Formats that leave only so many texts.
+/// Formats that limit the length.
 const BOUNDED_FORMATS: &[&str] = &["date", "date-time", "uuid", "ipv4", "ipv6"];
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let sent = reachable(model, |object| {
         let name = object.text("name").unwrap_or_default();
-        let unbounded = UNBOUNDED.iter().any(|(parameter, _)| *parameter == name);
         match object.kind() {
-            Kind::Parameter => !unbounded,
+            Kind::Parameter => !UNBOUNDED.contains(&name),
             Kind::RequestBody => true,
             _ => false,
         }
@@ -57,19 +42,14 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             && schema.node().get("properties").is_some()
         {
             let message =
-                format!("{} can never get another property without breaking clients.", schema.subject());
-            let spot = schema.key_spot("additionalProperties");
-            findings.add(
-                &OPEN,
-                spot,
-                message,
-                "Take `additionalProperties` out; clients ignore what they do not know.",
-            );
+                format!("{} cannot get another property without breaking clients.", schema.subject());
+            let fix = "Remove `additionalProperties`; clients ignore unknown properties.";
+            findings.add(&OPEN, schema.key_spot("additionalProperties"), message, fix);
         }
     }
 }
 
-/// The schemas that what is in some objects is described by.
+/// The schemas that can be reached from the objects that `is_root` selects.
 fn reachable(model: &Model<'_>, is_root: impl Fn(&Object<'_>) -> bool) -> HashSet<Id> {
     let mut open: Vec<Id> = model
         .everything()
@@ -93,12 +73,12 @@ fn is_closed(schema: Object<'_>) -> bool {
 
 fn closed(schema: Object<'_>, findings: &mut Findings) {
     let is_object = schema.text("type") == Some("object") || schema.has("properties");
-    // Parts of a composition would refuse each other's properties.
+    // Closed parts of an `allOf` would refuse each other's properties.
     let composed = schema.has("allOf") || matches!(schema.keyword(), "allOf" | "not");
     let is_map = schema.get("additionalProperties").is_some_and(|other| !other.entries().is_empty());
     let settled = is_closed(schema) || (is_map && schema.has("maxProperties"));
     if is_object && !composed && !settled {
-        let message = format!("{} is sent by clients and takes any property.", schema.subject());
+        let message = format!("{} is part of a request and allows any property.", schema.subject());
         let fix = if is_map { "Add `maxProperties`." } else { "Add `additionalProperties: false`." };
         findings.add(&CLOSED, schema.key_spot("additionalProperties"), message, fix);
     }
@@ -121,7 +101,7 @@ fn bounded(schema: Object<'_>, findings: &mut Findings) {
         _ => return,
     };
     if !bounded && !schema.has("enum") && schema.keyword() != "not" {
-        let message = format!("{} is sent by clients and has no bounds.", schema.subject());
+        let message = format!("{} is part of a request and has no bounds.", schema.subject());
         findings.add(&BOUNDED, schema.spot(), message, fix);
     }
 }

@@ -1,29 +1,24 @@
-//! Components: shared things that somebody shares.
+//! Components that nothing references.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::document::Node;
 
-use crate::finding::Severity;
-use crate::openapi::Kind;
-use crate::openapi::{Id, Model, Object};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Id, Kind, Model, Object};
+use crate::rule::{Findings, rules};
 
-const UNUSED: Rule = Rule::recommended(
-    "oas3-unused-component",
-    Severity::Error,
-    "Spectral",
-    "Something outside of it refers to each component (Redocly: `no-unused-components`).",
-);
-
-pub(crate) const RULES: &[&Rule] = &[&UNUSED];
+rules! {
+    UNUSED: Recommended Error "oas3-unused-component",
+        "Spectral: oas3-unused-component; Redocly: no-unused-components",
+        "Each component is referenced from outside itself.";
+}
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let used = used(model);
     for components in model.all(Kind::Components) {
         for component in components.parts().filter(|component| !used.contains(&component.id)) {
-            let message = format!("Nothing refers to {}.", component.subject());
-            findings.add(&UNUSED, component.spot(), message, "Delete it, or refer to it where it is meant.");
+            let message = format!("Nothing references {}.", component.subject());
+            findings.add(&UNUSED, component.spot(), message, "Delete it, or reference it.");
         }
     }
 }
@@ -34,7 +29,7 @@ fn used(model: &Model<'_>) -> HashSet<Id> {
     let components = model.all(Kind::Components).flat_map(|components| components.parts());
     let schemas = components.filter(|component| component.keyword() == "schemas");
     let schemas: HashMap<&str, Object<'_>> = schemas.map(|schema| (schema.name(), schema)).collect();
-    // What has been reached and not yet looked into. A component is looked into once.
+    // Objects that have been reached and whose parts are still to be visited; a component is visited once.
     let mut open: Vec<Object<'_>> =
         model.root().parts().filter(|part| part.kind() != Kind::Components).collect();
     let mut names = HashSet::new();

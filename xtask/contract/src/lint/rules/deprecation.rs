@@ -1,28 +1,18 @@
-//! What a deprecated operation tells: since when, until when, and what to use instead.
+//! The dates and the successor of deprecated operations.
 
 use jiff::civil::Date;
 
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::{Model, Object};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Kind, Model, Object};
+use crate::rule::{Findings, rules};
 
-const DATES: Rule = Rule::strict(
-    "deprecation-dates",
-    Severity::Error,
-    "this project",
-    "A deprecated operation, and no other, has `x-deprecated-since` and a later `x-sunset`, as YYYY-MM-DD, \
-     and in `x-successor` a path of the document.",
-);
-const PASSED: Rule = Rule::strict(
-    "sunset-passed",
-    Severity::Error,
-    "this project",
-    "No operation is there after its `x-sunset`.",
-);
-
-pub(crate) const RULES: &[&Rule] = &[&DATES, &PASSED];
+rules! {
+    DATES: Strict Error "deprecation-dates", "this project",
+        "A deprecated operation, and no other, has `x-deprecated-since`, a later `x-sunset` (both \
+         YYYY-MM-DD), and `x-successor`, a path of the document.";
+    PASSED: Strict Error "sunset-passed", "this project; RFC 8594",
+        "The `x-sunset` date of an operation is not in the past.";
+}
 
 const KEYWORDS: [&str; 3] = ["x-deprecated-since", "x-sunset", "x-successor"];
 
@@ -33,12 +23,12 @@ pub(crate) fn check(model: &Model<'_>, today: Date, findings: &mut Findings) {
             continue;
         }
         for keyword in KEYWORDS.into_iter().filter(|keyword| operation.has(keyword)) {
-            let message = format!("{} has `{keyword}` and is not deprecated.", operation.subject());
+            let message = format!("{} has `{keyword}` but is not deprecated.", operation.subject());
             findings.add(
                 &DATES,
                 operation.key_spot(keyword),
                 message,
-                "Take it out, or add `deprecated: true`.",
+                "Remove it, or add `deprecated: true`.",
             );
         }
     }
@@ -47,7 +37,7 @@ pub(crate) fn check(model: &Model<'_>, today: Date, findings: &mut Findings) {
 fn deprecated(operation: Object<'_>, today: Date, findings: &mut Findings) {
     let subject = operation.subject();
     for keyword in KEYWORDS.into_iter().filter(|keyword| !operation.has(keyword)) {
-        let message = format!("{subject} is deprecated and has no `{keyword}`.");
+        let message = format!("{subject} is deprecated but has no `{keyword}`.");
         findings.add(&DATES, operation.key_spot("deprecated"), message, format!("Add `{keyword}`."));
     }
     let mut date = |keyword: &str| {
@@ -55,27 +45,31 @@ fn deprecated(operation: Object<'_>, today: Date, findings: &mut Findings) {
         let date =
             node.as_str().and_then(|text| text.parse::<Date>().ok().filter(|date| date.to_string() == text));
         if date.is_none() {
-            let message = format!("`{keyword}` of {subject} is no date.");
-            findings.add(&DATES, operation.value_spot(keyword), message, "Write it as `'2030-12-05'`.");
+            let message = format!("`{keyword}` of {subject} is not a date.");
+            findings.add(
+                &DATES,
+                operation.value_spot(keyword),
+                message,
+                "Write a date such as `'2030-12-05'`.",
+            );
         }
         date
     };
     let (since, sunset) = (date("x-deprecated-since"), date("x-sunset"));
     if let Some((since, sunset)) = since.zip(sunset).filter(|(since, sunset)| since >= sunset) {
-        let message =
-            format!("{subject} is removed on {sunset}, not after {since}, since when it is deprecated.");
+        let message = format!("{subject} is deprecated since {since}, but its sunset is on {sunset}.");
         findings.add(&DATES, operation.value_spot("x-sunset"), message, "Correct one of the dates.");
     }
     if let Some(sunset) = sunset.filter(|sunset| *sunset < today) {
-        let message = format!("{subject} was to be removed on {sunset}.");
-        let fix = "Remove it, or move the date and tell its callers.";
+        let message = format!("The sunset of {subject} was on {sunset}.");
+        let fix = "Remove the operation, or move the date and announce it.";
         findings.add(&PASSED, operation.value_spot("x-sunset"), message, fix);
     }
     let Some(successor) = operation.get("x-successor") else { return };
     let paths = operation.model().root().get("paths");
     if successor.as_str().and_then(|path| paths?.get(path)).is_none() {
         let path = shown(successor.as_str().unwrap_or_default());
-        let message = format!("The successor `{path}` of {subject} is no path of the document.");
-        findings.add(&DATES, operation.value_spot("x-successor"), message, "Name one, as `/pets`.");
+        let message = format!("The successor `{path}` of {subject} is not a path of the document.");
+        findings.add(&DATES, operation.value_spot("x-successor"), message, "Write a path such as `/pets`.");
     }
 }

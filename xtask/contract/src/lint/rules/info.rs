@@ -1,54 +1,35 @@
-//! Who answers for the document, on what terms, and which version it is.
+//! The `info` of the document: contact, license, description, version.
 
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::Model;
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Kind, Model};
+use crate::rule::{Findings, rules};
 
-const CONTACT: Rule =
-    Rule::recommended("info-contact", Severity::Error, "Spectral", "`info` names a contact.");
-const CONTACT_PROPERTIES: Rule = Rule::recommended(
-    "contact-properties",
-    Severity::Error,
-    "Spectral",
-    "The contact has a `name`, and a `url` or an `email` to reach it by.",
-);
-const LICENSE: Rule =
-    Rule::recommended("info-license", Severity::Error, "Spectral, Redocly", "`info` names a license.");
-const LICENSE_URL: Rule = Rule::recommended(
-    "license-url",
-    Severity::Error,
-    "Spectral",
-    "The license has a `url` (Redocly: `info-license-strict`; its `identifier` came with OpenAPI 3.1).",
-);
-const DESCRIPTION: Rule =
-    Rule::recommended("info-description", Severity::Error, "Spectral", "`info` has a description.");
-const VERSION: Rule = Rule::strict(
-    "info-version",
-    Severity::Error,
-    "this project",
-    "`info.version` is a semantic version, MAJOR.MINOR.PATCH.",
-);
-
-pub(crate) const RULES: &[&Rule] =
-    &[&CONTACT, &CONTACT_PROPERTIES, &LICENSE, &LICENSE_URL, &DESCRIPTION, &VERSION];
+rules! {
+    CONTACT: Recommended Error "info-contact", "Spectral: info-contact",
+        "`info` has a `contact`.";
+    CONTACT_PROPERTIES: Strict Error "contact-properties", "Spectral: contact-properties",
+        "The contact has a `name`, and a `url` or an `email`.";
+    LICENSE: Recommended Error "info-license", "Spectral: info-license; Redocly: info-license",
+        "`info` has a `license`.";
+    LICENSE_URL: Recommended Error "license-url", "Spectral: license-url; Redocly: info-license-strict",
+        "The license has a `url`.";
+    DESCRIPTION: Recommended Error "info-description", "Spectral: info-description",
+        "`info` has a `description`.";
+    VERSION: Strict Error "info-version", "this project; Semantic Versioning 2.0.0, 2",
+        "`info.version` is MAJOR.MINOR.PATCH.";
+}
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for info in model.all(Kind::Info) {
         for (keyword, rule) in [("contact", &CONTACT), ("license", &LICENSE), ("description", &DESCRIPTION)] {
             if !info.has(keyword) {
-                findings.add(
-                    rule,
-                    info.spot(),
-                    format!("`info` has no `{keyword}`."),
-                    format!("Add `{keyword}`."),
-                );
+                let message = format!("`info` has no `{keyword}`.");
+                findings.add(rule, info.spot(), message, format!("Add `{keyword}`."));
             }
         }
         if let Some(version) = info.text("version").filter(|version| !is_semantic(version)) {
-            let message = format!("`{}` is no semantic version.", shown(version));
-            let fix = "Write three numbers, such as `1.0.0`; they tell clients what to expect of a change.";
+            let message = format!("`{}` is not a semantic version.", shown(version));
+            let fix = "Write three numbers, such as `1.0.0`.";
             findings.add(&VERSION, info.value_spot("version"), message, fix);
         }
     }
@@ -62,7 +43,12 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         }
     }
     for license in model.all(Kind::License).filter(|license| !license.has("url")) {
-        findings.add(&LICENSE_URL, license.spot(), "The license has no `url`.", "Add the `url` of its text.");
+        findings.add(
+            &LICENSE_URL,
+            license.spot(),
+            "The license has no `url`.",
+            "Add the URL of the license text.",
+        );
     }
 }
 

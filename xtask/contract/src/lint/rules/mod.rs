@@ -1,9 +1,10 @@
-//! What linters commonly demand of a document, and the house rules that a machine can enforce.
+//! The rules of linters in general, and those of this project that a machine can check.
 
 pub(crate) mod bounds;
+pub(crate) mod combinations;
 pub(crate) mod components;
-pub(crate) mod conditions;
 pub(crate) mod deprecation;
+pub(crate) mod descriptions;
 pub(crate) mod info;
 pub(crate) mod names;
 pub(crate) mod operations;
@@ -15,4 +16,3 @@ pub(crate) mod schemas;
 pub(crate) mod security;
 pub(crate) mod servers;
 pub(crate) mod tags;
-pub(crate) mod words;

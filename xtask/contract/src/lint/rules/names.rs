@@ -1,187 +1,55 @@
-//! How names are written.
+//! The spelling of names.
 
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::Model;
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Kind, Model};
+use crate::rule::{Findings, rules};
 
-const OPERATION: Rule =
-    Rule::strict("operation-id-case", Severity::Error, "this project", "An `operationId` is in camelCase.");
-const VERB: Rule = Rule::strict(
-    "operation-id-verb",
-    Severity::Warning,
-    "this project",
-    "An `operationId` begins with a verb that is known here.",
-);
-const SCHEMA: Rule =
-    Rule::strict("schema-name-case", Severity::Error, "this project", "Schemas are called in PascalCase.");
-const FIELD: Rule = Rule::strict(
-    "field-name-case",
-    Severity::Error,
-    "this project",
-    "Fields and parameters are called in camelCase.",
-);
-const HEADER: Rule = Rule::strict(
-    "header-name-case",
-    Severity::Error,
-    "this project",
-    "Headers are written as the RFC that defines them does, each word capitalised; those that begin with \
-     `x-` in lower case.",
-);
+rules! {
+    OPERATION: Strict Error "operation-id-case", "this project",
+        "An `operationId` is in camelCase.";
+    VERB: Strict Warning "operation-id-verb", "this project",
+        "An `operationId` begins with a verb from the list of this tool.";
+    SCHEMA: Strict Error "schema-name-case", "this project",
+        "The names of `components/schemas` are in PascalCase.";
+    FIELD: Strict Error "field-name-case", "this project",
+        "Property names, and parameter names except those of headers, are in camelCase.";
+    HEADER: Strict Error "header-name-case", "this project",
+        "Header names are written as in their RFC, each word capitalised; those that begin with `x-` are in \
+         lower case.";
+}
 
-pub(crate) const RULES: &[&Rule] = &[&OPERATION, &VERB, &SCHEMA, &FIELD, &HEADER];
-
-/// What operations do.
-const VERBS: &[&str] = &[
-    "accept",
-    "activate",
-    "add",
-    "apply",
-    "approve",
-    "archive",
-    "assign",
-    "attach",
-    "authorize",
-    "bulk",
-    "cancel",
-    "change",
-    "check",
-    "clear",
-    "close",
-    "complete",
-    "confirm",
-    "connect",
-    "copy",
-    "count",
-    "create",
-    "deactivate",
-    "decline",
-    "delete",
-    "deny",
-    "describe",
-    "detach",
-    "disable",
-    "disconnect",
-    "download",
-    "enable",
-    "execute",
-    "export",
-    "fetch",
-    "find",
-    "generate",
-    "get",
-    "grant",
-    "head",
-    "import",
-    "invite",
-    "issue",
-    "join",
-    "leave",
-    "link",
-    "list",
-    "lock",
-    "lookup",
-    "mark",
-    "merge",
-    "move",
-    "notify",
-    "open",
-    "options",
-    "order",
-    "patch",
-    "pause",
-    "place",
-    "poll",
-    "post",
-    "preview",
-    "publish",
-    "purchase",
-    "put",
-    "query",
-    "read",
-    "refresh",
-    "register",
-    "reject",
-    "release",
-    "remove",
-    "rename",
-    "renew",
-    "reopen",
-    "replace",
-    "request",
-    "reserve",
-    "reset",
-    "resolve",
-    "restore",
-    "resume",
-    "retrieve",
-    "retry",
-    "return",
-    "revoke",
-    "rotate",
-    "run",
-    "schedule",
-    "search",
-    "sell",
-    "send",
-    "set",
-    "share",
-    "show",
-    "sign",
-    "start",
-    "stop",
-    "submit",
-    "subscribe",
-    "suspend",
-    "sync",
-    "test",
-    "transfer",
-    "trigger",
-    "unassign",
-    "unlink",
-    "unlock",
-    "unpublish",
-    "unsubscribe",
-    "update",
-    "upload",
-    "upsert",
-    "validate",
-    "verify",
-    "void",
-    "watch",
-    "withdraw",
-];
+/// The verbs that an `operationId` may begin with.
+const VERBS: &str = "\
+    accept activate add apply approve archive assign attach authorize bulk cancel change check clear close \
+    complete confirm connect copy count create deactivate decline delete deny describe detach disable \
+    disconnect download enable execute export fetch find generate get grant head import invite issue join \
+    leave link list lock lookup mark merge move notify open options order patch pause place poll post \
+    preview publish purchase put query read refresh register reject release remove rename renew reopen \
+    replace request reserve reset resolve restore resume retrieve retry return revoke rotate run schedule \
+    search sell send set share show sign start stop submit subscribe suspend sync test transfer trigger \
+    unassign unlink unlock unpublish unsubscribe update upload upsert validate verify void watch withdraw";
 
 /// Headers whose words are not simply capitalised.
-const EXCEPTIONS: &[&str] = &[
-    "ETag",
-    "WWW-Authenticate",
-    "TE",
-    "DNT",
-    "NEL",
-    "DPoP",
-    "Content-MD5",
-    "SourceMap",
-    "Content-DPR",
-    "DPR",
-    "RateLimit",
-    "RateLimit-Policy",
-];
+const EXCEPTIONS: &str = "\
+    ETag WWW-Authenticate TE DNT NEL DPoP Content-MD5 SourceMap Content-DPR DPR RateLimit RateLimit-Policy";
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for operation in model.all(Kind::Operation) {
         let Some(id) = operation.text("operationId") else { continue };
         if !is_camel(id) {
             let message = format!("The `operationId` `{}` is not in camelCase.", shown(id));
-            findings.add(&OPERATION, operation.value_spot("operationId"), message, "Write it as `listPets`.");
+            findings.add(
+                &OPERATION,
+                operation.value_spot("operationId"),
+                message,
+                "Write a name such as `listPets`.",
+            );
             continue;
         }
         let verb = id.split(|c: char| c.is_ascii_uppercase()).next().unwrap_or_default();
-        if !VERBS.contains(&verb) {
-            let message =
-                format!("The `operationId` `{}` does not begin with a verb that is known.", shown(id));
-            let fix = "Begin with what the operation does, as `list`, `get`, `create`; if it does, add it to the list of verbs.";
+        if !VERBS.split(' ').any(|known| known == verb) {
+            let message = format!("The `operationId` `{}` does not begin with a known verb.", shown(id));
+            let fix = "Begin with a verb such as `list`, `get` or `create`.";
             findings.add(&VERB, operation.value_spot("operationId"), message, fix);
         }
     }
@@ -189,12 +57,12 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let named = schema.parent().is_some_and(|parent| parent.kind() == Kind::Components);
         let name = shown(schema.name());
         if named && !is_pascal(schema.name()) {
-            let message = format!("The name of the schema `{name}` is not in PascalCase.");
-            findings.add(&SCHEMA, schema.spot(), message, "Write it as `NewPet`.");
+            let message = format!("The schema name `{name}` is not in PascalCase.");
+            findings.add(&SCHEMA, schema.spot(), message, "Write a name such as `NewPet`.");
         }
         if schema.keyword() == "properties" && !is_camel(schema.name()) {
-            let message = format!("The field `{name}` is not in camelCase.");
-            findings.add(&FIELD, schema.spot(), message, "Write it as `categoryId`.");
+            let message = format!("The property `{name}` is not in camelCase.");
+            findings.add(&FIELD, schema.spot(), message, "Write a name such as `categoryId`.");
         }
     }
     for parameter in model.all(Kind::Parameter) {
@@ -202,23 +70,28 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let spot = || parameter.value_spot("name");
         if parameter.text("in") == Some("header") {
             if !is_header(name) {
-                findings.add(&HEADER, spot(), header_message(name), "Capitalise each word, as `If-Match`.");
+                findings.add(
+                    &HEADER,
+                    spot(),
+                    header_message(name),
+                    "Capitalise each word, as in `If-Match`.",
+                );
             }
         } else if !is_camel(name) {
             let message = format!("The parameter `{}` is not in camelCase.", shown(name));
-            findings.add(&FIELD, spot(), message, "Write it as `petId`.");
+            findings.add(&FIELD, spot(), message, "Write a name such as `petId`.");
         }
     }
     for response in model.all(Kind::Response) {
         for header in response.children("headers").filter(|header| !is_header(header.name())) {
             let message = header_message(header.name());
-            findings.add(&HEADER, header.spot(), message, "Capitalise each word, as `Retry-After`.");
+            findings.add(&HEADER, header.spot(), message, "Capitalise each word, as in `Retry-After`.");
         }
     }
 }
 
 fn header_message(name: &str) -> String {
-    format!("The header `{}` is not written as headers are.", shown(name))
+    format!("The header name `{}` is not capitalised like a standard header.", shown(name))
 }
 
 fn is_camel(name: &str) -> bool {
@@ -240,5 +113,5 @@ pub(crate) fn is_header(name: &str) -> bool {
     let private = name
         .strip_prefix("x-")
         .is_some_and(|rest| rest.split('-').all(|word| !word.is_empty() && word.chars().all(lower)));
-    EXCEPTIONS.contains(&name) || private || name.split('-').all(capitalised)
+    EXCEPTIONS.split(' ').any(|exception| exception == name) || private || name.split('-').all(capitalised)
 }

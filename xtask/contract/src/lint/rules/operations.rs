@@ -1,55 +1,40 @@
-//! Operations: what they are called and what is said of them.
+//! Operations: identifier, summary, description, request body.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::Model;
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Kind, Model};
+use crate::rule::{Findings, rules};
 
-const ID: Rule = Rule::recommended(
-    "operation-operationId",
-    Severity::Error,
-    "Spectral, Redocly",
-    "Each operation has an `operationId`.",
-);
-const UNIQUE: Rule = Rule::recommended(
-    "operation-operationId-unique",
-    Severity::Error,
-    "Spectral, Redocly",
-    "No two operations have the same `operationId`.",
-);
-const URL_SAFE: Rule = Rule::recommended(
-    "operation-operationId-valid-in-url",
-    Severity::Error,
-    "Spectral",
-    "An `operationId` can stand in a URL as it is (Redocly: `operation-operationId-url-safe`).",
-);
-const SUMMARY: Rule =
-    Rule::recommended("operation-summary", Severity::Error, "Redocly", "Each operation has a summary.");
-const DESCRIPTION: Rule = Rule::recommended(
-    "operation-description",
-    Severity::Error,
-    "Spectral, Redocly",
-    "Each operation has a description.",
-);
-const BODY: Rule = Rule::spec(
-    "no-body-without-meaning",
-    "OpenAPI 3.0.3",
-    "GET, HEAD, DELETE and TRACE have no request body (RFC 9110, section 9.3, gives it no meaning).",
-);
-
-pub(crate) const RULES: &[&Rule] = &[&ID, &UNIQUE, &URL_SAFE, &SUMMARY, &DESCRIPTION, &BODY];
+rules! {
+    ID: Recommended Error "operation-operationId",
+        "Spectral: operation-operationId; Redocly: operation-operationId",
+        "Each operation has an `operationId`.";
+    UNIQUE: Spec Error "operation-operationId-unique",
+        "OpenAPI 3.0.3, 4.7.10.1; Spectral: operation-operationId-unique; Redocly: \
+         operation-operationId-unique",
+        "Each `operationId` is unique in the document.";
+    URL_SAFE: Recommended Error "operation-operationId-valid-in-url",
+        "Spectral: operation-operationId-valid-in-url; Redocly: operation-operationId-url-safe",
+        "An `operationId` has only characters that are allowed in a URL.";
+    SUMMARY: Recommended Error "operation-summary", "Redocly: operation-summary",
+        "Each operation has a `summary`.";
+    DESCRIPTION: Recommended Error "operation-description",
+        "Spectral: operation-description; Redocly: operation-description",
+        "Each operation has a `description`.";
+    BODY: Recommended Error "no-ignored-request-body", "OpenAPI 3.0.3, 4.7.10.1; RFC 9110, 9.3",
+        "GET, HEAD, DELETE and TRACE have no request body, because HTTP defines no meaning for it and \
+         clients ignore it.";
+}
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
-    let mut ids = HashMap::new();
+    let mut ids = HashSet::new();
     for operation in model.all(Kind::Operation) {
         let subject = operation.subject();
         let demanded = [
-            ("operationId", &ID, "a name for it, as `listPets`"),
-            ("summary", &SUMMARY, "a few words for lists of operations"),
-            ("description", &DESCRIPTION, "what a caller should know"),
+            ("operationId", &ID, "a name such as `listPets`"),
+            ("summary", &SUMMARY, "a few words, for lists of operations"),
+            ("description", &DESCRIPTION, "what a client should know"),
         ];
         for (keyword, rule, what) in demanded {
             if !operation.has(keyword) {
@@ -58,19 +43,21 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             }
         }
         if operation.has("requestBody") && matches!(operation.name(), "get" | "head" | "delete" | "trace") {
-            let message = format!("{subject} has a request body, which its method gives no meaning.");
+            let message =
+                format!("{subject} has a request body, which HTTP gives no meaning for its method.");
             let fix = "Use parameters, or another method.";
             findings.add(&BODY, operation.key_spot("requestBody"), message, fix);
         }
         let Some(id) = operation.text("operationId") else { continue };
         let spot = || operation.value_spot("operationId");
-        if let Some(other) = ids.insert(id, operation) {
-            let message = format!("{} has the `operationId` `{}` too.", other.subject(), shown(id));
-            findings.add(&UNIQUE, spot(), message, "Give one of them another name.");
+        if !ids.insert(id) {
+            let message = format!("The `operationId` `{}` is also that of another operation.", shown(id));
+            findings.add(&UNIQUE, spot(), message, "Rename one of them.");
         }
         let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=".contains(&byte);
         if id.is_empty() || !id.bytes().all(safe) {
-            let message = format!("The `operationId` `{}` cannot stand in a URL.", shown(id));
+            let message =
+                format!("The `operationId` `{}` has characters that a URL does not allow.", shown(id));
             findings.add(&URL_SAFE, spot(), message, "Use letters and digits.");
         }
     }

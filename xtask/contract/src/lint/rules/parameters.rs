@@ -1,46 +1,29 @@
-//! Parameters: each declared once, where it can be sent, and as the path says.
+//! Parameters: declared once, in accordance with the path, and used.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::servers::names;
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::{Model, Object};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Kind, Model, Object};
+use crate::rule::{Findings, rules};
 
-const PATH: Rule = Rule::recommended(
-    "path-params",
-    Severity::Error,
-    "Spectral",
-    "The parameters of a path are declared, required, and those declared are in the path \
-     (Redocly: `path-parameters-defined`).",
-);
-const UNIQUE: Rule = Rule::recommended(
-    "operation-parameters",
-    Severity::Error,
-    "Spectral",
-    "No parameter is there twice in one list (Redocly: `operation-parameters-unique`).",
-);
-const DESCRIPTION: Rule = Rule::recommended(
-    "parameter-description",
-    Severity::Error,
-    "Redocly",
-    "Each parameter has a description.",
-);
-const HEADERS: Rule = Rule::spec(
-    "no-ignored-headers",
-    "OpenAPI 3.0.3",
-    "No parameter is called `Accept`, `Content-Type` or `Authorization`, and no response header \
-     `Content-Type`: they are ignored (sections 4.7.12.2 and 4.7.17.1).",
-);
-const DEFAULT: Rule = Rule::spec(
-    "no-required-default",
-    "OpenAPI 3.0.3",
-    "A parameter that is required has no default, which would never be used (section 4.7.24).",
-);
-
-pub(crate) const RULES: &[&Rule] = &[&PATH, &UNIQUE, &DESCRIPTION, &HEADERS, &DEFAULT];
+rules! {
+    PATH: Spec Error "path-params",
+        "OpenAPI 3.0.3, 4.7.8.2 and 4.7.12.2; Spectral: path-params; Redocly: path-parameters-defined",
+        "Each parameter in a path template is declared, each declared path parameter is in the template, and \
+         path parameters are required.";
+    UNIQUE: Spec Error "operation-parameters",
+        "OpenAPI 3.0.3, 4.7.9.1; Spectral: operation-parameters; Redocly: operation-parameters-unique",
+        "No list of parameters has two with the same `name` and `in`.";
+    DESCRIPTION: Strict Error "parameter-description",
+        "Spectral: oas3-parameter-description; Redocly: parameter-description",
+        "Each parameter has a `description`.";
+    HEADERS: Recommended Error "no-ignored-headers", "OpenAPI 3.0.3, 4.7.12.2 and 4.7.17.1",
+        "No header parameter is called `Accept`, `Content-Type` or `Authorization`, and no response header \
+         `Content-Type`: clients must ignore them.";
+    DEFAULT: Recommended Error "no-required-default", "OpenAPI 3.0.3, 4.7.24.1",
+        "A required parameter has no `default`, because it would never be used.";
+}
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for parameter in model.all(Kind::Parameter) {
@@ -51,7 +34,12 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     {
         if header.name().eq_ignore_ascii_case("content-type") {
             let message = "The header `Content-Type` of a response is ignored.";
-            findings.add(&HEADERS, header.spot(), message, "Take it out: the keys of `content` say it.");
+            findings.add(
+                &HEADERS,
+                header.spot(),
+                message,
+                "Remove it; the keys of `content` are the media types.",
+            );
         }
     }
     for list in model.all(Kind::Operation).chain(model.all(Kind::PathItem)) {
@@ -66,13 +54,18 @@ fn each(parameter: Object<'_>, findings: &mut Findings) {
     let subject = || parameter.subject();
     if !parameter.has("description") {
         let message = format!("{} has no description.", subject());
-        findings.add(&DESCRIPTION, parameter.spot(), message, "Say what it does, and what may be sent.");
+        findings.add(
+            &DESCRIPTION,
+            parameter.spot(),
+            message,
+            "Add a `description` of its effect and its values.",
+        );
     }
     let ignored = ["accept", "content-type", "authorization"];
     let name = parameter.text("name").unwrap_or_default();
     if parameter.text("in") == Some("header") && ignored.contains(&name.to_ascii_lowercase().as_str()) {
         let message = format!("The header parameter `{name}` is ignored.");
-        let fix = "Take it out: `content` and `security` say it.";
+        let fix = "Remove it; use `content` and `security` instead.";
         findings.add(&HEADERS, parameter.value_spot("name"), message, fix);
     }
     if parameter.text("in") == Some("path") && !parameter.flag("required") {
@@ -87,11 +80,11 @@ fn each(parameter: Object<'_>, findings: &mut Findings) {
         } else {
             parameter.key_spot("required")
         };
-        findings.add(&DEFAULT, spot, message, "Take out `default` or `required`.");
+        findings.add(&DEFAULT, spot, message, "Remove `default` or `required`.");
     }
 }
 
-/// What a parameter is known by: place and name.
+/// `in` and `name`, which identify a parameter.
 type Key<'a> = (&'a str, &'a str);
 
 fn key<'a>(parameter: Object<'a>) -> Option<Key<'a>> {
@@ -104,8 +97,8 @@ fn unique(list: Object<'_>, findings: &mut Findings) {
         let Some((place, name)) = parameter.resolved().and_then(key) else { continue };
         let folded = if place == "header" { name.to_ascii_lowercase() } else { name.to_owned() };
         if !seen.insert((place, folded)) {
-            let message = format!("The parameter `{}` in `{place}` is there twice.", shown(name));
-            findings.add(&UNIQUE, parameter.spot(), message, "Take one out.");
+            let message = format!("The parameter `{}` in `{place}` is declared twice.", shown(name));
+            findings.add(&UNIQUE, parameter.spot(), message, "Remove one.");
         }
     }
 }
@@ -113,14 +106,6 @@ fn unique(list: Object<'_>, findings: &mut Findings) {
 fn in_path(path: Object<'_>, findings: &mut Findings) {
     let template = path.name();
     let in_template: HashSet<&str> = names(template).collect();
-    let mut counted = HashMap::new();
-    for name in names(template) {
-        *counted.entry(name).or_insert(0) += 1;
-    }
-    if let Some((name, _)) = counted.iter().filter(|(_, count)| **count > 1).min() {
-        let message = format!("The path has `{{{}}}` twice.", shown(name));
-        findings.add(&PATH, path.spot(), message, "Give one of them another name.");
-    }
     let declared = |owner: Object<'_>| {
         let parameters = owner.resolved_children("parameters").filter_map(key);
         parameters
@@ -134,12 +119,8 @@ fn in_path(path: Object<'_>, findings: &mut Findings) {
             let Some(("path", name)) = parameter.resolved().and_then(key) else { continue };
             if !in_template.contains(name) {
                 let message = format!("The path `{}` has no `{{{}}}`.", shown(template), shown(name));
-                findings.add(
-                    &PATH,
-                    parameter.spot(),
-                    message,
-                    "Put it into the path, or take the parameter out.",
-                );
+                let fix = "Add it to the path, or remove the parameter.";
+                findings.add(&PATH, parameter.spot(), message, fix);
             }
         }
         if owner == path {
@@ -150,7 +131,8 @@ fn in_path(path: Object<'_>, findings: &mut Findings) {
             in_template.iter().filter(|name| !own.contains(**name) && !shared.contains(**name)).collect();
         missing.sort();
         for name in missing {
-            let message = format!("{} does not declare the path's `{{{}}}`.", owner.subject(), shown(name));
+            let message =
+                format!("{} does not declare the path parameter `{{{}}}`.", owner.subject(), shown(name));
             let fix = format!("Add a parameter `{}` with `in: path` and `required: true`.", shown(name));
             findings.add(&PATH, owner.spot(), message, fix);
         }

@@ -1,53 +1,34 @@
-//! Paths: how they are written, and that each request has one operation at the most.
+//! Paths: their spelling, and that each request matches one of them at most.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::{Model, Object};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Kind, Model, Object};
+use crate::rule::{Findings, rules};
 
-const QUERY: Rule = Rule::recommended(
-    "path-not-include-query",
-    Severity::Error,
-    "Spectral, Redocly",
-    "No path has a query or a fragment; parameters describe the query.",
-);
-const TRAILING_SLASH: Rule = Rule::recommended(
-    "path-keys-no-trailing-slash",
-    Severity::Error,
-    "Spectral",
-    "No path ends in a slash or has an empty segment (Redocly: `no-path-trailing-slash`).",
-);
-const DECLARATIONS: Rule = Rule::recommended(
-    "path-declarations-must-exist",
-    Severity::Error,
-    "Spectral, Redocly",
-    "The braces of a path are in pairs, and each pair is a whole segment and holds a name.",
-);
-const IDENTICAL: Rule = Rule::recommended(
-    "no-identical-paths",
-    Severity::Error,
-    "Redocly",
-    "No two paths differ only in the names of their parameters.",
-);
-const AMBIGUOUS: Rule = Rule::recommended(
-    "no-ambiguous-paths",
-    Severity::Error,
-    "Redocly",
-    "After the same beginning, paths go on with words or with one parameter, never with both: no request \
-     fits two paths, and dropshot can route them.",
-);
+rules! {
+    QUERY: Recommended Error "path-not-include-query",
+        "Spectral: path-not-include-query; Redocly: path-not-include-query",
+        "No path has a query or a fragment.";
+    TRAILING_SLASH: Recommended Error "path-keys-no-trailing-slash",
+        "Spectral: path-keys-no-trailing-slash; Redocly: no-path-trailing-slash",
+        "No path ends in `/` or has an empty segment.";
+    DECLARATIONS: Recommended Error "path-declarations-must-exist",
+        "Spectral: path-declarations-must-exist; Redocly: path-declaration-must-exist",
+        "The braces of a path are balanced, and each pair has a name that occurs once.";
+    IDENTICAL: Spec Error "no-identical-paths", "OpenAPI 3.0.3, 4.7.8.1; Redocly: no-identical-paths",
+        "No two paths differ only in the names of their parameters.";
+    ROUTABLE: Strict Error "routable-paths", "dropshot; Redocly: no-ambiguous-paths reports fewer",
+        "After a common prefix, paths continue with literals or with one parameter that is a whole segment, so \
+         that dropshot can route them.";
+}
 
-pub(crate) const RULES: &[&Rule] = &[&QUERY, &TRAILING_SLASH, &DECLARATIONS, &IDENTICAL, &AMBIGUOUS];
-
-/// Where paths with the same beginning part.
+/// The segments that follow a common prefix.
 #[derive(Default)]
 struct Fork<'a> {
     words: HashMap<&'a str, usize>,
     first_word: Option<&'a str>,
-    /// The name of the parameter, and what follows it.
+    /// The name of the parameter, and the fork behind it.
     parameter: Option<(&'a str, usize)>,
 }
 
@@ -63,8 +44,8 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             let anonymous: Vec<_> =
                 template.split('/').map(|part| parameter(part).map_or(part, |_| "{}")).collect();
             if let Some(other) = templates.insert(anonymous.join("/"), template) {
-                let message = format!("`{}` and `{}` are one path.", shown(template), shown(other));
-                findings.add(&IDENTICAL, path.spot(), message, "Put their operations under one of them.");
+                let message = format!("`{}` and `{}` are the same path.", shown(template), shown(other));
+                findings.add(&IDENTICAL, path.spot(), message, "Move the operations into one of them.");
             } else {
                 route(path, template, &mut forks, findings);
             }
@@ -72,29 +53,33 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     }
 }
 
-/// Whether a path is written well enough to be compared with others.
+/// Checks the spelling of a path. Returns whether it can be compared with others.
 fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) -> bool {
     if template.contains(['?', '#']) {
         let message = format!("The path `{}` has a query or a fragment.", shown(template));
-        findings.add(&QUERY, path.spot(), message, "Take it away, and describe `parameters` in `query`.");
+        findings.add(&QUERY, path.spot(), message, "Remove it, and declare `parameters` with `in: query`.");
     }
     if template.len() > 1 && (template.ends_with('/') || template.contains("//")) {
         let message = format!("The path `{}` has an empty segment.", shown(template));
-        findings.add(&TRAILING_SLASH, path.spot(), message, "Take the slash away.");
+        findings.add(&TRAILING_SLASH, path.spot(), message, "Remove the superfluous slash.");
     }
-    let braces = |segment: &str| segment.contains(['{', '}']);
-    let broken = |segment: &&str| {
-        braces(segment) && parameter(segment).is_none_or(|name| name.is_empty() || braces(name))
-    };
-    if let Some(segment) = template.split('/').find(broken) {
-        let message =
-            format!("The segment `{}` of the path `{}` is no parameter.", shown(segment), shown(template));
-        findings.add(
-            &DECLARATIONS,
-            path.spot(),
-            message,
-            "Write a name in braces and nothing else, as `{petId}`.",
-        );
+    let mut names = HashSet::new();
+    let mut pieces = template.split('{');
+    let literal = pieces.next().is_some_and(|first| !first.contains('}'));
+    let balanced = pieces.all(|piece| {
+        piece.split_once('}').is_some_and(|(name, rest)| {
+            !name.is_empty() && !name.contains('/') && !rest.contains('}') && names.insert(name)
+        })
+    });
+    if !(literal && balanced) {
+        let message = format!("The braces of the path `{}` are not distinct parameters.", shown(template));
+        findings.add(&DECLARATIONS, path.spot(), message, "Write each parameter once, such as `{petId}`.");
+        return false;
+    }
+    let partial = |segment: &&str| segment.contains('{') && parameter(segment).is_none();
+    if let Some(segment) = template.split('/').find(partial) {
+        let message = format!("The parameter in the segment `{}` is not a whole segment.", shown(segment));
+        findings.add(&ROUTABLE, path.spot(), message, "Make it a segment of its own, such as `/{petId}`.");
         return false;
     }
     true
@@ -118,13 +103,9 @@ fn route<'a>(path: Object<'a>, template: &'a str, forks: &mut Vec<Fork<'a>>, fin
             }
         };
         if let Some(other) = clash {
-            let message = format!(
-                "The path `{}` has `{}` where another one has `{}`.",
-                shown(template),
-                shown(segment),
-                shown(&other)
-            );
-            findings.add(&AMBIGUOUS, path.spot(), message, "Put a word of its own before one of them.");
+            let (here, other, path_shown) = (shown(segment), shown(&other), shown(template));
+            let message = format!("The path `{path_shown}` has `{here}` where another one has `{other}`.");
+            findings.add(&ROUTABLE, path.spot(), message, "Add a literal segment before one of them.");
             return;
         }
         if here == next {
@@ -134,5 +115,5 @@ fn route<'a>(path: Object<'a>, template: &'a str, forks: &mut Vec<Fork<'a>>, fin
 }
 
 fn parameter(segment: &str) -> Option<&str> {
-    segment.strip_prefix('{')?.strip_suffix('}')
+    segment.strip_prefix('{')?.strip_suffix('}').filter(|name| !name.contains('{'))
 }

@@ -1,39 +1,30 @@
-//! Patterns: that everybody reads them alike, and that no text makes them slow.
+//! Patterns: valid, and matched in linear time.
 
 use std::collections::HashMap;
 
 use jsonschema::{PatternOptions, ValidationOptions};
 
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::Model;
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Kind, Model};
+use crate::rule::{Findings, Rule, rules};
 
-const VALID: Rule = Rule::spec(
-    "valid-pattern",
-    "OpenAPI 3.0.3",
-    "A `pattern` is a regular expression of ECMA 262 (section 4.7.24).",
-);
-const LINEAR: Rule = Rule::strict(
-    "linear-pattern",
-    Severity::Error,
-    "this project",
-    "A `pattern` needs no backtracking, so that no text can make it slow: it is short, repeats within reason, \
-     and has no lookaround or back reference.",
-);
+rules! {
+    VALID: Recommended Error "valid-pattern", "JSON Schema draft Wright-00, 5.8",
+        "A `pattern` is a regular expression of ECMA 262.";
+    LINEAR: Strict Error "linear-pattern", "this project",
+        "A `pattern` can be matched in linear time: it is short, has bounded repetitions, and neither \
+         lookaround nor back references.";
+}
 
-pub(crate) const RULES: &[&Rule] = &[&VALID, &LINEAR];
-
-/// How long a pattern may be, in bytes.
+/// The most bytes of a pattern.
 const LONGEST: usize = 1_000;
-/// How many bytes a compiled pattern takes that is made in no time.
+/// The most bytes of a compiled pattern that does not count as heavy.
 const LIGHT: usize = 1 << 16;
-/// How many bytes a compiled pattern may take.
+/// The most bytes of a compiled pattern.
 const HEAVY: usize = 4 << 20;
-/// How many different patterns a document may have.
+/// The most distinct patterns of a document.
 const MOST_PATTERNS: usize = 2_000;
-/// How many of them may be more than light.
+/// The most heavy patterns of a document.
 const MOST_HEAVY: usize = 30;
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
@@ -42,38 +33,38 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for schema in model.all(Kind::Schema) {
         let Some(pattern) = schema.text("pattern") else { continue };
         if (known.len() >= MOST_PATTERNS || heavy >= MOST_HEAVY) && !known.contains_key(pattern) {
-            let message = "The document has too many different patterns, or too many large ones.";
-            let fix = "Use schemas of `components` more often; patterns from here on are not checked.";
+            let message = "The document has too many patterns; those from here on are not checked.";
+            let fix = "Move repeated patterns into schemas of `components`, and simplify large ones.";
             findings.add(&LINEAR, schema.value_spot("pattern"), message, fix);
             return;
         }
         let wrong = known.entry(pattern).or_insert_with(|| {
             if pattern.len() > LONGEST {
-                return Some((&LINEAR, "is too long to be checked"));
+                return Some((&LINEAR, "is too long to check"));
             }
             if regress::Regex::with_flags(pattern, "u").is_err() {
-                return Some((&VALID, "is no regular expression of ECMA 262"));
+                return Some((&VALID, "is not a regular expression of ECMA 262"));
             }
             if compiles(pattern, LIGHT) {
                 return None;
             }
             heavy += 1;
-            (!compiles(pattern, HEAVY)).then_some((&LINEAR, "may need backtracking, or far too much memory"))
+            (!compiles(pattern, HEAVY)).then_some((&LINEAR, "may need backtracking or too much memory"))
         });
         if let Some((rule, what)) = wrong {
             let message = format!("The pattern `{}` {what}.", shown(pattern));
-            let fix = "Write a simpler pattern, and say the rest in the description.";
+            let fix = "Simplify the pattern, and describe the rest in `description`.";
             findings.add(rule, schema.value_spot("pattern"), message, fix);
         }
     }
 }
 
-/// A validator whose engine for patterns never backtracks.
+/// Options of a validator that matches patterns without backtracking.
 pub(crate) fn validator() -> ValidationOptions<'static> {
     options(HEAVY)
 }
 
-/// The patterns that examples are matched with.
+/// The patterns that examples are validated with.
 #[derive(Default)]
 pub(crate) struct Usable<'a> {
     known: HashMap<&'a str, bool>,
@@ -81,7 +72,7 @@ pub(crate) struct Usable<'a> {
 }
 
 impl<'a> Usable<'a> {
-    /// Whether a pattern can be matched by that engine; none of it is left in doubt.
+    /// Whether the engine of [`validator`] can match a pattern.
     pub(crate) fn is(&mut self, pattern: &'a str) -> bool {
         if let Some(usable) = self.known.get(pattern) {
             return *usable;

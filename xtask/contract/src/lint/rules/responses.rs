@@ -1,49 +1,25 @@
-//! What operations answer: statuses, and the one body of all errors.
+//! Responses: status codes, error bodies, examples.
 
 use std::collections::HashMap;
 
-use crate::finding::Severity;
-use crate::openapi::Kind;
-use crate::openapi::{Id, Model, Object};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Id, Kind, Model, Object};
+use crate::rule::{Findings, rules};
 
-const SUCCESS: Rule = Rule::recommended(
-    "operation-success-response",
-    Severity::Error,
-    "Spectral",
-    "Each operation answers some 2xx or 3xx (Redocly: `operation-2xx-response`).",
-);
-const ERROR: Rule = Rule::recommended(
-    "operation-4xx-response",
-    Severity::Error,
-    "Redocly",
-    "Each operation answers some 4xx.",
-);
-const EXPLICIT: Rule = Rule::strict(
-    "explicit-statuses",
-    Severity::Error,
-    "this project",
-    "Every status is listed; there is no `default` and no `4XX`, so that clients know what to expect.",
-);
-const BODY: Rule = Rule::strict(
-    "error-body",
-    Severity::Error,
-    "this project",
-    "Every 4xx and 5xx has one body, the schema `Error` as `application/json`.",
-);
-const EXAMPLE: Rule = Rule::strict(
-    "media-type-example",
-    Severity::Error,
-    "this project",
-    "Each body, of a request or a response, has an example.",
-);
-const NO_BODY: Rule = Rule::spec(
-    "no-body-with-204",
-    "OpenAPI 3.0.3",
-    "1xx, 204, 205 and 304 have no body (RFC 9110, sections 6.4.1 and 15.3.6).",
-);
-
-pub(crate) const RULES: &[&Rule] = &[&SUCCESS, &ERROR, &EXPLICIT, &BODY, &EXAMPLE, &NO_BODY];
+rules! {
+    SUCCESS: Recommended Error "operation-success-response",
+        "Spectral: operation-success-response; Redocly: operation-2xx-response",
+        "Each operation has a 2xx or 3xx response.";
+    ERROR: Recommended Error "operation-4xx-response", "Redocly: operation-4xx-response",
+        "Each operation has a 4xx response.";
+    EXPLICIT: Strict Error "explicit-status-codes", "this project",
+        "Responses are listed by status code, without `default` and ranges such as `4XX`.";
+    BODY: Strict Error "error-body", "this project",
+        "Each 4xx and 5xx response has the schema `Error` as `application/json`, and no other body.";
+    EXAMPLE: Strict Error "media-type-example", "this project",
+        "Each request and response body has an example.";
+    NO_BODY: Spec Error "no-body-with-204", "RFC 9110, 6.4.1 and 15.3.6",
+        "Responses with the status 1xx, 204, 205 and 304 have no body.";
+}
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let mut bodies = HashMap::new();
@@ -51,12 +27,17 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let owner = responses.parent().map(|operation| operation.subject()).unwrap_or_default();
         let some = |classes: &[char]| responses.parts().any(|part| part.name().starts_with(classes));
         if !some(&['2', '3']) {
-            let message = format!("{owner} never succeeds.");
-            findings.add(&SUCCESS, responses.spot(), message, "Add the response of its success, as `'200'`.");
+            let message = format!("{owner} has no 2xx or 3xx response.");
+            findings.add(
+                &SUCCESS,
+                responses.spot(),
+                message,
+                "Add the response to a successful request, such as `'200'`.",
+            );
         }
         if !some(&['4']) {
-            let message = format!("{owner} answers no 4xx.");
-            let fix = "Add what it answers to a mistake of the caller, `'401'` at least.";
+            let message = format!("{owner} has no 4xx response.");
+            let fix = "Add the response to an invalid request, such as `'400'`.";
             findings.add(&ERROR, responses.spot(), message, fix);
         }
         for response in responses.parts() {
@@ -66,27 +47,28 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for media_type in model.all(Kind::MediaType) {
         if !media_type.has("example") && !media_type.has("examples") {
             let message = format!("{} has no example.", media_type.subject());
-            findings.add(&EXAMPLE, media_type.spot(), message, "Add an `example` that a reader can copy.");
+            findings.add(&EXAMPLE, media_type.spot(), message, "Add an `example`.");
         }
     }
 }
 
-/// Of a response, wherever it is used: how many media types it has, and one that no error should have.
+/// By response: how many media types it has, and the first one that an error should not have.
 type Bodies<'a> = HashMap<Id, (usize, Option<Object<'a>>)>;
 
 fn status<'a>(response: Object<'a>, bodies: &mut Bodies<'a>, findings: &mut Findings) {
     let status = response.name();
     if !status.bytes().all(|byte| byte.is_ascii_digit()) {
-        let message = format!("`{status}` does not say which status is meant.");
-        findings.add(&EXPLICIT, response.spot(), message, "List each status that is answered.");
+        let message = format!("`{status}` is not a single status code.");
+        findings.add(&EXPLICIT, response.spot(), message, "List each status code.");
     }
     let Some(resolved) = response.resolved() else { return };
     let (bodies, odd) = *bodies
         .entry(resolved.id)
         .or_insert_with(|| (resolved.children("content").count(), resolved.children("content").find(is_odd)));
     if (status.starts_with('1') || matches!(status, "204" | "205" | "304")) && bodies > 0 {
-        let message = format!("{} has a body, which HTTP does not allow.", response.subject());
-        findings.add(&NO_BODY, response.spot(), message, "Take out `content`, or use another status.");
+        let message =
+            format!("{} has a body, which HTTP does not allow for this status.", response.subject());
+        findings.add(&NO_BODY, response.spot(), message, "Remove `content`, or use another status.");
     }
     if !status.starts_with(['4', '5']) {
         return;
@@ -96,7 +78,7 @@ fn status<'a>(response: Object<'a>, bodies: &mut Bodies<'a>, findings: &mut Find
         None if bodies == 0 => response.spot(),
         None => return,
     };
-    let message = format!("{} has not the body that every error has.", response.subject());
+    let message = format!("{} does not have the schema `Error` as its only body.", response.subject());
     let fix =
         "Under `content`, write `application/json` alone, with the schema `#/components/schemas/Error`.";
     findings.add(&BODY, spot, message, fix);

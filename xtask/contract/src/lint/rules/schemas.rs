@@ -1,53 +1,32 @@
-//! Schemas that say what can be: names that exist, values that fit, bounds that leave room.
+//! Schemas without contradictions: `required`, `enum`, `type`, `format`, bounds.
 
 use std::collections::HashSet;
 
 use crate::document::{Node, Value};
 
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::in_place;
 use crate::openapi::shapes::{text_of, type_of};
-use crate::openapi::{Model, Object, Step};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Kind, Model, Object, Step, in_place};
+use crate::rule::{Findings, rules};
 
-const REQUIRED: Rule = Rule::recommended(
-    "no-required-schema-properties-undefined",
-    Severity::Error,
-    "Redocly",
-    "The names in `required` are those of properties.",
-);
-const ENUM_TYPE: Rule = Rule::recommended(
-    "typed-enum",
-    Severity::Error,
-    "Spectral",
-    "The values of an `enum` have the `type` beside it (Redocly: `no-enum-type-mismatch`).",
-);
-const ENUM_TWICE: Rule = Rule::recommended(
-    "duplicated-entry-in-enum",
-    Severity::Error,
-    "Spectral",
-    "No value is in an `enum` twice.",
-);
-const KEYWORDS: Rule = Rule::recommended(
-    "no-schema-type-mismatch",
-    Severity::Error,
-    "Redocly",
-    "Keywords stand only beside the `type` that they say something about.",
-);
-const FORMAT: Rule =
-    Rule::spec("format-of-type", "OpenAPI 3.0.3", "`format` is one of the `type` beside it (section 4.4).");
-const BOUNDS: Rule = Rule::strict(
-    "bounds-in-order",
-    Severity::Error,
-    "this project",
-    "No lower bound is above its upper bound.",
-);
+rules! {
+    REQUIRED: Recommended Error "no-required-schema-properties-undefined",
+        "Redocly: no-required-schema-properties-undefined",
+        "Each name in `required` is that of a property of the schema.";
+    ENUM_TYPE: Recommended Error "typed-enum", "Spectral: typed-enum; Redocly: no-enum-type-mismatch",
+        "The values of an `enum` have the `type` of their schema.";
+    ENUM_TWICE: Recommended Error "duplicated-entry-in-enum",
+        "JSON Schema draft Wright-00, 5.20; Spectral: duplicated-entry-in-enum",
+        "An `enum` is not empty and has no duplicates.";
+    KEYWORDS: Recommended Error "no-schema-type-mismatch", "Redocly: no-schema-type-mismatch",
+        "A schema has only keywords that apply to its `type`.";
+    FORMAT: Recommended Error "format-matches-type", "OpenAPI 3.0.3, 4.4",
+        "The `format` of a schema applies to its `type`.";
+    BOUNDS: Recommended Error "bounds-in-order", "this tool",
+        "The lower bound of a schema does not exceed its upper bound.";
+}
 
-pub(crate) const RULES: &[&Rule] = &[&REQUIRED, &ENUM_TYPE, &ENUM_TWICE, &KEYWORDS, &FORMAT, &BOUNDS];
-
-/// Which types a keyword says something about.
+/// The types that a keyword applies to.
 const TYPES: &[(&str, &[&str])] = &[
     ("multipleOf", &["number", "integer"]),
     ("maximum", &["number", "integer"]),
@@ -68,7 +47,7 @@ const TYPES: &[(&str, &[&str])] = &[
     ("minProperties", &["object"]),
 ];
 
-/// The formats of OpenAPI, and those of JSON Schema that are common.
+/// The formats of OpenAPI and the common ones of JSON Schema.
 const FORMATS: &[(&str, &[&str])] = &[
     ("int32", &["integer"]),
     ("int64", &["integer"]),
@@ -106,28 +85,24 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         for entry in schema.node().entries() {
             let types = TYPES.iter().find(|(keyword, _)| *keyword == entry.key);
             if types.is_some_and(|(_, types)| !types.contains(&kind)) {
-                let message = format!("`{}` says nothing about `type: {}`.", entry.key, shown(kind));
-                findings.add(
-                    &KEYWORDS,
-                    schema.key_spot(&entry.key),
-                    message,
-                    "Take it out, or correct the `type`.",
-                );
+                let message = format!("`{}` does not apply to `type: {}`.", entry.key, shown(kind));
+                let fix = "Remove it, or correct the `type`.";
+                findings.add(&KEYWORDS, schema.key_spot(&entry.key), message, fix);
             }
         }
         let format = schema.text("format");
         let types = format.and_then(|format| FORMATS.iter().find(|(name, _)| *name == format));
         if let Some((format, types)) = types.filter(|(_, types)| !types.contains(&kind)) {
-            let message = format!("`format: {format}` is none of `type: {}`.", shown(kind));
+            let message = format!("`format: {format}` does not apply to `type: {}`.", shown(kind));
             let fix = format!("Write `type: {}`, or another format.", types[0]);
             findings.add(&FORMAT, schema.value_spot("format"), message, fix);
         }
     }
 }
 
-/// Schemas that are looked through for one name. Who composes more is given the benefit of the doubt.
+/// The most schemas of a composition that are searched for a name. Larger compositions are not checked.
 const MOST_COMPOSED: usize = 100;
-/// How many parts each of those may have.
+/// The most parts of each of those.
 const MOST_PARTS: usize = 1_000;
 
 fn required(schema: Object<'_>, findings: &mut Findings) {
@@ -135,7 +110,7 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
     if items.is_empty() {
         return;
     }
-    // What a part of a composition requires, another part may define.
+    // One part of a composition may require what another part defines.
     let mut whole = schema;
     while let Some(owner) = whole.parent().filter(|_| matches!(whole.keyword(), "allOf" | "anyOf" | "oneOf"))
     {
@@ -156,8 +131,11 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
     }
     for (number, item) in items.iter().enumerate() {
         if let Some(name) = item.as_str().filter(|name| !names.contains(name)) {
-            let message =
-                format!("{} requires `{}`, which is none of its properties.", schema.subject(), shown(name));
+            let message = format!(
+                "{} requires `{}`, which is not one of its properties.",
+                schema.subject(),
+                shown(name)
+            );
             let spot = schema.spot_at(&[Step::Key("required"), Step::Item(number)], item.span);
             findings.add(&REQUIRED, spot, message, "Correct the name, or add the property.");
         }
@@ -166,13 +144,20 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
 
 fn values(schema: Object<'_>, findings: &mut Findings) {
     let items = schema.get("enum").map(Node::items).unwrap_or_default();
+    if schema
+        .get("enum")
+        .is_some_and(|list| matches!(&list.value, Value::Sequence(items) if items.is_empty()))
+    {
+        let message = format!("The `enum` of {} is empty, so no value is valid.", schema.subject());
+        findings.add(&ENUM_TWICE, schema.value_spot("enum"), message, "Add the values, or remove `enum`.");
+    }
     let mut seen = HashSet::new();
     for (number, item) in items.iter().enumerate() {
         let spot = || schema.spot_at(&[Step::Key("enum"), Step::Item(number)], crate::openapi::head(item));
         if !seen.insert(item.to_json().to_string()) {
             let message =
-                format!("`{}` is in the `enum` of {} twice.", shown(&text_of(item)), schema.subject());
-            findings.add(&ENUM_TWICE, spot(), message, "Take one out.");
+                format!("`{}` occurs twice in the `enum` of {}.", shown(&text_of(item)), schema.subject());
+            findings.add(&ENUM_TWICE, spot(), message, "Remove one.");
         }
         let Some(kind) = schema.text("type") else { continue };
         let null = matches!(item.value, Value::Null) && schema.flag("nullable");
@@ -183,12 +168,8 @@ fn values(schema: Object<'_>, findings: &mut Findings) {
                 type_of(item),
                 shown(kind)
             );
-            findings.add(
-                &ENUM_TYPE,
-                spot(),
-                message,
-                "Correct the value or the `type`; text that looks like a number wants quotes.",
-            );
+            let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
+            findings.add(&ENUM_TYPE, spot(), message, fix);
         }
     }
 }
@@ -201,7 +182,7 @@ fn is_of_type(node: &Node, kind: &str) -> bool {
         | (Value::Sequence(_), "array")
         | (Value::Mapping(_), "object") => true,
         (Value::Number(number), "integer") => number.is_i64() || number.is_u64(),
-        // A `type` that is none is told of elsewhere.
+        // `struct-value` reports an unknown `type`.
         _ => !["string", "boolean", "number", "integer", "array", "object"].contains(&kind),
     }
 }
@@ -219,7 +200,7 @@ fn bounds(schema: Object<'_>, findings: &mut Findings) {
         };
         if above {
             let message =
-                format!("`{low}` of {} is {least}, above its `{high}` of {most}.", schema.subject());
+                format!("`{low}` of {} is {least}, which exceeds its `{high}` of {most}.", schema.subject());
             findings.add(&BOUNDS, schema.value_spot(low), message, "Correct one of them.");
         }
     }

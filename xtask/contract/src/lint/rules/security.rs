@@ -1,35 +1,32 @@
-//! Keys: that each operation says which it wants, and that there are such.
+//! Security requirements: stated, and defined.
 
 use std::collections::HashMap;
 
 use crate::document::Node;
 
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::{Model, Step};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Kind, Model, Step};
+use crate::rule::{Findings, rules};
 
-const DEFINED: Rule = Rule::recommended(
-    "security-defined",
-    Severity::Error,
-    "Redocly",
-    "Each operation, or else the document, says which security it wants; `[]` for none.",
-);
-const SCHEME: Rule = Rule::recommended(
-    "oas3-operation-security-defined",
-    Severity::Error,
-    "Spectral",
-    "The security schemes that are wanted are defined, and so are the scopes.",
-);
-
-pub(crate) const RULES: &[&Rule] = &[&DEFINED, &SCHEME];
+rules! {
+    DEFINED: Recommended Error "security-defined", "Redocly: security-defined",
+        "Each operation, or else the document, has `security`.";
+    SCHEME: Spec Error "oas3-operation-security-defined",
+        "OpenAPI 3.0.3, 4.7.30; Spectral: oas3-operation-security-defined",
+        "Each name in `security` is that of a security scheme; only schemes of type `oauth2` and \
+         `openIdConnect` have scopes.";
+}
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     if !model.root().has("security") {
         for operation in model.all(Kind::Operation).filter(|operation| !operation.has("security")) {
-            let message = format!("Nothing says which security {} wants.", operation.subject());
-            findings.add(&DEFINED, operation.spot(), message, "Add `security` to it, or to the document.");
+            let message = format!("{} has no `security`, and neither has the document.", operation.subject());
+            findings.add(
+                &DEFINED,
+                operation.spot(),
+                message,
+                "Add `security` to one of them; `[]` if no authentication is needed.",
+            );
         }
     }
     let components = model.all(Kind::Components);
@@ -41,8 +38,8 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         for entry in requirement.node().entries() {
             let name = shown(&entry.key);
             let Some(scheme) = schemes.get(entry.key.as_str()) else {
-                let message = format!("There is no security scheme `{name}`.");
-                let fix = "Define it under `components/securitySchemes`, or name one that is there.";
+                let message = format!("The security scheme `{name}` is not defined.");
+                let fix = "Define it in `components/securitySchemes`, or correct the name.";
                 findings.add(&SCHEME, requirement.key_spot(&entry.key), message, fix);
                 continue;
             };

@@ -1,72 +1,55 @@
-//! Where the service is.
+//! Servers and the variables in their URLs.
 
 use std::collections::HashSet;
 
-use crate::finding::Severity;
 use crate::finding::shortened as shown;
-use crate::openapi::Kind;
-use crate::openapi::{Model, Object};
-use crate::rule::{Findings, Rule};
+use crate::openapi::{Kind, Model, Object};
+use crate::rule::{Findings, rules};
 
-const SERVERS: Rule = Rule::recommended(
-    "oas3-api-servers",
-    Severity::Error,
-    "Spectral",
-    "The document names at least one server (Redocly: `no-empty-servers`).",
-);
-const TRAILING_SLASH: Rule = Rule::recommended(
-    "oas3-server-trailing-slash",
-    Severity::Error,
-    "Spectral",
-    "No server's URL ends in a slash, since each path begins with one (Redocly: `no-server-trailing-slash`).",
-);
-const EXAMPLE: Rule = Rule::recommended(
-    "oas3-server-not-example.com",
-    Severity::Warning,
-    "Spectral",
-    "No server's URL is written out as `example.com`; a variable may have it as default.",
-);
-const VARIABLES: Rule = Rule::recommended(
-    "oas3-server-variables",
-    Severity::Error,
-    "Spectral",
-    "The variables of a URL are defined, those defined are in the URL, and a default is one of its `enum`.",
-);
-const UNIQUE: Rule = Rule::strict(
-    "no-identical-servers",
-    Severity::Error,
-    "this project",
-    "No two servers have the same URL.",
-);
-
-pub(crate) const RULES: &[&Rule] = &[&SERVERS, &TRAILING_SLASH, &EXAMPLE, &VARIABLES, &UNIQUE];
+rules! {
+    SERVERS: Recommended Error "oas3-api-servers", "Spectral: oas3-api-servers; Redocly: no-empty-servers",
+        "The document has at least one server.";
+    TRAILING_SLASH: Recommended Error "oas3-server-trailing-slash",
+        "Spectral: oas3-server-trailing-slash; Redocly: no-server-trailing-slash",
+        "The URL of a server does not end in `/`, because each path begins with one.";
+    EXAMPLE: Recommended Warning "oas3-server-not-example.com",
+        "Spectral: oas3-server-not-example.com; Redocly: no-server-example.com",
+        "The URL of a server does not contain `example.com`.";
+    VARIABLES: Recommended Error "oas3-server-variables",
+        "OpenAPI 3.0.3, 4.7.6; Spectral: oas3-server-variables; Redocly: no-undefined-server-variable",
+        "The variables in the URL of a server are defined, the defined ones are in the URL, and a `default` \
+         is in its `enum`.";
+    UNIQUE: Recommended Error "no-identical-servers", "this tool",
+        "No two servers in a list have the same URL.";
+}
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let root = model.root();
     if root.get("servers").is_none_or(|servers| servers.items().is_empty()) {
-        let message = "The document names no server.";
-        findings.add(&SERVERS, root.key_spot("servers"), message, "Add `servers` with a URL.");
+        let message = "The document has no server.";
+        findings.add(
+            &SERVERS,
+            root.key_spot("servers"),
+            message,
+            "Add `servers` with the URL of the service.",
+        );
     }
     let mut urls = HashSet::new();
     for server in model.all(Kind::Server) {
         let Some(url) = server.text("url") else { continue };
         if url.ends_with('/') {
-            let message = format!("The server's URL `{}` ends in a slash.", shown(url));
-            findings.add(&TRAILING_SLASH, server.value_spot("url"), message, "Take the slash away.");
+            let message = format!("The server URL `{}` ends in `/`.", shown(url));
+            findings.add(&TRAILING_SLASH, server.value_spot("url"), message, "Remove the slash.");
         }
         if url.contains("example.com") {
-            let message = format!("The server's URL `{}` is an example.", shown(url));
-            findings.add(
-                &EXAMPLE,
-                server.value_spot("url"),
-                message,
-                "Write the real one, or make it a variable.",
-            );
+            let message = format!("The server URL `{}` contains `example.com`.", shown(url));
+            let fix = "Write the real host, or a variable.";
+            findings.add(&EXAMPLE, server.value_spot("url"), message, fix);
         }
         let owner = server.parent().map(|parent| parent.id);
         if !urls.insert((owner, url)) {
-            let message = format!("The server `{}` is there twice.", shown(url));
-            findings.add(&UNIQUE, server.value_spot("url"), message, "Take one out.");
+            let message = format!("The server `{}` is listed twice.", shown(url));
+            findings.add(&UNIQUE, server.value_spot("url"), message, "Remove one.");
         }
         variables(server, url, findings);
     }
@@ -76,31 +59,23 @@ fn variables(server: Object<'_>, url: &str, findings: &mut Findings) {
     let in_url: HashSet<&str> = names(url).collect();
     let defined: HashSet<&str> = server.children("variables").map(|variable| variable.name()).collect();
     for name in names(url).filter(|name| !defined.contains(name)) {
-        let message = format!("The variable `{{{}}}` of the server's URL is not defined.", shown(name));
-        findings.add(
-            &VARIABLES,
-            server.value_spot("url"),
-            message,
-            "Define it under `variables` with a `default`.",
-        );
+        let message = format!("The variable `{{{}}}` of the server URL is not defined.", shown(name));
+        let fix = "Define it in `variables` with a `default`.";
+        findings.add(&VARIABLES, server.value_spot("url"), message, fix);
     }
     for variable in server.children("variables") {
         let name = shown(variable.name());
         if !in_url.contains(variable.name()) {
-            let message = format!("The URL does not have the variable `{{{name}}}`.");
-            findings.add(&VARIABLES, variable.spot(), message, "Take it out, or put it into the URL.");
+            let message = format!("The server URL does not contain the variable `{{{name}}}`.");
+            findings.add(&VARIABLES, variable.spot(), message, "Remove it, or add it to the URL.");
         }
         let Some((default, allowed)) = variable.text("default").zip(variable.get("enum")) else { continue };
         if !allowed.items().is_empty() && !allowed.items().iter().any(|value| value.as_str() == Some(default))
         {
             let message =
                 format!("The default `{}` of the variable `{name}` is not in its `enum`.", shown(default));
-            findings.add(
-                &VARIABLES,
-                variable.value_spot("default"),
-                message,
-                "Make it one of the `enum`, or add it.",
-            );
+            let fix = "Use a value of `enum`, or add this one to it.";
+            findings.add(&VARIABLES, variable.value_spot("default"), message, fix);
         }
     }
 }

@@ -1,0 +1,208 @@
+//! Keywords of one object that require or exclude each other.
+
+use std::collections::HashSet;
+
+use crate::document::Value;
+
+use crate::finding::shortened as shown;
+use crate::openapi::{Kind, Model, Object, Step};
+use crate::rule::{Findings, Rule, rules};
+
+rules! {
+    CONDITION: Spec Error "struct-combination", "OpenAPI 3.0.3, 4.7; JSON Schema draft Wright-00, 5",
+        "Keywords of one object that require or exclude each other are combined as the specification says.";
+    INEFFECTIVE: Recommended Warning "no-ineffective-keywords", "OpenAPI 3.0.3, 4.7.12.2, 4.7.24.1 and 4.7.27.1",
+        "No keyword is without effect because of the other keywords of its object.";
+    ARRAY_ITEMS: Spec Error "array-items", "OpenAPI 3.0.3, 4.7.24.1; Spectral: array-items",
+        "A schema with `type: array` has `items`.";
+    EXAMPLE_VALUE: Recommended Error "oas3-examples-value-or-externalValue",
+        "Spectral: oas3-examples-value-or-externalValue",
+        "An Example Object has a `value` or an `externalValue`.";
+    LIST: Spec Error "struct-list", "JSON Schema draft Wright-00, 5.15 and 5.22 to 5.24",
+        "`required`, `allOf`, `anyOf` and `oneOf` are not empty, and `required` has no duplicates.";
+}
+
+pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
+    for object in model.everything().filter(|object| !object.is_reference()) {
+        if findings.is_full() {
+            return;
+        }
+        match object.kind() {
+            Kind::Parameter => {
+                described(object, findings);
+                parameter(object, findings);
+            }
+            Kind::Header => described(object, findings),
+            Kind::MediaType => one_of(object, &["example", "examples"], None, findings),
+            Kind::Example => one_of(object, &["value", "externalValue"], Some(&EXAMPLE_VALUE), findings),
+            Kind::Link => one_of(object, &["operationRef", "operationId"], Some(&CONDITION), findings),
+            Kind::Responses if object.parts().next().is_none() => {
+                let message = format!("{} has no response.", object.subject());
+                findings.add(
+                    &CONDITION,
+                    object.spot(),
+                    message,
+                    "Add a response, such as `'200'` or `default`.",
+                );
+            }
+            Kind::SecurityScheme => security_scheme(object, findings),
+            Kind::OAuthFlow => flow(object, findings),
+            Kind::Schema => schema(object, findings),
+            _ => {}
+        }
+    }
+}
+
+/// Parameter and Header Objects: a schema or a content.
+fn described(object: Object<'_>, findings: &mut Findings) {
+    one_of(object, &["schema", "content"], Some(&CONDITION), findings);
+    one_of(object, &["example", "examples"], None, findings);
+    if let Some(Value::Mapping(content)) = object.get("content").map(|content| &content.value)
+        && content.entries().len() != 1
+    {
+        let number = content.entries().len();
+        let message = format!("`content` of {} has {number} media types.", object.subject());
+        findings.add(&CONDITION, object.key_spot("content"), message, "Write exactly one.");
+    }
+    for keyword in ["style", "explode", "allowReserved", "example", "examples"] {
+        if object.has("content") && object.has(keyword) {
+            let message = format!("`{keyword}` cannot be combined with `content`.");
+            let fix = "Move it into the media type, or remove it.";
+            findings.add(&CONDITION, object.key_spot(keyword), message, fix);
+        }
+    }
+}
+
+/// The styles of each location (section 4.7.12.3).
+const STYLES: &[(&str, &[&str])] = &[
+    ("path", &["matrix", "label", "simple"]),
+    ("query", &["form", "spaceDelimited", "pipeDelimited", "deepObject"]),
+    ("header", &["simple"]),
+    ("cookie", &["form"]),
+];
+
+fn parameter(object: Object<'_>, findings: &mut Findings) {
+    let Some((place, styles)) = STYLES.iter().find(|(place, _)| object.text("in") == Some(place)) else {
+        return;
+    };
+    for (keyword, rule) in [("allowEmptyValue", &CONDITION), ("allowReserved", &INEFFECTIVE)] {
+        if *place != "query" && object.has(keyword) {
+            let message = format!("`{keyword}` applies only to parameters in `query`.");
+            findings.add(rule, object.key_spot(keyword), message, "Remove it.");
+        }
+    }
+    if let Some(style) = object.text("style").filter(|style| !styles.contains(style)) {
+        let message = format!("A parameter in `{place}` cannot have the style `{}`.", shown(style));
+        let fix = format!("Use `{}`.", styles.join("`, `"));
+        findings.add(&CONDITION, object.value_spot("style"), message, fix);
+    }
+}
+
+fn security_scheme(object: Object<'_>, findings: &mut Findings) {
+    let demanded: &[&str] = match object.text("type") {
+        Some("apiKey") => &["name", "in"],
+        Some("http") => &["scheme"],
+        Some("oauth2") => &["flows"],
+        Some("openIdConnect") => &["openIdConnectUrl"],
+        _ => return,
+    };
+    let kind = object.text("type").unwrap_or_default();
+    demands(object, &format!("of type `{kind}`"), demanded, findings);
+    for keyword in ["name", "in", "scheme", "bearerFormat", "flows", "openIdConnectUrl"] {
+        let belongs = demanded.contains(&keyword) || (keyword == "bearerFormat" && kind == "http");
+        if object.has(keyword) && !belongs {
+            let message = format!("`{keyword}` does not apply to a security scheme of type `{kind}`.");
+            findings.add(&INEFFECTIVE, object.key_spot(keyword), message, "Remove it, or correct `type`.");
+        }
+    }
+}
+
+fn flow(object: Object<'_>, findings: &mut Findings) {
+    let demanded: &[&str] = match object.name() {
+        "implicit" => &["authorizationUrl"],
+        "authorizationCode" => &["authorizationUrl", "tokenUrl"],
+        _ => &["tokenUrl"],
+    };
+    demands(object, "of this grant type", demanded, findings);
+}
+
+fn demands(object: Object<'_>, which: &str, demanded: &[&str], findings: &mut Findings) {
+    for keyword in demanded.iter().filter(|keyword| !object.has(keyword)) {
+        let message = format!("{} {which} has no `{keyword}`.", object.subject());
+        findings.add(&CONDITION, object.spot(), message, format!("Add `{keyword}`."));
+    }
+}
+
+fn schema(object: Object<'_>, findings: &mut Findings) {
+    if object.text("type") == Some("array") && !object.has("items") {
+        let message = format!("{} has `type: array` but no `items`.", object.subject());
+        findings.add(&ARRAY_ITEMS, object.value_spot("type"), message, "Add `items` with a schema.");
+    }
+    for keyword in ["required", "allOf", "oneOf", "anyOf"] {
+        list(object, keyword, findings);
+    }
+    for (keyword, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+        if object.has(keyword) && !object.has(bound) {
+            let message = format!("`{keyword}` requires `{bound}` beside it.");
+            findings.add(&CONDITION, object.key_spot(keyword), message, format!("Add `{bound}`."));
+        }
+    }
+    if object.flag("readOnly") && object.flag("writeOnly") {
+        let message = format!("{} has both `readOnly` and `writeOnly`.", object.subject());
+        findings.add(&CONDITION, object.key_spot("writeOnly"), message, "Remove one.");
+    }
+    if object.flag("nullable") && !object.has("type") {
+        let message = format!("`nullable` of {} has no effect without `type`.", object.subject());
+        findings.add(&INEFFECTIVE, object.key_spot("nullable"), message, "Add `type` beside it.");
+    }
+    let composed = ["oneOf", "anyOf", "allOf"].iter().any(|keyword| object.has(keyword));
+    if object.has("discriminator") && !composed && object.keyword() != "schemas" {
+        let message =
+            format!("`discriminator` of {} requires `oneOf`, `anyOf` or `allOf`.", object.subject());
+        findings.add(&CONDITION, object.key_spot("discriminator"), message, "Add `oneOf` or `anyOf`.");
+    }
+    if let Some(Value::Number(number)) = object.get("multipleOf").map(|node| &node.value)
+        && number.as_f64().is_none_or(|number| number <= 0.0)
+    {
+        let message = format!("`multipleOf` of {} is not greater than 0.", object.subject());
+        findings.add(&CONDITION, object.value_spot("multipleOf"), message, "Write a number greater than 0.");
+    }
+}
+
+/// A list that must not be empty, and whose strings must be unique.
+fn list(object: Object<'_>, keyword: &str, findings: &mut Findings) {
+    let Some(Value::Sequence(items)) = object.get(keyword).map(|list| &list.value) else { return };
+    if items.is_empty() {
+        let message = format!("`{keyword}` of {} is empty.", object.subject());
+        findings.add(
+            &LIST,
+            object.value_spot(keyword),
+            message,
+            format!("Remove `{keyword}`, or add items."),
+        );
+    }
+    let mut seen = HashSet::new();
+    for (number, item) in items.iter().enumerate() {
+        if let Some(text) = item.as_str().filter(|text| !seen.insert(*text)) {
+            let message = format!("`{}` occurs twice in `{keyword}` of {}.", shown(text), object.subject());
+            let steps = [Step::Key(keyword), Step::Item(number)];
+            findings.add(&LIST, object.spot_at(&steps, item.span), message, "Remove one.");
+        }
+    }
+}
+
+/// Two keywords that exclude each other. `required` is the rule that requires one of them.
+fn one_of(object: Object<'_>, keywords: &[&str; 2], required: Option<&Rule>, findings: &mut Findings) {
+    let [one, other] = keywords;
+    match (object.has(one), object.has(other), required) {
+        (true, true, _) => {
+            let message = format!("{} has both `{one}` and `{other}`.", object.subject());
+            findings.add(&CONDITION, object.key_spot(other), message, "Remove one.");
+        }
+        (false, false, Some(rule)) => {
+            let message = format!("{} has neither `{one}` nor `{other}`.", object.subject());
+            findings.add(rule, object.spot(), message, format!("Add `{one}`."));
+        }
+        _ => {}
+    }
+}
