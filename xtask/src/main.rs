@@ -42,24 +42,7 @@ enum Command {
     ///
     /// Exits with 0 if they say the same, 1 if they differ, 2 if the document could not be read.
     #[command(after_long_help = JSON)]
-    Check {
-        /// The document to compare, instead of the one in openapi/.
-        #[arg(long, value_name = "FILE")]
-        spec: Option<PathBuf>,
-        /// The day to judge sunset dates by, as YYYY-MM-DD [default: today, UTC].
-        #[arg(long, value_name = "DATE")]
-        today: Option<Date>,
-        #[command(flatten)]
-        output: Output,
-        /// Compare again whenever the document is saved, until Ctrl-C.
-        ///
-        /// Only the document is watched: a change of Rust code needs a new build, so start again after it.
-        #[arg(long)]
-        watch: bool,
-        /// Print the table of differences that count for nothing, and compare nothing.
-        #[arg(long)]
-        tolerated: bool,
-    },
+    Check(check::Options),
     /// Say whether the OpenAPI document is well made, taken by itself.
     ///
     /// Exits with 0 if it is, even with warnings, 1 if it is not, 2 if it could not be read.
@@ -134,14 +117,7 @@ enum Command {
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
-        Command::Check { tolerated: true, .. } => {
-            check::print_tolerated();
-            ExitCode::SUCCESS
-        }
-        Command::Check { spec, today, output, watch, .. } => {
-            let today = today.unwrap_or_else(utc_today);
-            check::run(&check::Options { spec, today, format: output.format, watch })
-        }
+        Command::Check(options) => check::run(&options),
         Command::Lint { rules: true, .. } => {
             lint_command::print_rules();
             ExitCode::SUCCESS

@@ -22,7 +22,17 @@ const PASSED: Rule = Rule::strict(
     "No operation is there after its `x-sunset`.",
 );
 
-pub(crate) const RULES: &[&Rule] = &[&DATES, &PASSED];
+const NEAR: Rule = Rule::strict(
+    "sunset-near",
+    Severity::Warning,
+    "this project",
+    "The `x-sunset` of an operation is more than 90 days away.",
+);
+
+pub(crate) const RULES: &[&Rule] = &[&DATES, &PASSED, &NEAR];
+
+/// How many days before the sunset the warnings begin.
+const WARNING_DAYS: i32 = 90;
 
 const KEYWORDS: [&str; 3] = ["x-deprecated-since", "x-sunset", "x-successor"];
 
@@ -70,6 +80,11 @@ fn deprecated(operation: Object<'_>, today: Date, findings: &mut Findings) {
         let message = format!("{subject} was to be removed on {sunset}.");
         let fix = "Remove it, or move the date and tell its callers.";
         findings.add(&PASSED, operation.value_spot("x-sunset"), message, fix);
+    }
+    let days = |sunset: Date| today.until(sunset).map(|span| span.get_days()).unwrap_or(i32::MAX);
+    if let Some(sunset) = sunset.filter(|sunset| *sunset >= today && days(*sunset) <= WARNING_DAYS) {
+        let message = format!("{subject} is to be removed on {sunset}, in {} days.", days(sunset));
+        findings.add(&NEAR, operation.value_spot("x-sunset"), message, "Plan the release without it.");
     }
     let Some(successor) = operation.get("x-successor") else { return };
     let paths = operation.model().root().get("paths");
