@@ -1,55 +1,71 @@
-//! `cargo xtask check`: does the file say what the code does?
+//! `cargo xtask check`: does the document say what the code does?
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use contract::command::exit_status;
+use contract::document::Document;
+use contract::drift::{Help, TOLERATED, compare};
+use contract::finding::{Finding, Severity};
+use contract::report::{self, About, Output};
 use jiff::Zoned;
-use jiff::civil::Date;
-use serde_json::Value;
 
-use crate::compare::{TOLERATED, compare};
-use crate::finding::{Finding, Severity};
-use crate::report::{self, About, Format};
-use crate::served;
-use crate::source::Sources;
+use crate::dropshot;
+use crate::dropshot::source::Sources;
 use crate::watch;
-use crate::written::Document;
+use crate::workspace::{own_spec, workspace};
 
-/// The file, from the root of the workspace.
-const SPEC: &str = "openapi/animal-store.yaml";
+/// The command that adds to the code what it lacks.
+const SCAFFOLD: &str = "cargo xtask scaffold";
 
-/// What `cargo xtask check` was asked.
-#[derive(Debug)]
+/// The options of `cargo xtask check`.
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct Options {
-    /// The file to compare, instead of the one of this workspace.
+    /// The document to compare, instead of the one in openapi/.
+    #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
-    /// The day that sunset dates are judged by.
-    pub today: Date,
-    /// What findings are shown as.
-    pub format: Format,
-    /// Whether to go on whenever the file is saved.
+    /// How to show findings.
+    #[command(flatten)]
+    pub output: Output,
+    /// Compare again whenever the document is saved, until Ctrl-C.
+    ///
+    /// Only the document is watched: a change of Rust code needs a new build, so start again after it.
+    #[arg(long)]
     pub watch: bool,
+    /// Print the table of differences that are not reported, and compare nothing.
+    #[arg(long)]
+    pub tolerated: bool,
+    /// What the code says, as OpenAPI in JSON, instead of what the service says.
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub code: Option<PathBuf>,
+    /// The root of the sources that findings point to, instead of this workspace.
+    #[arg(long, value_name = "DIRECTORY", hide = true)]
+    pub root: Option<PathBuf>,
 }
 
-/// Compares the file with the code, and prints what differs.
+/// Compares the document with the code, and prints what differs.
 pub fn run(options: &Options) -> ExitCode {
-    let served = match served::document() {
-        Ok(served) => served,
+    if options.tolerated {
+        print_tolerated();
+        return ExitCode::SUCCESS;
+    }
+    let code = match code(options.code.as_deref()) {
+        Ok(code) => code,
         Err(problem) => {
-            anstream::eprintln!("error: the code describes no interface: {problem}");
+            anstream::eprintln!("error: {problem}");
             return ExitCode::from(2);
         }
     };
     let spec = options.spec.clone().unwrap_or_else(own_spec);
     if !options.watch {
-        return ExitCode::from(check(&spec, &served, options));
+        return ExitCode::from(check(&spec, &code, options));
     }
     let again = || {
         let (clear, time) = (std::io::stdout().is_terminal(), Zoned::now().strftime("%H:%M:%S"));
         anstream::print!("{}", if clear { "\x1b[2J\x1b[3J\x1b[H" } else { "" });
         anstream::println!("──── {time}");
-        check(&spec, &served, options);
+        check(&spec, &code, options);
         anstream::println!(
             "Waiting for {} to be saved; start again after a change of Rust code. Ctrl-C ends it.",
             spec.display()
@@ -64,11 +80,17 @@ pub fn run(options: &Options) -> ExitCode {
     }
 }
 
+/// The code's side: that of the service, or the one in a file.
+fn code(file: Option<&Path>) -> Result<Document, String> {
+    let Some(file) = file else { return dropshot::document() };
+    Document::load(file).map_err(|unreadable| format!("{}: {}", unreadable.path, unreadable.problem))
+}
+
 /// Compares once. Returns the exit code.
-fn check(spec: &Path, served: &Value, options: &Options) -> u8 {
+fn check(spec: &Path, code: &Document, options: &Options) -> u8 {
     let (path, text, mut findings) = match Document::load(spec) {
         Ok(document) => {
-            let findings = compare(&document, served, options.today);
+            let findings = compare(&document, code, Help { scaffold: Some(SCAFFOLD) });
             (document.path, document.text, findings)
         }
         Err(unreadable) => {
@@ -76,25 +98,17 @@ fn check(spec: &Path, served: &Value, options: &Options) -> u8 {
             (unreadable.path, unreadable.text, vec![finding])
         }
     };
-    let root = workspace();
+    let root = options.root.clone().unwrap_or_else(workspace);
     let sources = if findings.is_empty() { Sources::none(&root) } else { Sources::read(&root) };
     sources.locate_all(&mut findings);
     let about = About { path: &path, text: &text, findings: &findings };
-    report::print(options.format, &[about], sources.shown(), &format!("{path}: {}", summary(&findings)));
-    exit_code(&findings)
+    let summary = format!("{path}: {}", summary(&findings));
+    report::print(options.output.format, &[about], sources.shown(), &summary);
+    exit_status(&findings)
 }
 
-/// 0 when the two agree, 1 when they do not, 2 when the file could not be read.
-pub fn exit_code(findings: &[Finding]) -> u8 {
-    match findings.iter().map(|finding| finding.severity).max() {
-        None | Some(Severity::Info | Severity::Warning) => 0,
-        Some(Severity::Error) => 1,
-        Some(Severity::Unreadable) => 2,
-    }
-}
-
-/// Prints the table of differences that count for nothing, in Markdown.
-pub fn print_tolerated() {
+/// Prints the table of differences that are not reported, in Markdown.
+fn print_tolerated() {
     println!("| tolerated | because |\n| --- | --- |");
     for tolerated in TOLERATED {
         println!("| {} | {} |", tolerated.what, tolerated.why);
@@ -112,27 +126,9 @@ fn summary(findings: &[Finding]) -> String {
         warnings => format!(", {}", counted(warnings, "warning")),
     };
     match (count(Severity::Unreadable), count(Severity::Error)) {
-        (0, 0) => format!("the file and the code say the same{warnings}"),
+        (0, 0) => format!("the document and the code agree{warnings}"),
         (0, errors) => format!("{}{warnings}", counted(errors, "difference")),
-        (unreadable, 0) => format!("could not be read, {}{warnings}", counted(unreadable, "problem")),
-        (unreadable, errors) => {
-            let problems = counted(unreadable, "problem");
-            format!("could not be read as a whole, {problems}; {}{warnings}", counted(errors, "difference"))
-        }
+        (_, 0) => format!("could not be read{warnings}"),
+        (_, errors) => format!("could not be read as a whole; {}{warnings}", counted(errors, "difference")),
     }
-}
-
-/// The root of the workspace.
-pub fn workspace() -> PathBuf {
-    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    let manifest = manifest.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).to_owned());
-    manifest.parent().unwrap_or(&manifest).to_owned()
-}
-
-/// The document of this workspace, as one would write its path from here.
-pub(crate) fn own_spec() -> PathBuf {
-    let spec = workspace().join(SPEC);
-    let here = std::env::current_dir().ok();
-    let relative = here.and_then(|here| spec.strip_prefix(here).ok().map(Path::to_owned));
-    relative.unwrap_or(spec)
 }

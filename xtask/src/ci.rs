@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use crate::check::workspace;
+use crate::workspace::workspace;
 
 /// A step: what it is called, and the arguments of cargo.
 const STEPS: [(&str, &[&str]); 8] = [

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use crate::check::workspace;
 use crate::ci::{cargo, seconds};
+use crate::workspace::workspace;
 
 /// Runs the faults and prints the table. `long` makes the long run of it; `release` breaks an optimised
 /// build, whose figures are those of the service as it is run.

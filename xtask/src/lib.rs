@@ -1,26 +1,19 @@
-//! The commands of the people who work on the document and the service.
+//! The commands of this repository; `cargo xtask help` lists them.
 //!
-//! `cargo xtask check` is a short pipeline: what is [`written`], what is [`served`], [`compare`] them, look
-//! up each [`finding`] in the [`source`], and [`report`] it.
+//! The checks themselves are the library `contract`, which knows nothing of this repository. What is here knows
+//! where things are ([`workspace`]), what the running code says and where in the Rust source it says so
+//! ([`dropshot`]), and how to build, run, break and measure the service.
 
 pub mod bench;
-pub mod breaking_command;
 pub mod check;
 pub mod ci;
+pub mod dropshot;
 pub mod faults;
 pub mod licences;
-pub mod lint_command;
 pub mod outside;
 mod process;
 pub mod release;
 pub mod scaffold;
 pub mod serve;
-pub mod served;
-pub mod source;
 pub mod watch;
-
-pub use contract::{breaking, drift as compare, finding, lint, report};
-/// The document as it is written.
-pub mod written {
-    pub use contract::document::{BadReference, Document, Place, Unreadable};
-}
+pub mod workspace;

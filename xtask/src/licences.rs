@@ -10,8 +10,8 @@ use std::process::{Command, ExitCode};
 use serde::Deserialize;
 use spdx::{Expression, LicenseReq};
 
-use crate::check::workspace;
 use crate::ci::cargo;
+use crate::workspace::workspace;
 
 /// Where all crates must come from.
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";

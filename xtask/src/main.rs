@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use contract::command::{breaking, lint};
+use contract::report::JSON;
 use jiff::Zoned;
 use jiff::civil::Date;
 use xtask::outside::Part;
-use xtask::report::Output;
-use xtask::{
-    bench, breaking_command, check, ci, faults, licences, lint_command, outside, release, scaffold, serve,
-};
+use xtask::release::newest_release;
+use xtask::workspace::{own_spec, workspace};
+use xtask::{bench, check, ci, faults, licences, outside, release, scaffold, serve};
 
 /// Work on the animal store and its OpenAPI document.
 #[derive(Parser)]
@@ -24,26 +25,9 @@ struct Arguments {
 enum Command {
     /// Compare the OpenAPI document with the code.
     ///
-    /// Exits with 0 if they say the same, 1 if they differ, 2 if the document could not be read.
+    /// Exit status: 0 if they agree, 1 if they differ, 2 if the document could not be read.
     #[command(after_long_help = JSON)]
-    Check {
-        /// The document to compare, instead of the one in openapi/.
-        #[arg(long, value_name = "FILE")]
-        spec: Option<PathBuf>,
-        /// The day to judge sunset dates by, as YYYY-MM-DD [default: today, UTC].
-        #[arg(long, value_name = "DATE")]
-        today: Option<Date>,
-        #[command(flatten)]
-        output: Output,
-        /// Compare again whenever the document is saved, until Ctrl-C.
-        ///
-        /// Only the document is watched: a change of Rust code needs a new build, so start again after it.
-        #[arg(long)]
-        watch: bool,
-        /// Print the table of differences that count for nothing, and compare nothing.
-        #[arg(long)]
-        tolerated: bool,
-    },
+    Check(check::Options),
     /// Check the OpenAPI document by itself.
     ///
     /// Exit status: 0 without errors, 1 with errors, 2 if the document could not be read.
@@ -122,14 +106,7 @@ enum Command {
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
-        Command::Check { tolerated: true, .. } => {
-            check::print_tolerated();
-            ExitCode::SUCCESS
-        }
-        Command::Check { spec, today, output, watch, .. } => {
-            let today = today.unwrap_or_else(utc_today);
-            check::run(&check::Options { spec, today, format: output.format, watch })
-        }
+        Command::Check(options) => check::run(&options),
         Command::Lint { spec, options } => {
             ExitCode::from(lint::run(&spec.unwrap_or_else(own_spec), &options, &workspace()))
         }

@@ -15,8 +15,8 @@ use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::check::workspace;
 use crate::ci::cargo;
+use crate::workspace::workspace;
 
 /// What the service prints once it accepts requests.
 pub(crate) const READY: &str = "ready: ";

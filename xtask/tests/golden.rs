@@ -6,12 +6,12 @@
 
 use std::path::Path;
 
+use contract::document::{Document, Unreadable};
+use contract::drift::{Help, compare};
+use contract::finding::Finding;
+use contract::report::{About, Format, render};
 use expect_test::{ExpectFile, expect_file};
-use jiff::civil::date;
-use xtask::compare::compare;
-use xtask::report::{About, Format, render};
-use xtask::source::Sources;
-use xtask::written::{Document, Unreadable};
+use xtask::dropshot::source::Sources;
 
 /// Relative to the package, where tests run.
 const SHOP: &str = "tests/golden/shop";
@@ -19,9 +19,8 @@ const SHOP: &str = "tests/golden/shop";
 fn rendered(format: Format) -> String {
     let shop = Path::new(env!("CARGO_MANIFEST_DIR")).join(SHOP);
     let document = Document::load(&Path::new(SHOP).join("openapi.yaml")).unwrap();
-    let served = std::fs::read_to_string(shop.join("served.json")).unwrap();
-    let served = serde_json::from_str(&served).unwrap();
-    let mut findings = compare(&document, &served, date(2026, 12, 1));
+    let code = Document::load(&shop.join("served.json")).unwrap();
+    let mut findings = compare(&document, &code, Help { scaffold: Some("cargo xtask scaffold") });
     let sources = Sources::read(&shop);
     sources.locate_all(&mut findings);
     let about = About { path: &document.path, text: &document.text, findings: &findings };
@@ -31,8 +30,7 @@ fn rendered(format: Format) -> String {
 fn unreadable(format: Format) -> String {
     let Unreadable { path, text, problem } =
         Document::parse("tests/golden/shop/broken.yaml", "openapi: 3.0.3\ninfo: [100%,\n").unwrap_err();
-    let finding =
-        contract::finding::Finding::from(&Unreadable { path: path.clone(), text: text.clone(), problem });
+    let finding = Finding::from(&Unreadable { path: path.clone(), text: text.clone(), problem });
     let sources = Sources::none(&Path::new(env!("CARGO_MANIFEST_DIR")).join(SHOP));
     render(format, &[About { path: &path, text: &text, findings: &[finding] }], sources.shown())
 }

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use clap::ValueEnum;
-use jiff::civil::Date;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::breaking::Location;
+use crate::breaking::waivers::Waiver;
 use crate::document::Span;
 use crate::finding::{Finding, Severity, Subject, shortened};
 use crate::registry;
@@ -39,23 +40,6 @@ struct Ignore {
     rule: String,
     /// JSON pointer; everything below it is covered too.
     at: String,
-}
-
-/// A breaking change that is made on purpose.
-#[derive(Clone, Debug)]
-pub struct Waiver {
-    /// The name of the rule.
-    pub rule: String,
-    /// JSON pointer of the change in either document.
-    pub at: Option<String>,
-    /// The only operation that the change concerns.
-    pub operation: Option<String>,
-    /// Why the change is made.
-    pub reason: String,
-    /// The last day on which the waiver holds.
-    pub until: Date,
-    /// The first line of the entry.
-    pub span: Span,
 }
 
 #[derive(Deserialize)]
@@ -174,7 +158,7 @@ impl Config {
             config.ignores.push((Ignore { rule: rule.into_inner(), at }, span));
         }
         for entry in written.waiver {
-            let span = location(&text, entry.span());
+            let place = location(&text, entry.span());
             let WrittenWaiver { rule, at, operation, reason, until } = entry.into_inner();
             known_rule(&rule, &mut wrong);
             given(&reason, &mut wrong);
@@ -187,7 +171,9 @@ impl Config {
                 continue;
             };
             let (rule, reason) = (rule.into_inner(), reason.into_inner());
-            config.waivers.push(Waiver { rule, at, operation, reason, until: day, span });
+            let pointer = format!("/waiver/{}", config.waivers.len());
+            let place = Location { file: path.clone(), pointer, span: place };
+            config.waivers.push(Waiver { rule, at, operation, reason, until: day, place });
         }
         if findings.is_empty() {
             Ok(Self { path, text, ..config })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use contract::command::{self, lint};
+use contract::command::{self, breaking, changelog, lint};
 use contract::report::JSON;
 
 /// Checks and compares OpenAPI 3.0 documents.
@@ -28,11 +28,32 @@ enum Command {
         #[command(flatten)]
         options: lint::Options,
     },
+    /// Compare two versions of a document: what breaks clients, and which version the change needs.
+    #[command(after_long_help = JSON)]
+    Breaking {
+        /// The version that clients rely on.
+        base: PathBuf,
+        /// The version that they will get.
+        revision: PathBuf,
+        #[command(flatten)]
+        options: breaking::Options,
+    },
+    /// Print what changed between two versions, in Markdown, for people who use the API.
+    Changelog {
+        /// The version before.
+        base: PathBuf,
+        /// The new version.
+        revision: PathBuf,
+        #[command(flatten)]
+        options: command::Options,
+    },
 }
 
 fn main() -> ExitCode {
     let root = std::env::current_dir().unwrap_or_default();
     ExitCode::from(match Arguments::parse().command {
         Command::Lint { document, options } => lint::run(&document.unwrap_or_default(), &options, &root),
+        Command::Breaking { base, revision, options } => breaking::run(&base, &revision, &options, &root),
+        Command::Changelog { base, revision, options } => changelog::run(&base, &revision, &options, &root),
     })
 }

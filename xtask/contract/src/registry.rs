@@ -2,15 +2,20 @@
 
 use crate::rule::Rule;
 
+/// Every rule.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    crate::lint::rules().chain(crate::breaking::rules()).chain(crate::drift::rules())
+}
+
 /// The rule with this name.
 pub fn find(name: &str) -> Option<&'static Rule> {
-    crate::lint::rules().find(|rule| rule.name == name)
+    rules().find(|rule| rule.name == name)
 }
 
 /// The rule whose name is most like this one.
 pub fn nearest(name: &str) -> Option<&'static str> {
     let distance = |rule: &'static Rule| (strsim::damerau_levenshtein(name, rule.name), rule.name);
-    let (distance, near) = crate::lint::rules().map(distance).min()?;
+    let (distance, near) = rules().map(distance).min()?;
     (distance <= 3).then_some(near)
 }
 

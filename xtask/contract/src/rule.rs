@@ -42,6 +42,16 @@ impl Rule {
         Self { name, severity: Severity::Error, profile: Profile::Spec, explanation, origin }
     }
 
+    /// A difference between two documents, or between a document and the code. It is in every profile.
+    pub const fn comparison(
+        name: &'static str,
+        severity: Severity,
+        origin: &'static str,
+        explanation: &'static str,
+    ) -> Self {
+        Self { name, severity, profile: Profile::Spec, explanation, origin }
+    }
+
     /// A requirement that most API designers agree on.
     pub const fn recommended(
         name: &'static str,

@@ -4,15 +4,14 @@ use std::fs::File;
 use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime};
 
-use jiff::Zoned;
+use contract::drift::{Help, compare};
 
 use super::command::Plan;
 use super::table::{median, milliseconds, table};
-use crate::check::{own_spec, workspace};
 use crate::ci::cargo;
-use crate::compare::compare;
-use crate::served;
-use crate::written::Document;
+use crate::dropshot::served;
+use crate::workspace::{own_spec, workspace};
+use contract::document::Document;
 
 /// Each round saves the document and checks it, through cargo and without it.
 pub(super) fn run(plan: &Plan) -> Result<(), String> {
@@ -20,8 +19,8 @@ pub(super) fn run(plan: &Plan) -> Result<(), String> {
     let spec = own_spec();
     let mut check = Command::new(cargo());
     check.args(["xtask", "check"]).current_dir(workspace()).stdout(Stdio::null());
-    let served = served::document()?;
-    let today = Zoned::now().date();
+    let served = served::document()?.to_string();
+    let code = Document::parse("the code", &served).map_err(|unreadable| unreadable.problem.to_string())?;
     let (mut whole, mut read, mut compared) = (Vec::new(), Vec::new(), Vec::new());
     // The first builds what is not built.
     for round in 0..=plan.rounds {
@@ -43,7 +42,7 @@ pub(super) fn run(plan: &Plan) -> Result<(), String> {
         let document = Document::load(&spec).map_err(|_| format!("{}: unreadable", spec.display()))?;
         read.push(milliseconds(start.elapsed()));
         let start = Instant::now();
-        compare(&document, &served, today);
+        compare(&document, &code, Help::default());
         compared.push(milliseconds(start.elapsed()));
     }
     let row = |what: &str, times: Vec<f64>| vec![what.to_owned(), format!("{:.1}", median(times))];

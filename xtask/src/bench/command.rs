@@ -8,8 +8,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use super::{check, documents, growth, service};
-use crate::check::workspace;
 use crate::process;
+use crate::workspace::workspace;
 
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

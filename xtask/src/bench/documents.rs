@@ -5,9 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use contract::document::Document;
+use contract::openapi::Model;
+use contract::rule::Findings;
+
 use super::command::Plan;
 use super::generate;
 use super::table::{grouped, median, milliseconds, table};
+use crate::workspace::own_spec;
 
 const OPERATIONS: [usize; 2] = [100, 1_000];
 

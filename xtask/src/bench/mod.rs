@@ -7,7 +7,7 @@
 mod check;
 mod command;
 mod documents;
-pub mod generate;
+mod generate;
 mod growth;
 mod load;
 mod picture;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::check::workspace;
 use crate::ci::cargo;
 use crate::process::{self, Running};
 use crate::serve::{self, READY};
+use crate::workspace::workspace;
 
 const LIMIT: Duration = Duration::from_secs(120);
 

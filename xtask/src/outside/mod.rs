@@ -18,10 +18,10 @@ use std::{env, fs};
 
 use clap::ValueEnum;
 
-use crate::check::workspace;
 use crate::ci::seconds;
 use crate::process;
 use crate::serve;
+use crate::workspace::workspace;
 use service::Service;
 
 /// A part that can be run alone.

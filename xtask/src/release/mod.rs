@@ -6,12 +6,13 @@
 //! it is clean by itself, agrees with the code, and has a version that is high enough for what changed.
 //! `--verify` demands the same of what was released, and that no release has changed since.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use contract::breaking::{self, Outcome, changelog};
+use contract::breaking::{Outcome, changelog};
 use contract::config::Config;
 use contract::document::Document;
 use contract::drift::{self, Help};
@@ -107,7 +108,7 @@ pub fn release(root: &Path, code: &Document, date: Date) -> Result<Version, Refu
         )));
     }
     clean(&document, code, &config, date)?;
-    let newest = breaking::newest(&directory).map_err(unusable(&directory))?;
+    let newest = released(&directory).map_err(unusable(&directory))?.pop_last();
     let entry = match &newest {
         None => changelog(&[], None, &version.to_string(), &date.to_string()),
         Some((before, path)) => {
@@ -142,7 +143,7 @@ fn config(root: &Path) -> Result<Config, Refused> {
 fn clean(document: &Document, code: &Document, config: &Config, date: Date) -> Result<(), Refused> {
     let checks = [
         (lint(document, date), "`cargo xtask lint` shows all"),
-        (drift::compare(document, code, &Help::default()), "`cargo xtask check` shows all"),
+        (drift::compare(document, code, Help::default()), "`cargo xtask check` shows all"),
     ];
     for (findings, command) in checks {
         let (findings, _) = config.apply(findings);
@@ -215,22 +216,43 @@ fn json(document: &Document) -> String {
 /// # Errors
 /// What is wrong with it.
 pub fn document_version(document: &Document) -> Result<Version, String> {
-    let text = document.root.pointer("/info/version").and_then(|version| version.as_str()).unwrap_or_default();
+    let text =
+        document.root.pointer("/info/version").and_then(|version| version.as_str()).unwrap_or_default();
     match Version::parse(text) {
         Ok(version) if version.pre.is_empty() && version.build.is_empty() => Ok(version),
         _ => Err(format!("`info.version` must be MAJOR.MINOR.PATCH, and is `{text}`")),
     }
 }
 
-/// The newest released document.
+/// The released documents in a directory, in the order of their versions.
+///
+/// # Errors
+/// When the directory is there and cannot be read.
+pub fn released(directory: &Path) -> io::Result<BTreeMap<Version, PathBuf>> {
+    let entries = match directory.read_dir() {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        Err(error) => return Err(error),
+    };
+    let mut released = BTreeMap::new();
+    for entry in entries {
+        let path = entry?.path();
+        let is_yaml = path.extension().is_some_and(|extension| extension == "yaml");
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        let version = stem.filter(|_| is_yaml).and_then(|stem| Version::parse(stem).ok());
+        released.extend(version.map(|version| (version, path)));
+    }
+    Ok(released)
+}
+
+/// The newest released document of this repository.
 ///
 /// # Errors
 /// A sentence, when there is none.
 pub fn newest_release() -> Result<PathBuf, String> {
     let directory = from_here(workspace().join(RELEASED));
-    match breaking::newest(&directory) {
-        Ok(Some((_, path))) => Ok(path),
-        Ok(None) => Err(format!("{} has no released document; name one with --base FILE", directory.display())),
-        Err(error) => Err(format!("{}: {error}", directory.display())),
-    }
+    let released = released(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let newest = released.into_values().next_back();
+    newest
+        .ok_or_else(|| format!("{} has no released document; name one with --base FILE", directory.display()))
 }

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use contract::breaking;
 use contract::config::Config;
 use contract::document::{self, Document};
 use contract::finding::Severity;
@@ -15,7 +14,7 @@ use jiff::civil::Date;
 use semver::Version;
 use sha2::{Digest, Sha256};
 
-use super::{CHANGELOG, RELEASED, SPEC, SUMS, clean, config, document_version, first, load, step};
+use super::{CHANGELOG, RELEASED, SPEC, SUMS, clean, config, document_version, first, load, released, step};
 
 /// SHA-256, in lower-case hexadecimal digits.
 pub fn sum(content: &[u8]) -> String {
@@ -73,7 +72,7 @@ fn sums(root: &Path) -> Vec<String> {
 /// Checks what was released: each release is valid and its version fits what it changed; the newest, as long
 /// as it is the working document, is clean and agrees with the code.
 fn documents(root: &Path, code: &Document, config: &Config, today: Date) -> Vec<String> {
-    let releases = match breaking::released(&root.join(RELEASED)) {
+    let releases = match released(&root.join(RELEASED)) {
         Ok(releases) => releases,
         Err(error) => return vec![format!("{RELEASED}: {error}")],
     };
@@ -116,9 +115,7 @@ fn dates(root: &Path) -> BTreeMap<Version, Date> {
     let text = fs::read_to_string(root.join(CHANGELOG)).unwrap_or_default();
     let headings = text.lines().filter_map(|line| line.strip_prefix("## ")?.split_once(" ("));
     headings
-        .filter_map(|(version, date)| {
-            Some((version.parse().ok()?, date.strip_suffix(')')?.parse().ok()?))
-        })
+        .filter_map(|(version, date)| Some((version.parse().ok()?, date.strip_suffix(')')?.parse().ok()?)))
         .collect()
 }
 
@@ -153,7 +150,8 @@ fn history(root: &Path) -> Vec<String> {
     }
     let yaml = format!("{RELEASED}/*.yaml");
     let json = format!("{RELEASED}/*.json");
-    let changes = ["log", "--diff-filter=MDR", "--no-renames", "--format=commit %h", "--name-only", "--", &yaml, &json];
+    let changes =
+        ["log", "--diff-filter=MDR", "--no-renames", "--format=commit %h", "--name-only", "--", &yaml, &json];
     let log = match git(root, &changes) {
         Ok(log) => log,
         // A repository without a commit has no release to change.

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::Scaffold;
-use crate::check::{own_spec, workspace};
-use crate::report::{self, About, Format};
-use crate::served;
-use crate::source::Sources;
-use crate::written::Document;
+use crate::dropshot::served;
+use crate::dropshot::source::Sources;
+use crate::workspace::{own_spec, workspace};
+use contract::document::Document;
+use contract::report::{self, About, Format};
 
 /// What the command is asked to do.
 #[derive(Clone, Debug, clap::Args)]

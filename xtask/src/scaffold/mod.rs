@@ -27,9 +27,9 @@ use std::path::Path;
 use quote::quote;
 use serde_json::Value;
 
-use crate::source::{SchemaType, Sources};
-use crate::written::Document;
+use crate::dropshot::source::{SchemaType, Sources};
 use code::Code;
+use contract::document::Document;
 use missing::Missing;
 use operation::Operation;
 use types::{Place, Scope, Types};

@@ -10,7 +10,7 @@ use super::bounds::{self, Bounds};
 use super::code::{Code, doc};
 use super::newtype::{Inner, Newtype};
 use super::{fields, names};
-use crate::source::{SchemaType, Sources};
+use crate::dropshot::source::{SchemaType, Sources};
 
 /// What types can be made of.
 pub(super) struct Scope<'a> {

@@ -7,6 +7,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
+use crate::command::{CODE_FILE, ROOT};
 use crate::document::{TEXT, edit};
 
 /// A check that watches, stopped when dropped.
@@ -18,7 +19,7 @@ struct Watching {
 impl Watching {
     fn start(file: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_xtask"))
-            .args(["check", "--today", "2026-12-01", "--watch", "--spec"])
+            .args(["check", "--watch", "--code", CODE_FILE, "--root", ROOT, "--spec"])
             .arg(file)
             .stdout(Stdio::piped())
             .spawn()
@@ -47,7 +48,7 @@ impl Drop for Watching {
 }
 
 fn file_in(directory: &TempDir) -> PathBuf {
-    let file = directory.path().join("animal-store.yaml");
+    let file = directory.path().join("library.yaml");
     std::fs::write(&file, TEXT).unwrap();
     file
 }
@@ -57,14 +58,14 @@ fn each_save_is_checked() {
     let directory = TempDir::new().unwrap();
     let file = file_in(&directory);
     let mut watching = Watching::start(&file);
-    assert!(watching.next().contains("say the same"));
+    assert!(watching.next().contains("agree"));
     let edited = edit(&["name: limit"], "maximum: 100", "maximum: 50");
     std::fs::write(&file, &edited.text).unwrap();
     let printed = watching.next();
-    assert!(printed.contains("error[schema-maximum]") && printed.contains("1 difference"), "{printed}");
+    assert!(printed.contains("error[schema-differs]") && printed.contains("1 difference"), "{printed}");
     assert!(!printed.contains('\x1b'), "nothing is cleared where there is no terminal: {printed}");
     std::fs::write(&file, TEXT).unwrap();
-    assert!(watching.next().contains("say the same"));
+    assert!(watching.next().contains("agree"));
 }
 
 #[test]
@@ -74,10 +75,11 @@ fn a_file_that_is_replaced_is_still_watched() {
     let mut watching = Watching::start(&file);
     watching.next();
     // As vim and most editors do it, twice, since the first replaces the file that was there at the start.
-    for (old, new, rule) in
-        [("sold]", "gone]", "schema-enum"), ("operationId: getPet", "operationId: pet", "operation-id")]
-    {
-        let beside = directory.path().join(".animal-store.yaml.swp");
+    for (old, new, rule) in [
+        ("sold]", "gone]", "schema-differs"),
+        ("operationId: getBook", "operationId: book", "operation-differs"),
+    ] {
+        let beside = directory.path().join(".library.yaml.swp");
         std::fs::write(&beside, &edit(&[], old, new).text).unwrap();
         std::fs::rename(&beside, &file).unwrap();
         let printed = watching.next();
@@ -86,7 +88,7 @@ fn a_file_that_is_replaced_is_still_watched() {
 }
 
 #[test]
-fn a_file_that_goes_and_comes_back_is_told_of() {
+fn a_file_that_goes_and_comes_back_is_reported() {
     let directory = TempDir::new().unwrap();
     let file = file_in(&directory);
     let mut watching = Watching::start(&file);
@@ -94,7 +96,7 @@ fn a_file_that_goes_and_comes_back_is_told_of() {
     std::fs::remove_file(&file).unwrap();
     assert!(watching.next().contains("There is no such file"));
     std::fs::write(&file, TEXT).unwrap();
-    assert!(watching.next().contains("say the same"));
+    assert!(watching.next().contains("agree"));
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn only_a_change_of_this_file_counts_and_ctrl_c_ends_it() {
 #[test]
 fn a_directory_that_is_not_there_cannot_be_watched() {
     let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
-        .args(["check", "--watch", "--spec", "/no/such/directory/animal-store.yaml"])
+        .args(["check", "--watch", "--spec", "/no/such/directory/library.yaml"])
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));

@@ -139,9 +139,12 @@ fn a_changed_a_missing_and_a_smuggled_release_are_found() {
     fs::remove_file(root.join(RELEASED).join("1.0.0.json")).unwrap();
     fs::write(root.join(RELEASED).join("0.9.0.yaml"), "openapi: 3.0.3\n").unwrap();
     let found = problems(&root).join("\n");
-    for expected in
-        ["1.0.0.yaml was changed", "1.0.0.json is missing", "0.9.0.yaml is not in SHA256SUMS", "differs from 1.0.0"]
-    {
+    for expected in [
+        "1.0.0.yaml was changed",
+        "1.0.0.json is missing",
+        "0.9.0.yaml is not in SHA256SUMS",
+        "differs from 1.0.0",
+    ] {
         assert!(found.contains(expected), "{expected} is not in:\n{found}");
     }
 }
@@ -212,7 +215,11 @@ fn a_document_that_is_invalid_or_has_lint_errors_is_not_released() {
 #[test]
 fn a_document_that_the_code_does_not_follow_is_not_released() {
     refused_for(("maximum: 100\n", "maximum: 50\n"), None, "cargo xtask check");
-    refused_for(("version: 1.0.0", "version: 1.0.0"), Some(("\"listBooks\"", "\"allBooks\"")), "cargo xtask check");
+    refused_for(
+        ("version: 1.0.0", "version: 1.0.0"),
+        Some(("\"listBooks\"", "\"allBooks\"")),
+        "cargo xtask check",
+    );
 }
 
 #[test]
@@ -221,7 +228,8 @@ fn a_comparison_that_was_not_understood_is_no_release() {
     release_on(&root, DAY).unwrap();
     let released = root.join(RELEASED).join("1.0.0.yaml");
     let text = fs::read_to_string(&released).unwrap();
-    fs::write(&released, text.replacen("#/components/headers/RetryAfter", "#/components/headers/Missing", 1)).unwrap();
+    fs::write(&released, text.replacen("#/components/headers/RetryAfter", "#/components/headers/Missing", 1))
+        .unwrap();
     edit(&root, SPEC, "  version: 1.0.0", "  version: 1.1.0");
     let refused = release_on(&root, DAY).unwrap_err();
     assert!(refused.message.contains("not-understood"), "{}", refused.message);

@@ -13,16 +13,13 @@ use animal_store::keys::commands;
 use animal_store::server::{Server, ServerOptions};
 use animal_store::storage::{self, StoreMetrics, StoreOptions};
 use jiff::Timestamp;
-use jiff::civil::date;
 use xtask::check::{Options, run};
-use xtask::report::Format;
 
 #[tokio::main]
 async fn main() {
     let mut arguments = std::env::args().skip(1);
     let spec = PathBuf::from(arguments.next().unwrap());
-    let options =
-        Options { spec: Some(spec.clone()), today: date(2026, 12, 1), format: Format::Text, watch: false };
+    let options = Options { spec: Some(spec.clone()), ..Options::default() };
     println!("{:?}", run(&options));
     let (server, key) = serve(&spec).await;
     let address = server.address();

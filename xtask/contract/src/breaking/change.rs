@@ -29,6 +29,8 @@ impl fmt::Display for Location {
 pub struct Change {
     /// The rule that found it.
     pub rule: &'static ChangeRule,
+    /// The severity: that of the rule, unless the configuration or a waiver sets another.
+    pub severity: Severity,
     /// The object that changed.
     pub subject: Subject,
     /// What changed, beginning with a small letter and without the subject.
@@ -47,12 +49,7 @@ pub struct Change {
 impl Change {
     /// Whether it breaks a client and is not waived.
     pub fn breaks(&self) -> bool {
-        self.severity() >= Severity::Error
-    }
-
-    /// The severity of its rule; information where it is waived.
-    pub fn severity(&self) -> Severity {
-        if self.waived.is_some() { Severity::Info } else { self.rule.severity }
+        self.severity >= Severity::Error
     }
 
     /// What changed and where, as a sentence without its full stop.
@@ -67,7 +64,7 @@ impl Change {
     /// The change as a finding of the reports.
     pub fn finding(&self) -> Finding {
         let Location { pointer, span, .. } = &self.place;
-        let mut finding = Finding::new(self.severity(), self.rule.name, pointer, *span);
+        let mut finding = Finding::new(self.severity, self.rule.name, pointer, *span);
         finding.subject = self.subject.clone();
         finding.message = self.sentence();
         finding.operations.clone_from(&self.operations);

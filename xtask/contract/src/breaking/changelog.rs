@@ -25,7 +25,7 @@ pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -
         let sentence = change.sentence();
         if chapter.0 == 0 {
             broken.insert(sentence.clone());
-        } else if change.severity() == Severity::Info && broken.contains(&sentence) {
+        } else if change.severity == Severity::Info && broken.contains(&sentence) {
             // The other direction of a breaking change that is listed already.
             continue;
         }

@@ -234,6 +234,7 @@ impl<'a> Comparer<'a> {
                 (None, None) => continue,
             };
             changes.push(Change {
+                severity: raw.rule.severity,
                 rule: raw.rule,
                 subject,
                 what: raw.what,

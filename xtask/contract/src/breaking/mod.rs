@@ -28,7 +28,6 @@ mod outcome;
 mod parameter;
 mod paths;
 mod place;
-mod released;
 mod response;
 mod rules;
 mod schema;
@@ -42,7 +41,6 @@ pub mod waivers;
 pub use change::{Change, Location};
 pub use changelog::changelog;
 pub use outcome::{FailOn, Outcome};
-pub use released::newest;
 pub use rules::{Bump, ChangeRule, Chapter, change_rules};
 
 use jiff::civil::Date;
@@ -125,5 +123,14 @@ fn not_understood(document: &Document, findings: Vec<Finding>) -> Option<Change>
 
 fn change(subject: Subject, place: Location, what: String) -> Change {
     let rule = &rules::NOT_UNDERSTOOD;
-    Change { rule, subject, what, place, base: None, operations: Vec::new(), waived: None }
+    Change {
+        rule,
+        severity: rule.severity,
+        subject,
+        what,
+        place,
+        base: None,
+        operations: Vec::new(),
+        waived: None,
+    }
 }

@@ -2,8 +2,8 @@
 
 use jiff::civil::Date;
 
-use super::waivers::Waivers;
-use super::{Change, compare, version};
+use super::{Change, compare, version, waivers};
+use crate::config::Config;
 use crate::document::Document;
 use crate::finding::{Finding, Severity};
 
@@ -29,12 +29,24 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Compares two documents, applies the waivers, then judges the version.
-    pub fn of(base: &Document, revision: &Document, waivers: &Waivers, today: Date) -> Self {
+    /// Compares two documents, applies severities and waivers, then judges the version.
+    pub fn of(base: &Document, revision: &Document, config: &Config, today: Date) -> Self {
         let mut changes = compare(base, revision, today);
-        let waivers = waivers.apply(&mut changes, today);
+        changes.retain_mut(|change| {
+            let severity = config.severity(change.rule.name, change.severity);
+            change.severity = severity.unwrap_or(change.severity);
+            severity.is_some()
+        });
+        let waivers = waivers::apply(&config.waivers, &mut changes, today);
         let version = version::judge(base, revision, &changes);
         Self { changes, version, waivers }
+    }
+
+    /// What forbids a release of the revision: a version that is too low, waivers that do not hold, and parts
+    /// that were not understood.
+    pub fn refusals(&self) -> impl Iterator<Item = &Change> {
+        let not_understood = self.changes.iter().filter(|change| change.severity == Severity::Unreadable);
+        self.version.iter().chain(&self.waivers).filter(|change| change.breaks()).chain(not_understood)
     }
 
     /// Everything to report: the version, the waivers, then the changes with the most severe first.
@@ -50,7 +62,7 @@ impl Outcome {
     /// 0 when nothing breaks, 1 when something breaks or the version is too low, 2 when a document was not
     /// understood.
     pub fn exit_code(&self, fail_on: FailOn) -> u8 {
-        let unreadable = self.changes.iter().any(|change| change.rule.severity == Severity::Unreadable);
+        let unreadable = self.changes.iter().any(|change| change.severity == Severity::Unreadable);
         let breaking = match fail_on {
             FailOn::Breaking => self.all().any(Change::breaks),
             FailOn::Version => self.version.iter().chain(&self.waivers).any(Change::breaks),
@@ -60,7 +72,7 @@ impl Outcome {
 
     /// How many changes of each severity there are.
     pub fn summary(&self) -> String {
-        let count = |severity| self.all().filter(|change| change.severity() == severity).count();
+        let count = |severity| self.all().filter(|change| change.severity == severity).count();
         let counted =
             |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let unreadable = match count(Severity::Unreadable) {

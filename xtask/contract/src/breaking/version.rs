@@ -8,7 +8,7 @@ use semver::Version;
 
 use super::change::{Change, Location};
 use super::rules::{self, Bump, ChangeRule};
-use crate::document::Document;
+use crate::document::{Document, Node};
 use crate::finding::Subject;
 
 /// What is wrong with the revision's version, given what changed. Waived changes do not break clients, but they
@@ -93,6 +93,11 @@ fn precedes(one: &Version, other: &Version) -> bool {
     one.cmp_precedence(other).is_lt()
 }
 
+/// `info.version` as it is written; empty where there is none.
+pub fn text(document: &Document) -> &str {
+    document.root.pointer("/info/version").and_then(Node::as_str).unwrap_or_default()
+}
+
 fn version(document: &Document) -> Result<Version, String> {
     let Some(node) = document.root.pointer("/info/version") else {
         return Err("`info.version` is missing".to_owned());
@@ -112,6 +117,7 @@ fn change(base: &Document, revision: &Document, rule: &'static ChangeRule, what:
     };
     Change {
         rule,
+        severity: rule.severity,
         subject: Subject::document().with("version", ""),
         what,
         place: at(revision),

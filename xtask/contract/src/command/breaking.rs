@@ -39,7 +39,7 @@ fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Resu
         (&config.path, &config.text),
     ];
     files.dedup_by_key(|(path, _)| *path);
-    let findings = outcome.by_file(&files);
+    let findings: Vec<_> = files.iter().map(|(file, _)| outcome.in_file(file)).collect();
     let about: Vec<_> =
         files.iter().zip(&findings).map(|((path, text), findings)| About { path, text, findings }).collect();
     let summary = format!("{} against {}: {}", revision.path, base.path, outcome.summary());

@@ -3,8 +3,8 @@
 //! A command prints what it finds on standard output and returns its exit status: 0 if nothing is wrong, 1 if
 //! something is, 2 if a file could not be read or used.
 
-// pub mod breaking;
-// pub mod changelog;
+pub mod breaking;
+pub mod changelog;
 pub mod lint;
 
 use std::path::{Path, PathBuf};

@@ -1,114 +1,110 @@
-//! File against code: one OpenAPI object per file, each a function from what is written and what is
-//! served to findings.
+//! Compares a document with the code: the written document, and the document that the code makes of itself.
 //!
-//! The two are compared as plain data, keyword by keyword, and every keyword counts: one that no table
-//! here knows is a finding, never nothing. The typed model of OpenAPI would skip it. What is left out on
-//! purpose stands in [`TOLERATED`].
+//! Both are read into a [`Model`] and compared object by object through its views, so that references,
+//! inheritance and defaults are the same on both sides. The tables of OpenAPI 3.0.3 say which keywords an
+//! object has. Every keyword counts; what may differ is in [`TOLERATED`].
 //!
-//! Names matter where generated clients see them, so schemas are compared by the name of their component.
-//! Other components are only a way of writing less: a reference to one is as good as what it refers to.
+//! Generated clients see the names of schemas, so schemas are compared by name. Other components are compared
+//! where they are used.
 //!
-//! Where file and code disagree about whether something exists, nothing below it is compared, and a place
-//! in `components` is told of once however often it is used: one difference, one finding.
+//! Where only one side has an object, nothing in it is compared. A component that many operations use is
+//! reported once. What is wrong with the document alone is for [`crate::lint`] to report.
 
-#![allow(clippy::result_large_err, reason = "a finding is rare, so its size costs nothing")]
-
-use crate::document as yaml;
-use jiff::civil::Date;
-use serde_json::Value;
-
-use crate::document::{Document, Place};
-use crate::finding::{Finding, Severity, Subject};
-
-mod components;
-mod deprecation;
-mod document;
-mod header;
-mod media_type;
+mod keyword;
 mod names;
 mod object;
 mod operation;
-mod parameter;
-mod path_item;
-mod references;
-mod request_body;
-mod response;
+mod rules;
 mod schema;
-mod security;
-mod server;
+mod structure;
 mod tolerated;
 
+use std::collections::HashSet;
+
+use crate::document::Document;
+use crate::document::pointer;
+use crate::finding::{Finding, Spot, Subject};
+use crate::openapi::{Model, Object};
+use crate::rule::{Findings, Rule};
+
+pub use rules::rules;
 pub use tolerated::{TOLERATED, Tolerated};
 
-/// All differences between the file and the code, by their place in the file. `today` is the day that
-/// sunset dates are judged by.
-pub fn compare(document: &Document, served: &Value, today: Date) -> Vec<Finding> {
-    let mut findings = references::findings(document, served);
-    findings.extend(document::compare(document, served, today));
-    once_each(findings)
+/// What the caller can say about fixing a finding.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Help<'h> {
+    /// The command that adds to the code what it lacks, such as `cargo xtask scaffold`. It takes the
+    /// `operationId` of an operation, or nothing for everything, and `--write`.
+    pub scaffold: Option<&'h str>,
 }
 
-/// Sorts by place, and makes one finding of those that say the same of one place.
-fn once_each(mut findings: Vec<Finding>) -> Vec<Finding> {
-    findings.sort_by(|one, other| {
-        let order = |finding: &Finding| (finding.span.start, finding.span.end);
-        order(one).cmp(&order(other)).then_with(|| sayings(one).cmp(&sayings(other)))
-    });
-    let mut merged: Vec<Finding> = Vec::with_capacity(findings.len());
-    for finding in findings {
-        match merged.last_mut().filter(|last| last.span == finding.span && sayings(last) == sayings(&finding))
-        {
-            Some(last) => {
-                for operation in finding.operations {
-                    if !last.operations.contains(&operation) {
-                        last.operations.push(operation);
-                    }
+/// All differences between the document and the code, by their place in the document.
+pub fn compare(document: &Document, code: &Document, help: Help<'_>) -> Vec<Finding> {
+    let mut found = Findings::default();
+    let written = Model::of(document, &mut found);
+    let coded = Model::of(code, &mut Findings::default());
+    let (unclear, finding) = structure::not_understood(document, code, found);
+    let mut comparison = Comparison { help, unclear, operation: None, found: Vec::new() };
+    comparison.object(&Subject::document(), written.root(), coded.root());
+    let mut findings = merged(comparison.found);
+    findings.splice(0..0, finding);
+    findings.sort_by_key(|finding| finding.span.start);
+    findings
+}
+
+struct Comparison<'h> {
+    help: Help<'h>,
+    /// The pointers of the places that cannot be compared, because of an error that is reported already.
+    unclear: HashSet<String>,
+    /// The `operationId` of the operation at hand.
+    operation: Option<String>,
+    found: Vec<Finding>,
+}
+
+impl Comparison<'_> {
+    /// Adds a finding about `subject`. The message and both sides are still to be filled in.
+    fn add(&mut self, rule: &Rule, spot: &Spot, finding: impl FnOnce(Finding) -> Finding) {
+        let mut finding = finding(Finding::new(rule.severity, rule.name, &spot.pointer, spot.span));
+        finding.operations.extend(self.operation.clone());
+        self.found.push(finding);
+    }
+
+    /// Whether the place under this key of an object cannot be compared.
+    fn is_unclear(&self, object: Object<'_>, key: &str) -> bool {
+        !self.unclear.is_empty() && self.unclear.contains(&below(object, key))
+    }
+
+    /// Whether an item of this list cannot be compared, so that it may be any that is missing.
+    fn has_unclear_item(&self, object: Object<'_>, key: &str) -> bool {
+        let list = below(object, key) + "/";
+        self.unclear.iter().any(|pointer| pointer.starts_with(&list))
+    }
+}
+
+/// The pointer of a key of an object.
+fn below(object: Object<'_>, key: &str) -> String {
+    let mut pointer = object.pointer();
+    pointer::push(&mut pointer, key);
+    pointer
+}
+
+/// Merges findings that say the same about the same place, and keeps the operations of all of them.
+fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
+    fn place(finding: &Finding) -> (usize, usize, [&str; 4]) {
+        let Finding { span, rule, pointer, file, code, .. } = finding;
+        (span.start, span.end, [rule, pointer, file, code])
+    }
+    findings.sort_by(|one, other| place(one).cmp(&place(other)));
+    findings.dedup_by(|next, kept| {
+        let same = place(next) == place(kept);
+        if same {
+            for operation in next.operations.drain(..) {
+                if !kept.operations.contains(&operation) {
+                    kept.operations.push(operation);
                 }
             }
-            None => merged.push(finding),
         }
-    }
-    merged
-}
-
-fn sayings(finding: &Finding) -> [&str; 4] {
-    [&finding.rule, &finding.pointer, &finding.file, &finding.code]
-}
-
-/// What a reference stands for, and what to call it. `None` if it stands for nothing, which
-/// [`references`] tells of.
-fn resolve<'a>(document: &'a Document, place: &Place<'a>, subject: Subject) -> Option<(Place<'a>, Subject)> {
-    let target = document.resolve(place).ok()?;
-    if target.pointer == place.pointer {
-        return Some((target, subject));
-    }
-    let name = target.pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
-    Some((target, subject.component(&name)))
-}
-
-/// The mapping under a keyword, empty if there is none.
-fn mapping<'a>(owner: &Place<'a>, keyword: &str, subject: &Subject) -> Result<Place<'a>, Finding> {
-    let place = owner.get_or_nothing(keyword);
-    let fits = place.is_mapping() || place.is_nothing();
-    if fits { Ok(place) } else { Err(malformed(subject, keyword, &place, "a mapping")) }
-}
-
-/// The list under a keyword, empty if there is none.
-fn list<'a>(owner: &Place<'a>, keyword: &str, subject: &Subject) -> Result<Place<'a>, Finding> {
-    let place = owner.get_or_nothing(keyword);
-    let fits = matches!(place.node.value, yaml::Value::Sequence(_)) || place.is_nothing();
-    if fits { Ok(place) } else { Err(malformed(subject, keyword, &place, "a list")) }
-}
-
-/// The entries of an object of the code.
-fn served_entries(value: Option<&Value>) -> impl Iterator<Item = (&str, &Value)> {
-    value.and_then(Value::as_object).into_iter().flatten().map(|(name, value)| (name.as_str(), value))
-}
-
-/// That a part of the file has the wrong shape to be compared.
-fn malformed(subject: &Subject, what: &str, place: &Place<'_>, wanted: &str) -> Finding {
-    Finding::new(Severity::Unreadable, "malformed", &place.pointer, place.node.span)
-        .message(subject, format!("`{what}` of {subject} must be {wanted}."))
-        .sides(object::said(&place.node.to_json()), "")
-        .fix(format!("Write {wanted}, as OpenAPI 3.0 has it."))
+        same
+    });
+    findings
 }

@@ -1,122 +1,190 @@
-//! Things that have names: which of them both sides have, and which only one.
+//! Things that have names: those that both sides have, and those that only one side has.
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use super::{Comparison, rules};
+use crate::document::pointer;
+use crate::finding::{Spot, Subject, shortened};
+use crate::openapi::{Kind, Object};
 
-use crate::document::Place;
-use crate::finding::{Finding, Severity, Subject, shortened};
-
-/// A set of named things of one kind that belong to one owner.
-pub(super) struct Names<'n> {
-    /// What they are, as it stands in the rules: `path`, `response`.
-    pub(super) kind: &'static str,
-    /// Whose they are.
-    pub(super) owner: &'n Subject,
-    /// Where the file has them, or would.
-    pub(super) container: &'n Place<'n>,
-    /// Whether their case matters.
-    pub(super) case_matters: bool,
+/// An object with its name.
+#[derive(Clone)]
+pub(super) struct Named<'a> {
+    pub(super) name: String,
+    pub(super) object: Object<'a>,
+    /// Where the name stands.
+    spot: Spot,
 }
 
-/// What came of it.
-pub(super) struct Matched<'a, 's> {
-    /// What both sides have.
-    pub(super) pairs: Vec<(&'a str, Place<'a>, &'s Value)>,
-    /// What only one side has.
-    pub(super) findings: Vec<Finding>,
+impl<'a> Named<'a> {
+    /// An object under a key.
+    pub(super) fn keyed(object: Object<'a>) -> Self {
+        Self::called(object.name(), object)
+    }
+
+    /// An object under this name.
+    pub(super) fn called(name: &str, object: Object<'a>) -> Self {
+        Self { name: name.to_owned(), object, spot: object.spot() }
+    }
+
+    /// An item of a list that has its name in it.
+    pub(super) fn item(name: &str, object: Object<'a>) -> Self {
+        Self { spot: object.value_spot("name"), ..Self::called(name, object) }
+    }
+
+    /// A tag. `None` without a name.
+    pub(super) fn tag(object: Object<'a>) -> Option<Self> {
+        Some(Self::item(object.text("name")?, object))
+    }
+
+    /// The name for comparisons: the case of a header's name has no meaning (RFC 9110, section 5.1).
+    fn folded(&self) -> String {
+        let is_header = match self.object.kind() {
+            Kind::Header => true,
+            Kind::Parameter => self.name.ends_with(" in header"),
+            _ => false,
+        };
+        if is_header { self.name.to_ascii_lowercase() } else { self.name.clone() }
+    }
 }
 
-impl Names<'_> {
-    /// Pairs what is written with what is served.
-    pub(super) fn matched<'a, 's>(
-        &self,
-        written: impl Iterator<Item = (&'a str, Place<'a>)>,
-        served: impl Iterator<Item = (&'s str, &'s Value)>,
-    ) -> Matched<'a, 's> {
-        let folded = |name: &str| if self.case_matters { name.to_owned() } else { name.to_ascii_lowercase() };
-        let served: Vec<_> = served.collect();
-        let by_name: HashMap<String, &Value> =
-            served.iter().map(|(name, value)| (folded(name), *value)).collect();
-        let mut seen = HashSet::new();
-        let mut matched = Matched { pairs: Vec::new(), findings: Vec::new() };
-        let mut extra = Vec::new();
-        for (name, place) in written {
-            if !seen.insert(folded(name)) {
-                matched.findings.push(self.repeated(name, &place));
+impl Comparison<'_> {
+    /// Compares the named things of an owner. `at` is where the document would have one that it lacks.
+    pub(super) fn named<'a>(
+        &mut self,
+        subject: &Subject,
+        word: &'static str,
+        at: Spot,
+        owner: Object<'a>,
+        written: Vec<Named<'a>>,
+        coded: Vec<Named<'a>>,
+    ) {
+        for (document, code) in self.matched(subject, word, at, owner, written, coded) {
+            self.pair(subject.with(word, &document.name), document.object, code.object);
+        }
+    }
+
+    /// Reports the things that only one side has, and returns the others in pairs.
+    pub(super) fn matched<'a>(
+        &mut self,
+        subject: &Subject,
+        word: &'static str,
+        at: Spot,
+        owner: Object<'a>,
+        written: Vec<Named<'a>>,
+        coded: Vec<Named<'a>>,
+    ) -> Vec<(Named<'a>, Named<'a>)> {
+        let is_unclear = |mut pointer: String, key: Option<&str>| {
+            key.into_iter().for_each(|key| pointer::push(&mut pointer, key));
+            self.unclear.contains(&pointer)
+        };
+        let written: Vec<_> =
+            written.into_iter().filter(|named| !is_unclear(named.spot.pointer.clone(), None)).collect();
+        let coded: Vec<_> =
+            coded.into_iter().filter(|named| !is_unclear(at.pointer.clone(), Some(&named.name))).collect();
+        let names: HashSet<String> = written.iter().map(Named::folded).collect();
+        let mut missing: Vec<&Named<'a>> =
+            coded.iter().filter(|named| !names.contains(&named.folded())).collect();
+        let by_name: HashMap<String, &Named<'a>> =
+            coded.iter().map(|named| (named.folded(), named)).collect();
+        let mut pairs = Vec::new();
+        for named in written {
+            if let Some(code) = by_name.get(&named.folded()) {
+                pairs.push((named, (*code).clone()));
                 continue;
             }
-            match by_name.get(&folded(name)) {
-                Some(value) => matched.pairs.push((name, place, *value)),
-                None => extra.push((name, place)),
-            }
-        }
-        let missing: Vec<_> =
-            served.iter().map(|(name, _)| *name).filter(|name| !seen.contains(&folded(name))).collect();
-        let renamed = extra.len() == 1 && missing.len() == 1;
-        for (name, place) in extra {
-            let meant = match missing[..] {
-                // Statuses that look alike mean nothing alike.
-                _ if self.kind == "response" => None,
-                [only] if renamed => Some(only),
-                _ => nearest(name, missing.iter().copied()),
+            // A status or a method that looks like another has another meaning.
+            let known = missing.iter().map(|missing| missing.name.as_str());
+            let same = |one: &str, other: &str| one.split('/').map(unnamed).eq(other.split('/').map(unnamed));
+            let near = match word {
+                "response" | "operation" => None,
+                _ => known
+                    .clone()
+                    .find(|name| word == "path" && same(name, &named.name))
+                    .or_else(|| nearest(&named.name, known)),
             };
-            matched.findings.push(self.not_in_code(name, &place, meant));
+            let meant = near.map(str::to_owned);
+            missing.retain(|missing| Some(missing.name.as_str()) != meant.as_deref());
+            self.not_in_code(subject, word, owner.kind(), &named, meant.as_deref());
         }
-        for name in missing {
-            matched.findings.push(self.not_in_file(name));
+        for named in missing {
+            let rule = rules::one_sided(word, owner.kind()).1;
+            let shown = quoted(word, &shortened(&named.name));
+            let fix = format!("Take {shown} out of the code, or describe it here.");
+            let message = one_sided(subject, &shown, "code", "document");
+            self.add(rule, &at, |finding| {
+                let finding = finding.message(&subject.with(word, &named.name), message);
+                finding.sides(format!("no such {word}"), said(word, &named.name)).fix(fix)
+            });
         }
-        matched
+        pairs
     }
 
-    fn not_in_code(&self, name: &str, place: &Place<'_>, meant: Option<&str>) -> Finding {
-        let Self { owner, .. } = self;
-        let kind = self.kind.replace('-', " ");
-        let shown = shortened(name);
-        let fix = match meant {
-            Some(meant) => format!("Did you mean `{meant}`, which the code has?"),
-            None => format!("Take the {kind} out, or put it into the code."),
+    fn not_in_code(
+        &mut self,
+        subject: &Subject,
+        word: &'static str,
+        owner: Kind,
+        named: &Named<'_>,
+        meant: Option<&str>,
+    ) {
+        let shown = quoted(word, &shortened(&named.name));
+        let (code, fix) = match (meant, self.scaffold(named)) {
+            (Some(meant), _) => (
+                format!("{meant}, but no {}", shortened(&named.name)),
+                format!(
+                    "Did you mean `{meant}`, which the code has? Write it here, or rename it in the code."
+                ),
+            ),
+            (None, Some(command)) => (
+                format!("no such {word}"),
+                format!("Run `{command}` to add {shown} to the code, or take it out here."),
+            ),
+            (None, None) => {
+                (format!("no such {word}"), format!("Add {shown} to the code, or take it out here."))
+            }
         };
-        let code = match meant {
-            Some(meant) => format!("{meant}, but no {shown}"),
-            None => format!("no such {kind}"),
+        let message = one_sided(subject, &shown, "document", "code");
+        self.add(rules::one_sided(word, owner).0, &named.spot, |finding| {
+            let finding = finding.message(&subject.with(word, &named.name), message);
+            finding.sides(said(word, &named.name), code).fix(fix).instead(meant)
+        });
+    }
+
+    /// The command that adds a path, an operation or a schema to the code.
+    fn scaffold(&self, named: &Named<'_>) -> Option<String> {
+        let command = self.help.scaffold?;
+        let object = named.object.resolved()?;
+        let operations: Vec<_> = match object.kind() {
+            Kind::Operation => vec![object],
+            Kind::PathItem => object.parts().filter(|part| part.kind() == Kind::Operation).collect(),
+            Kind::Schema if object.keyword() == "schemas" => Vec::new(),
+            _ => return None,
         };
-        Finding::new(Severity::Error, format!("{}-not-in-code", self.kind), &place.pointer, place.anchor())
-            .message(&owner.with(self.kind, name), self.one_sided(&shown, "file", "code"))
-            .sides(shown, code)
-            .fix(fix)
-            .instead(meant)
+        Some(match operations[..] {
+            [operation] => format!("{command} {} --write", operation.text("operationId")?),
+            _ => format!("{command} --write"),
+        })
     }
+}
 
-    fn not_in_file(&self, name: &str) -> Finding {
-        let Self { owner, container, .. } = self;
-        let kind = self.kind.replace('-', " ");
-        let rule = format!("{}-not-in-file", self.kind);
-        Finding::new(Severity::Error, rule, &container.pointer, container.anchor())
-            .message(&owner.with(self.kind, name), self.one_sided(name, "code", "file"))
-            .sides(format!("no such {kind}"), name)
-            .fix(format!("Describe the {kind} `{name}` here, or take it out of the code."))
-    }
+/// A segment of a path without the name of its variable.
+fn unnamed(segment: &str) -> &str {
+    if segment.starts_with('{') && segment.ends_with('}') { "{}" } else { segment }
+}
 
-    fn one_sided(&self, name: &str, here: &str, there: &str) -> String {
-        let kind = self.kind.replace('-', " ");
-        match self.owner.parts() {
-            [] => format!("{kind} `{name}` is in the {here}, but not in the {there}."),
-            _ => format!("{} has {kind} `{name}` in the {here}, but not in the {there}.", self.owner),
-        }
-    }
+fn said(word: &str, name: &str) -> String {
+    if name.is_empty() { word.to_owned() } else { shortened(name) }
+}
 
-    fn repeated(&self, name: &str, place: &Place<'_>) -> Finding {
-        let Self { owner, .. } = self;
-        let kind = self.kind.replace('-', " ");
-        let shown = shortened(name);
-        Finding::new(Severity::Error, format!("{}-repeated", self.kind), &place.pointer, place.anchor())
-            .message(
-                &owner.with(self.kind, name),
-                format!("{owner} has the {kind} `{shown}` more than once."),
-            )
-            .sides(shown, "")
-            .fix("Keep one of them.")
+fn quoted(word: &str, name: &str) -> String {
+    if name.is_empty() { format!("the {word}") } else { format!("{word} `{name}`") }
+}
+
+fn one_sided(subject: &Subject, shown: &str, here: &str, there: &str) -> String {
+    match subject.parts() {
+        [] => format!("{shown} is in the {here}, but not in the {there}."),
+        _ => format!("{subject} has {shown} in the {here}, but not in the {there}."),
     }
 }
 

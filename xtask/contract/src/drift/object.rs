@@ -1,281 +1,197 @@
-//! The keywords of one object.
+//! Compares two objects of the same kind, keyword by keyword, by the tables of OpenAPI 3.0.3.
 
-use serde_json::{Map, Value};
-
-use super::malformed;
-use super::names::nearest;
+use super::names::{Named, nearest};
+use super::rules::{UNKNOWN_KEYWORD, differs};
 use super::tolerated::tolerates;
-use crate::document::Place;
-use crate::finding::{Finding, Severity, Subject, shortened};
+use super::{Comparison, below, keyword};
+use crate::finding::{Subject, shortened};
+use crate::openapi::{Keys, Kind, METHODS, Object, PathItem, Schema, Shape, shapes};
 
-/// An OpenAPI object: its name in the rules, and every keyword that it has and the table of tolerated
-/// differences has not.
-pub(super) struct Object {
-    pub(super) name: &'static str,
-    pub(super) fields: &'static [(&'static str, Field)],
-}
-
-/// How a keyword is compared.
-#[derive(Clone, Copy)]
-pub(super) enum Field {
-    /// As it stands.
-    Plain,
-    /// As it stands; left out, it is what this makes of the code's object.
-    Or(fn(&Map<String, Value>) -> Value),
-    /// As a list whose order does not matter.
-    Set,
-    /// The same; left out, it is empty.
-    SetOrNone,
-    /// By somebody else.
-    Elsewhere,
-}
-
-/// For a keyword that is `false` when left out.
-pub(super) const OR_FALSE: Field = Field::Or(|_| Value::Bool(false));
-/// For a keyword that is 0 when left out.
-pub(super) const OR_ZERO: Field = Field::Or(|_| Value::from(0));
-
-/// The keyword that both sides are asked for.
-struct Keyword<'k> {
-    object: &'k Object,
-    subject: &'k Subject,
-    name: &'k str,
-    owner: &'k Place<'k>,
-}
-
-/// Compares the keywords of an object that are no objects of their own.
-pub(super) fn compare(
-    object: &Object,
-    subject: &Subject,
-    written: &Place<'_>,
-    served: &Value,
-) -> Vec<Finding> {
-    if !written.is_mapping() {
-        let what = object.name.replace('-', " ");
-        return vec![malformed(subject, &what, written, "a mapping")];
-    }
-    let nothing = Map::new();
-    let served = served.as_object().unwrap_or(&nothing);
-    let keyword = |name| Keyword { object, subject, name, owner: written };
-    let mut findings = Vec::new();
-    for (name, place) in written.entries() {
-        findings.extend(keyword(name).compare(Some(&place), served));
-    }
-    for name in served.keys().filter(|name| written.get(name).is_none()) {
-        findings.extend(keyword(name).compare(None, served));
-    }
-    findings
-}
-
-impl Keyword<'_> {
-    fn compare(&self, written: Option<&Place<'_>>, served: &Map<String, Value>) -> Option<Finding> {
-        let field = self.object.fields.iter().find(|(name, _)| *name == self.name).map(|(_, field)| *field);
-        let value = served.get(self.name);
-        match field {
-            Some(Field::Elsewhere) => None,
-            Some(Field::Plain) => self.plain(written, value, None),
-            Some(Field::Or(default)) => self.plain(written, value, Some(default(served))),
-            Some(Field::Set) => self.set(written, value, None),
-            Some(Field::SetOrNone) => self.set(written, value, Some(Value::Array(Vec::new()))),
-            // An extension is compared only if the code has a say in it.
-            None if tolerates(self.object.name, self.name)
-                && !(self.name.starts_with("x-") && value.is_some()) =>
-            {
-                None
+impl Comparison<'_> {
+    /// Compares two objects that are not references.
+    pub(super) fn object<'a>(&mut self, subject: &Subject, written: Object<'a>, coded: Object<'a>) {
+        let kind = written.kind();
+        self.unknown_keywords(subject, written, coded);
+        for (keyword, _, shape) in kind.table().keywords {
+            let in_either = written.has(keyword) || coded.has(keyword);
+            if in_either && !tolerates(kind, keyword) && !self.is_unclear(written, keyword) {
+                self.keyword(subject, written, coded, keyword, shape);
             }
-            None if self.name.starts_with("x-") => self.plain(written, value, None),
-            None => self.unknown(written, value),
+        }
+        // An extension is compared if the code has it.
+        for entry in coded.node().entries().iter().filter(|entry| entry.key.starts_with("x-")) {
+            self.value(subject, written, coded, &entry.key, &Shape::Any);
+        }
+        // The objects whose keys are names: paths, statuses, expressions.
+        if let (Keys::Paths | Keys::Statuses | Keys::Expressions, Shape::Either(inner)) = kind.table().others
+        {
+            let children = |object: Object<'a>| object.parts().map(Named::keyed).collect();
+            self.named(subject, inner.word(), written.spot(), written, children(written), children(coded));
         }
     }
 
-    fn plain(
-        &self,
-        written: Option<&Place<'_>>,
-        served: Option<&Value>,
-        default: Option<Value>,
-    ) -> Option<Finding> {
-        let file = written.map(|place| place.node.to_json());
-        let says = |side: Option<&Value>| side.or(default.as_ref()).cloned();
-        let (file_says, code_says) = (says(file.as_ref()), says(served));
-        if match (&file_says, &code_says) {
-            (Some(file), Some(code)) => same(file, code),
-            (None, None) => true,
-            _ => false,
-        } {
-            return None;
+    fn keyword<'a>(
+        &mut self,
+        subject: &Subject,
+        written: Object<'a>,
+        coded: Object<'a>,
+        keyword: &'static str,
+        shape: &'static Shape,
+    ) {
+        let kind = written.kind();
+        let at = || written.key_spot(keyword);
+        match (kind, keyword, shape) {
+            // Inherited by operations, and compared there.
+            (Kind::OpenApi | Kind::PathItem | Kind::Operation, "servers" | "security" | "parameters", _) => {}
+            (Kind::PathItem, method, _) if METHODS.contains(&method) => {}
+            // Identify the parameter.
+            (Kind::Parameter, "name" | "in", _) => {}
+            // The other components are compared where they are used.
+            (Kind::Components, other, _) if !matches!(other, "schemas" | "securitySchemes") => {}
+            (_, _, Shape::Map(_, Shape::Object(inner) | Shape::Either(inner))) => {
+                // Of a response, OpenAPI ignores it.
+                let ignored = |it: &Object<'a>| {
+                    kind == Kind::Response && it.name().eq_ignore_ascii_case("content-type")
+                };
+                let children = |object: Object<'a>| {
+                    object.children(keyword).filter(|it| !ignored(it)).map(Named::keyed).collect()
+                };
+                let word = if keyword == "properties" { "property" } else { inner.word() };
+                self.named(subject, word, at(), written, children(written), children(coded));
+            }
+            (Kind::OpenApi, "tags", _) if self.has_unclear_item(written, keyword) => {}
+            (Kind::OpenApi, "tags", _) => {
+                let children = |object: Object<'a>| object.children("tags").filter_map(Named::tag).collect();
+                self.named(subject, "tag", at(), written, children(written), children(coded));
+            }
+            (Kind::Schema, "additionalProperties", _) => self.additional_properties(subject, written, coded),
+            (Kind::Schema, "allOf" | "oneOf" | "anyOf", _) => self.members(subject, written, coded, keyword),
+            (_, _, Shape::Object(inner) | Shape::Either(inner)) => {
+                self.child(subject, written, coded, keyword, *inner);
+            }
+            _ => self.value(subject, written, coded, keyword, shape),
         }
-        Some(self.differs(written, file_says.as_ref(), code_says.as_ref()))
     }
 
-    /// The sides say different things, or only one says anything.
-    fn differs(&self, written: Option<&Place<'_>>, file: Option<&Value>, code: Option<&Value>) -> Finding {
-        let Self { subject, name, .. } = self;
-        let message = match (file, code) {
-            (Some(file), Some(code)) => {
-                format!(
-                    "`{name}` of {subject} is `{}` in the file and `{}` in the code.",
-                    said(file),
-                    said(code)
-                )
-            }
-            (Some(file), None) => {
-                format!("{subject} has `{name}: {}` in the file, but not in the code.", said(file))
-            }
-            (None, Some(code)) => {
-                format!("{subject} has `{name}: {}` in the code, but not in the file.", said(code))
-            }
-            (None, None) => format!("{subject} has no `{name}`."),
+    /// Compares the object under a keyword that holds one.
+    fn child<'a>(
+        &mut self,
+        subject: &Subject,
+        written: Object<'a>,
+        coded: Object<'a>,
+        keyword: &'static str,
+        inner: Kind,
+    ) {
+        let subject_of = match keyword {
+            "info" => subject.with("info", ""),
+            "paths" | "components" | "responses" | "schema" => subject.clone(),
+            "items" | "not" => subject.with(keyword, ""),
+            _ => subject.with(inner.word(), ""),
         };
-        let fix = match (written, code) {
-            (Some(_), Some(code)) => format!("Write `{name}: {}`, or change the code.", said(code)),
-            (Some(_), None) => format!("Take `{name}` out, or put it into the code."),
-            (None, Some(code)) => format!("Add `{name}: {}`, or change the code.", said(code)),
-            (None, None) => String::new(),
-        };
-        self.finding(written, code.is_some())
-            .message(subject, message)
-            .sides(self.line(file), self.line(code))
-            .fix(fix)
-    }
-
-    fn finding(&self, written: Option<&Place<'_>>, at_value: bool) -> Finding {
-        let place = written.unwrap_or(self.owner);
-        let span = if at_value && written.is_some() { place.node.span } else { place.anchor() };
-        Finding::new(Severity::Error, self.rule(), &place.pointer, span)
-    }
-
-    /// `schema-max-length`, and `operation-id` rather than `operation-operation-id`.
-    fn rule(&self) -> String {
-        let keyword = kebab(self.name);
-        match keyword.strip_prefix(self.object.name) {
-            Some(rest) if rest.starts_with('-') => keyword,
-            _ => format!("{}-{keyword}", self.object.name),
-        }
-    }
-
-    fn set(
-        &self,
-        written: Option<&Place<'_>>,
-        served: Option<&Value>,
-        default: Option<Value>,
-    ) -> Option<Finding> {
-        let served = served.or(default.as_ref());
-        let items: Vec<_> = match written {
-            Some(place) if matches!(place.node.value, crate::document::Value::Sequence(_)) => {
-                place.items().collect()
+        match (written.child(keyword), coded.child(keyword)) {
+            (Some(document), Some(code)) => self.pair(subject_of, document, code),
+            (document, code) if keyword == "requestBody" => {
+                let named =
+                    |object: Option<Object<'a>>| object.map(|it| Named::called("", it)).into_iter().collect();
+                let (document, code) = (named(document), named(code));
+                self.named(subject, inner.word(), written.spot(), written, document, code);
             }
-            None if default.is_some() => Vec::new(),
-            _ => return self.plain(written, served, None),
-        };
-        let Some(Value::Array(code)) = served else { return self.plain(written, served, None) };
-        let mut missing: Vec<&Value> = code.iter().collect();
-        let mut extra = Vec::new();
-        for item in &items {
-            let value = item.node.to_json();
-            match missing.iter().position(|missing| same(missing, &value)) {
-                Some(position) => drop(missing.remove(position)),
-                None => extra.push((item, value)),
+            // The named things in these are reported one by one.
+            (document, code) if matches!(keyword, "paths" | "components" | "responses") => {
+                for word in ["path", "schema", "security scheme", "response"] {
+                    let (document, code) = (named_in(document, word), named_in(code, word));
+                    self.named(subject, word, written.spot(), written, document, code);
+                }
             }
+            _ if keyword == "info" => {}
+            _ => self.value(subject, written, coded, keyword, &Shape::Any),
         }
-        if extra.is_empty() && missing.is_empty() {
-            return None;
+    }
+
+    /// Compares two objects of the same place, either of which may be a reference.
+    pub(super) fn pair<'a>(&mut self, subject: Subject, written: Object<'a>, coded: Object<'a>) {
+        if written.kind() == Kind::Schema {
+            return self.schema(&subject, Schema::new(written), Schema::new(coded));
         }
-        let listed = |values: &mut dyn Iterator<Item = &Value>| {
-            values.map(|value| format!("`{}`", said(value))).collect::<Vec<_>>().join(", ")
-        };
-        let (many, few) =
-            (listed(&mut extra.iter().map(|(_, value)| value)), listed(&mut missing.iter().copied()));
-        let Self { subject, name, .. } = self;
-        let message = match (extra.is_empty(), missing.is_empty()) {
-            (false, true) => format!("`{name}` of {subject} has {many} in the file, but not in the code."),
-            (true, _) => format!("`{name}` of {subject} has {few} in the code, but not in the file."),
-            (false, false) => {
-                format!("`{name}` of {subject} has {many} in the file, where the code has {few}.")
+        // A reference that leads nowhere is reported as not understood.
+        let (Some(document), Some(code)) = (written.resolved(), coded.resolved()) else { return };
+        let subject = if document == written { subject } else { subject.component(document.name()) };
+        match PathItem::new(written).zip(PathItem::new(coded)) {
+            Some((document, code)) if written.kind() == Kind::PathItem => {
+                self.path_item(&subject, document, code);
             }
+            _ => self.object(&subject, document, code),
+        }
+    }
+
+    /// Reports keys that are not keywords. The keyword that was meant is not compared.
+    pub(super) fn unknown_keywords(&mut self, subject: &Subject, written: Object<'_>, coded: Object<'_>) {
+        let kind = written.kind();
+        let table = kind.table();
+        if !matches!(table.others.0, Keys::Extensions | Keys::Nothing) {
+            return;
+        }
+        let unknown = |key: &str| {
+            let known = table.keywords.iter().any(|(keyword, ..)| *keyword == key);
+            !known && key != "$ref" && !key.starts_with("x-")
         };
-        let finding = match extra.first() {
-            Some((item, _)) => Finding::new(Severity::Error, self.rule(), &item.pointer, item.node.span),
-            None => self.finding(written, false),
-        };
-        let file = written.map(|place| place.node.to_json());
-        let fix = format!("Write `{}`, or change the code.", self.line(Some(&Value::Array(code.clone()))));
-        let hinge = missing.first().copied().or(extra.first().map(|(_, value)| value)).map(said);
-        Some(
-            finding
-                .message(subject, message)
-                .sides(self.line(file.as_ref()), self.line(Some(served?)))
-                .fix(fix)
-                .instead(hinge),
-        )
-    }
-
-    fn unknown(&self, written: Option<&Place<'_>>, served: Option<&Value>) -> Option<Finding> {
-        let mut finding = self.plain(written, served, None)?;
-        finding.rule = format!("{}-unknown-keyword", self.object.name);
-        if written.is_some() && served.is_none() {
-            let known = self.object.fields.iter().map(|(name, _)| *name);
-            let instead =
-                nearest(self.name, known).map(|near| format!("Did you mean `{near}`? ")).unwrap_or_default();
-            let kind = self.object.name.replace('-', " ");
-            finding.message =
-                format!("`{}` is no keyword that a {kind} has, here on {}.", self.name, self.subject);
-            finding.fix =
-                format!("{instead}The code has nothing of that name, so it cannot keep such a promise.");
-        }
-        Some(finding)
-    }
-
-    fn line(&self, value: Option<&Value>) -> String {
-        match value {
-            Some(value) => format!("{}: {}", self.name, said(value)),
-            None => format!("no {}", self.name),
-        }
-    }
-}
-
-/// `maxLength` as `max-length`.
-fn kebab(keyword: &str) -> String {
-    let mut kebab = String::with_capacity(keyword.len() + 2);
-    for character in keyword.trim_start_matches('$').chars() {
-        if character.is_ascii_uppercase() {
-            kebab.push('-');
-        }
-        kebab.push(character.to_ascii_lowercase());
-    }
-    kebab
-}
-
-/// A value for a sentence.
-pub(super) fn said(value: &Value) -> String {
-    match value {
-        Value::String(text) if !text.is_empty() => shortened(text),
-        Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
-            let items: Vec<_> = items.iter().map(said).collect();
-            shortened(&format!("[{}]", items.join(", ")))
-        }
-        _ => shortened(&value.to_string()),
-    }
-}
-
-/// Whether two values are the same. Numbers are compared by value, not by spelling.
-pub(super) fn same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => {
-            let whole = |number: &serde_json::Number| {
-                number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
+        for entry in written.node().entries().iter().filter(|entry| unknown(&entry.key)) {
+            let key = shortened(&entry.key);
+            let lacking = coded.node().entries().iter().map(|entry| entry.key.as_str());
+            let meant = nearest(&entry.key, lacking.filter(|keyword| !written.has(keyword)));
+            let fix = match meant {
+                Some(meant) => {
+                    self.unclear.insert(below(written, meant));
+                    format!("Write `{meant}`, which the code has.")
+                }
+                None => shapes::instead_of(kind, &entry.key),
             };
-            match (whole(one), whole(other)) {
-                (Some(one), Some(other)) => one == other,
-                _ => one.as_f64() == other.as_f64(),
-            }
+            let message = format!("`{key}` of {subject} is not a keyword of the {}.", table.name);
+            let code = meant.map(|meant| {
+                keyword::line(meant, coded.get(meant).map(|node| node.to_json()).as_ref(), None)
+            });
+            self.add(&UNKNOWN_KEYWORD, &written.key_spot(&entry.key), |finding| {
+                let about = subject.with("keyword", meant.unwrap_or(&entry.key));
+                finding.message(&about, message).sides(key, code.unwrap_or_default()).fix(fix).instead(meant)
+            });
         }
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+        for entry in
+            coded.node().entries().iter().filter(|entry| unknown(&entry.key) && !written.has(&entry.key))
+        {
+            let message =
+                format!("`{}` of {subject} in the code is not a keyword of the {}.", entry.key, table.name);
+            let code = keyword::line(&entry.key, Some(&entry.value.to_json()), None);
+            self.add(&UNKNOWN_KEYWORD, &written.spot(), |finding| {
+                let finding = finding.message(&subject.with("keyword", &entry.key), message);
+                finding.sides(format!("no {}", entry.key), code).fix("Take it out of the code.")
+            });
         }
-        (Value::Object(one), Value::Object(other)) => {
-            one.len() == other.len()
-                && one.iter().all(|(key, value)| other.get(key).is_some_and(|other| same(value, other)))
-        }
-        _ => one == other,
     }
+
+    /// Compares a keyword that holds plain data.
+    pub(super) fn value(
+        &mut self,
+        subject: &Subject,
+        written: Object<'_>,
+        coded: Object<'_>,
+        keyword: &str,
+        shape: &Shape,
+    ) {
+        if let Some(difference) = keyword::difference(subject, written, coded, keyword, shape) {
+            self.add(differs(written.kind()), &difference.spot, |finding| {
+                finding
+                    .message(&subject.with("keyword", keyword), difference.message)
+                    .sides(difference.document, difference.code)
+                    .fix(difference.fix)
+                    .instead(difference.item)
+            });
+        }
+    }
+}
+
+/// The things with this word in `paths`, `components` or `responses`.
+fn named_in<'a>(container: Option<Object<'a>>, word: &str) -> Vec<Named<'a>> {
+    let Some(container) = container else { return Vec::new() };
+    let of_word = |part: &Object<'a>| part.kind().word() == word;
+    container.parts().filter(of_word).map(Named::keyed).collect()
 }

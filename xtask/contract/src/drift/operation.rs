@@ -1,53 +1,211 @@
-//! The Operation Object.
+//! Path items and operations: what an operation inherits is compared where it applies.
 
-use jiff::civil::Date;
-use serde_json::Value;
+use std::collections::BTreeSet;
 
-use super::object::Field::{Elsewhere, Plain, SetOrNone};
-use super::object::{self, OR_FALSE, Object};
-use super::{deprecation, parameter, request_body, response, security, server};
-use crate::document::{Document, Place};
-use crate::finding::{Finding, Subject};
+use super::Comparison;
+use super::names::Named;
+use super::rules::{OPERATION_SECURITY, SERVER_URL};
+use crate::document::Node;
+use crate::finding::{Spot, Subject, shortened};
+use crate::openapi::{Operation, Parameter, PathItem, Requirement, Server, Shape, Step};
 
-const OPERATION: Object = Object {
-    name: "operation",
-    fields: &[
-        ("operationId", Plain),
-        ("tags", SetOrNone),
-        ("deprecated", OR_FALSE),
-        ("parameters", Elsewhere),
-        ("requestBody", Elsewhere),
-        ("responses", Elsewhere),
-        ("callbacks", Plain),
-        ("security", Elsewhere),
-        ("servers", Elsewhere),
-    ],
-};
-
-/// Compares an operation. `shared` is the path item that it is in, on both sides.
-pub(super) fn compare(
-    document: &Document,
-    written: &Place<'_>,
-    served: &Value,
-    shared: (&Place<'_>, &Value),
-    everything: &Value,
-    today: Date,
-) -> Vec<Finding> {
-    let id = served.get("operationId").and_then(Value::as_str).unwrap_or_default();
-    let subject = Subject::document().with("operation", id);
-    let mut findings = object::compare(&OPERATION, &subject, written, served);
-    if written.is_mapping() {
-        findings.extend(security::compare(&document.root(), &subject, written, served));
-        if written.get("servers").is_some() {
-            findings.extend(server::compare(written, &subject, everything));
+impl Comparison<'_> {
+    pub(super) fn path_item<'a>(&mut self, subject: &Subject, written: PathItem<'a>, coded: PathItem<'a>) {
+        self.object(subject, *written, *coded);
+        let operations =
+            |item: PathItem<'a>| item.operations().map(|operation| Named::keyed(*operation)).collect();
+        let pairs = self.matched(
+            subject,
+            "operation",
+            written.spot(),
+            *written,
+            operations(written),
+            operations(coded),
+        );
+        for (named, _) in pairs {
+            if let Some((written, coded)) = written.operation(&named.name).zip(coded.operation(&named.name)) {
+                self.operation(written, coded);
+            }
         }
-        findings.extend(deprecation::judge(document, &subject, written, served, everything, today));
-        findings.extend(parameter::compare_all(document, &subject, (shared.0, written), (shared.1, served)));
-        findings.extend(request_body::compare(document, &subject, written, served));
-        findings.extend(response::compare_all(document, &subject, written, served));
     }
-    for finding in &mut findings {
-        finding.operations.push(id.to_owned());
+
+    fn operation<'a>(&mut self, written: Operation<'a>, coded: Operation<'a>) {
+        let id = coded.name();
+        let subject = Subject::document().with("operation", &id);
+        let outer = self.operation.replace(id);
+        self.object(&subject, *written, *coded);
+        self.parameters(&subject, written, coded);
+        self.security(&subject, written, coded);
+        self.servers(written, coded);
+        self.operation = outer;
     }
-    findings
+
+    fn parameters<'a>(&mut self, subject: &Subject, written: Operation<'a>, coded: Operation<'a>) {
+        if self.inherits_unclear(written, "parameters") {
+            return;
+        }
+        let (mut document, mut code) = (parameters(written), parameters(coded));
+        // A parameter at another location is one difference.
+        let is_at = |location: &str, name: &str, list: &[Parameter<'a>]| {
+            list.iter().any(|other| (other.location(), other.name()) == (location, name))
+        };
+        let mut moved = Vec::new();
+        for parameter in &document {
+            let name = parameter.name();
+            let target = code.iter().find(|other| {
+                other.name() == name
+                    && !is_at(other.location(), name, &document)
+                    && !is_at(parameter.location(), name, &code)
+            });
+            if let Some(target) = target {
+                moved.push((*parameter, *target));
+            }
+        }
+        for (document, code) in &moved {
+            let subject = subject.with("parameter", document.name());
+            self.value(&subject, **document, **code, "in", &Shape::Text);
+        }
+        document.retain(|parameter| !moved.iter().any(|(moved, _)| moved.key() == parameter.key()));
+        code.retain(|parameter| !moved.iter().any(|(_, moved)| moved.key() == parameter.key()));
+        if self.has_unclear_parameters(subject, written, coded) {
+            code.retain(|parameter| document.iter().any(|other| other.key() == parameter.key()));
+        }
+        let named = |parameter: &Parameter<'a>| {
+            let name = format!("{} in {}", parameter.name(), parameter.location());
+            Named::item(&name, parameter.declared())
+        };
+        let (document, code) = (document.iter().map(named).collect(), code.iter().map(named).collect());
+        let at = written.key_spot("parameters");
+        for (document, code) in self.matched(subject, "parameter", at, *written, document, code) {
+            let name =
+                document.object.resolved().and_then(Parameter::new).map_or("", |parameter| parameter.name());
+            self.pair(subject.with("parameter", name), document.object, code.object);
+        }
+    }
+
+    /// Whether a parameter of the document has no name, so that it may be any that is missing. A misspelt
+    /// `name` or `in` is reported.
+    fn has_unclear_parameters(
+        &mut self,
+        subject: &Subject,
+        written: Operation<'_>,
+        coded: Operation<'_>,
+    ) -> bool {
+        let before = self.found.len();
+        let mut unclear = false;
+        for owner in [*written, *written.item()] {
+            unclear |= self.has_unclear_item(owner, "parameters");
+            for object in owner.children("parameters").filter_map(|item| item.resolved()) {
+                let code = coded.parameters().first().map_or(object, |parameter| **parameter);
+                if Parameter::new(object).is_none() {
+                    self.unknown_keywords(&subject.with("parameter", ""), object, code);
+                }
+            }
+        }
+        unclear || self.found.len() > before
+    }
+
+    fn security(&mut self, subject: &Subject, written: Operation<'_>, coded: Operation<'_>) {
+        if self.inherits_unclear(written, "security") {
+            return;
+        }
+        let (document, code) = (written.security().requirements(), coded.security().requirements());
+        if document == code {
+            return;
+        }
+        let root = written.model().root();
+        let extra = written.security().alternatives().find(|(_, requirement)| !code.contains(requirement));
+        let first = written.security().alternatives().next();
+        let spot = match (extra.or(first), written.security().owner()) {
+            (Some((object, _)), _) => object.spot(),
+            (None, Some(owner)) => owner.key_spot("security"),
+            // It would stand beside `paths`.
+            (None, None) => Spot { pointer: String::new(), ..root.key_spot("paths") },
+        };
+        let (document, code) = (alternatives(&document), alternatives(&code));
+        self.add(&OPERATION_SECURITY, &spot, |finding| {
+            let message = format!("{subject} needs {document} in the document, and {code} in the code.");
+            finding
+                .message(subject, message)
+                .fix(format!("Change the code to need {document}, or write a `security` of {code} here."))
+                .sides(document, code)
+        });
+    }
+
+    /// Each URL must end in the base path of the code, with each value that its variables may have.
+    fn servers(&mut self, written: Operation<'_>, coded: Operation<'_>) {
+        if self.inherits_unclear(written, "servers") {
+            return;
+        }
+        let base = coded.servers().first().map(Server::url_with_defaults).unwrap_or_default();
+        let base = base.trim_end_matches('/');
+        let servers = written.servers();
+        for server in &servers {
+            let url = server.url_with_defaults();
+            let subject = Subject::document().with("server", server.url());
+            let last =
+                server.variables().find(|last| server.url().ends_with(&format!("{{{}}}", last.name())));
+            let choices = last.and_then(|last| last.get("enum")).map(Node::items).unwrap_or_default();
+            let off = choices
+                .iter()
+                .enumerate()
+                .find(|(_, choice)| !choice.as_str().is_some_and(|it| it.ends_with(base)));
+            let spot = match (last, off) {
+                // Lint reports a missing URL and a variable that is not defined.
+                _ if server.url().is_empty() || url.contains('{') => continue,
+                (Some(last), Some((number, choice))) => {
+                    let steps = [Step::Key("enum"), Step::Item(number)];
+                    last.spot_at(&steps, choice.span)
+                }
+                _ if url.ends_with(base) => continue,
+                (Some(last), None) => last.value_spot("default"),
+                (None, _) => server.value_spot("url"),
+            };
+            let url = off.and_then(|(_, choice)| choice.as_str()).unwrap_or(&url);
+            let inherited = server.parent() == Some(written.model().root());
+            self.off_base(&subject, &spot, url, base, inherited);
+        }
+        if servers.is_empty() && !base.is_empty() {
+            let spot = Spot { pointer: String::new(), ..written.model().root().key_spot("openapi") };
+            self.off_base(&Subject::document(), &spot, "/", base, true);
+        }
+    }
+
+    fn off_base(&mut self, subject: &Subject, spot: &Spot, url: &str, base: &str, inherited: bool) {
+        let url = shortened(url);
+        let operation = if inherited { self.operation.take() } else { None };
+        self.add(&SERVER_URL, spot, |finding| {
+            let message = match subject.parts() {
+                [] => format!("without `servers` the URL is `/`, but the code answers under `{base}`."),
+                _ => format!("the URL `{url}` does not end in `{base}`, the base path of the code."),
+            };
+            let fix = format!("Let the URL end in `{base}`, or change the base path of the code.");
+            finding.message(subject, message).sides(url, format!("…{base}")).fix(fix)
+        });
+        self.operation = self.operation.take().or(operation);
+    }
+
+    /// Whether a keyword of an operation, of its path item or of the document cannot be compared.
+    fn inherits_unclear(&self, operation: Operation<'_>, keyword: &str) -> bool {
+        let owners = [*operation, *operation.item(), operation.model().root()];
+        owners.into_iter().any(|owner| self.is_unclear(owner, keyword))
+    }
+}
+
+/// The parameters that OpenAPI does not ignore.
+fn parameters(operation: Operation<'_>) -> Vec<Parameter<'_>> {
+    operation.parameters().into_iter().filter(|parameter| !parameter.is_ignored()).collect()
+}
+
+/// Security requirements for a sentence.
+fn alternatives(requirements: &BTreeSet<Requirement<'_>>) -> String {
+    let scheme = |(name, scopes): (&&str, &BTreeSet<&str>)| match scopes.is_empty() {
+        true => format!("`{name}`"),
+        false => format!("`{name}` ({})", scopes.iter().copied().collect::<Vec<_>>().join(", ")),
+    };
+    let alternative = |requirement: &Requirement<'_>| match requirement.is_empty() {
+        true => "no key".to_owned(),
+        false => requirement.iter().map(scheme).collect::<Vec<_>>().join(" and "),
+    };
+    requirements.iter().map(alternative).collect::<Vec<_>>().join(" or ")
 }

@@ -1,16 +1,17 @@
-//! What may differ, and why. Everything else is drift.
+//! The differences that are tolerated, and why. Every other difference is drift.
 
-/// A difference that is none.
+use crate::openapi::Kind;
+
+/// A difference that is not reported.
 #[derive(Debug)]
 pub struct Tolerated {
-    /// What may differ, as people call it.
+    /// What may differ.
     pub what: &'static str,
-    /// The keywords that are skipped; a `*` at the end stands for anything. None where the equality is
-    /// one of meaning.
+    /// The keywords that are not compared. Empty where the comparison itself makes the two sides equal.
     pub keywords: &'static [&'static str],
-    /// The objects whose keywords they are; none for all.
-    pub objects: &'static [&'static str],
-    /// Why it may.
+    /// The kinds of objects that have the keywords; empty for all.
+    pub kinds: &'static [Kind],
+    /// Why it may differ.
     pub why: &'static str,
 }
 
@@ -19,73 +20,73 @@ pub const TOLERATED: &[Tolerated] = &[
     Tolerated {
         what: "`description`, `summary`, `title`, `externalDocs`",
         keywords: &["description", "summary", "title", "externalDocs"],
-        objects: &[],
-        why: "Words for people. The file words the interface, the code's comments are for those who change the code.",
+        kinds: &[],
+        why: "Prose for readers. The document describes the interface; comments in the code describe the code.",
     },
     Tolerated {
-        what: "`contact`, `license`, `termsOfService` of `info`",
-        keywords: &["contact", "license", "termsOfService"],
-        objects: &["info"],
-        why: "About the publisher, whom the code does not know.",
+        what: "`version`, `contact`, `license`, `termsOfService` of `info`",
+        keywords: &["version", "contact", "license", "termsOfService"],
+        kinds: &[Kind::Info],
+        why: "They describe the document and its publisher. The code has no version of its own.",
     },
     Tolerated {
         what: "`example`, `examples`",
         keywords: &["example", "examples"],
-        objects: &["components", "parameter", "header", "media-type", "schema"],
-        why: "They promise nothing that the schema does not.",
+        kinds: &[Kind::Parameter, Kind::Header, Kind::MediaType, Kind::Schema],
+        why: "Examples restrict nothing. Lint checks them against their schema.",
     },
     Tolerated {
         what: "`bearerFormat`",
         keywords: &["bearerFormat"],
-        objects: &["security-scheme"],
+        kinds: &[Kind::SecurityScheme],
         why: "OpenAPI calls it a hint for documentation.",
     },
     Tolerated {
-        what: "`x-` extensions that the code says nothing of",
-        keywords: &["x-*"],
-        objects: &[],
-        why: "They are for other tools. The dates of a deprecation are judged all the same.",
+        what: "`x-` extensions that the code does not have",
+        keywords: &[],
+        kinds: &[],
+        why: "They are for other tools.",
     },
     Tolerated {
-        what: "the part of a server's URL before `/v1`",
+        what: "the part of a server's URL before the base path",
         keywords: &[],
-        objects: &[],
-        why: "Where the service runs is decided after it is built; the code knows its base path only.",
+        kinds: &[],
+        why: "The code knows its base path only; the host is chosen where the service is deployed.",
     },
     Tolerated {
-        what: "the order of keys, parameters, tags, `required`, `enum`, alternatives; the case of header names",
+        what: "the order of keys, parameters, tags, `required`, `enum`, `allOf`, `oneOf`, `anyOf`; the case of header names",
         keywords: &[],
-        objects: &[],
-        why: "OpenAPI and HTTP give them no meaning.",
+        kinds: &[],
+        why: "Neither OpenAPI nor HTTP gives them a meaning.",
     },
     Tolerated {
-        what: "a keyword with its default value, written out or left out",
+        what: "a keyword with its default value, or an empty map or list, in place of no keyword",
         keywords: &[],
-        objects: &[],
-        why: "OpenAPI says that they are the same.",
+        kinds: &[],
+        why: "OpenAPI gives both the same meaning.",
     },
     Tolerated {
-        what: "`$ref` to a response, parameter, header or body, in place of the thing itself",
+        what: "a header parameter `Accept`, `Content-Type` or `Authorization`; a response header `Content-Type`",
         keywords: &[],
-        objects: &[],
-        why: "Only the names of schemas reach generated clients.",
+        kinds: &[],
+        why: "OpenAPI ignores them.",
+    },
+    Tolerated {
+        what: "`$ref` to a response, parameter, header or request body, in place of the object itself",
+        keywords: &[],
+        kinds: &[],
+        why: "Generated clients see the names of schemas only.",
     },
     Tolerated {
         what: "`allOf` with one member, in place of that member",
         keywords: &[],
-        objects: &[],
-        why: "The one way to put words beside a `$ref`; it allows the same values.",
+        kinds: &[],
+        why: "It is the only way to add a description to a `$ref`, and allows the same values.",
     },
 ];
 
-/// Whether this keyword of this object may differ.
-pub(super) fn tolerates(object: &str, keyword: &str) -> bool {
-    TOLERATED.iter().any(|tolerated| {
-        let fits = |pattern: &&str| match pattern.strip_suffix('*') {
-            Some(beginning) => keyword.starts_with(beginning),
-            None => keyword == *pattern,
-        };
-        tolerated.keywords.iter().any(fits)
-            && (tolerated.objects.is_empty() || tolerated.objects.contains(&object))
-    })
+/// Whether this keyword of an object of this kind may differ.
+pub(super) fn tolerates(kind: Kind, keyword: &str) -> bool {
+    let mut table = TOLERATED.iter().filter(|row| row.kinds.is_empty() || row.kinds.contains(&kind));
+    table.any(|row| row.keywords.contains(&keyword))
 }

@@ -16,6 +16,8 @@ pub(crate) struct Case {
     pub(crate) breaks: bool,
     /// The document after the edits.
     pub(crate) text: String,
+    /// The code's side after the edits under `code`.
+    pub(crate) code: Option<String>,
     /// Where the finding should be.
     pub(crate) at: String,
     /// Other rules that cannot but be broken too.
@@ -49,34 +51,46 @@ pub(crate) fn cases(folder: &Path, document: &Path) -> Vec<Case> {
 
 fn case(rule: &str, breaks: bool, item: &Node, original: &str, name: String) -> Case {
     let mut text = original.to_owned();
+    let mut code = None;
     let mut at = None;
     let mut also = Vec::new();
     let mut generator = None;
     for entry in item.entries() {
-        let texts = || entry.value.items().iter().map(|item| item.as_str().unwrap().to_owned());
         match entry.key.as_str() {
-            "set" => entry.value.entries().iter().for_each(|set| {
-                text = set_value(&text, &set.key, &set.value)
-                    .unwrap_or_else(|| panic!("{name}: no {}", set.key));
-            }),
-            "remove" => texts().for_each(|pointer| {
-                text = remove(&text, &pointer).unwrap_or_else(|| panic!("{name}: no {pointer}"));
-            }),
-            "rename" => entry.value.entries().iter().for_each(|rename| {
-                let new = rename.value.as_str().unwrap();
-                text = rename_key(&text, &rename.key, new)
-                    .unwrap_or_else(|| panic!("{name}: no {}", rename.key));
-            }),
+            "set" | "remove" | "rename" => text = edited(&text, entry, &name),
+            "code" => {
+                let original = fs::read_to_string(document().with_extension("code.json")).unwrap();
+                let edits = entry.value.entries().iter();
+                code = Some(edits.fold(original, |text, edit| edited(&text, edit, &name)));
+            }
             "at" => at = entry.value.as_str().map(str::to_owned),
-            "also" => also = texts().collect(),
+            "also" => {
+                also = entry.value.items().iter().map(|item| item.as_str().unwrap().to_owned()).collect();
+            }
             "generator" => generator = Some(entry.value.as_str().unwrap().to_owned()),
             other => panic!("{name}: `{other}` means nothing in a fixture"),
         }
     }
     assert_eq!(breaks, at.is_some(), "{name}: `at` says where the finding is");
-    assert_ne!(text, original, "{name}: it changes nothing");
+    assert!(text != original || code.is_some(), "{name}: it changes nothing");
     let at = at.unwrap_or_default();
-    Case { rule: rule.to_owned(), breaks, text, at, also, generator, name }
+    Case { rule: rule.to_owned(), breaks, text, code, at, also, generator, name }
+}
+
+/// The text after one kind of edit.
+fn edited(text: &str, edit: &Entry, name: &str) -> String {
+    let mut text = text.to_owned();
+    for Entry { key: pointer, value, .. } in edit.value.entries() {
+        let edited = match edit.key.as_str() {
+            "set" => set_value(&text, pointer, value),
+            _ => rename_key(&text, pointer, value.as_str().unwrap()),
+        };
+        text = edited.unwrap_or_else(|| panic!("{name}: no {pointer}"));
+    }
+    for pointer in edit.value.items().iter().map(|item| item.as_str().unwrap()) {
+        text = remove(&text, pointer).unwrap_or_else(|| panic!("{name}: no {pointer}"));
+    }
+    text
 }
 
 /// The document that fixtures edit.

@@ -34,9 +34,12 @@ fn the_profile_is_recommended_unless_the_file_or_the_option_names_another() {
 #[test]
 fn a_rule_can_be_off_or_have_another_severity() {
     let document = without_contact();
-    for (severity, code, shown) in
-        [("off", 0, "no findings"), ("info", 0, "1 note"), ("warning", 0, "1 warning"), ("error", 1, "1 error")]
-    {
+    for (severity, code, shown) in [
+        ("off", 0, "no findings"),
+        ("info", 0, "1 note"),
+        ("warning", 0, "1 warning"),
+        ("error", 1, "1 error"),
+    ] {
         let (status, printed) =
             lint(&document, Some(&format!("[rules]\ninfo-contact = \"{severity}\"\n")), &[]);
         assert_eq!(status, Some(code), "{printed}");
@@ -72,7 +75,11 @@ fn what_is_not_defined_in_a_configuration_is_an_error_at_its_line() {
         ("[rules]\ninfo-contact = \"loud\"\n", 2, "not `loud`"),
         ("[[ignore]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"\"\n", 4, "`reason` must say why"),
         ("[[ignore]]\nrule = \"info-contact\"\nreason = \"x\"\n", 1, "missing field `at`"),
-        ("[[waiver]]\nrule = \"info-contact\"\nreason = \"x\"\nuntil = 2027-01-31\n", 2, "`at`, `operation` or both"),
+        (
+            "[[waiver]]\nrule = \"info-contact\"\nreason = \"x\"\nuntil = 2027-01-31\n",
+            2,
+            "`at`, `operation` or both",
+        ),
         (
             "[[waiver]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"x\"\nuntil = \"soon\"\n",
             5,

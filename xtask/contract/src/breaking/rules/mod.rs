@@ -61,7 +61,7 @@ impl Deref for ChangeRule {
 macro_rules! rules {
     ($($id:ident = $name:literal, $severity:ident, $bump:ident, $chapter:ident, $origin:ident, $explanation:literal;)*) => {
         $(pub(super) static $id: ChangeRule = ChangeRule {
-            rule: Rule::recommended($name, Severity::$severity, $origin, $explanation),
+            rule: Rule::comparison($name, Severity::$severity, $origin, $explanation),
             bump: Bump::$bump,
             chapter: Chapter::$chapter,
         };)*

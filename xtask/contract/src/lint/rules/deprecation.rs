@@ -12,7 +12,12 @@ rules! {
          YYYY-MM-DD), and `x-successor`, a path of the document.";
     PASSED: Strict Error "sunset-passed", "this project; RFC 8594",
         "The `x-sunset` date of an operation is not in the past.";
+    NEAR: Strict Warning "sunset-near", "this project; RFC 8594",
+        "The `x-sunset` date of an operation is more than 90 days ahead.";
 }
+
+/// The number of days before the sunset on which the warnings begin.
+const WARNING_DAYS: i32 = 90;
 
 const KEYWORDS: [&str; 3] = ["x-deprecated-since", "x-sunset", "x-successor"];
 
@@ -64,6 +69,16 @@ fn deprecated(operation: Object<'_>, today: Date, findings: &mut Findings) {
         let message = format!("The sunset of {subject} was on {sunset}.");
         let fix = "Remove the operation, or move the date and announce it.";
         findings.add(&PASSED, operation.value_spot("x-sunset"), message, fix);
+    }
+    let days = |sunset: Date| today.until(sunset).map(|span| span.get_days()).unwrap_or(i32::MAX);
+    if let Some(sunset) = sunset.filter(|sunset| *sunset >= today && days(*sunset) <= WARNING_DAYS) {
+        let message = format!("The sunset of {subject} is on {sunset}, in {} days.", days(sunset));
+        findings.add(
+            &NEAR,
+            operation.value_spot("x-sunset"),
+            message,
+            "Plan the release that removes the operation.",
+        );
     }
     let Some(successor) = operation.get("x-successor") else { return };
     let paths = operation.model().root().get("paths");

@@ -1,7 +1,6 @@
 //! Never compiled: what the golden files of the reports point into.
 
 pub const BASE_PATH: &str = "/v1";
-pub const API_VERSION: &str = "1.0.0";
 
 #[endpoint { method = GET, path = "/toys", operation_id = "listToys", tags = ["toys"] }]
 pub(super) async fn list_toys(

@@ -1,0 +1,67 @@
+//! Waivers: breaking changes that are made on purpose, for a reason and until a day.
+
+use jiff::civil::Date;
+
+use super::change::{Change, Location};
+use super::rules::{self, Bump, ChangeRule, change_rules};
+use crate::finding::{Severity, Subject, shortened};
+
+/// One change that is made on purpose.
+#[derive(Clone, Debug)]
+pub struct Waiver {
+    /// The name of the rule.
+    pub rule: String,
+    /// The JSON pointer of the place, in either document.
+    pub at: Option<String>,
+    /// The operation. A change that concerns others too is not covered.
+    pub operation: Option<String>,
+    /// Why the change is made.
+    pub reason: String,
+    /// The last day on which the waiver has effect.
+    pub until: Date,
+    /// Where the waiver is written.
+    pub place: Location,
+}
+
+/// Marks the changes that are waived, and returns what is wrong with the waivers.
+pub(super) fn apply(waivers: &[Waiver], changes: &mut [Change], today: Date) -> Vec<Change> {
+    let problems = waivers.iter().filter_map(|waiver| {
+        let (rule, what) = waiver.apply(changes, today).err()?;
+        let subject = Subject::document().with("waiver", "");
+        let (place, operations, severity) = (waiver.place.clone(), Vec::new(), rule.severity);
+        Some(Change { rule, severity, subject, what, place, base: None, operations, waived: None })
+    });
+    problems.collect()
+}
+
+impl Waiver {
+    fn apply(&self, changes: &mut [Change], today: Date) -> Result<(), (&'static ChangeRule, String)> {
+        let invalid = |what: String| Err((&rules::WAIVER_INVALID, what));
+        let name = shortened(&self.rule);
+        let known = change_rules().find(|known| known.name == self.rule);
+        if known.is_none_or(|known| known.bump == Bump::None) {
+            return invalid(format!("`{name}` is not the rule of a change that can be waived"));
+        }
+        if self.until < today {
+            return Err((&rules::WAIVER_EXPIRED, format!("it expired after {}", self.until)));
+        }
+        let mut covered = changes.iter_mut().filter(|change| self.covers(change)).peekable();
+        if covered.peek().is_none() {
+            return Err((&rules::WAIVER_UNUSED, format!("no change by the rule `{name}` matches it")));
+        }
+        covered.for_each(|change| {
+            change.severity = Severity::Info;
+            change.waived = Some(self.reason.clone());
+        });
+        Ok(())
+    }
+
+    fn covers(&self, change: &Change) -> bool {
+        let mut places = std::iter::once(&change.place).chain(&change.base);
+        change.rule.name == self.rule
+            && self.at.as_deref().is_none_or(|at| places.any(|place| place.pointer == at))
+            && self.operation.as_ref().is_none_or(|operation| {
+                !change.operations.is_empty() && change.operations.iter().all(|name| name == operation)
+            })
+    }
+}

@@ -1,0 +1,280 @@
+//! From a finding to a place in the code, along the trail of its subject.
+
+use animal_store::responses::Code;
+use contract::finding::{Finding, Severity};
+use heck::ToSnakeCase;
+
+use super::endpoint::Endpoint;
+use super::index::{Index, Spot};
+use super::types::{Member, WireType};
+use super::words::Word;
+
+/// Kinds and names from the document down.
+type Trail<'t> = &'t [(&'static str, String)];
+
+/// The function that registers all operations, in the file of [`BASE_PATH`]: the place of what has no other.
+const WHOLE: &str = "api";
+const BASE_PATH: &str = "BASE_PATH";
+
+pub(super) fn locate(index: &Index, finding: &Finding) -> Option<Spot> {
+    // The code has no part in it.
+    if finding.severity == Severity::Unreadable {
+        return None;
+    }
+    let (keyword, trail) = match finding.subject.trail() {
+        [trail @ .., ("keyword", keyword)] => (keyword.as_str(), trail),
+        trail => ("", trail),
+    };
+    Locator { index, finding, keyword }.document(trail).or_else(|| {
+        let file = index.name(BASE_PATH)?.file;
+        index.names.iter().find(|(name, spot)| name == WHOLE && spot.file == file).map(|(_, spot)| *spot)
+    })
+}
+
+struct Locator<'l> {
+    index: &'l Index,
+    finding: &'l Finding,
+    /// The keyword that differs; empty if none does.
+    keyword: &'l str,
+}
+
+impl<'l> Locator<'l> {
+    /// The keyword, if it is one of a schema.
+    fn schema_keyword(&self) -> Option<&'l str> {
+        let of_schema = matches!(self.finding.rule.as_str(), "schema-differs" | "unknown-keyword");
+        Some(self.keyword).filter(|keyword| of_schema && !keyword.is_empty())
+    }
+
+    /// The name that the code has, where the file has another.
+    fn instead(&self) -> Option<&'l str> {
+        self.finding.instead.as_deref()
+    }
+
+    /// Whether the code lacks the thing that the trail ends with.
+    fn not_in_code(&self) -> bool {
+        self.finding.rule.ends_with("-not-in-code")
+    }
+
+    fn document(&self, trail: Trail<'_>) -> Option<Spot> {
+        let index = self.index;
+        let ((kind, name), rest) = trail.split_first()?;
+        match *kind {
+            "server" => index.name(BASE_PATH),
+            "tag" => self.tag(self.instead().unwrap_or(name)),
+            "path" => self.path(name, rest),
+            "operation" => self.operation(index.endpoint(name)?, rest),
+            "schema" if self.not_in_code() && rest.is_empty() => {
+                let instead = self.instead().and_then(|name| index.schema(name));
+                instead.map(|known| known.spot)
+            }
+            "schema" => self.inside(index.schema(name)?, rest),
+            "security scheme" => index.name(match self.keyword {
+                "" => "SCHEME_NAME",
+                "type" => "SCHEME_TYPE",
+                _ => "SCHEME",
+            }),
+            _ => None,
+        }
+    }
+
+    /// A tag is a literal, or would stand where the tags are listed.
+    fn tag(&self, name: &str) -> Option<Spot> {
+        let mut words = self.index.words.iter();
+        let literal = words.clone().find(|word| word.literal && word.text == name);
+        literal.or_else(|| words.find(|word| word.text == "tags")).map(|word| word.spot)
+    }
+
+    fn path(&self, path: &str, rest: Trail<'_>) -> Option<Spot> {
+        let mut endpoints = self.index.endpoints.iter();
+        let Some((("operation", method), _)) = rest.split_first() else {
+            let path = self.instead().filter(|_| self.not_in_code()).unwrap_or(path);
+            return endpoints.find(|endpoint| endpoint.path == path).map(|endpoint| endpoint.key("path"));
+        };
+        let method = self.instead().filter(|_| self.not_in_code()).unwrap_or(method);
+        let mut here = endpoints.filter(|endpoint| endpoint.path == path);
+        here.find(|endpoint| endpoint.method == method).map(|endpoint| endpoint.key("method"))
+    }
+
+    fn operation(&self, endpoint: &Endpoint, rest: Trail<'_>) -> Option<Spot> {
+        let Some(((kind, name), rest)) = rest.split_first() else {
+            return Some(match self.keyword {
+                "operationId" => endpoint.key("operation_id"),
+                "tags" | "deprecated" => endpoint.key(self.keyword),
+                _ if self.finding.rule == "operation-security" => endpoint.call(),
+                _ => endpoint.function,
+            });
+        };
+        match *kind {
+            "parameter" => self.parameter(endpoint, name, rest),
+            "request body" | "media type" => {
+                Some(endpoint.input("Json").map_or(endpoint.call(), |body| body.spot))
+            }
+            "response" if name.starts_with(['1', '2', '3']) => self.success(endpoint, name, rest),
+            "response" => self.refusal(endpoint, name, rest),
+            _ => Some(endpoint.function),
+        }
+    }
+
+    /// `name` is that of the parameter, perhaps with its place: `limit in query`.
+    fn parameter(&self, endpoint: &Endpoint, name: &str, rest: Trail<'_>) -> Option<Spot> {
+        let sought = self.instead().filter(|_| self.not_in_code()).unwrap_or(name);
+        let (name, place) = sought.split_once(" in ").unwrap_or((sought, ""));
+        let types = || {
+            let inputs = endpoint.extractors().filter_map(|extractor| endpoint.input(extractor));
+            inputs.filter_map(|input| Some((input, self.index.rust_type(&input.of)?)))
+        };
+        let found = types().find_map(|(input, of)| Some((input, of.member(name)?)));
+        if let Some((input, member)) = found {
+            return Some(if self.keyword == "in" { input.spot } else { self.member(member, rest) });
+        }
+        // Where it would be added: with those of its kind, if there are any.
+        let kind = |extractor: &str| extractor.eq_ignore_ascii_case(place);
+        let with_them = types().find(|(input, _)| kind(&input.name)).map(|(_, of)| of.spot);
+        Some(with_them.unwrap_or(endpoint.call()))
+    }
+
+    fn success(&self, endpoint: &Endpoint, status: &str, rest: Trail<'_>) -> Option<Spot> {
+        let success = endpoint.success.as_ref().map_or(endpoint.output, |success| success.spot);
+        let Some(((kind, name), rest)) = rest.split_first() else { return Some(success) };
+        let body = endpoint.success.as_ref().and_then(|success| self.index.rust_type(&success.of));
+        match *kind {
+            "header" => self.header(endpoint, name, rest),
+            "media type" if !rest.is_empty() => {
+                Some(body.and_then(|body| self.inside(body, rest)).unwrap_or(success))
+            }
+            _ if status.is_empty() => None,
+            _ => Some(success),
+        }
+    }
+
+    /// A header of a success.
+    fn header(&self, endpoint: &Endpoint, name: &str, rest: Trail<'_>) -> Option<Spot> {
+        let name = self.instead().filter(|_| self.not_in_code()).unwrap_or(name);
+        if let Some(word) = self.edge_header(name) {
+            return Some(word.spot);
+        }
+        let headers = endpoint.headers.as_ref();
+        let Some(of) = headers.and_then(|headers| self.index.rust_type(&headers.name)) else {
+            return Some(endpoint.output);
+        };
+        Some(of.member(name).map_or(of.spot, |member| self.member(member, rest)))
+    }
+
+    /// A header that every answer has, or that of a deprecated operation.
+    fn edge_header(&self, name: &str) -> Option<&'l Word> {
+        let mut words = self.index.words.iter();
+        words.find(|word| {
+            word.literal && word.within == "headers" && word.owner.is_empty() && same(&word.text, name)
+        })
+    }
+
+    /// An answer that is no success: the code that leads to it, or what declares the codes.
+    fn refusal(&self, endpoint: &Endpoint, status: &str, rest: Trail<'_>) -> Option<Spot> {
+        let codes: Vec<String> = Code::ALL
+            .into_iter()
+            .filter(|code| code.status().as_str() == status)
+            .map(|code| format!("{code:?}"))
+            .collect();
+        let error = endpoint.error.as_ref();
+        let declares = |word: &&Word| {
+            let owner = word.owner.as_str();
+            let by_error = error.is_some_and(|error| error.name == owner);
+            let by_input = endpoint.extractors().any(|extractor| extractor == owner);
+            let by_key = word.within == "JUDGED" || owner == "Declared";
+            (by_error || by_input || by_key) && codes.contains(&word.text)
+        };
+        let declared = || self.index.words.iter().find(declares).map(|word| word.spot);
+        let would = || error.map_or(endpoint.call(), |error| error.spot);
+        let Some(((kind, name), _)) = rest.split_first() else {
+            return Some(declared().unwrap_or_else(would));
+        };
+        match *kind {
+            "header" => {
+                let name = self.instead().filter(|_| self.not_in_code()).unwrap_or(name);
+                let edge = self.edge_header(name).map(|word| word.spot);
+                edge.or_else(|| self.code_header(name, &codes))
+            }
+            // The body of every refusal is the same.
+            _ => self.index.schema("Error").map(|error| error.spot),
+        }
+    }
+
+    /// A header that comes with a code, or the arm of that code.
+    fn code_header(&self, name: &str, codes: &[String]) -> Option<Spot> {
+        let of_codes = || {
+            let words = self.index.words.iter();
+            words.filter(|word| word.owner == "Code" && word.within == "headers")
+        };
+        let here = |word: &Word| codes.is_empty() || word.arm.iter().any(|variant| codes.contains(variant));
+        let literal = of_codes().find(|word| word.literal && same(&word.text, name) && here(word));
+        let constant = || of_codes().find(|word| word.literal && same(&word.text, name));
+        let arm = || of_codes().find(|word| codes.contains(&word.text));
+        literal.or_else(constant).or_else(arm).map(|word| word.spot)
+    }
+
+    /// Something inside of a type.
+    fn inside(&self, of: &WireType, rest: Trail<'_>) -> Option<Spot> {
+        let Some(((kind, name), rest)) = rest.split_first() else {
+            let member = || self.instead().and_then(|name| of.member(name)).map(|member| member.spot);
+            return Some(match self.keyword {
+                "additionalProperties" => of.closed.unwrap_or(of.spot),
+                "required" | "enum" => member().or_else(|| self.keyword_of(of)).unwrap_or(of.spot),
+                _ => self.keyword_of(of).unwrap_or(of.spot),
+            });
+        };
+        match *kind {
+            "property" => {
+                let name = self.instead().filter(|_| self.not_in_code() && rest.is_empty()).unwrap_or(name);
+                Some(of.member(name).map_or(of.spot, |member| self.member(member, rest)))
+            }
+            _ => Some(self.word_in(&of.name, "json_schema", &kind.to_snake_case()).unwrap_or(of.spot)),
+        }
+    }
+
+    /// Something about a field: where its type is made, if the code makes that by hand.
+    fn member(&self, member: &Member, rest: Trail<'_>) -> Spot {
+        let of = self.index.rust_type(&member.of);
+        if let Some(of) = of.filter(|_| !rest.is_empty()) {
+            return self.inside(of, rest).unwrap_or(member.spot);
+        }
+        if self.finding.rule == "schema-reference" {
+            return member.type_spot;
+        }
+        let Some(keyword) = self.schema_keyword() else { return member.spot };
+        if let Some(function) = &member.schema_with {
+            let name = function.rsplit("::").next().unwrap_or(function);
+            let word = self.word_in("", name, &rust_keyword(keyword));
+            return word.or_else(|| self.index.name(name)).unwrap_or(member.spot);
+        }
+        let default = member.default.filter(|_| keyword == "default");
+        let of = of.filter(|of| of.hand_written);
+        of.and_then(|of| self.keyword_of(of)).or(default).unwrap_or(member.spot)
+    }
+
+    /// The keyword that differs, in a schema that is written by hand.
+    fn keyword_of(&self, of: &WireType) -> Option<Spot> {
+        let keyword = self.schema_keyword().filter(|_| of.hand_written)?;
+        self.word_in(&of.name, "json_schema", &rust_keyword(keyword))
+    }
+
+    fn word_in(&self, owner: &str, function: &str, text: &str) -> Option<Spot> {
+        let mut words = self.index.words.iter();
+        let here = |word: &&Word| word.owner == owner && word.within == function && word.text == text;
+        words.find(here).map(|word| word.spot)
+    }
+}
+
+/// HTTP gives no meaning to the case of a header's name.
+fn same(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
+}
+
+/// What schemars calls a keyword: `maxItems` is `max_items`.
+fn rust_keyword(keyword: &str) -> String {
+    match keyword {
+        "type" => "instance_type".to_owned(),
+        "enum" => "enum_values".to_owned(),
+        "default" => "x-default".to_owned(),
+        _ => keyword.to_snake_case(),
+    }
+}

@@ -1,0 +1,121 @@
+//! The code's side of a small API of dropshot that only this file has.
+
+use animal_store::operations::BASE_PATH;
+use animal_store::responses::Code;
+use dropshot::{ApiDescription, Header, HttpError, HttpResponseOk, Query, RequestContext, endpoint};
+use schemars::JsonSchema;
+use schemars::r#gen::SchemaGenerator;
+use schemars::schema::{InstanceType, ObjectValidation, Schema, SchemaObject};
+use semver::Version;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use xtask::dropshot::served;
+
+/// Declares codes as the `Call` of the service does.
+#[derive(Deserialize)]
+struct Declared {}
+
+impl JsonSchema for Declared {
+    fn schema_name() -> String {
+        "Declared".to_owned()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut carrier =
+            SchemaObject { instance_type: Some(InstanceType::String.into()), ..Default::default() };
+        carrier
+            .extensions
+            .insert("x-codes".to_owned(), json!(["unauthorized", "rate_limited", "unavailable"]));
+        let mut object = ObjectValidation::default();
+        object.properties.insert("Authorization".to_owned(), carrier.into());
+        Schema::Object(SchemaObject { object: Some(Box::new(object)), ..Default::default() })
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Asked {
+    #[serde(rename = "limit")]
+    #[schemars(schema_with = "limit")]
+    _limit: Option<u32>,
+}
+
+fn limit(_: &mut SchemaGenerator) -> Schema {
+    let mut limit = SchemaObject { instance_type: Some(InstanceType::Integer.into()), ..Default::default() };
+    limit.extensions.insert("x-default".to_owned(), json!(20));
+    limit.into()
+}
+
+/// List shelves.
+#[endpoint { method = GET, path = "/shelves", operation_id = "listShelves" }]
+async fn list_shelves(
+    _: RequestContext<()>,
+    _: Header<Declared>,
+    _: Query<Asked>,
+) -> Result<HttpResponseOk<Vec<String>>, HttpError> {
+    Ok(HttpResponseOk(Vec::new()))
+}
+
+/// Count shelves.
+#[endpoint { method = GET, path = "/count", operation_id = "countShelves", deprecated = true }]
+async fn count_shelves(_: RequestContext<()>) -> Result<HttpResponseOk<u32>, HttpError> {
+    Ok(HttpResponseOk(0))
+}
+
+fn by_dropshot() -> Value {
+    let mut api = ApiDescription::new();
+    api.register(list_shelves).unwrap();
+    api.register(count_shelves).unwrap();
+    api.openapi("Shelves", Version::new(1, 0, 0)).json().unwrap()
+}
+
+/// The names of a mapping.
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn the_codes_of_a_call_become_its_security_and_its_responses() {
+    let document = served::completed(by_dropshot()).unwrap();
+    let list = &document["paths"]["/shelves"]["get"];
+    assert_eq!(list["security"], json!([{ (animal_store::keys::SCHEME_NAME): [] }]));
+    let statuses = [Code::Unauthorized, Code::RateLimited, Code::Unavailable].map(|code| code.status());
+    let statuses = ["200"].into_iter().chain(statuses.iter().map(|status| status.as_str()));
+    assert_eq!(keys(&list["responses"]), statuses.collect::<Vec<_>>());
+    for code in [Code::Unauthorized, Code::RateLimited, Code::Unavailable] {
+        let headers = &list["responses"][code.status().as_str()]["headers"];
+        for field in code.headers() {
+            assert_eq!(headers[field.name]["required"], json!(field.required), "{code:?}: {headers}");
+        }
+    }
+    let parameters = list["parameters"].as_array().unwrap();
+    assert_eq!(parameters.len(), 1, "the carrier is taken out: {parameters:?}");
+    assert_eq!(parameters[0]["schema"], json!({ "type": "integer", "default": 20 }));
+    assert_eq!(document["servers"], json!([{ "url": BASE_PATH }]));
+}
+
+#[test]
+fn an_operation_without_a_call_has_no_security_and_the_errors_of_dropshot() {
+    let document = served::completed(by_dropshot()).unwrap();
+    let count = &document["paths"]["/count"]["get"];
+    assert_eq!(count["security"], json!([]));
+    assert_eq!(keys(&count["responses"]), ["200", "4XX", "5XX"]);
+    let names: Vec<_> = animal_store::edge::headers(true).iter().map(|field| field.name).collect();
+    for status in ["200", "4XX", "5XX"] {
+        let headers = &count["responses"][status]["headers"];
+        assert!(names.iter().all(|name| headers.get(name).is_some()), "{status}: {headers}");
+    }
+}
+
+#[test]
+fn codes_that_the_service_does_not_have_are_refused() {
+    let with = |codes: Value| {
+        let mut document = by_dropshot();
+        let parameters =
+            document.pointer_mut("/paths/~1shelves/get/parameters").and_then(Value::as_array_mut);
+        let carrier = parameters.unwrap().iter_mut().find(|parameter| parameter["name"] == "Authorization");
+        carrier.unwrap()["schema"]["x-codes"] = codes;
+        served::completed(document).unwrap_err()
+    };
+    assert_eq!(with(json!(["unauthorised"])), "listShelves: \"unauthorised\" is not a code of the service");
+    assert_eq!(with(json!("unauthorized")), "listShelves: the parameter Authorization declares no x-codes");
+}

@@ -1,0 +1,35 @@
+//! Never compiled: what findings about the frozen documents point into.
+
+#[derive(Debug)]
+pub struct Path<T>(pub T);
+
+#[async_trait]
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T> {
+    fn codes() -> Vec<Code> {
+        Vec::from([Code::NotFound])
+    }
+
+}
+
+#[derive(Debug)]
+pub struct Query<T>(pub T);
+
+#[async_trait]
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T> {
+    fn codes() -> Vec<Code> {
+        Vec::from([Code::InvalidParameter])
+    }
+
+}
+
+#[derive(Debug)]
+pub struct Json<T>(pub T);
+
+#[async_trait]
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Json<T> {
+    fn codes() -> Vec<Code> {
+        Vec::from([Code::UnsupportedMediaType, Code::BodyTooLarge, Code::RequestTimeout, Code::InvalidBody])
+    }
+
+}
+

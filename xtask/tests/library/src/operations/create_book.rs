@@ -1,0 +1,39 @@
+//! `createBook`: `POST /books`.
+
+use dropshot::{HttpResponseCreated, HttpResponseHeaders, RequestContext, endpoint};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::BASE_PATH;
+use crate::call::Call;
+use crate::input::Json;
+use crate::responses::Answer;
+use crate::schemas::{NewBook, Book};
+use crate::service::Service;
+use crate::storage::StoreError;
+
+/// Add an book.
+#[endpoint {
+    method = POST,
+    path = "/books",
+    operation_id = "createBook",
+    tags = ["books"],
+}]
+pub(super) async fn create_book(
+    context: RequestContext<Service>,
+    call: Call<Json<NewBook>, StoreError>,
+) -> Answer<HttpResponseHeaders<HttpResponseCreated<Book>, Created>> {
+    call.answer(context, |service, Json(new)| async move {
+        let book = service.store().add_book(new).await?;
+        let location = format!("{BASE_PATH}/books/{}", book.id);
+        Ok(HttpResponseHeaders::new(HttpResponseCreated(book), Created { location }))
+    })
+    .await
+}
+
+/// Where the new book is (RFC 9110, section 10.2.2).
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Created {
+    #[serde(rename = "Location")]
+    location: String,
+}

@@ -1,0 +1,145 @@
+//! Never compiled: what findings about the frozen documents point into.
+
+/// The values of `Error.code`. A stable, open set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)] // Their words say it; the document explains them.
+pub enum Code {
+    InvalidParameter,
+    InvalidBody,
+    Unauthorized,
+    NotFound,
+    MethodNotAllowed,
+    RequestTimeout,
+    BodyTooLarge,
+    UnsupportedMediaType,
+    RateLimited,
+    Internal,
+    Unavailable,
+    /// Scaffolding: see [`Refusal::NotImplemented`].
+    NotImplemented,
+}
+
+impl Code {
+    /// All codes that the document may have, by status.
+    pub const ALL: [Self; 11] = [
+        Self::InvalidParameter,
+        Self::InvalidBody,
+        Self::Unauthorized,
+        Self::NotFound,
+        Self::MethodNotAllowed,
+        Self::RequestTimeout,
+        Self::BodyTooLarge,
+        Self::UnsupportedMediaType,
+        Self::RateLimited,
+        Self::Internal,
+        Self::Unavailable,
+    ];
+
+    /// The word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidParameter => "invalid_parameter",
+            Self::InvalidBody => "invalid_body",
+            Self::Unauthorized => "unauthorized",
+            Self::NotFound => "not_found",
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::RequestTimeout => "request_timeout",
+            Self::BodyTooLarge => "body_too_large",
+            Self::UnsupportedMediaType => "unsupported_media_type",
+            Self::RateLimited => "rate_limited",
+            Self::Internal => "internal",
+            Self::Unavailable => "unavailable",
+            Self::NotImplemented => "not_implemented",
+        }
+    }
+
+    /// The code with this word, if there is one.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.as_str() == word)
+    }
+
+    /// The HTTP status that goes with it.
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::InvalidParameter | Self::InvalidBody => StatusCode::BAD_REQUEST,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+            Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::NotImplemented => StatusCode::NOT_IMPLEMENTED,
+        }
+    }
+
+    /// The headers that always come with it, beside those that the edge puts on everything.
+    pub const fn headers(self) -> &'static [HeaderField] {
+        const RETRY_AFTER: HeaderField =
+            HeaderField { name: "Retry-After", schema: HeaderSchema::Integer { minimum: 1 }, required: true };
+        match self {
+            Self::Unauthorized => const { &[HeaderField::string("WWW-Authenticate")] },
+            Self::MethodNotAllowed => const { &[HeaderField::string("Allow")] },
+            Self::UnsupportedMediaType => const { &[HeaderField::string("Accept-Post")] },
+            Self::RateLimited => {
+                const { &[RETRY_AFTER, HeaderField::string("RateLimit"), HeaderField::string("RateLimit-Policy")] }
+            }
+            Self::Unavailable => &[RETRY_AFTER],
+            Self::InvalidParameter
+            | Self::InvalidBody
+            | Self::NotFound
+            | Self::RequestTimeout
+            | Self::BodyTooLarge
+            | Self::Internal
+            | Self::NotImplemented => &[],
+        }
+    }
+}
+
+
+/// The codes that a part of an operation can answer with.
+pub trait Refuses {
+    /// Which, in any order.
+    const CODES: &'static [Code];
+}
+
+impl Refuses for StoreError {
+    const CODES: &'static [Code] = &[Code::Internal, Code::Unavailable];
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Busy | StoreError::Unavailable(_) => Self::Unavailable,
+            StoreError::Broken(_) => Self::Internal,
+        }
+    }
+}
+
+/// Why one thing could not be fetched.
+#[derive(Debug)]
+pub enum Missing {
+    /// It is not there; says what.
+    NotFound(&'static str),
+    /// The store could not tell.
+    Store(StoreError),
+}
+
+impl Refuses for Missing {
+    const CODES: &'static [Code] = &[Code::NotFound, Code::Internal, Code::Unavailable];
+}
+
+impl From<StoreError> for Missing {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Missing> for Refusal {
+    fn from(missing: Missing) -> Self {
+        match missing {
+            Missing::NotFound(message) => Self::NotFound(message),
+            Missing::Store(error) => error.into(),
+        }
