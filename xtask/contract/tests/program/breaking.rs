@@ -17,7 +17,7 @@ fn a_breaking_change_is_shown_with_both_places_and_exits_with_1() {
         &format!("new.yaml:{line}:"),
         &format!("old.yaml:{line}:"),
         "parameter `limit` of operation `listBooks`",
-        "`maximum` went from 100 to 50",
+        "`maximum` changed from 100 to 50",
         "api-version-not-bumped",
         "must be 2.0.0 or later",
     ] {
@@ -59,5 +59,5 @@ fn the_changelog_is_markdown_without_rules_and_lines() {
     let (code, printed) = workplace.run(&["changelog", "old.yaml", "new.yaml", "--today", TODAY]);
     assert_eq!(code, Some(0), "{printed}");
     assert!(printed.starts_with("## 1.1.0 (2026-11-21)\n\n### Changed\n\n- "), "{printed}");
-    assert!(printed.contains("`maximum` went from 100 to 200"), "{printed}");
+    assert!(printed.contains("`maximum` changed from 100 to 200"), "{printed}");
 }

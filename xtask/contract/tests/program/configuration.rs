@@ -70,11 +70,11 @@ fn an_ignore_covers_its_rule_at_its_place_and_below_and_is_reported_when_it_cove
 fn what_is_not_defined_in_a_configuration_is_an_error_at_its_line() {
     for (text, line, message) in [
         ("profile = \"loose\"\n", 1, "`spec`, `recommended` or `strict`"),
-        ("\nprofil = \"spec\"\n", 2, "unknown field `profil`"),
+        ("\nprofil = \"spec\"\n", 2, "Unknown field `profil`"),
         ("[rules]\ninfo-contacts = \"off\"\n", 2, "Did you mean `info-contact`?"),
         ("[rules]\ninfo-contact = \"loud\"\n", 2, "not `loud`"),
         ("[[ignore]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"\"\n", 4, "`reason` must say why"),
-        ("[[ignore]]\nrule = \"info-contact\"\nreason = \"x\"\n", 1, "missing field `at`"),
+        ("[[ignore]]\nrule = \"info-contact\"\nreason = \"x\"\n", 1, "Missing field `at`"),
         (
             "[[waiver]]\nrule = \"info-contact\"\nreason = \"x\"\nuntil = 2027-01-31\n",
             2,
