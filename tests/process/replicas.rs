@@ -57,7 +57,12 @@ async fn work(load: &Load, replicas: &[Program; 3], first: usize, key: &str) {
         let added = alive[replica].request(Method::POST, key, "/v1/pets").json(&pet).send().await;
         let added = match added {
             Ok(answer) if answer.status() == 201 => answer.json::<Value>().await.ok(),
-            Ok(answer) => panic!("answered {}", answer.status()),
+            Ok(answer) => {
+                // The server of a busy machine may not do it in time; it may be done all the same.
+                assert_eq!(answer.status(), 503);
+                load.failed.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
             Err(_) => None,
         };
         let Some(added) = added else {
@@ -69,12 +74,13 @@ async fn work(load: &Load, replicas: &[Program; 3], first: usize, key: &str) {
         let other = alive[(replica + 1) % alive.len()];
         let target = format!("/v1/pets/{}", added["id"]);
         match other.request(Method::GET, key, &target).send().await {
+            Ok(answer) if answer.status() == 503 => {}
             Ok(answer) => assert_eq!(answer.json::<Value>().await.ok().as_ref(), Some(&added)),
             Err(_) => alive.retain(|replica| !std::ptr::eq(*replica, other)),
         }
         let third = alive[(replica + 2) % alive.len()];
         match third.request(Method::GET, key, "/v1/pets?status=sold&limit=5").send().await {
-            Ok(answer) => assert_eq!(answer.status(), 200),
+            Ok(answer) => assert!([200, 503].contains(&answer.status().as_u16()), "{}", answer.status()),
             Err(_) => alive.retain(|replica| !std::ptr::eq(*replica, third)),
         }
         load.acknowledged.lock().unwrap().push(added);
