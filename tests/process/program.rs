@@ -23,7 +23,7 @@ use crate::recorder::wire::Response;
 use crate::recorder::{Recorder, tap};
 
 /// The longest that anything may take; no test waits so long unless it fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A directory to run the program in.
 pub struct Place(TempDir);

@@ -84,7 +84,7 @@ async fn replicas_may_start_together_where_the_advisory_lock_does_nothing() {
         .batch_execute("CREATE FUNCTION pg_advisory_xact_lock(bigint) RETURNS void LANGUAGE sql AS 'SELECT'")
         .await
         .unwrap();
-    let url = place.url() + "?options=-c%20search_path%3Dpublic,pg_catalog";
+    let url = place.url() + "&options=-c%20search_path%3Dpublic,pg_catalog";
     let stores = join_all((0..8).map(|_| {
         tokio::spawn({
             let url = url.clone();
@@ -205,7 +205,7 @@ async fn a_missing_database_is_refused() {
 #[tokio::test]
 async fn a_database_that_only_reads_is_refused() {
     let Some(place) = Postgres::try_fresh().await else { return };
-    let name = place.url().rsplit('/').next().unwrap().to_owned();
+    let name = place.name.clone();
     let sql = format!("ALTER DATABASE {name} SET default_transaction_read_only = on");
     place.client().await.batch_execute(&sql).await.unwrap();
     refused(&place.url(), &["is read-only", "name the primary"]).await;
@@ -253,7 +253,7 @@ async fn missing_rights_are_named() {
 #[tokio::test]
 async fn a_user_without_durable_commits_is_overruled() {
     let Some(place) = Postgres::try_fresh().await else { return };
-    let name = place.url().rsplit('/').next().unwrap().to_owned();
+    let name = place.name.clone();
     let client = place.client().await;
     client.batch_execute(&format!("ALTER DATABASE {name} SET synchronous_commit = off")).await.unwrap();
     let store = place.open().await;
@@ -281,7 +281,7 @@ async fn tls_is_verified_as_far_as_the_url_says() {
     let wrong = cluster.put("other.crt", &other.cert.pem());
     cluster.put("server.key", &signed.signing_key.serialize_pem());
     let url =
-        |host: &str, parameters: &str| cluster.url("postgres").replace("127.0.0.1", host) + "?" + parameters;
+        |host: &str, parameters: &str| cluster.url("postgres").replace("127.0.0.1", host) + "&" + parameters;
     let (root, wrong) = (root.display(), wrong.display());
 
     refused(&url("localhost", "sslmode=require"), &["server does not support TLS"]).await;
