@@ -190,7 +190,8 @@ async fn a_primary_may_be_killed_and_its_standby_promoted_under_load() {
     primary.configure("synchronous_standby_names = 'standby'\n").await;
     replicated(&primary).await;
     let hosts = format!("{},{}", primary.address(), standby.address());
-    let database = format!("postgres://postgres@{hosts}/postgres?target_session_attrs=read-write&connect_timeout=60");
+    let database =
+        format!("postgres://postgres@{hosts}/postgres?target_session_attrs=read-write&connect_timeout=60");
     let place = Place::new();
     let key = place.run(&["key", "create", "tests", "--database", &database]).await.printed();
     let key = key.trim_end();

@@ -20,7 +20,8 @@ async fn pair() -> Option<(Cluster, Cluster, String)> {
     primary.configure("synchronous_standby_names = 'standby'\n").await;
     state(&primary, "sync").await;
     let both = format!("{},{}", primary.address(), standby.address());
-    let url = format!("postgres://postgres@{both}/postgres?target_session_attrs=read-write&connect_timeout=60");
+    let url =
+        format!("postgres://postgres@{both}/postgres?target_session_attrs=read-write&connect_timeout=60");
     Some((primary, standby, url))
 }
 

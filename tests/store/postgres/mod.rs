@@ -75,8 +75,8 @@ impl Drop for Postgres {
     }
 }
 
-/// Runs a test that keeps statements of the store waiting for a lock. The server gives up on them after some
-/// seconds, which on a busy machine may be before the test releases the lock: then the test is run again.
+/// Runs a test that keeps statements of the store waiting, for a lock for example. The store and the server give
+/// up on them after some seconds, on a busy machine before the test lets them go on: then it is run again.
 pub(crate) async fn in_time<Running>(test: impl Fn() -> Running)
 where
     Running: Future<Output = Result<(), StoreError>>,
