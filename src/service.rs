@@ -3,10 +3,12 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use governor::clock::{Clock, DefaultClock};
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use governor::clock::Clock;
+use governor::middleware::NoOpMiddleware;
+use governor::state::keyed::DefaultKeyedStateStore;
+use governor::{Quota, RateLimiter};
 use http::HeaderMap;
 use jiff::Timestamp;
 use tokio::sync::Notify;
@@ -26,7 +28,7 @@ pub struct Service(Arc<Parts>);
 struct Parts {
     store: Arc<dyn Store>,
     cursors: Cursors,
-    limiter: Option<(RateLimit, DefaultKeyedRateLimiter<KeyId>)>,
+    limiter: Option<(RateLimit, Limiter)>,
     request_timeout: Duration,
     edge: Edge,
     metrics: Arc<Metrics>,
@@ -34,6 +36,20 @@ struct Parts {
     stopping: Arc<AtomicBool>,
     under_way: AtomicUsize,
     one_less: Notify,
+}
+
+type Limiter = RateLimiter<KeyId, DefaultKeyedStateStore<KeyId>, RuntimeClock, NoOpMiddleware<Instant>>;
+
+/// The clock of the tokio runtime, which a test can stop and advance.
+#[derive(Clone, Copy, Debug)]
+struct RuntimeClock;
+
+impl Clock for RuntimeClock {
+    type Instant = Instant;
+
+    fn now(&self) -> Instant {
+        tokio::time::Instant::now().into_std()
+    }
 }
 
 /// A request that is under way until this is dropped.
@@ -71,7 +87,7 @@ impl Service {
         let cursors = Cursors::new(&store.secret());
         let limiter = rate_limit.and_then(|limit| {
             let quota = Quota::with_period(limit.period / limit.requests.get())?;
-            Some((limit, RateLimiter::keyed(quota.allow_burst(limit.requests))))
+            Some((limit, RateLimiter::dashmap_with_clock(quota.allow_burst(limit.requests), RuntimeClock)))
         });
         Self(Arc::new(Parts {
             store,
@@ -144,7 +160,7 @@ impl Service {
     pub(crate) fn spend_request(&self, key: &KeyId) -> Result<(), Refusal> {
         let Some((limit, limiter)) = &self.0.limiter else { return Ok(()) };
         limiter.check_key(key).map_err(|not_until| {
-            let wait = not_until.wait_time_from(DefaultClock::default().now());
+            let wait = not_until.wait_time_from(RuntimeClock.now());
             let retry_after = (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1);
             Refusal::RateLimited { limit: *limit, retry_after }
         })

@@ -66,13 +66,19 @@ impl Copy {
 
 fn show(bar: &ProgressBar, progress: Progress) {
     let Progress { step, id, last } = progress;
-    bar.set_message(match step {
+    let message = match step {
         Step::Copying => "copying",
         Step::CheckingSource => "checking 1/2",
         Step::CheckingTarget => "checking 2/2",
-    });
+    };
+    let is_new = bar.message() != message;
+    bar.set_message(message);
     bar.set_length(last.max(0).unsigned_abs());
     bar.set_position(id.max(0).unsigned_abs());
+    if is_new {
+        // The bar is drawn some times a second; a step that is shorter would never be seen.
+        bar.force_draw();
+    }
 }
 
 /// `animal-store backup`

@@ -6,9 +6,11 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use quick_cache::sync::Cache;
+// This clock rather than that of `std`: a test can stop and advance it.
+use tokio::time::Instant;
 
 use super::{KeyRecord, StoreError};
 

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use crate::recorder::wire::{Response, Responses};
 
 /// The longest that anything may take; no test waits so long unless it fails.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A connection straight to the service; a tap would be one more thing that can be full.
 pub struct Client {

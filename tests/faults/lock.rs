@@ -28,7 +28,11 @@ async fn another_process_holds_the_write_lock() {
     assert_eq!(client.get("/v1/pets").await.unwrap().status, 200);
     let read = start.elapsed();
 
-    // One that waits when the lock is let go is stored at once.
+    // One that waits when the lock is let go is stored at once. The service of this one waits for longer than a
+    // busy machine takes.
+    let config = place.write("store.toml", "lock_timeout = '1m'\nrequest_timeout = '1m'\n");
+    let patient = place.serve(&["--config", config.to_str().unwrap()]).await;
+    let mut client = Client::connect(patient.direct, &key).await.unwrap();
     let released = async {
         tokio::task::yield_now().await;
         tokio::task::spawn_blocking(move || other.execute_batch("COMMIT").unwrap()).await.unwrap();
@@ -54,5 +58,6 @@ async fn another_process_holds_the_write_lock() {
             milliseconds(waited)
         ),
     );
+    patient.stop().await;
     service.stop().await;
 }

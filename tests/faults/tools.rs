@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::row::row;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Whether nothing may be left out.
 pub fn required() -> bool {

@@ -19,7 +19,7 @@ use crate::row::{alone, grouped, long, resident, row};
 const CLIENTS: usize = 32;
 /// How long to listen before saying that nothing more will be sent.
 const LISTEN: Duration = Duration::from_millis(30);
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How many times memory is looked at in each half: what an allocator keeps at one moment says little.
 const LOOKS: u64 = 10;
 /// What the allocator may keep beyond what it had after as many requests before, in KiB.

@@ -1,5 +1,7 @@
 //! A store that fails: what clients see of it, and that the service goes on.
 
+use futures::StreamExt as _;
+use futures::stream::{self, FuturesUnordered};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -175,16 +177,15 @@ async fn a_write_that_waits_too_long_for_a_lock_is_unavailable_and_the_service_r
 
 #[tokio::test]
 async fn more_writes_than_the_queue_holds_are_turned_away_and_the_others_are_done() {
-    let service = Service::setup().writes(1, std::time::Duration::from_secs(5)).start().await;
+    let service = Service::setup().writes(1, std::time::Duration::from_secs(60)).start().await;
     let other = service.lock().await;
     let write = || service.post(json!({ "name": "Rex", "categoryId": 1 }));
-    let writes = futures::future::join_all((0..8).map(|_| write()));
-    let release = async {
-        // Somebody is turned away while the lock is held, and nobody else can be.
-        write().await.refused(503, "unavailable");
-        other.release().await;
-    };
-    let (answers, ()) = tokio::join!(writes, release);
+    let mut writes: FuturesUnordered<_> = (0..8).map(|_| write()).collect();
+    // While the lock is held nothing is answered but what is turned away.
+    let first = writes.next().await.expect("an answer");
+    first.refused(503, "unavailable");
+    other.release().await;
+    let answers: Vec<_> = writes.chain(stream::iter([first])).collect().await;
     let added = answers.iter().filter(|answer| answer.status == 201).count();
     let turned_away = answers.iter().filter(|answer| answer.status == 503).count();
     assert!(added > 0 && turned_away > 0 && added + turned_away == 8, "{added} and {turned_away}");

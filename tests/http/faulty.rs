@@ -65,12 +65,13 @@ pub struct Faulty {
     inner: Arc<dyn Store>,
     faults: Mutex<HashMap<Step, Fault>>,
     asked: Mutex<Vec<PetsQuery>>,
+    keys_found: Semaphore,
 }
 
 impl Faulty {
     /// A store that does what `inner` does.
     pub fn around(inner: Arc<dyn Store>) -> Self {
-        Self { inner, faults: Mutex::default(), asked: Mutex::default() }
+        Self { inner, faults: Mutex::default(), asked: Mutex::default(), keys_found: Semaphore::new(0) }
     }
 
     /// From now on, `step` fails.
@@ -86,6 +87,12 @@ impl Faulty {
     /// The pages that were asked for since the last time, in order.
     pub fn asked(&self) -> Vec<PetsQuery> {
         std::mem::take(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until the key of a request was looked up, and the service has done what it can do of the request
+    /// without waiting. Each request counts once.
+    pub async fn key_found(&self) {
+        self.keys_found.acquire().await.expect("never closed").forget();
     }
 
     async fn before(&self, step: Step) -> Result<(), StoreError> {
@@ -137,7 +144,10 @@ impl Store for Faulty {
 
     async fn key_for_call(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
         self.before(Step::KeyByHash).await?;
-        self.inner.key_for_call(hash).await
+        let key = self.inner.key_for_call(hash).await;
+        // With one thread, whoever waits for this runs when the request has to wait.
+        self.keys_found.add_permits(1);
+        key
     }
 
     async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {

@@ -7,6 +7,8 @@
 
 #![allow(unreachable_pub)] // Nothing outside a test binary could reach anything.
 
+#[path = "../clock/mod.rs"]
+pub(crate) mod clock;
 #[path = "../postgres_cluster/mod.rs"]
 pub(crate) mod postgres_cluster;
 #[path = "../recorder/mod.rs"]

@@ -43,7 +43,7 @@ impl Place {
         match self {
             Self::Sqlite(files) => format!("sqlite:{}", files.path().join("animals.db").display()),
             Self::Postgres { cluster, schema } => {
-                format!("{}?options=-c%20search_path%3D{schema}", cluster.url("postgres"))
+                format!("{}&options=-c%20search_path%3D{schema}", cluster.url("postgres"))
             }
         }
     }

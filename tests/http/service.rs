@@ -31,6 +31,10 @@ use crate::recorder::{Recorder, tap};
 /// The document that the service serves and is judged by.
 pub const DOCUMENT: &str = include_str!("../../openapi/animal-store.yaml");
 
+/// The time limit of each step of a request, and of a write for a lock, where a test sets no other: longer
+/// than either takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A running service with an empty store and one good key.
 pub struct Service {
     /// The secret of the key that [`Self::request`] and [`Self::client`] send.
@@ -121,10 +125,10 @@ impl Service {
 
     /// A service to be set up.
     pub fn setup() -> Setup {
-        let options = ServerOptions::default();
+        let options = ServerOptions { request_timeout: PATIENCE, ..ServerOptions::default() };
         let log = Logger::root(slog::Discard, o!());
-        let (lock_timeout, metrics) = (Duration::from_secs(2), StoreMetrics::default());
-        let store = StoreOptions { write_queue: 4096, lock_timeout, log, metrics };
+        let metrics = StoreMetrics::default();
+        let store = StoreOptions { write_queue: 4096, lock_timeout: PATIENCE, log, metrics };
         Setup { options, store, released: &[], document: DOCUMENT.to_owned() }
     }
 
@@ -138,8 +142,8 @@ impl Service {
     /// Opens its store once more, as another process would.
     pub async fn store_elsewhere(&self) -> Arc<dyn Store> {
         let log = Logger::root(slog::Discard, o!());
-        let (lock_timeout, metrics) = (Duration::from_secs(2), StoreMetrics::default());
-        let options = StoreOptions { write_queue: 16, lock_timeout, log, metrics };
+        let metrics = StoreMetrics::default();
+        let options = StoreOptions { write_queue: 16, lock_timeout: PATIENCE, log, metrics };
         storage::open(&self.place.url(), &options).await.expect("a store")
     }
 

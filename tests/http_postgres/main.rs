@@ -7,4 +7,4 @@
 mod http;
 
 // What those files name as `crate::...`.
-use http::{client, faulty, place, postgres_cluster, provocations, raw, recorder, service};
+use http::{client, clock, faulty, place, postgres_cluster, provocations, raw, recorder, service};

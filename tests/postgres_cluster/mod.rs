@@ -121,7 +121,7 @@ impl Cluster {
             &["start", "-s", "-w", "-D", self.data(), "-l", log.to_str().unwrap(), "-o", &options],
         ) {
             let log = fs::read_to_string(&log).unwrap_or_default();
-            assert!(start.elapsed() < Duration::from_secs(20), "the server does not start: {log}");
+            assert!(start.elapsed() < Duration::from_secs(120), "the server does not start: {log}");
         }
     }
 
@@ -165,9 +165,10 @@ impl Cluster {
         path
     }
 
-    /// The URL of a database, for the superuser.
+    /// The URL of a database, for the superuser. A busy machine may take longer to connect than the two seconds
+    /// that a store gives it by itself.
     pub(crate) fn url(&self, database: &str) -> String {
-        format!("postgres://postgres@{}/{database}", self.address())
+        format!("postgres://postgres@{}/{database}?connect_timeout=60", self.address())
     }
 
     /// Host and port.

@@ -59,8 +59,8 @@ async fn each_answer_has_one_record() {
     ];
     assert_eq!(records.iter().map(shown).collect::<Vec<_>>(), expected);
     assert_eq!(records[0]["request_id"], request_id);
-    // It waited for the lock.
-    assert!(records[4]["latency_us"].as_u64().unwrap() >= 50_000, "{}", records[4]);
+    // It waited for the lock, in whole milliseconds: the last one may be missing.
+    assert!(records[4]["latency_us"].as_u64().unwrap() >= 49_000, "{}", records[4]);
     assert!(records.iter().all(|record| record["latency_us"].as_u64().unwrap() < 60_000_000));
 }
 

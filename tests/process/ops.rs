@@ -176,7 +176,8 @@ async fn the_page_has_every_family_and_no_key() {
 async fn a_service_that_stops_is_alive_and_not_ready() {
     let place = Place::new();
     let key = place.key().await;
-    let mut service = place.serve(&["--ops-bind", "0"]).await;
+    place.write("store.toml", "shutdown_grace = '1h'\n");
+    let mut service = place.serve(&["--ops-bind", "0", "--config", "store.toml"]).await;
     // Keeps it from ending.
     let mut half_a_request = TcpStream::connect(service.address).await.unwrap();
     let head = format!(

@@ -1,7 +1,5 @@
 //! SIGTERM and SIGINT: what is in flight is finished, and the end comes within bounds.
 
-use std::time::Duration;
-
 use rustix::process::Signal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -9,8 +7,6 @@ use tokio::net::TcpStream;
 use crate::program::{Place, Program};
 
 const BODY: &str = r#"{"name":"Rex","categoryId":3}"#;
-/// The bound that is promised.
-const BOUND: Duration = Duration::from_secs(10);
 
 fn head(key: &str) -> String {
     format!(
@@ -26,6 +22,13 @@ async fn connect(service: &Program, bytes: &str) -> TcpStream {
     stream
 }
 
+/// Runs the service with so much time to stop. How much it takes at the most is measured with a clock that the
+/// test moves: `what_does_not_end_holds_up_the_stop_for_ten_seconds_at_the_most` in `../http/stopping.rs`.
+async fn serve(place: &Place, grace: &str) -> Program {
+    let config = place.write("store.toml", format!("shutdown_grace = '{grace}'\n"));
+    place.serve(&["--config", config.to_str().unwrap()]).await
+}
+
 /// Waits until the service has read what was sent before: it answers what was sent after.
 async fn settle(service: &Program, key: &str) {
     service.get(key, "/v1/pets").await.expect(200);
@@ -34,12 +37,11 @@ async fn settle(service: &Program, key: &str) {
 async fn stops(signal: Signal) {
     let place = Place::new();
     let key = place.key().await;
-    let mut service = place.serve(&[]).await;
+    // It ends long before, since it has nothing to wait for.
+    let mut service = serve(&place, "1h").await;
     settle(&service, &key).await;
     service.signal(signal);
-    let (code, took) = service.exit().await;
-    assert_eq!(code, Some(0));
-    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert_eq!(service.exit().await.0, Some(0));
     assert!(TcpStream::connect(service.direct).await.is_err());
 }
 
@@ -57,7 +59,7 @@ async fn sigint_stops_the_service() {
 async fn a_request_in_flight_is_answered_before_the_end() {
     let place = Place::new();
     let key = place.key().await;
-    let mut service = place.serve(&[]).await;
+    let mut service = serve(&place, "1h").await;
     let mut stream = connect(&service, &(head(&key) + &BODY[..10])).await;
     settle(&service, &key).await;
     service.signal(Signal::TERM);
@@ -76,23 +78,20 @@ async fn a_request_in_flight_is_answered_before_the_end() {
 async fn clients_that_are_stuck_do_not_hold_up_the_end() {
     let place = Place::new();
     let key = place.key().await;
-    let mut service = place.serve(&[]).await;
+    let mut service = serve(&place, "1s").await;
     let _nothing = connect(&service, "").await;
     let _half_a_head = connect(&service, "GET /v1/pets HTTP/1.1\r\nHost:").await;
     let _half_a_body = connect(&service, &(head(&key) + &BODY[..10])).await;
     settle(&service, &key).await;
     service.signal(Signal::TERM);
-    let (code, took) = service.exit().await;
-    assert_eq!(code, Some(0));
-    assert!(took < BOUND, "{took:?}");
+    assert_eq!(service.exit().await.0, Some(0));
 }
 
 #[tokio::test]
 async fn a_client_that_reads_nothing_does_not_hold_up_the_end() {
     let place = Place::new();
     let key = place.key().await;
-    let config = place.write("store.toml", "shutdown_grace = '1s'\n");
-    let mut service = place.serve(&["--config", config.to_str().unwrap()]).await;
+    let mut service = serve(&place, "1s").await;
     for _ in 0..100 {
         service
             .post(&key, &serde_json::json!({ "name": "r".repeat(255), "categoryId": 3 }))
@@ -106,9 +105,7 @@ async fn a_client_that_reads_nothing_does_not_hold_up_the_end() {
     let flood = tokio::spawn(async move { while stream.write_all(request.as_bytes()).await.is_ok() {} });
     settle(&service, &key).await;
     service.signal(Signal::TERM);
-    let (code, took) = service.exit().await;
-    assert_eq!(code, Some(0));
-    assert!(took < BOUND, "{took:?}");
+    assert_eq!(service.exit().await.0, Some(0));
     flood.await.unwrap();
 }
 
@@ -116,8 +113,7 @@ async fn a_client_that_reads_nothing_does_not_hold_up_the_end() {
 async fn a_second_signal_changes_nothing() {
     let place = Place::new();
     let key = place.key().await;
-    let config = place.write("store.toml", "shutdown_grace = '1s'\n");
-    let mut service = place.serve(&["--config", config.to_str().unwrap()]).await;
+    let mut service = serve(&place, "1s").await;
     let _half_a_body = connect(&service, &(head(&key) + &BODY[..10])).await;
     settle(&service, &key).await;
     service.signal(Signal::TERM);

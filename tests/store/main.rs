@@ -4,6 +4,8 @@
 //! says `battery!(ItsEngine)`; what only that engine does is tested beside it.
 
 mod battery;
+#[path = "../clock/mod.rs"]
+mod clock;
 mod copy;
 mod metrics;
 mod postgres;

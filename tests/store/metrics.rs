@@ -5,7 +5,7 @@ use std::time::Duration;
 use animal_store::metrics::Metrics;
 use animal_store::storage::{Store, StoreError, StoreOptions, open};
 use futures::FutureExt as _;
-use futures::future::join_all;
+use futures::future::try_join_all;
 
 use crate::battery::{Engine as _, add, key, new_pet};
 use crate::postgres::{self, Postgres};
@@ -46,14 +46,22 @@ impl Page {
                 tokio::task::yield_now().await;
             }
         };
-        let reached = tokio::time::timeout(Duration::from_secs(20), reaching).await;
+        let reached = tokio::time::timeout(Duration::from_secs(60), reaching).await;
         assert!(reached.is_ok(), "the depth is {}", self.value("store_write_queue_depth"));
     }
 }
 
 /// While nothing can be written: `writers` take a write each, 20 more wait, and no more can. Once it can be,
 /// the 20 are committed together.
-async fn queue_and_batches(page: &Page, store: &dyn Store, writers: usize, release: impl AsyncFnOnce()) {
+///
+/// # Errors
+/// What became of a write that the store gave up on before `release`.
+async fn queue_and_batches(
+    page: &Page,
+    store: &dyn Store,
+    writers: usize,
+    release: impl AsyncFnOnce(),
+) -> Result<(), StoreError> {
     let mut adding = Vec::new();
     for _ in 0..writers {
         let mut blocked = store.add_pet(new_pet("blocked", 1, None));
@@ -71,7 +79,7 @@ async fn queue_and_batches(page: &Page, store: &dyn Store, writers: usize, relea
     assert_eq!(page.value("store_write_queue_depth"), 20.0);
     assert_eq!(page.value("store_write_batch_size_count"), 0.0);
     release().await;
-    assert!(join_all(adding).await.iter().all(Result::is_ok));
+    try_join_all(adding).await?;
     let writers = writers as f64;
     assert_eq!(page.value("store_write_queue_depth"), 0.0);
     assert_eq!(page.value("store_write_batch_size_sum"), writers + 20.0);
@@ -80,6 +88,7 @@ async fn queue_and_batches(page: &Page, store: &dyn Store, writers: usize, relea
     assert_eq!(page.value(r#"store_write_batch_size_bucket{le="16.0"}"#), writers);
     assert_eq!(page.value(r#"store_write_batch_size_bucket{le="32.0"}"#), writers + 1.0);
     assert_eq!(page.all_errors(), 0);
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -88,17 +97,20 @@ async fn writes_that_wait_and_batches_are_counted_on_sqlite() {
     let store = place.with(&page.with(StoreOptions { write_queue: 20, ..sqlite::options() })).await;
     let theirs = place.connection();
     theirs.execute_batch("BEGIN IMMEDIATE").unwrap();
-    queue_and_batches(&page, &*store, 1, async || theirs.execute_batch("ROLLBACK").unwrap()).await;
+    queue_and_batches(&page, &*store, 1, async || theirs.execute_batch("ROLLBACK").unwrap()).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writes_that_wait_and_batches_are_counted_on_postgresql() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    let page = Page::default();
-    let store = place.with(&page.with(StoreOptions { write_queue: 20, ..postgres::options() })).await;
-    let theirs = place.client().await;
-    theirs.batch_execute("BEGIN; LOCK TABLE animal IN EXCLUSIVE MODE").await.unwrap();
-    queue_and_batches(&page, &*store, 4, async || theirs.batch_execute("COMMIT").await.unwrap()).await;
+    postgres::in_time(async || {
+        let Some(place) = Postgres::try_fresh().await else { return Ok(()) };
+        let page = Page::default();
+        let store = place.with(&page.with(StoreOptions { write_queue: 20, ..postgres::options() })).await;
+        let theirs = place.client().await;
+        theirs.batch_execute("BEGIN; LOCK TABLE animal IN EXCLUSIVE MODE").await.unwrap();
+        queue_and_batches(&page, &*store, 4, async || theirs.batch_execute("COMMIT").await.unwrap()).await
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -29,8 +29,10 @@ use crate::storage::{OpenError, StoreOptions};
 const SEARCH_TIME: Duration = Duration::from_millis(80);
 /// What every SQLite file begins with, of which SQLite itself is content with less.
 const HEADER_BYTES: u64 = 100;
-/// How many steps of that search pass between two looks at the clock.
+/// How many steps of that search pass between two looks at the clock. A step is a page at the most.
 const SEARCH_STEPS: i32 = 10;
+/// How many looks find that there is time, so that a small file is searched to its end on a busy machine too.
+const FREE_LOOKS: u32 = 100;
 
 /// A store ready for use.
 pub(super) struct Opened {
@@ -238,10 +240,15 @@ fn refuse_short(connection: &Connection, pages: u32, path: &Path, log: &Path) ->
     Ok(())
 }
 
-/// Looks for damage until [`SEARCH_TIME`] is over. Not to have finished counts as nothing found.
+/// Looks for damage until [`SEARCH_TIME`] is over, and for [`FREE_LOOKS`] at the least. Not to have finished
+/// counts as nothing found.
 fn refuse_damaged(connection: &mut Connection) -> Result<(), Refusal> {
-    let end = Instant::now() + SEARCH_TIME;
-    connection.progress_handler(SEARCH_STEPS, Some(move || Instant::now() >= end))?;
+    let (end, mut looks) = (Instant::now() + SEARCH_TIME, 0);
+    let is_over = move || {
+        looks += 1;
+        looks > FREE_LOOKS && Instant::now() >= end
+    };
+    connection.progress_handler(SEARCH_STEPS, Some(is_over))?;
     let found: Result<String, Error> = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
     connection.progress_handler(0, None::<fn() -> bool>)?;
     match found {

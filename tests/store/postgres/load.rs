@@ -8,8 +8,12 @@ use std::time::Duration;
 use animal_store::storage::{PetsQuery, Store, StoreError};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::battery::new_pet;
+
+/// The longest that an acknowledgement may take to come; none does unless a test fails.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Callers at work.
 pub(crate) struct Load {
@@ -78,8 +82,9 @@ impl Load {
     pub(crate) async fn more(&self, count: usize) {
         let mut acknowledged = self.acknowledged.subscribe();
         let goal = *acknowledged.borrow() + count;
-        let waiting = acknowledged.wait_for(|count| *count >= goal);
-        tokio::time::timeout(Duration::from_secs(30), waiting).await.expect("service must resume").unwrap();
+        while *acknowledged.borrow_and_update() < goal {
+            timeout(PATIENCE, acknowledged.changed()).await.expect("service must resume").unwrap();
+        }
     }
 
     /// Stops the callers and compares what they were told with what `store` holds.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use animal_store::storage::{Store, StoreMetrics, StoreOptions, open};
+use animal_store::storage::{Store, StoreError, StoreMetrics, StoreOptions, open};
 use tokio_postgres::Client;
 
 use crate::battery::{Engine, battery};
@@ -75,10 +75,27 @@ impl Drop for Postgres {
     }
 }
 
+/// Runs a test that keeps statements of the store waiting, for a lock for example. The store and the server give
+/// up on them after some seconds, on a busy machine before the test lets them go on: then it is run again.
+pub(crate) async fn in_time<Running>(test: impl Fn() -> Running)
+where
+    Running: Future<Output = Result<(), StoreError>>,
+{
+    for _ in 0..20 {
+        match test().await {
+            Ok(()) => return,
+            Err(StoreError::Unavailable(_)) => {}
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    panic!("the server always gives up");
+}
+
 pub(crate) fn options() -> StoreOptions {
     StoreOptions {
         write_queue: 1024,
-        lock_timeout: Duration::from_secs(2),
+        // The store waits for as long as a statement may take.
+        lock_timeout: Duration::from_secs(600),
         log: slog::Logger::root(slog::Discard, slog::o!()),
         metrics: StoreMetrics::default(),
     }

@@ -1,17 +1,21 @@
 //! The queue, the batches, and the plans of the queries.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use animal_store::schemas::PetStatus;
-use animal_store::storage::{PetsQuery, StoreError, StoreOptions};
+use animal_store::schemas::{Pet, PetStatus};
+use animal_store::storage::{PetsQuery, Store, StoreError, StoreOptions};
 use futures::FutureExt as _;
-use futures::future::join_all;
+use futures::future::{BoxFuture, join_all, try_join_all};
+use tokio::time::timeout;
 use tokio_postgres::Client;
 
-use super::{Postgres, options};
+use super::{Postgres, in_time, options};
 use crate::battery::{Engine as _, add, key, new_pet};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
+
+/// When the server has given up on every statement that waited for a lock.
+const GIVEN_UP: Duration = Duration::from_secs(10);
 
 /// Keeps others from writing to the table of animals until it is dropped or ends its transaction.
 async fn locked(place: &Postgres) -> Client {
@@ -20,97 +24,116 @@ async fn locked(place: &Postgres) -> Client {
     theirs
 }
 
-/// Waits until `count` of the store's statements wait for a lock.
-async fn waiting(place: &Postgres, count: i64) {
+/// Waits until `count` of the store's statements wait for a lock. Fails as they do if the server gives up on one.
+async fn waiting(place: &Postgres, count: i64) -> Result<(), StoreError> {
     let client = place.client().await;
     let sql = "SELECT count(*) FROM pg_stat_activity \
          WHERE datname = current_database() AND application_name = 'animal-store' AND wait_event_type = 'Lock'";
-    let start = Instant::now();
-    while client.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) < count {
-        assert!(start.elapsed() < Duration::from_secs(10));
+    let waiting = async { while client.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) < count {} };
+    let late = |_| StoreError::Unavailable(format!("fewer than {count} statements wait"));
+    timeout(GIVEN_UP, waiting).await.map_err(late)
+}
+
+/// Adds an animal for each task that writes, each of which then waits for a lock.
+async fn occupy<'a>(
+    place: &Postgres,
+    store: &'a dyn Store,
+    name: &str,
+) -> Result<Vec<BoxFuture<'a, Result<Pet, StoreError>>>, StoreError> {
+    let mut occupying = Vec::new();
+    for count in 1..=4 {
+        let mut adding = store.add_pet(new_pet(name, 1, None));
+        assert!((&mut adding).now_or_never().is_none());
+        occupying.push(adding);
+        waiting(place, count).await?;
     }
+    Ok(occupying)
 }
 
 #[tokio::test]
 async fn waiting_animals_share_a_transaction() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    let store = place.open().await;
-    let theirs = locked(&place).await;
-    // One for each task that writes, so that the rest gathers.
-    let mut first = Vec::new();
-    for count in 1..=4 {
-        let mut adding = Box::pin(store.add_pet(new_pet("first", 1, None)));
+    in_time(async || {
+        let Some(place) = Postgres::try_fresh().await else { return Ok(()) };
+        let store = place.open().await;
+        let theirs = locked(&place).await;
+        // So that the rest gathers.
+        let first = occupy(&place, &*store, "first").await?;
+        let adding = (0..200).map(|number| store.add_pet(new_pet(&number.to_string(), number, None)));
+        let mut adding = join_all(adding);
         assert!((&mut adding).now_or_never().is_none());
-        first.push(adding);
-        waiting(&place, count).await;
-    }
-    let adding = (0..200).map(|number| store.add_pet(new_pet(&number.to_string(), number, None)));
-    let mut adding = join_all(adding);
-    assert!((&mut adding).now_or_never().is_none());
-    theirs.batch_execute("COMMIT").await.unwrap();
-    assert!(join_all(first).await.iter().all(Result::is_ok));
-    let added: Vec<_> = adding.await.into_iter().map(Result::unwrap).collect();
-    for (number, pet) in (0..).zip(&added) {
-        assert_eq!((pet.name.as_str(), pet.category_id), (number.to_string().as_str(), number));
-    }
-    let client = place.client().await;
-    let transactions: i64 =
-        client.query_one("SELECT count(DISTINCT xmin::text) FROM animal", &[]).await.unwrap().get(0);
-    assert!((5..=8).contains(&transactions), "{transactions} transactions for 204 animals");
-    let stored = client.query("SELECT id, category_id FROM animal WHERE name <> 'first'", &[]).await.unwrap();
-    for row in stored {
-        let (id, number): (i64, i64) = (row.get(0), row.get(1));
-        assert_eq!(
-            added[usize::try_from(number).unwrap()].id,
-            id,
-            "an animal was told another one's identifier"
-        );
-    }
+        theirs.batch_execute("COMMIT").await.unwrap();
+        try_join_all(first).await?;
+        let added = adding.await.into_iter().collect::<Result<Vec<_>, _>>()?;
+        for (number, pet) in (0..).zip(&added) {
+            assert_eq!((pet.name.as_str(), pet.category_id), (number.to_string().as_str(), number));
+        }
+        let client = place.client().await;
+        let transactions: i64 =
+            client.query_one("SELECT count(DISTINCT xmin::text) FROM animal", &[]).await.unwrap().get(0);
+        assert!((5..=8).contains(&transactions), "{transactions} transactions for 204 animals");
+        let stored = "SELECT id, category_id FROM animal WHERE name <> 'first'";
+        for row in client.query(stored, &[]).await.unwrap() {
+            let (id, number): (i64, i64) = (row.get(0), row.get(1));
+            assert_eq!(
+                added[usize::try_from(number).unwrap()].id,
+                id,
+                "an animal was told another one's identifier"
+            );
+        }
+        Ok(())
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn animals_that_the_server_refuses_do_not_fail_their_neighbours() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    let store = place.open().await;
-    let theirs = place.client().await;
-    theirs.batch_execute("ALTER TABLE animal ADD CHECK (name <> 'refused')").await.unwrap();
-    let name = |number: usize| if number % 7 == 3 { "refused" } else { "fine" };
-    let adding = (0..100).map(|number| store.add_pet(new_pet(name(number), 1, None)));
-    for (number, answer) in join_all(adding).await.into_iter().enumerate() {
-        match answer {
-            Ok(pet) => assert_eq!(store.pet(pet.id).await.unwrap().unwrap().name.as_str(), "fine"),
-            Err(error) => {
-                assert!(matches!(error, StoreError::Broken(_)), "{error:?}");
-                assert_eq!(name(number), "refused");
+    in_time(async || {
+        let Some(place) = Postgres::try_fresh().await else { return Ok(()) };
+        let store = place.open().await;
+        let theirs = place.client().await;
+        theirs.batch_execute("ALTER TABLE animal ADD CHECK (name <> 'refused')").await.unwrap();
+        let name = |number: usize| if number % 7 == 3 { "refused" } else { "fine" };
+        let adding = (0..100).map(|number| store.add_pet(new_pet(name(number), 1, None)));
+        for (number, answer) in join_all(adding).await.into_iter().enumerate() {
+            match answer {
+                Ok(pet) => assert_eq!(store.pet(pet.id).await?.unwrap().name.as_str(), "fine"),
+                Err(StoreError::Broken(_)) => assert_eq!(name(number), "refused"),
+                Err(other) => return Err(other),
             }
         }
-    }
-    let count: i64 = theirs.query_one("SELECT count(*) FROM animal", &[]).await.unwrap().get(0);
-    assert_eq!(count, (0..100).filter(|number| name(*number) == "fine").count() as i64);
+        let count: i64 = theirs.query_one("SELECT count(*) FROM animal", &[]).await.unwrap().get(0);
+        assert_eq!(count, (0..100).filter(|number| name(*number) == "fine").count() as i64);
+        Ok(())
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_full_queue_is_busy_at_once_and_loses_nothing() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    let store = place.with(&StoreOptions { write_queue: 4, ..options() }).await;
-    let theirs = locked(&place).await;
-    let mut adding: Vec<_> = (0..50).map(|_| store.add_pet(new_pet("x", 1, None))).collect();
-    let mut busy = 0;
-    adding.retain_mut(|future| match future.now_or_never() {
-        Some(Err(StoreError::Busy)) => {
-            busy += 1;
-            false
-        }
-        Some(other) => panic!("{other:?} while the table is locked"),
-        None => true,
-    });
-    assert!((4..=8).contains(&adding.len()), "{} were accepted", adding.len());
-    assert_eq!(busy + adding.len(), 50);
-    assert_eq!(store.pets(ALL).await.unwrap().pets, [], "reads go on meanwhile");
-    theirs.batch_execute("COMMIT").await.unwrap();
-    let mut added: Vec<_> = join_all(adding).await.into_iter().map(Result::unwrap).collect();
-    added.sort_by_key(|pet| pet.id);
-    assert_eq!(store.pets(ALL).await.unwrap().pets, added);
+    in_time(async || {
+        let Some(place) = Postgres::try_fresh().await else { return Ok(()) };
+        let store = place.with(&StoreOptions { write_queue: 4, ..options() }).await;
+        let theirs = locked(&place).await;
+        let mut adding: Vec<_> = (0..50).map(|_| store.add_pet(new_pet("x", 1, None))).collect();
+        let mut busy = 0;
+        adding.retain_mut(|future| match future.now_or_never() {
+            Some(Err(StoreError::Busy)) => {
+                busy += 1;
+                false
+            }
+            Some(other) => panic!("{other:?} while the table is locked"),
+            None => true,
+        });
+        assert!((4..=8).contains(&adding.len()), "{} were accepted", adding.len());
+        assert_eq!(busy + adding.len(), 50);
+        assert_eq!(store.pets(ALL).await?.pets, [], "reads go on meanwhile");
+        theirs.batch_execute("COMMIT").await.unwrap();
+        let mut added = join_all(adding).await.into_iter().collect::<Result<Vec<_>, _>>()?;
+        added.sort_by_key(|pet| pet.id);
+        assert_eq!(store.pets(ALL).await?.pets, added);
+        Ok(())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -135,26 +158,24 @@ async fn a_lock_held_too_long_is_unavailable_and_later_all_is_well() {
 
 #[tokio::test]
 async fn an_animal_whose_caller_left_before_it_began_is_left_out() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    let store = place.open().await;
-    let theirs = locked(&place).await;
-    let mut kept = Vec::new();
-    for count in 1..=4 {
-        let mut adding = Box::pin(store.add_pet(new_pet("kept", 1, None)));
-        assert!((&mut adding).now_or_never().is_none());
-        kept.push(adding);
-        waiting(&place, count).await;
-    }
-    for _ in 0..20 {
-        assert!(store.add_pet(new_pet("left", 1, None)).now_or_never().is_none());
-    }
-    theirs.batch_execute("COMMIT").await.unwrap();
-    assert!(join_all(kept).await.iter().all(Result::is_ok));
-    let last = add(&*store, "last").await;
-    store.close().await;
-    let pets = place.open().await.pets(ALL).await.unwrap().pets;
-    assert_eq!(pets.len(), 5);
-    assert_eq!(pets.last(), Some(&last));
+    in_time(async || {
+        let Some(place) = Postgres::try_fresh().await else { return Ok(()) };
+        let store = place.open().await;
+        let theirs = locked(&place).await;
+        let kept = occupy(&place, &*store, "kept").await?;
+        for _ in 0..20 {
+            assert!(store.add_pet(new_pet("left", 1, None)).now_or_never().is_none());
+        }
+        theirs.batch_execute("COMMIT").await.unwrap();
+        try_join_all(kept).await?;
+        let last = store.add_pet(new_pet("last", 1, None)).await?;
+        store.close().await;
+        let pets = place.open().await.pets(ALL).await?.pets;
+        assert_eq!(pets.len(), 5);
+        assert_eq!(pets.last(), Some(&last));
+        Ok(())
+    })
+    .await;
 }
 
 /// The statements of the reading connections, as `pg_prepared_statements` would show them to these alone.

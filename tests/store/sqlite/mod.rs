@@ -50,7 +50,8 @@ impl Engine for Sqlite {
 pub(crate) fn options() -> StoreOptions {
     StoreOptions {
         write_queue: 1024,
-        lock_timeout: Duration::from_secs(10),
+        // Longer than any test holds a lock, on a busy machine too.
+        lock_timeout: Duration::from_secs(600),
         log: slog::Logger::root(slog::Discard, slog::o!()),
         metrics: StoreMetrics::default(),
     }

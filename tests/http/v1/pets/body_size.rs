@@ -1,5 +1,6 @@
 //! The size of the body that adds an animal: 65,536 bytes at the most.
 
+use crate::clock::Clock;
 use crate::recorder::wire::Response;
 use crate::service::Service;
 
@@ -75,12 +76,16 @@ async fn a_declared_length_that_is_too_large_is_refused_without_waiting_for_the_
 
 #[tokio::test]
 async fn the_answer_to_a_body_of_a_megabyte_arrives() {
+    // The service gives up after a while on a body that it has refused.
+    let _clock = Clock::stopped();
     let service = Service::start().await;
     service.post_text(animal(1024 * 1024)).await.refused(413, "body_too_large");
 }
 
 #[tokio::test]
 async fn the_answer_to_a_megabyte_in_chunks_arrives() {
+    // The service gives up after a while on a body that it has refused.
+    let _clock = Clock::stopped();
     let service = Service::start().await;
     send_chunked(&service, 1024 * 1024).await.refused(413, "body_too_large");
 }
