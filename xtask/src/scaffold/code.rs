@@ -15,6 +15,8 @@ pub(super) struct Code {
     items: Vec<TokenStream>,
     /// The names of the types in it, and of those that it imports.
     taken: BTreeSet<String>,
+    /// The names of the items that were added once.
+    once: BTreeSet<&'static str>,
 }
 
 impl Code {
@@ -53,8 +55,8 @@ impl Code {
     }
 
     /// Adds an item that several others use, once.
-    pub(super) fn push_once(&mut self, name: &str, item: TokenStream) {
-        if self.taken.insert(name.to_owned()) {
+    pub(super) fn push_once(&mut self, name: &'static str, item: TokenStream) {
+        if self.once.insert(name) {
             self.items.push(item);
         }
     }

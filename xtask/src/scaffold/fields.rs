@@ -7,7 +7,7 @@ use quote::{format_ident, quote};
 use super::code::doc;
 use super::missing::component;
 use super::names;
-use super::newtype::Inner;
+use super::newtype::{Inner, has_serializable_items};
 use super::refused::{Refuse, Refused};
 use super::types::{Rust, Types, only, only_member, renamed, strings};
 
@@ -149,7 +149,9 @@ fn literal(types: &Types<'_>, property: Schema<'_>, of: &Rust) -> Result<TokenSt
         return Ok(quote! { #kind::#variant });
     }
     let inner = match schema.type_name() {
-        Some("array") => Inner::List(of.clone()),
+        // schemars serializes the default.
+        Some("array") if types.written || has_serializable_items(schema) => Inner::List(of.clone()),
+        Some("array") => return Err(wrong()),
         Some("object") => return Err(wrong()),
         _ => Inner::of_scalar(schema)?,
     };

@@ -4,54 +4,12 @@ use heck::{ToPascalCase, ToSnakeCase};
 use proc_macro2::{Ident, Span};
 
 /// Names of types that generated code imports or defines itself, or that the prelude has.
-pub(super) const RESERVED: &[&str] = &[
-    "Answer",
-    "ArrayValidation",
-    "BTreeMap",
-    "Box",
-    "Call",
-    "Code",
-    "Default",
-    "Deserialize",
-    "Deserializer",
-    "Display",
-    "FromStr",
-    "HttpResponseAccepted",
-    "HttpResponseCreated",
-    "HttpResponseDeleted",
-    "HttpResponseHeaders",
-    "HttpResponseOk",
-    "HttpResponseUpdatedNoContent",
-    "InstanceType",
-    "Json",
-    "JsonSchema",
-    "Map",
-    "None",
-    "Nullable",
-    "NumberValidation",
-    "Ok",
-    "Option",
-    "Path",
-    "PhantomData",
-    "Query",
-    "Refusal",
-    "Refuses",
-    "RequestContext",
-    "Result",
-    "Schema",
-    "SchemaGenerator",
-    "SchemaObject",
-    "Serialize",
-    "Serializer",
-    "Service",
-    "Some",
-    "StoreError",
-    "String",
-    "StringValidation",
-    "Unnamed",
-    "Value",
-    "Vec",
-];
+pub(super) const RESERVED: &str = "Answer ArrayValidation BTreeMap Box Call Code Default Deserialize Deserializer \
+    Display FromStr HttpResponseAccepted HttpResponseCreated HttpResponseDeleted HttpResponseHeaders \
+    HttpResponseOk HttpResponseUpdatedNoContent InstanceType Json JsonSchema Map None Nullable \
+    NumberValidation Ok Option Path PhantomData Query Refusal Refuses RequestContext Result Schema \
+    SchemaGenerator SchemaObject Serialize Serializer Service Some StoreError String StringValidation Unnamed \
+    Value Vec";
 
 /// The name of a field, function or module.
 pub(super) fn snake(wire: &str) -> Ident {
@@ -71,7 +29,8 @@ pub(super) fn variants<'w>(words: impl Iterator<Item = &'w str>) -> Vec<Ident> {
         let mut variant = wanted.clone();
         let mut number = 2;
         while variants.contains(&variant) {
-            variant = Ident::new(&format!("{}{number}", bare(&wanted)), Span::call_site());
+            variant =
+                Ident::new(&format!("{}{number}", bare(&wanted).trim_end_matches('_')), Span::call_site());
             number += 1;
         }
         variants.push(variant);

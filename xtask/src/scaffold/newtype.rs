@@ -134,6 +134,14 @@ impl Inner {
     }
 }
 
+/// Whether a list of such items implements `Serialize` even if only requests contain it.
+pub(super) fn has_serializable_items(list: Schema<'_>) -> bool {
+    let is_scalar = |item: Schema<'_>| {
+        !item.is_reference() && !matches!(item.type_name(), None | Some("array" | "object"))
+    };
+    list.items().is_none_or(is_scalar)
+}
+
 /// A newtype.
 pub(super) struct Newtype<'n> {
     pub(super) name: Ident,
@@ -178,10 +186,13 @@ impl Newtype<'_> {
         let (name, value, visible) = (&self.name, self.inner.value(), types.visible.clone());
         let item = match types.place {
             Place::Json => {
-                types.code.import("serde::Serialize");
+                let writes = (types.written || has_serializable_items(self.schema)).then(|| {
+                    types.code.import("serde::Serialize");
+                    quote! { , Serialize }
+                });
                 quote! {
                     #comment
-                    #[derive(Clone, Debug, PartialEq, Serialize)]
+                    #[derive(Clone, Debug, PartialEq #writes)]
                     #visible struct #name(#visible #value);
                 }
             }

@@ -68,11 +68,6 @@ fn parameters_and_bodies_that_dropshot_or_the_service_cannot_read() {
             "dropshot has nothing for `deprecated`",
         ),
         (
-            "        - name: q\n",
-            "        - name: max_price\n",
-            "two parameters would be the field `max_price_in_query`",
-        ),
-        (
             &format!("        required: true\n        content:\n          application/json:\n{body}"),
             &format!("        content:\n          application/json:\n{body}"),
             "dropshot reads a body only if it is `required: true`",
