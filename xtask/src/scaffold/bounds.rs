@@ -25,83 +25,62 @@ pub(super) struct Bounds {
 impl Bounds {
     /// The bounds of an integer or a number.
     pub(super) fn of_number(schema: Schema<'_>, inner: &Inner) -> Result<Self, Refused> {
-        let given =
-            |key: &str| schema.get(key).and_then(number).map(|value| (value, schema.flag(&exclusive(key))));
-        let (least, most) = (given("minimum"), given("maximum"));
-        if let (Some((least, above)), Some((most, below))) = (least, most)
-            && (least > most || (least == most && (above || below)))
-        {
+        let is_integer = matches!(inner, Inner::Integer(_));
+        let (above, below) = (schema.flag("exclusiveMinimum"), schema.flag("exclusiveMaximum"));
+        let value_of = |key: &str| schema.get(key).and_then(number);
+        let (least, most) = (value_of("minimum"), value_of("maximum"));
+        if least.zip(most).is_some_and(|(least, most)| least > most || (least == most && (above || below))) {
             return Err(schema.refused_at("minimum", "no value is allowed by both `minimum` and `maximum`"));
         }
-        // A bound at the end of the type's range cannot be violated.
-        let literal = |key: &str, (value, exclusive): (f64, bool)| match inner.literal(schema, key) {
-            Ok(_) if !exclusive && inner.is_extreme(value) => None,
-            literal => Some(literal),
+        let mut words = Vec::new();
+        let mut bound = |key: &str, word: &str, is_exclusive: bool| -> Result<Option<TokenStream>, Refused> {
+            let Some((node, value)) = schema.get(key).zip(value_of(key)) else { return Ok(None) };
+            words.push(format!("{word} {}", node.to_json()));
+            let literal = inner.literal(schema, key)?;
+            // A bound at the end of the type's range cannot be violated.
+            Ok((is_exclusive || !inner.is_extreme(value)).then_some(literal))
         };
-        let mut conditions = Vec::new();
-        let lower = least.and_then(|least| literal("minimum", least)).transpose()?;
-        let upper = most.and_then(|most| literal("maximum", most)).transpose()?;
-        let (above, below) = (least.is_some_and(|it| it.1), most.is_some_and(|it| it.1));
-        match (&lower, &upper) {
-            (Some(least), Some(most)) if !above && !below => {
-                conditions.push(quote! { (#least..=#most).contains(&value) })
-            }
-            (Some(least), Some(most)) if !above => {
-                conditions.push(quote! { (#least..#most).contains(&value) })
-            }
-            _ => {
-                let lower = lower.iter().map(|least| {
+        let least = bound("minimum", if above { "above" } else { "at least" }, above)?;
+        let most = bound("maximum", if below { "below" } else { "at most" }, below)?;
+        let step = bound("multipleOf", "a multiple of", true)?;
+        let mut conditions = match (least, most) {
+            (Some(least), Some(most)) if !above && below => vec![quote! { (#least..#most).contains(&value) }],
+            (Some(least), Some(most)) if !above => vec![quote! { (#least..=#most).contains(&value) }],
+            (least, most) => {
+                let least = least.map(|it| {
                     if above {
-                        quote! { value > #least }
+                        quote! { value > #it }
                     } else {
-                        quote! { value >= #least }
+                        quote! { value >= #it }
                     }
                 });
-                conditions.extend(lower);
-                let upper = upper.iter().map(|most| {
+                let most = most.map(|it| {
                     if below {
-                        quote! { value < #most }
+                        quote! { value < #it }
                     } else {
-                        quote! { value <= #most }
+                        quote! { value <= #it }
                     }
                 });
-                conditions.extend(upper);
+                least.into_iter().chain(most).collect()
             }
-        }
-        let step = schema.get("multipleOf").and_then(number);
-        if let Some(step) = step {
-            let literal = inner.literal(schema, "multipleOf")?;
+        };
+        if let Some((literal, step)) = step.zip(value_of("multipleOf")) {
             if step <= 0.0 || step.fract() != 0.0 {
                 let reason =
                     "`multipleOf` must be a positive integer: floating point holds no exact fractions";
                 return Err(schema.refused_at("multipleOf", reason));
             }
-            let zero = if matches!(inner, Inner::Integer(_)) {
+            let zero = if is_integer {
                 quote! { 0 }
             } else {
                 quote! { 0.0 }
             };
-            // A remainder by 1 is always 0 for integers.
-            if step != 1.0 || !matches!(inner, Inner::Integer(_)) {
-                conditions.push(quote! { value % #literal == #zero });
-            }
+            // Every integer is a multiple of 1.
+            conditions.extend((!is_integer || step != 1.0).then(|| quote! { value % #literal == #zero }));
         }
-        let shown = |key: &str| schema.get(key).map(|value| value.to_json().to_string()).unwrap_or_default();
-        let mut message =
-            format!("must be {}", if matches!(inner, Inner::Integer(_)) { "an integer" } else { "a number" });
-        let lower = least.map(|(_, above)| {
-            format!("{} {}", if above { "above" } else { "of at least" }, shown("minimum"))
-        });
-        let upper = most
-            .map(|(_, below)| format!("{} {}", if below { "below" } else { "of at most" }, shown("maximum")));
-        message += &match (lower, upper) {
-            (Some(_), Some(_)) if !above && !below => {
-                format!(" from {} to {}", shown("minimum"), shown("maximum"))
-            }
-            (Some(lower), Some(upper)) => format!(" {lower} and {upper}"),
-            (lower, upper) => lower.or(upper).map(|bound| format!(" {bound}")).unwrap_or_default(),
-        };
-        message += &step.map(|_| format!(", a multiple of {}", shown("multipleOf"))).unwrap_or_default();
+        let kind = if is_integer { "an integer" } else { "a number" };
+        let colon = if words.is_empty() { "" } else { ": " };
+        let message = format!("must be {kind}{colon}{}", words.join(", "));
         Ok(Self { conditions, message, ..Self::default() })
     }
 
@@ -168,6 +147,7 @@ fn lengths(
         (None, None) => (Vec::new(), String::new()),
         (Some(1), None) if is_list => (vec![quote! { !value.is_empty() }], "at least 1".to_owned()),
         (None, Some(0)) if is_list => (vec![quote! { value.is_empty() }], "at most 0".to_owned()),
+        (None, Some(0)) => (vec![quote! { #length_of == 0 }], "at most 0".to_owned()),
         (Some(from), Some(to)) if from == to => {
             let same = literal(from);
             (vec![quote! { #length_of == #same }], from.to_string())

@@ -107,8 +107,9 @@ fn steps(made: &Scaffold, prefix: &str) -> String {
     if made.files.is_empty() {
         return String::new();
     }
-    let first = "Run `cargo fmt --all && cargo xtask check`; the document and the code agree.".to_owned();
-    let steps = std::iter::once(&first).chain(&made.steps).enumerate();
+    let first = "Run `cargo fmt --all`.".to_owned();
+    let last = "Run `cargo xtask check` and `cargo test`.".to_owned();
+    let steps = std::iter::once(&first).chain(&made.steps).chain([&last]).enumerate();
     let lines = steps.map(|(number, step)| format!("{prefix}  {}. {step}\n", number + 1));
     format!("{prefix}Left to do by hand, in this order:\n{}", lines.collect::<String>())
 }

@@ -179,29 +179,7 @@ pub(super) fn optional_attributes(types: &mut Types<'_>, of: &Rust) -> TokenStre
 
 /// A field that may be `null`, but not missing. serde and schemars let an `Option` be missing.
 fn required_nullable(types: &mut Types<'_>, of: &Rust) -> (TokenStream, TokenStream) {
-    types.code.import_all(&["std::marker::PhantomData", "schemars::JsonSchema"]);
-    types.code.import_all(&["schemars::r#gen::SchemaGenerator", "schemars::schema::Schema"]);
-    types.code.push_once(
-        "Nullable",
-        quote! {
-            /// For `#[schemars(with = ...)]`: may be `null`, but not missing.
-            struct Nullable<T>(PhantomData<T>);
-
-            impl<T: JsonSchema> JsonSchema for Nullable<T> {
-                fn schema_name() -> String {
-                    Option::<T>::schema_name()
-                }
-
-                fn is_referenceable() -> bool {
-                    false
-                }
-
-                fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                    Option::<T>::json_schema(generator)
-                }
-            }
-        },
-    );
+    types.wrapper("Nullable", "may be `null`, but not missing", &quote! { Option<T> });
     let described = of.described_by();
     let with = with(Some(&quote! { Nullable<#described> }));
     let reads = types.read.then(|| {

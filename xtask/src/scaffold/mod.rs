@@ -206,6 +206,7 @@ impl Scaffold {
         self.steps.push(format!(
             "src/operations/{module}.rs: replace `NotImplemented` with what the operation does; until then it answers 501."
         ));
+        self.files.push((format!("src/operations/{module}.rs"), made.text.clone()));
         let tests = test_of::make(operation, &made, sources.shown().root(), self);
         self.steps.push(match tests {
             Ok(path) => format!(
@@ -217,7 +218,6 @@ impl Scaffold {
                 operation.name()
             ),
         });
-        self.files.push((format!("src/operations/{module}.rs"), made.text));
     }
 }
 

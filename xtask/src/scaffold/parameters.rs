@@ -12,7 +12,7 @@ use super::fields::{optional_attributes, renamed_field, with};
 use super::names;
 use super::newtype::Inner;
 use super::refused::{Refuse, Refused};
-use super::types::{Place, Rust, Types, is_bare, only_member, strings};
+use super::types::{Place, Rust, Types, only_member, primitive, strings};
 
 /// The input of an operation.
 pub(super) struct Taken {
@@ -68,7 +68,14 @@ pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) ->
         parts.push((quote! { Json<#of> }, quote! { Json(body) }));
         bindings.push(format_ident!("body"));
     }
-    let (input, pattern) = nested(&parts);
+    let (mut input, pattern) = nested(&parts);
+    if parts.len() > 2 {
+        // clippy asks for a name for a type of this size.
+        let name = format_ident!("{}", types.code.free(&format!("{}Input", names::pascal(id))));
+        let comment = doc(None, &format!("The input of `{id}`."));
+        types.code.push(quote! { #comment type #name = #input; });
+        input = quote! { #name };
+    }
     let (path, query) = (!path.is_empty(), !query.is_empty());
     Ok(Taken { input, pattern, bindings, path, query, body: body.is_some() })
 }
@@ -156,12 +163,7 @@ fn field_of(
         return with_default(types, parameter, declared, default);
     }
     let is_required = parameter.is_required();
-    let bare = is_required && is_bare(schema) && !schema.is_reference();
-    let integer = match (schema.type_name(), schema.format()) {
-        (Some("integer"), Some("int64")) if bare => Some(quote! { i64 }),
-        (Some("integer"), Some("int32")) if bare => Some(quote! { i32 }),
-        _ => None,
-    };
+    let integer = primitive(schema).filter(|_| is_required && schema.type_name() == Some("integer"));
     if let Some(integer) = integer {
         canonical(types);
         return Ok((quote! { #[serde(deserialize_with = "canonical")] }, integer));

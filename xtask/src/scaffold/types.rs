@@ -92,34 +92,23 @@ impl Types<'_> {
         if schema.is_reference() {
             return self.reference(schema);
         }
-        let is_bare = is_bare(schema);
-        match (type_of(schema)?, schema.format()) {
-            ("boolean", None) if is_bare && self.place == Place::Json => Ok(Rust::plain(quote! { bool })),
-            ("integer", Some("int64")) if is_bare && self.place == Place::Json => {
-                Ok(Rust::plain(quote! { i64 }))
-            }
-            ("integer", Some("int32")) if is_bare && self.place == Place::Json => {
-                Ok(Rust::plain(quote! { i32 }))
-            }
-            ("number", Some("double")) if is_bare && self.place == Place::Json => {
-                Ok(Rust::plain(quote! { f64 }))
-            }
-            ("number", Some("float")) if is_bare && self.place == Place::Json => {
-                Ok(Rust::plain(quote! { f32 }))
-            }
-            ("string", None) if is_bare => Ok(Rust::plain(quote! { String })),
-            ("string", _) if schema.has("enum") && self.place == Place::Header => {
+        let kind = type_of(schema)?;
+        if let Some(primitive) = primitive(schema).filter(|_| self.place == Place::Json || kind == "string") {
+            return Ok(Rust::plain(primitive));
+        }
+        match kind {
+            "string" if schema.has("enum") && self.place == Place::Header => {
                 Err(schema.refused_at("enum", "dropshot writes headers of the type `String` only, not enums"))
             }
-            ("string", _) if schema.has("enum") => {
+            "string" if schema.has("enum") => {
                 let name = self.free(name);
                 self.string_enum(schema, &name, None)?;
                 Ok(self.unnamed(&name))
             }
-            (kind @ ("array" | "object"), _) if self.place != Place::Json => Err(schema
+            "array" | "object" if self.place != Place::Json => Err(schema
                 .refused_at("type", format!("dropshot supports no {kind}s in paths, queries and headers"))),
-            ("array", _) => self.list(schema, name),
-            ("object", _) => self.object(schema, name),
+            "array" => self.list(schema, name),
+            "object" => self.object(schema, name),
             _ => self.newtype(schema, name, &Inner::of_scalar(schema)?, None),
         }
     }
@@ -184,17 +173,25 @@ impl Types<'_> {
 
     /// A type whose schema is inline.
     fn unnamed(&mut self, name: &Ident) -> Rust {
+        self.wrapper("Unnamed", "the schema is inline", &quote! { T });
+        Rust { value: quote! { #name }, schema: Some(quote! { Unnamed<#name> }) }
+    }
+
+    /// Adds a type that describes another one differently than schemars does.
+    pub(super) fn wrapper(&mut self, name: &'static str, purpose: &str, of: &TokenStream) {
         self.code.import_all(&["std::marker::PhantomData", "schemars::JsonSchema"]);
         self.code.import_all(&["schemars::r#gen::SchemaGenerator", "schemars::schema::Schema"]);
+        let wrapper = format_ident!("{name}");
+        let comment = doc(None, &format!("For `#[schemars(with = ...)]`: {purpose}."));
         self.code.push_once(
-            "Unnamed",
+            name,
             quote! {
-                /// For `#[schemars(with = ...)]`: the schema is inline.
-                struct Unnamed<T>(PhantomData<T>);
+                #comment
+                struct #wrapper<T>(PhantomData<T>);
 
-                impl<T: JsonSchema> JsonSchema for Unnamed<T> {
+                impl<T: JsonSchema> JsonSchema for #wrapper<T> {
                     fn schema_name() -> String {
-                        T::schema_name()
+                        <#of as JsonSchema>::schema_name()
                     }
 
                     fn is_referenceable() -> bool {
@@ -202,12 +199,11 @@ impl Types<'_> {
                     }
 
                     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                        T::json_schema(generator)
+                        <#of as JsonSchema>::json_schema(generator)
                     }
                 }
             },
         );
-        Rust { value: quote! { #name }, schema: Some(quote! { Unnamed<#name> }) }
     }
 
     fn list(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Refused> {
@@ -362,9 +358,18 @@ pub(super) fn strings<'a>(schema: Schema<'a>) -> Option<Vec<&'a str>> {
     words.filter(|words| !words.is_empty())
 }
 
-/// Whether the schema has only a type and a format.
-pub(super) fn is_bare(schema: Schema<'_>) -> bool {
-    only(schema, &["format"]).is_ok()
+/// The primitive type of a schema that has only a type and a format.
+pub(super) fn primitive(schema: Schema<'_>) -> Option<TokenStream> {
+    only(schema, &["format"]).ok()?;
+    match (schema.type_name()?, schema.format()) {
+        ("boolean", None) => Some(quote! { bool }),
+        ("integer", Some("int32")) => Some(quote! { i32 }),
+        ("integer", Some("int64")) => Some(quote! { i64 }),
+        ("number", Some("float")) => Some(quote! { f32 }),
+        ("number", Some("double")) => Some(quote! { f64 }),
+        ("string", None) => Some(quote! { String }),
+        _ => None,
+    }
 }
 
 /// The attribute that gives a type its name in the document, if it needs one.
