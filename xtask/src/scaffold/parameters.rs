@@ -7,6 +7,7 @@ use contract::openapi::{Operation, Parameter, Schema};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
+use super::bounds::number;
 use super::code::doc;
 use super::fields::{optional_attributes, renamed_field, with};
 use super::names;
@@ -111,6 +112,9 @@ fn supported(parameter: &Parameter<'_>) -> Result<(), Refused> {
     let schema = parameter
         .schema()
         .ok_or_else(|| parameter.refused("dropshot describes parameters by `schema` only"))?;
+    if location == "path" && schema.get("maxLength").and_then(number) == Some(0.0) {
+        return Err(schema.refused_at("maxLength", "a value in a path is never empty"));
+    }
     match schema.flag("nullable") {
         true => Err(schema.refused_at("nullable", "a parameter is text, which cannot be `null`")),
         false => Ok(()),

@@ -380,12 +380,14 @@ pub(super) fn renamed(name: &Ident, wire: Option<&str>) -> TokenStream {
     }
 }
 
-/// The schema itself, or the only member of its `allOf` if it has no other keyword that matters.
+/// The schema itself, or the reference that is all of its `allOf` if it has no other keyword that matters.
 pub(super) fn only_member(schema: Schema<'_>) -> Schema<'_> {
     let mut members = schema.members("allOf");
     match (members.next(), members.next()) {
-        (Some(member), None) if lost(schema, &["allOf"]).is_none() && !schema.has("type") => {
-            only_member(member)
+        (Some(member), None)
+            if member.is_reference() && !schema.has("type") && lost(schema, &["allOf"]).is_none() =>
+        {
+            member
         }
         _ => schema,
     }

@@ -122,6 +122,11 @@ fn code_of(printed: &str) -> Document {
             new.filter(|(name, _)| known.get(name).is_none()).map(|(name, it)| (name.clone(), it.clone())),
         );
     }
+    // The tags are compared by name, and those of the service itself are not in the document.
+    let tags = |document: &Value| document["tags"].as_array().cloned().unwrap_or_default();
+    let new = tags(&copied).into_iter().filter(|tag| !tags(&own).contains(tag));
+    let all: Vec<Value> = tags(&code).into_iter().chain(new.filter(|tag| tag["name"] != "books")).collect();
+    code["tags"] = all.into();
     document("the code", &code.to_string())
 }
 

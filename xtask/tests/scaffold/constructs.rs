@@ -55,11 +55,15 @@ fn built(place: Place, constructs: &[(usize, &str)]) -> (String, String) {
         let properties = each(&|at, _| format!("v{at}: {}, ", reference(&format!("{prefix}{at}"))));
         schemas + &object(&format!("{prefix}All"), &names, &properties)
     };
-    let properties = |prefix: &str| {
-        all(
-            prefix,
-            each(&|at, schema| object(&format!("{prefix}{at}"), required(schema), &everywhere(schema))),
-        )
+    let properties = |prefix: &str, some: &[&str]| {
+        let write = |at, schema: &str| {
+            let properties = everywhere(schema).into_iter().filter(|(name, _)| some.contains(name));
+            let required: Vec<_> = some.iter().filter(|name| !["b", "d"].contains(name)).copied().collect();
+            let required = if schema.contains("default:") { String::new() } else { required.join(", ") };
+            let properties: String = properties.map(|(name, schema)| format!("{name}: {schema}, ")).collect();
+            object(&format!("{prefix}{at}"), &required, &properties)
+        };
+        all(prefix, each(&write))
     };
     let parameters = |location: &str| {
         each(&|at, schema| match location {
@@ -71,12 +75,13 @@ fn built(place: Place, constructs: &[(usize, &str)]) -> (String, String) {
         })
     };
     match place {
-        Place::Request => {
-            (operation("putRequest", "/request", "", Some("InAll"), NO_CONTENT), properties("In"))
-        }
+        Place::Request => (
+            operation("putRequest", "/request", "", Some("InAll"), NO_CONTENT),
+            properties("In", &["a", "b", "c", "d", "e", "f", "g", "h"]),
+        ),
         Place::Response => (
             operation("getResponse", "/response", "", None, &content(&reference("OutAll"), "")),
-            properties("Out"),
+            properties("Out", &["b", "c", "f"]),
         ),
         Place::Component => {
             let named = each(&|at, schema| format!("    Named{at}: {schema}\n"));
@@ -110,26 +115,28 @@ fn built(place: Place, constructs: &[(usize, &str)]) -> (String, String) {
     }
 }
 
-/// The names of the properties that [`everywhere`] requires.
-fn required(schema: &str) -> &'static str {
-    if schema.contains("default:") { "" } else { "a, c, e, f, g, h" }
-}
-
-/// Properties of one schema in all ways.
-fn everywhere(schema: &str) -> String {
-    let nullable = match schema.contains("$ref") && !schema.contains("allOf") && !schema.contains("items") {
+/// Properties of one schema in all ways: required, optional, nullable, in a list, in a map.
+fn everywhere(schema: &str) -> Vec<(&'static str, String)> {
+    let nullable = match schema.starts_with("{$ref") {
         true => format!("{{nullable: true, allOf: [{schema}]}}"),
         false if schema.starts_with("{nullable") => schema.to_owned(),
         false => schema.replacen('{', "{nullable: true, ", 1),
     };
-    match schema.contains("default:") {
-        true => format!("a: {schema}, b: {nullable}"),
-        false => format!(
-            "a: {schema}, b: {schema}, c: {nullable}, d: {nullable}, e: {{type: array, items: {schema}}}, \
-             f: {{type: array, maxItems: 3, items: {nullable}}}, g: {{type: object, additionalProperties: {schema}}}, \
-             h: {{type: object, additionalProperties: {nullable}}}"
-        ),
+    let mut all = vec![
+        ("a", schema.to_owned()),
+        ("b", schema.to_owned()),
+        ("c", nullable.clone()),
+        ("d", nullable.clone()),
+    ];
+    if !schema.contains("default:") {
+        all.extend([
+            ("e", format!("{{type: array, items: {schema}}}")),
+            ("f", format!("{{type: array, maxItems: 3, items: {nullable}}}")),
+            ("g", format!("{{type: object, additionalProperties: {schema}}}")),
+            ("h", format!("{{type: object, additionalProperties: {nullable}}}")),
+        ]);
     }
+    all
 }
 
 const REQUEST_ID: &str = "x-request-id: {$ref: '#/components/headers/RequestId'}";
