@@ -1,123 +1,106 @@
-//! The success of an operation: its status, its body, its headers.
+//! The successful response of an operation: status, body, headers.
 
 use animal_store::edge;
+use contract::openapi::{Operation, Response};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use serde_json::{Map, Value};
 
 use super::code::doc;
 use super::fields::{optional_attributes, renamed_field, with};
 use super::names;
-use super::operation::Operation;
-use super::types::{Place, Scope, Types, only_member};
+use super::refused::{Refuse, Refused};
+use super::types::{Place, Types, only_member, without_default};
 
-/// A success.
+/// A successful response.
 pub(super) struct Success {
     pub(super) status: u16,
-    /// The type within `Answer<…>`.
+    /// Its type in Rust.
     pub(super) tokens: TokenStream,
 }
 
-pub(super) fn make(
-    types: &mut Types<'_>,
-    operation: &Operation,
-    scope: &Scope<'_>,
-) -> Result<Success, String> {
-    let nothing = Map::new();
-    let responses = operation.object.get("responses").and_then(Value::as_object).unwrap_or(&nothing);
-    let mut successes = responses.iter().filter(|(status, _)| status.starts_with(['1', '2', '3']));
-    let (Some((status, response)), None) = (successes.next(), successes.next()) else {
-        return Err("dropshot wants exactly one status that is no error".to_owned());
+pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) -> Result<Success, Refused> {
+    let mut successes = operation.responses().filter(|(status, _)| status.starts_with(['1', '2', '3']));
+    let Some((status, response)) = successes.next() else {
+        return Err(operation.refused_at("responses", "dropshot needs a successful response"));
     };
-    let response = scope.resolve(response);
-    if response.get("links").is_some() {
-        return Err("dropshot has nothing for `links`".to_owned());
+    if let Some((second, other)) = successes.next() {
+        let reason =
+            format!("dropshot has one successful response, and {second} is another one than {status}");
+        return Err(other.declared().refused(reason));
     }
-    let content = response.get("content").and_then(Value::as_object).unwrap_or(&nothing);
-    let tokens = match (status.as_str(), content.is_empty()) {
-        ("204", true) => {
-            let (import, name) = match operation.method.as_str() {
-                "delete" => ("dropshot::HttpResponseDeleted", "HttpResponseDeleted"),
-                _ => ("dropshot::HttpResponseUpdatedNoContent", "HttpResponseUpdatedNoContent"),
-            };
-            types.code.import(import);
-            let name = format_ident!("{name}");
-            quote! { #name }
-        }
-        ("200" | "201" | "202", false) => {
-            let (import, name) = match status.as_str() {
-                "200" => ("dropshot::HttpResponseOk", "HttpResponseOk"),
-                "201" => ("dropshot::HttpResponseCreated", "HttpResponseCreated"),
-                _ => ("dropshot::HttpResponseAccepted", "HttpResponseAccepted"),
-            };
-            types.code.import(import);
-            let name = format_ident!("{name}");
-            let body = body(types, content)?;
-            quote! { #name<#body> }
-        }
-        (status, _) => {
-            return Err(format!(
-                "dropshot has 200, 201 and 202 with a JSON body and 204 without one, and nothing like this {status}"
-            ));
+    if response.has("links") {
+        return Err(response.refused_at("links", "dropshot has nothing for `links`"));
+    }
+    let path = match (status, response.content().next().is_some()) {
+        ("200", true) => "dropshot::HttpResponseOk",
+        ("201", true) => "dropshot::HttpResponseCreated",
+        ("202", true) => "dropshot::HttpResponseAccepted",
+        ("204", false) if operation.method() == "delete" => "dropshot::HttpResponseDeleted",
+        ("204", false) => "dropshot::HttpResponseUpdatedNoContent",
+        _ => {
+            let reason = "dropshot has 200, 201 and 202 with a JSON body and 204 without a body";
+            return Err(response.declared().refused(reason));
         }
     };
-    let tokens = headers(types, operation, scope, response, tokens)?;
-    // A status of three digits is a number.
+    types.code.import(path);
+    let name = format_ident!("{}", path.trim_start_matches("dropshot::"));
+    let tokens = match body(types, response)? {
+        Some(body) => quote! { #name<#body> },
+        None => quote! { #name },
+    };
+    let tokens = headers(types, operation, response, id, tokens)?;
+    // The match above leaves four numbers.
     Ok(Success { status: status.parse().unwrap_or_default(), tokens })
 }
 
-fn body(types: &mut Types<'_>, content: &Map<String, Value>) -> Result<TokenStream, String> {
-    let schema = match content.iter().collect::<Vec<_>>()[..] {
-        [(kind, content)] if kind == "application/json" => content.get("schema"),
-        _ => return Err("dropshot answers with `application/json` only".to_owned()),
-    };
-    let schema = only_member(schema.ok_or("an answer needs a `schema`")?);
-    types.place = Place::Json;
-    let of = types.of(schema, "answer")?;
-    if of.schema.is_some() || schema.get("nullable") == Some(&Value::Bool(true)) {
-        return Err("give the schema of the answer a name under `components/schemas`".to_owned());
+fn body(types: &mut Types<'_>, response: Response<'_>) -> Result<Option<TokenStream>, Refused> {
+    let mut content = response.content();
+    let Some(media) = content.next() else { return Ok(None) };
+    if media.media_type() != "application/json" || content.next().is_some() {
+        return Err(response.refused_at("content", "dropshot writes one media type, `application/json`"));
     }
-    Ok(of.value)
+    let schema = media.schema().ok_or_else(|| media.refused("the response needs a `schema`"))?;
+    without_default(schema)?;
+    types.place = Place::Json;
+    let of = types.of(only_member(schema), "response")?;
+    if of.schema.is_some() || schema.flag("nullable") {
+        return Err(schema.refused("this schema of a response needs a name under `components/schemas`"));
+    }
+    Ok(Some(of.value))
 }
 
-/// Wraps the success if it has headers that nothing else puts on it.
+/// Wraps the response if it has headers that the service does not write by itself.
 fn headers(
     types: &mut Types<'_>,
-    operation: &Operation,
-    scope: &Scope<'_>,
-    response: &Value,
+    operation: Operation<'_>,
+    response: Response<'_>,
+    id: &str,
     success: TokenStream,
-) -> Result<TokenStream, String> {
-    let deprecated = operation.object.get("deprecated") == Some(&Value::Bool(true));
-    let everywhere = edge::headers(deprecated);
-    let declared = response.get("headers").and_then(Value::as_object);
-    let own: Vec<_> = declared
-        .into_iter()
-        .flatten()
-        .filter(|(name, _)| !everywhere.iter().any(|known| known.name.eq_ignore_ascii_case(name)))
-        .collect();
+) -> Result<TokenStream, Refused> {
+    let everywhere = edge::headers(operation.is_deprecated());
+    let is_own = |name: &str| !everywhere.iter().any(|known| known.name.eq_ignore_ascii_case(name));
+    let own: Vec<_> = response.headers().filter(|(name, _)| is_own(name)).collect();
     if own.is_empty() {
         return Ok(success);
     }
-    let id = operation.id()?;
-    let name = types.code.free(&format!("{}Headers", names::pascal(id)));
-    let name = format_ident!("{name}");
+    let name = format_ident!("{}", types.code.free(&format!("{}Headers", names::pascal(id))));
     types.place = Place::Header;
-    let mut fields = TokenStream::new();
+    let (mut fields, mut known) = (TokenStream::new(), Vec::new());
     for (header, object) in own {
-        let object = scope.resolve(object);
-        let wrong = |reason: String| format!("header `{header}`: {reason}");
-        let schema = object.get("schema").ok_or_else(|| wrong("it needs a `schema`".to_owned()))?;
-        if schema.get("default").is_some() || schema.get("nullable").is_some() {
-            return Err(wrong("dropshot has no default and no `null` for headers".to_owned()));
+        let schema = object.schema().ok_or_else(|| object.refused("a header needs a `schema`"))?;
+        without_default(schema)?;
+        if schema.flag("nullable") {
+            return Err(schema.refused_at("nullable", "a header is text, which cannot be `null`"));
         }
-        let of = types.of(schema, header).map_err(wrong)?;
+        let of = types.of(schema, header)?;
         let field = names::snake(header);
+        if known.contains(&field) {
+            return Err(object.declared().refused(format!("two headers would be the field `{field}`")));
+        }
         let rename = renamed_field(&field, header);
-        let comment = doc(object.get("description").and_then(Value::as_str), &format!("`{header}`."));
+        let comment = doc(object.text("description"), &format!("`{header}`."));
         let value = &of.value;
-        let required = object.get("required") == Some(&Value::Bool(true));
-        fields.extend(match required {
+        fields.extend(match object.is_required() {
             true => {
                 let with = with(of.schema.as_ref());
                 quote! { #comment #rename #with #field: #value, }
@@ -127,6 +110,7 @@ fn headers(
                 quote! { #comment #rename #attributes #field: Option<#value>, }
             }
         });
+        known.push(field);
     }
     types.place = Place::Json;
     types.code.import_all(&["dropshot::HttpResponseHeaders", "serde::Serialize", "schemars::JsonSchema"]);

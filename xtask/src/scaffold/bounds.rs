@@ -1,192 +1,191 @@
-//! What a scalar or a list may be: as Rust that refuses everything else, and as the schema that says so.
+//! The bounds of a scalar or a list: as a condition in Rust, and as the schema that announces it.
 
+use contract::document::{Node, Value};
+use contract::openapi::Schema;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use serde_json::Value;
 
 use super::code::Code;
+use super::newtype::Inner;
+use super::refused::{Refuse, Refused};
 
-/// The keywords that this knows.
-pub(super) const KEYWORDS: [&str; 12] = [
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "format",
-];
-
-/// What makes a value one.
+/// What is checked of a value.
+#[derive(Default)]
 pub(super) struct Bounds {
     /// Lines before the condition.
     pub(super) before: TokenStream,
-    /// All must hold. None if there is nothing to check.
+    /// All must hold. Empty if there is nothing to check.
     pub(super) conditions: Vec<TokenStream>,
     /// The end of a sentence that begins with the name of the field.
     pub(super) message: String,
-    /// What the schema says, but nothing checks, with the reason.
+    /// What the schema says and nothing checks.
     pub(super) unchecked: Vec<String>,
 }
 
 impl Bounds {
     /// The bounds of an integer or a number.
-    pub(super) fn of_number(schema: &Value, integer: bool) -> Result<Self, String> {
-        let literal = |key: &str| -> Result<Option<TokenStream>, String> {
-            let Some(value) = schema.get(key) else { return Ok(None) };
-            if !integer {
-                let value = value.as_f64().ok_or(format!("`{key}` is no number"))?;
-                let literal = Literal::f64_unsuffixed(value);
-                return Ok(Some(quote! { #literal }));
-            }
-            let value = value.as_i64().ok_or(format!("`{key}` is no integer of 64 bits"))?;
-            exact(value).ok_or(format!("schemars cannot hold `{key}: {value}` exactly"))?;
-            let literal = Literal::i64_unsuffixed(value);
-            Ok(Some(quote! { #literal }))
+    pub(super) fn of_number(schema: Schema<'_>, inner: &Inner) -> Result<Self, Refused> {
+        let is_integer = matches!(inner, Inner::Integer(_));
+        let (above, below) = (schema.flag("exclusiveMinimum"), schema.flag("exclusiveMaximum"));
+        let value_of = |key: &str| schema.get(key).and_then(number);
+        let (least, most) = (value_of("minimum"), value_of("maximum"));
+        if least.zip(most).is_some_and(|(least, most)| least > most || (least == most && (above || below))) {
+            return Err(schema.refused_at("minimum", "no value is allowed by both `minimum` and `maximum`"));
+        }
+        let mut words = Vec::new();
+        let mut bound = |key: &str, word: &str, is_exclusive: bool| -> Result<Option<TokenStream>, Refused> {
+            let Some((node, value)) = schema.get(key).zip(value_of(key)) else { return Ok(None) };
+            words.push(format!("{word} {}", node.to_json()));
+            let literal = inner.literal(schema, key)?;
+            // A bound at the end of the type's range cannot be violated.
+            Ok((is_exclusive || !inner.is_extreme(value)).then_some(literal))
         };
-        let exclusive = |key: &str| schema.get(key) == Some(&Value::Bool(true));
-        let (least, most) = (literal("minimum")?, literal("maximum")?);
-        let (above, below) = (exclusive("exclusiveMinimum"), exclusive("exclusiveMaximum"));
-        let mut conditions = Vec::new();
-        match (&least, &most) {
-            (Some(least), Some(most)) if !above && !below => {
-                conditions.push(quote! { (#least..=#most).contains(&value) });
+        let least = bound("minimum", if above { "above" } else { "at least" }, above)?;
+        let most = bound("maximum", if below { "below" } else { "at most" }, below)?;
+        let step = bound("multipleOf", "a multiple of", true)?;
+        let mut conditions = match (least, most) {
+            (Some(least), Some(most)) if !above && below => vec![quote! { (#least..#most).contains(&value) }],
+            (Some(least), Some(most)) if !above => vec![quote! { (#least..=#most).contains(&value) }],
+            (least, most) => {
+                let least = least.map(|it| {
+                    if above {
+                        quote! { value > #it }
+                    } else {
+                        quote! { value >= #it }
+                    }
+                });
+                let most = most.map(|it| {
+                    if below {
+                        quote! { value < #it }
+                    } else {
+                        quote! { value <= #it }
+                    }
+                });
+                least.into_iter().chain(most).collect()
             }
-            _ => {
-                conditions.extend(least.iter().map(|least| match above {
-                    true => quote! { value > #least },
-                    false => quote! { value >= #least },
-                }));
-                conditions.extend(most.iter().map(|most| match below {
-                    true => quote! { value < #most },
-                    false => quote! { value <= #most },
-                }));
+        };
+        if let Some((literal, step)) = step.zip(value_of("multipleOf")) {
+            if step <= 0.0 || step.fract() != 0.0 {
+                let reason =
+                    "`multipleOf` must be a positive integer: floating point holds no exact fractions";
+                return Err(schema.refused_at("multipleOf", reason));
             }
+            let zero = if is_integer {
+                quote! { 0 }
+            } else {
+                quote! { 0.0 }
+            };
+            // Every integer is a multiple of 1.
+            conditions.extend((!is_integer || step != 1.0).then(|| quote! { value % #literal == #zero }));
         }
-        if let Some(step) = literal("multipleOf")? {
-            conditions.push(match integer {
-                true => quote! { value % #step == 0 },
-                false => quote! { value % #step == 0.0 },
-            });
-        }
-        let mut message = format!("must be {}", if integer { "an integer" } else { "a number" });
-        let said = |key: &str| schema.get(key).map(Value::to_string);
-        match (said("minimum"), said("maximum"), above || below) {
-            (Some(least), Some(most), false) => message.push_str(&format!(" from {least} to {most}")),
-            (least, most, _) => {
-                let least =
-                    least.map(|least| format!("{} {least}", if above { "above" } else { "of at least" }));
-                let most = most.map(|most| format!("{} {most}", if below { "below" } else { "of at most" }));
-                let both: Vec<String> = least.into_iter().chain(most).collect();
-                message = format!("{message} {}", both.join(" and ")).trim_end().to_owned();
-            }
-        }
-        if let Some(step) = said("multipleOf") {
-            message.push_str(&format!(", a multiple of {step}"));
-        }
-        Ok(Self { before: TokenStream::new(), conditions, message, unchecked: Vec::new() })
+        let kind = if is_integer { "an integer" } else { "a number" };
+        let colon = if words.is_empty() { "" } else { ": " };
+        let message = format!("must be {kind}{colon}{}", words.join(", "));
+        Ok(Self { conditions, message, ..Self::default() })
     }
 
-    /// The bounds of a text.
-    pub(super) fn of_text(schema: &Value) -> Result<Self, String> {
+    /// The bounds of a string.
+    pub(super) fn of_text(schema: Schema<'_>) -> Result<Self, Refused> {
         let (conditions, range) = lengths(schema, "minLength", "maxLength", &quote! { characters })?;
         let mut unchecked = Vec::new();
-        if schema.get("pattern").is_some() {
-            unchecked.push("the service has no engine for patterns, so nothing checks `pattern`".to_owned());
+        for keyword in ["pattern", "format"] {
+            unchecked.extend(schema.text(keyword).map(|value| format!("`{keyword}: {value}`")));
         }
-        if let Some(format) = schema.get("format").and_then(Value::as_str) {
-            unchecked.push(format!("nothing checks that it has the format `{format}`"));
-        }
-        let before = match conditions.is_empty() {
-            true => TokenStream::new(),
-            false => quote! { let characters = value.chars().count(); },
-        };
-        Ok(Self { before, conditions, message: format!("must have {range} character(s)"), unchecked })
+        let before = (!conditions.is_empty()).then(|| quote! { let characters = value.chars().count(); });
+        let message = format!("must have {range} character(s)");
+        Ok(Self { before: before.unwrap_or_default(), conditions, message, unchecked })
     }
 
     /// The bounds of a list.
-    pub(super) fn of_list(schema: &Value) -> Result<Self, String> {
+    pub(super) fn of_list(schema: Schema<'_>) -> Result<Self, Refused> {
         let (mut conditions, range) = lengths(schema, "minItems", "maxItems", &quote! { value.len() })?;
-        if range == "at least 1" {
-            conditions = vec![quote! { !value.is_empty() }];
-        }
         let mut message = if range.is_empty() { String::new() } else { format!("must have {range} item(s)") };
-        if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
+        if schema.flag("uniqueItems") {
             conditions.push(quote! {
                 value.iter().enumerate().all(|(position, item)| !value[..position].contains(item))
             });
             message.push_str(if message.is_empty() { "must not repeat an item" } else { ", none twice" });
         }
-        Ok(Self { before: TokenStream::new(), conditions, message, unchecked: Vec::new() })
+        Ok(Self { conditions, message, ..Self::default() })
     }
 }
 
+fn exclusive(bound: &str) -> String {
+    format!("exclusive{}{}", bound[..1].to_uppercase(), &bound[1..])
+}
+
+pub(super) fn number(node: &Node) -> Option<f64> {
+    match &node.value {
+        Value::Number(number) => number.as_f64(),
+        _ => None,
+    }
+}
+
+/// A length, which schemars keeps in 32 bits.
+fn length(schema: Schema<'_>, key: &str) -> Result<Option<u32>, Refused> {
+    let Some(node) = schema.get(key) else { return Ok(None) };
+    let value = number(node).filter(|value| *value <= f64::from(u32::MAX));
+    // The document is valid, so it is an integer that is not negative.
+    value
+        .map(|value| Some(value as u32))
+        .ok_or_else(|| schema.refused_at(key, format!("`{key}` exceeds 32 bits")))
+}
+
 fn lengths(
-    schema: &Value,
+    schema: Schema<'_>,
     least: &str,
     most: &str,
-    length: &TokenStream,
-) -> Result<(Vec<TokenStream>, String), String> {
-    let number = |key: &str| match schema.get(key) {
-        None => Ok(None),
-        Some(value) => {
-            let value = value.as_u64().and_then(|value| u32::try_from(value).ok());
-            value.map(Some).ok_or(format!("`{key}` is no number of 32 bits"))
-        }
-    };
-    let (least, most) = (number(least)?.filter(|least| *least > 0), number(most)?);
-    let literal = |number: u32| Literal::u64_unsuffixed(u64::from(number));
-    Ok(match (least, most) {
+    length_of: &TokenStream,
+) -> Result<(Vec<TokenStream>, String), Refused> {
+    let (from, to) = (length(schema, least)?.filter(|least| *least > 0), length(schema, most)?);
+    if from.zip(to).is_some_and(|(from, to)| from > to) {
+        return Err(schema.refused_at(least, format!("no value is allowed by both `{least}` and `{most}`")));
+    }
+    let literal = |number: u32| Literal::u32_unsuffixed(number);
+    let is_list = least == "minItems";
+    Ok(match (from, to) {
         (None, None) => (Vec::new(), String::new()),
-        (Some(least), Some(most)) => {
-            let (from, to) = (literal(least), literal(most));
-            (vec![quote! { (#from..=#to).contains(&#length) }], format!("{least} to {most}"))
+        (Some(1), None) if is_list => (vec![quote! { !value.is_empty() }], "at least 1".to_owned()),
+        (None, Some(0)) if is_list => (vec![quote! { value.is_empty() }], "at most 0".to_owned()),
+        (None, Some(0)) => (vec![quote! { #length_of == 0 }], "at most 0".to_owned()),
+        (Some(from), Some(to)) if from == to => {
+            let same = literal(from);
+            (vec![quote! { #length_of == #same }], from.to_string())
         }
-        (Some(least), None) => {
-            let from = literal(least);
-            (vec![quote! { #length >= #from }], format!("at least {least}"))
+        (Some(from), Some(to)) => {
+            let (first, last) = (literal(from), literal(to));
+            (vec![quote! { (#first..=#last).contains(&#length_of) }], format!("{from} to {to}"))
         }
-        (None, Some(most)) => {
-            let to = literal(most);
-            (vec![quote! { #length <= #to }], format!("at most {most}"))
+        (Some(from), None) => {
+            let first = literal(from);
+            (vec![quote! { #length_of >= #first }], format!("at least {from}"))
+        }
+        (None, Some(to)) => {
+            let last = literal(to);
+            (vec![quote! { #length_of <= #last }], format!("at most {to}"))
         }
     })
 }
 
-/// schemars keeps bounds as floating point.
-fn exact(value: i64) -> Option<f64> {
-    let float = value as f64;
-    (float as i128 == i128::from(value)).then_some(float)
-}
-
-/// The fields of a `SchemaObject` that stand for a schema without its type. `items` is the schema of a
-/// list's items, `default` what dropshot would drop from a parameter.
+/// The fields of a `SchemaObject` for a schema, without its type. `items` is the type of a list's items,
+/// `default` the value that dropshot would drop from a parameter.
 pub(super) fn schema_fields(
     code: &mut Code,
-    schema: &Value,
+    schema: Schema<'_>,
     items: Option<&TokenStream>,
     default: Option<&TokenStream>,
-) -> TokenStream {
+) -> Result<TokenStream, Refused> {
     let mut fields = TokenStream::new();
-    if let Some(format) = schema.get("format").and_then(Value::as_str) {
+    if let Some(format) = schema.format() {
         fields.extend(quote! { format: Some(#format.to_owned()), });
     }
     if let Some(default) = default {
         fields.extend(quote! { extensions: [("x-default".to_owned(), #default.into())].into(), });
     }
-    let numbers = ["minimum", "maximum", "multipleOf"].iter().filter_map(|key| {
-        let value = schema.get(key)?.as_f64()?;
-        let exclusive = match *key {
-            "minimum" => schema.get("exclusiveMinimum"),
-            "maximum" => schema.get("exclusiveMaximum"),
-            _ => None,
-        };
-        let name = match (*key, exclusive == Some(&Value::Bool(true))) {
+    let mut numbers = Vec::new();
+    for key in ["minimum", "maximum", "multipleOf"] {
+        let Some(value) = schema.get(key).and_then(number) else { continue };
+        let name = match (key, schema.flag(&exclusive(key))) {
             ("minimum", false) => quote! { minimum },
             ("minimum", true) => quote! { exclusive_minimum },
             ("maximum", false) => quote! { maximum },
@@ -194,47 +193,39 @@ pub(super) fn schema_fields(
             _ => quote! { multiple_of },
         };
         let value = Literal::f64_unsuffixed(value);
-        Some(quote! { #name: Some(#value), })
-    });
-    let numbers: Vec<TokenStream> = numbers.collect();
+        numbers.push(quote! { #name: Some(#value), });
+    }
     if !numbers.is_empty() {
         code.import("schemars::schema::NumberValidation");
         fields.extend(quote! {
             number: Some(Box::new(NumberValidation { #(#numbers)* ..Default::default() })),
         });
     }
-    let length = |key: &str| {
-        let value = schema.get(key)?.as_u64().and_then(|value| u32::try_from(value).ok())?;
-        let value = Literal::u32_unsuffixed(value);
-        Some(quote! { Some(#value) })
+    let some = |length: u32| {
+        let length = Literal::u32_unsuffixed(length);
+        quote! { Some(#length) }
     };
-    let none = || quote! { None };
-    let (min, max) = (length("minLength"), length("maxLength"));
-    let pattern = schema.get("pattern").and_then(Value::as_str);
+    let (min, max) = (length(schema, "minLength")?.map(some), length(schema, "maxLength")?.map(some));
+    let pattern = schema.text("pattern").map(|pattern| quote! { Some(#pattern.to_owned()) });
     if min.is_some() || max.is_some() || pattern.is_some() {
         code.import("schemars::schema::StringValidation");
-        let (min, max) = (min.unwrap_or_else(none), max.unwrap_or_else(none));
-        let pattern = pattern.map_or_else(none, |pattern| quote! { Some(#pattern.to_owned()) });
+        let [min, max, pattern] = [min, max, pattern].map(|field| field.unwrap_or_else(|| quote! { None }));
         fields.extend(quote! {
-            string: Some(Box::new(StringValidation {
-                min_length: #min,
-                max_length: #max,
-                pattern: #pattern,
-            })),
+            string: Some(Box::new(StringValidation { min_length: #min, max_length: #max, pattern: #pattern })),
         });
     }
     if let Some(items) = items {
         code.import("schemars::schema::ArrayValidation");
-        let mut array = quote! { items: Some(generator.subschema_for::<#items>().into()), };
-        for (key, name) in [("minItems", quote! { min_items }), ("maxItems", quote! { max_items })] {
-            array.extend(length(key).map(|length| quote! { #name: #length, }));
-        }
-        if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
-            array.extend(quote! { unique_items: Some(true), });
-        }
+        let min = length(schema, "minItems")?.map(some).map(|length| quote! { min_items: #length, });
+        let max = length(schema, "maxItems")?.map(some).map(|length| quote! { max_items: #length, });
+        let unique = schema.flag("uniqueItems").then(|| quote! { unique_items: Some(true), });
         fields.extend(quote! {
-            array: Some(Box::new(ArrayValidation { #array ..Default::default() })),
+            array: Some(Box::new(ArrayValidation {
+                items: Some(generator.subschema_for::<#items>().into()),
+                #min #max #unique
+                ..Default::default()
+            })),
         });
     }
-    fields
+    Ok(fields)
 }

@@ -1,7 +1,6 @@
-//! A file in the making: what it imports, its items, and what stands above them.
+//! A Rust file that is being written: its imports and its items.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -16,10 +15,12 @@ pub(super) struct Code {
     items: Vec<TokenStream>,
     /// The names of the types in it, and of those that it imports.
     taken: BTreeSet<String>,
+    /// The names of the items that were added once.
+    once: BTreeSet<&'static str>,
 }
 
 impl Code {
-    /// An empty file in which these names mean something already.
+    /// An empty file in which these names are in use.
     pub(super) fn with_taken(taken: BTreeSet<String>) -> Self {
         Self { taken, ..Self::default() }
     }
@@ -37,7 +38,7 @@ impl Code {
         self.taken.insert(name.to_owned());
     }
 
-    /// Adds what another one holds.
+    /// Adds the contents of another file.
     pub(super) fn extend(&mut self, other: Self) {
         self.uses.extend(other.uses);
         self.schemas.extend(other.schemas);
@@ -53,14 +54,14 @@ impl Code {
         self.items.push(item);
     }
 
-    /// Adds an item that many have use for, once.
-    pub(super) fn push_once(&mut self, name: &str, item: TokenStream) {
-        if self.taken.insert(name.to_owned()) {
+    /// Adds an item that several others use, once.
+    pub(super) fn push_once(&mut self, name: &'static str, item: TokenStream) {
+        if self.once.insert(name) {
             self.items.push(item);
         }
     }
 
-    /// The name, or one like it that is not taken yet.
+    /// This name, with a number if it is in use.
     pub(super) fn free(&mut self, name: &str) -> String {
         let mut free = name.to_owned();
         let mut number = 2;
@@ -72,14 +73,8 @@ impl Code {
     }
 
     /// The text, with an empty line between items.
-    pub(super) fn text(&self, essay: &str) -> Result<String, String> {
-        let mut text = String::new();
-        for line in essay.lines() {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{}", format!("//! {line}").trim_end());
-        }
-        text.push('\n');
-        text.push_str(&self.imports()?);
+    pub(super) fn text(&self, comment: &str) -> Result<String, String> {
+        let mut text = format!("//! {}\n\n{}", plain(comment), self.imports()?);
         for item in &self.items {
             text.push('\n');
             text.push_str(&formatted(item)?);
@@ -117,20 +112,29 @@ impl Code {
     }
 }
 
-/// Rust as people write it.
+/// Rust in the usual layout.
 pub(super) fn formatted(item: &TokenStream) -> Result<String, String> {
     let file = syn::parse2::<syn::File>(item.clone());
-    let file = file.map_err(|error| format!("what was made is no Rust: {error}: {item}"))?;
+    let file = file.map_err(|error| format!("the generated text is not Rust: {error}: {item}"))?;
     Ok(prettyplease::unparse(&file))
 }
 
-/// Comments for people: the first sentence of a description, or what there is to say without one.
+/// A doc comment: the first sentence of a description, or `otherwise`.
 pub(super) fn doc(description: Option<&str>, otherwise: &str) -> TokenStream {
     let text = description.map(str::trim).filter(|text| !text.is_empty()).unwrap_or(otherwise);
-    let paragraph: Vec<&str> =
-        text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
-    let paragraph = paragraph.join(" ");
-    let sentence = paragraph.split_inclusive(". ").next().unwrap_or_default().trim();
-    let comment = format!(" {sentence}");
+    let paragraph: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).collect();
+    let paragraph = plain(&paragraph.join(" "));
+    let sentence = paragraph.split_inclusive(". ").next().unwrap_or_default();
+    let comment = format!(" {}", sentence.trim());
     quote! { #[doc = #comment] }
+}
+
+/// Text for a comment of one line: without control characters and those that change the direction of text,
+/// which the compiler refuses.
+fn plain(text: &str) -> String {
+    let is_bidirectional = |character| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let words = text.split(|character: char| {
+        character.is_whitespace() || character.is_control() || is_bidirectional(character)
+    });
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }

@@ -1,16 +1,19 @@
-//! The command: load, compare names, make, print or write.
+//! The command: read document and code, then print or write what is missing.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::Scaffold;
-use crate::dropshot::served;
-use crate::dropshot::source::Sources;
-use crate::workspace::{own_spec, workspace};
 use contract::document::Document;
+use contract::finding::Finding;
+
+use super::Scaffold;
 use contract::report::{self, About, Format};
 
-/// What the command is asked to do.
+use crate::dropshot;
+use crate::dropshot::source::Sources;
+use crate::workspace::{own_spec, workspace};
+
+/// The options of the command.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
     /// Only this operation, and the schemas that it needs.
@@ -19,70 +22,89 @@ pub struct Arguments {
     /// The document to read, instead of the one in openapi/.
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
-    /// Write the files and add the lines, instead of printing them. Overwrites nothing.
+    /// Write the files and edit the existing ones, instead of printing them. Overwrites nothing.
     #[arg(long)]
     pub write: bool,
 }
 
-/// Runs the command.
+/// Runs the command. The exit status is 1 if something cannot be written, 2 if nothing can be read.
 pub fn run(arguments: &Arguments) -> ExitCode {
     match scaffold(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(exit) => exit,
         Err(problem) => {
-            if !problem.is_empty() {
-                anstream::eprintln!("error: {problem}");
-            }
+            anstream::eprintln!("error: {problem}");
             ExitCode::from(2)
         }
     }
 }
 
-fn scaffold(arguments: &Arguments) -> Result<(), String> {
+fn scaffold(arguments: &Arguments) -> Result<ExitCode, String> {
     let root = workspace();
-    let spec = arguments.spec.clone().unwrap_or_else(own_spec);
-    let document = Document::load(&spec).map_err(|unreadable| {
-        let finding = contract::finding::Finding::from(&unreadable);
-        let about = About { path: &unreadable.path, text: &unreadable.text, findings: &[finding] };
-        report::print(Format::Text, &[about], Sources::none(&root).shown(), "");
-        String::new()
-    })?;
-    let served =
-        served::document().map_err(|problem| format!("the code describes no interface: {problem}"))?;
     let sources = Sources::read(&root);
-    let made = Scaffold::of(&document, &served, &sources, arguments.operation.as_deref())?;
-    if arguments.write {
-        made.write(&root)?;
-        for (path, _) in &made.files {
-            println!("wrote {path}");
+    let document = match Document::load(&arguments.spec.clone().unwrap_or_else(own_spec)) {
+        Ok(document) => document,
+        Err(unreadable) => {
+            let findings = [Finding::from(&unreadable)];
+            let about = About { path: &unreadable.path, text: &unreadable.text, findings: &findings };
+            report::print(Format::Text, &[about], sources.shown(), "");
+            return Ok(ExitCode::from(2));
         }
-        for addition in &made.additions {
-            println!("added to {} {}:\n    {}", addition.path, addition.place, addition.lines.join("\n    "));
-        }
-        print!("{}", notes(&made));
-        println!("Now: cargo fmt --all && cargo xtask check");
-    } else {
-        print!("{}", printed(&made));
+    };
+    let code = dropshot::document()?;
+    let made = Scaffold::of(&document, &code, &sources, arguments.operation.as_deref())?;
+    let about = About { path: &document.path, text: &document.text, findings: &made.errors };
+    report::print(Format::Text, &[about], sources.shown(), "");
+    match arguments.write {
+        true => print!("{}", written(&made, &made.write(&root)?)),
+        false => print!("{}", printed(&made)),
     }
-    Ok(())
+    Ok(if made.errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// All of it as text, each part under a comment that says where it belongs.
-fn printed(made: &Scaffold) -> String {
-    if made.files.is_empty() && made.notes.is_empty() {
-        return "// The code has every operation and schema that the document has.\n".to_owned();
+impl Scaffold {
+    fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.errors.is_empty()
     }
-    let mut text = notes(made);
+}
+
+const COMPLETE: &str = "The code has everything that was asked for; there is nothing to write.\n";
+
+/// What was written, and what is left to do.
+fn written(made: &Scaffold, changed: &[String]) -> String {
+    if made.is_empty() || (changed.is_empty() && made.errors.is_empty()) {
+        return COMPLETE.to_owned();
+    }
+    let mut text = String::new();
+    for path in changed {
+        let is_new = made.files.iter().any(|(new, _)| new == path);
+        text.push_str(&format!("{} {path}\n", if is_new { "wrote " } else { "edited" }));
+    }
+    text + &steps(made, "")
+}
+
+/// Everything as text, each part below a comment that names its file and place.
+fn printed(made: &Scaffold) -> String {
+    if made.is_empty() {
+        return format!("// {COMPLETE}");
+    }
+    let mut text = String::new();
     for (path, file) in &made.files {
-        text.push_str(&format!("// ──── {path} (new)\n{file}\n"));
+        text.push_str(&format!("// ---- new file {path}\n{file}\n"));
     }
     for addition in &made.additions {
         let lines = addition.lines.join("\n");
-        text.push_str(&format!("// ──── {}, {}\n{lines}\n\n", addition.path, addition.place));
+        text.push_str(&format!("// ---- {}, {}\n{lines}\n\n", addition.path, addition.place));
     }
-    text.push_str("// Then: cargo fmt --all && cargo xtask check\n");
-    text
+    text + &steps(made, "// ")
 }
 
-fn notes(made: &Scaffold) -> String {
-    made.notes.iter().map(|note| format!("// NOTE {note}\n")).collect()
+fn steps(made: &Scaffold, prefix: &str) -> String {
+    if made.files.is_empty() {
+        return String::new();
+    }
+    let first = "Run `cargo fmt --all`.".to_owned();
+    let last = "Run `cargo xtask check` and `cargo test`.".to_owned();
+    let steps = std::iter::once(&first).chain(&made.steps).chain([&last]).enumerate();
+    let lines = steps.map(|(number, step)| format!("{prefix}  {}. {step}\n", number + 1));
+    format!("{prefix}Left to do by hand, in this order:\n{}", lines.collect::<String>())
 }

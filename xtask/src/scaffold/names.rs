@@ -1,7 +1,15 @@
-//! Names of Rust out of names of the wire, which may be anything.
+//! Names in Rust for names in the document, which may be any text.
 
 use heck::{ToPascalCase, ToSnakeCase};
 use proc_macro2::{Ident, Span};
+
+/// Names of types that generated code imports or defines itself, or that the prelude has.
+pub(super) const RESERVED: &str = "Answer ArrayValidation BTreeMap Box Call Code Default Deserialize Deserializer \
+    Display FromStr HttpResponseAccepted HttpResponseCreated HttpResponseDeleted HttpResponseHeaders \
+    HttpResponseOk HttpResponseUpdatedNoContent InstanceType Json JsonSchema Map None Nullable \
+    NumberValidation Ok Option Path PhantomData Query Refusal Refuses RequestContext Result Schema \
+    SchemaGenerator SchemaObject Serialize Serializer Service Some StoreError String StringValidation Unnamed \
+    Value Vec";
 
 /// The name of a field, function or module.
 pub(super) fn snake(wire: &str) -> Ident {
@@ -13,7 +21,7 @@ pub(super) fn pascal(wire: &str) -> Ident {
     ident(&begun(&ascii(&wire.to_pascal_case()), "N"))
 }
 
-/// The variants of an enum of words, one for each: those that would be alike are numbered.
+/// The variants of an enum, one for each string. Equal names are numbered.
 pub(super) fn variants<'w>(words: impl Iterator<Item = &'w str>) -> Vec<Ident> {
     let mut variants: Vec<Ident> = Vec::new();
     for word in words {
@@ -21,7 +29,8 @@ pub(super) fn variants<'w>(words: impl Iterator<Item = &'w str>) -> Vec<Ident> {
         let mut variant = wanted.clone();
         let mut number = 2;
         while variants.contains(&variant) {
-            variant = Ident::new(&format!("{}{number}", bare(&wanted)), Span::call_site());
+            variant =
+                Ident::new(&format!("{}{number}", bare(&wanted).trim_end_matches('_')), Span::call_site());
             number += 1;
         }
         variants.push(variant);
@@ -29,13 +38,14 @@ pub(super) fn variants<'w>(words: impl Iterator<Item = &'w str>) -> Vec<Ident> {
     variants
 }
 
-/// `None` if no file can be called so.
+/// The name of a module and its file. `None` if it would be a keyword, or hide a crate that files import.
 pub(super) fn file(wire: &str) -> Option<String> {
     let name = ascii(&wire.to_snake_case());
-    (!name.is_empty() && syn::parse_str::<Ident>(&name).is_ok()).then_some(name)
+    let hides = ["dropshot", "schemars", "serde", "serde_json", "std", "core"].contains(&name.as_str());
+    (!hides && syn::parse_str::<Ident>(&name).is_ok()).then_some(name)
 }
 
-/// The name that serde makes of a field's under `rename_all = "camelCase"`.
+/// The name that serde gives to a field under `rename_all = "camelCase"`.
 pub(super) fn camel(field: &str) -> String {
     let mut camel = String::with_capacity(field.len());
     let mut upper = false;
@@ -55,13 +65,13 @@ pub(super) fn camel(field: &str) -> String {
     camel
 }
 
-/// The text of a name, without the `r#` that makes a keyword one.
+/// The text of a name, without the `r#` of a raw identifier.
 pub(super) fn bare(name: &Ident) -> String {
     let name = name.to_string();
     name.strip_prefix("r#").unwrap_or(&name).to_owned()
 }
 
-/// Letters and digits that need no thought in Rust.
+/// Only the ASCII letters, digits and underscores.
 fn ascii(name: &str) -> String {
     name.chars().filter(|character| character.is_ascii_alphanumeric() || *character == '_').collect()
 }
@@ -76,7 +86,7 @@ fn begun(name: &str, with: &str) -> String {
 fn ident(name: &str) -> Ident {
     match syn::parse_str::<Ident>(name) {
         Ok(ident) => ident,
-        // A keyword. Those that cannot be raw are rare enough for an ugly name.
+        // A keyword. These cannot be raw identifiers.
         Err(_) if ["self", "Self", "super", "crate", "_"].contains(&name) => {
             Ident::new(&format!("{name}_"), Span::call_site())
         }

@@ -1,14 +1,16 @@
-//! A type of its own for a scalar or a list that not every value may be.
+//! A type of its own for a scalar or a list whose values are checked.
 
-use proc_macro2::{Ident, TokenStream};
+use contract::document::{Node, Value};
+use contract::openapi::Schema;
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
-use serde_json::Value;
 
 use super::bounds::{self, Bounds};
 use super::code::doc;
-use super::types::{Place, Rust, Types, only_bounds};
+use super::refused::{Refuse, Refused};
+use super::types::{Place, Rust, Types, only};
 
-/// What is inside.
+/// The field of the type.
 pub(super) enum Inner {
     Boolean,
     /// `i32` or `i64`.
@@ -20,21 +22,20 @@ pub(super) enum Inner {
 }
 
 impl Inner {
-    pub(super) fn of_integer(schema: &Value) -> Self {
-        let small = schema.get("format").and_then(Value::as_str) == Some("int32");
-        Self::Integer(if small {
-            quote! { i32 }
-        } else {
-            quote! { i64 }
-        })
-    }
-
-    pub(super) fn of_number(schema: &Value) -> Self {
-        let small = schema.get("format").and_then(Value::as_str) == Some("float");
-        Self::Number(if small {
-            quote! { f32 }
-        } else {
-            quote! { f64 }
+    /// The field for a schema that is neither an array nor an object.
+    pub(super) fn of_scalar(schema: Schema<'_>) -> Result<Self, Refused> {
+        Ok(match (schema.type_name(), schema.format()) {
+            (Some("boolean"), _) => Self::Boolean,
+            (Some("integer"), Some("int32")) => Self::Integer(quote! { i32 }),
+            (Some("integer"), None | Some("int64")) => Self::Integer(quote! { i64 }),
+            (Some("number"), Some("float")) => Self::Number(quote! { f32 }),
+            (Some("number"), None | Some("double")) => Self::Number(quote! { f64 }),
+            (Some("string"), _) => Self::Text,
+            _ => {
+                return Err(
+                    schema.refused_at("format", "no type of Rust is known for this `type` and `format`")
+                );
+            }
         })
     }
 
@@ -43,10 +44,7 @@ impl Inner {
             Self::Boolean => quote! { bool },
             Self::Integer(kind) | Self::Number(kind) => kind.clone(),
             Self::Text => quote! { String },
-            Self::List(item) => {
-                let item = &item.value;
-                quote! { Vec<#item> }
-            }
+            Self::List(Rust { value, .. }) => quote! { Vec<#value> },
         }
     }
 
@@ -60,99 +58,170 @@ impl Inner {
         }
     }
 
-    fn bounds(&self, schema: &Value) -> Result<Bounds, String> {
+    fn bounds(&self, schema: Schema<'_>) -> Result<Bounds, Refused> {
+        let numbers =
+            ["format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"].as_slice();
+        let known = match self {
+            Self::Boolean => &[],
+            Self::Integer(_) | Self::Number(_) => numbers,
+            Self::Text => &["format", "minLength", "maxLength", "pattern"],
+            Self::List(_) => &["items", "minItems", "maxItems", "uniqueItems"],
+        };
+        only(schema, known)?;
         match self {
-            Self::Boolean => Ok(Bounds {
-                before: TokenStream::new(),
-                conditions: Vec::new(),
-                message: "must be true or false".to_owned(),
-                unchecked: Vec::new(),
-            }),
-            Self::Integer(_) => Bounds::of_number(schema, true),
-            Self::Number(_) => Bounds::of_number(schema, false),
+            Self::Boolean => Ok(Bounds { message: "must be true or false".to_owned(), ..Bounds::default() }),
+            Self::Integer(_) | Self::Number(_) => Bounds::of_number(schema, self),
             Self::Text => Bounds::of_text(schema),
             Self::List(_) => Bounds::of_list(schema),
         }
     }
+
+    fn is_small(&self) -> bool {
+        matches!(self, Self::Integer(kind) | Self::Number(kind) if kind.to_string().ends_with("32"))
+    }
+
+    /// Whether a number is the least or the greatest of the type.
+    pub(super) fn is_extreme(&self, value: f64) -> bool {
+        let (least, greatest) = match (self, self.is_small()) {
+            (Self::Integer(_), true) => (f64::from(i32::MIN), f64::from(i32::MAX)),
+            // The greatest cannot be written as floating point.
+            (Self::Integer(_), false) => (i64::MIN as f64, f64::INFINITY),
+            _ => return false,
+        };
+        value == least || value == greatest
+    }
+
+    /// A keyword of the schema as a literal of this type.
+    pub(super) fn literal(&self, schema: Schema<'_>, keyword: &str) -> Result<TokenStream, Refused> {
+        let Some(node) = schema.get(keyword) else {
+            return Err(schema.refused(format!("it needs `{keyword}`")));
+        };
+        let shown = node.to_json();
+        let wrong =
+            || schema.refused_at(keyword, format!("`{shown}` has no exact form in Rust and in schemars"));
+        // schemars keeps bounds as floating point.
+        let exact = |value: i64| {
+            (keyword == "default" || (value as f64) as i128 == i128::from(value)).then_some(value)
+        };
+        let small = |value: i64| !self.is_small() || i32::try_from(value).is_ok();
+        let literal = match (self, &node.value) {
+            (Self::Boolean, Value::Bool(value)) => return Ok(quote! { #value }),
+            (Self::Text, Value::String(text)) => return Ok(quote! { #text.to_owned() }),
+            (Self::List(_), Value::Sequence(items)) if items.is_empty() => return Ok(quote! { Vec::new() }),
+            (Self::Integer(_), Value::Number(_)) => {
+                let value = shown.as_i64().or_else(|| {
+                    let whole = shown.as_f64().filter(|value| value.fract() == 0.0 && value.abs() < 1e15);
+                    whole.map(|value| value as i64)
+                });
+                Literal::i64_unsuffixed(
+                    value.and_then(exact).filter(|value| small(*value)).ok_or_else(wrong)?,
+                )
+            }
+            (Self::Number(_), Value::Number(_)) => {
+                let value = shown.as_f64().ok_or_else(wrong)?;
+                let rounded = value as f32;
+                match self.is_small() {
+                    true if !rounded.is_finite() => return Err(wrong()),
+                    // serde_json would write the digits of the rounded number.
+                    true if keyword == "default" && f64::from(rounded) != value => return Err(wrong()),
+                    true => Literal::f32_unsuffixed(rounded),
+                    false => Literal::f64_unsuffixed(value),
+                }
+            }
+            _ => return Err(wrong()),
+        };
+        Ok(quote! { #literal })
+    }
 }
 
-/// A newtype to be.
+/// Whether a list of such items implements `Serialize` even if only requests contain it.
+pub(super) fn has_serializable_items(list: Schema<'_>) -> bool {
+    let is_scalar = |item: Schema<'_>| {
+        !item.is_reference() && !matches!(item.type_name(), None | Some("array" | "object"))
+    };
+    list.items().is_none_or(is_scalar)
+}
+
+/// A newtype.
 pub(super) struct Newtype<'n> {
     pub(super) name: Ident,
     pub(super) inner: &'n Inner,
-    pub(super) schema: &'n Value,
+    pub(super) schema: Schema<'n>,
     /// Its name in the document, if it has one there.
     pub(super) wire: Option<&'n str>,
-    /// Its value when it is left out, for a parameter.
-    pub(super) default: Option<&'n Value>,
+    /// The `default` of a parameter.
+    pub(super) default: Option<&'n Node>,
 }
 
 impl Newtype<'_> {
     /// Adds the type with all that it implements.
-    pub(super) fn make(&self, types: &mut Types<'_>) -> Result<(), String> {
-        only_bounds(self.schema, &["items"])?;
+    pub(super) fn make(&self, types: &mut Types<'_>) -> Result<(), Refused> {
         let bounds = self.inner.bounds(self.schema)?;
-        types.unchecked(&self.name, &bounds);
+        if types.read && !bounds.unchecked.is_empty() {
+            types.notes.push(format!("let `{}` check {}", self.name, bounds.unchecked.join(" and ")));
+        }
         self.definition(types, &bounds);
-        if let Some(default) = self.default {
-            self.default(types, default)?;
+        if self.default.is_some() {
+            let (name, value) = (&self.name, self.inner.literal(self.schema, "default")?);
+            types.code.push(quote! {
+                impl Default for #name {
+                    fn default() -> Self {
+                        Self(#value)
+                    }
+                }
+            });
         }
         if types.read {
             self.reading(types, &bounds);
         }
-        self.describing(types);
-        Ok(())
+        self.describing(types)
     }
 
     fn definition(&self, types: &mut Types<'_>, bounds: &Bounds) {
-        let description = self.schema.get("description").and_then(Value::as_str);
         let otherwise = match bounds.conditions.is_empty() {
             true => format!("`{}`.", self.name),
-            false => format!("It {}.", bounds.message),
+            false => format!("A value that {}.", bounds.message),
         };
-        let comment = doc(description, &otherwise);
+        let comment = doc(self.schema.text("description"), &otherwise);
         let (name, value, visible) = (&self.name, self.inner.value(), types.visible.clone());
-        if types.place == Place::Json {
-            types.code.import("serde::Serialize");
-            types.code.push(quote! {
-                #comment
-                #[derive(Clone, Debug, PartialEq, Serialize)]
-                #visible struct #name(pub #value);
-            });
-            return;
-        }
-        // Private to its module, so somebody must read what is in it.
-        let (derives, expected) = match types.place {
-            Place::Header => {
-                types.code.import("serde::Serialize");
-                (quote! { #[derive(Debug, Serialize)] }, TokenStream::new())
-            }
-            // Its schema reads the default.
-            _ if self.default.is_some() => (quote! { #[derive(Debug)] }, TokenStream::new()),
-            _ => (
-                quote! { #[derive(Debug)] },
-                quote! { #[expect(dead_code, reason = "scaffolding: the behaviour will read it")] },
-            ),
-        };
-        types.code.push(quote! { #comment #derives #expected struct #name(#value); });
-    }
-
-    fn default(&self, types: &mut Types<'_>, default: &Value) -> Result<(), String> {
-        let value = match (self.inner, default) {
-            (Inner::Boolean, Value::Bool(value)) => quote! { #value },
-            (Inner::Integer(_) | Inner::Number(_), Value::Number(_)) => number(self.inner, default)?,
-            (Inner::Text, Value::String(text)) => quote! { #text.to_owned() },
-            _ => return Err(format!("`default: {default}` is not of the schema's type")),
-        };
-        let name = &self.name;
-        types.code.push(quote! {
-            impl Default for #name {
-                fn default() -> Self {
-                    Self(#value)
+        let item = match types.place {
+            Place::Json => {
+                let writes = (types.written || has_serializable_items(self.schema)).then(|| {
+                    types.code.import("serde::Serialize");
+                    quote! { , Serialize }
+                });
+                quote! {
+                    #comment
+                    #[derive(Clone, Debug, PartialEq #writes)]
+                    #visible struct #name(#visible #value);
                 }
             }
-        });
-        Ok(())
+            Place::Header => {
+                types.code.import_all(&["serde::Serialize", "serde::Serializer"]);
+                quote! {
+                    #comment
+                    struct #name(#value);
+
+                    // dropshot writes only strings into headers.
+                    impl Serialize for #name {
+                        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                            serializer.collect_str(&self.0)
+                        }
+                    }
+                }
+            }
+            // The schema of a default reads the field.
+            Place::Text if self.default.is_some() => {
+                quote! { #comment #[derive(Debug)] struct #name(#value); }
+            }
+            Place::Text => quote! {
+                #comment
+                #[derive(Debug)]
+                #[expect(dead_code, reason = "scaffolding: the operation will read the field")]
+                struct #name(#value);
+            },
+        };
+        types.code.push(item);
     }
 
     fn reading(&self, types: &mut Types<'_>, bounds: &Bounds) {
@@ -160,29 +229,28 @@ impl Newtype<'_> {
         let (name, value, message) = (&self.name, self.inner.value(), &bounds.message);
         let from_text = types.place != Place::Json && !matches!(self.inner, Inner::Text);
         let wrong = quote! { || D::Error::custom(#message) };
+        let filter = match self.inner {
+            // `+1` and `01` are other spellings of an integer.
+            Inner::Integer(_) => quote! { .filter(|value| value.to_string() == text) },
+            Inner::Number(_) => quote! { .filter(|value| value.is_finite()) },
+            _ => TokenStream::new(),
+        };
         let read = match self.inner {
-            // The one spelling of an integer: neither `+1` nor `01`.
-            Inner::Integer(_) if from_text => quote! {
-                let text = String::deserialize(deserializer)?;
-                let value: Option<#value> = text.parse().ok();
-                let value = value.filter(|value| value.to_string() == text).ok_or_else(#wrong)?;
-            },
-            Inner::Number(_) if from_text => quote! {
-                let text = String::deserialize(deserializer)?;
-                let value: Option<#value> = text.parse().ok();
-                let value = value.filter(|value| value.is_finite()).ok_or_else(#wrong)?;
-            },
             _ if from_text => quote! {
                 let text = String::deserialize(deserializer)?;
-                let value: #value = text.parse().map_err(|_| D::Error::custom(#message))?;
+                let value: Option<#value> = text.parse().ok();
+                let value = value #filter .ok_or_else(#wrong)?;
             },
             Inner::List(_) => quote! { let value = Vec::deserialize(deserializer)?; },
             _ => quote! { let value = #value::deserialize(deserializer)?; },
         };
         let (before, conditions) = (&bounds.before, &bounds.conditions);
-        let check = match conditions.is_empty() {
-            true => quote! { Ok(Self(value)) },
+        let body = match conditions.is_empty() {
+            true if from_text => quote! { #read Ok(Self(value)) },
+            true => quote! { Deserialize::deserialize(deserializer).map(Self) },
             false => quote! {
+                #read
+                #before
                 if #(#conditions)&&* { Ok(Self(value)) } else { Err(D::Error::custom(#message)) }
             },
         };
@@ -191,16 +259,12 @@ impl Newtype<'_> {
         }
         types.code.push(quote! {
             impl<'de> Deserialize<'de> for #name {
-                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                    #read
-                    #before
-                    #check
-                }
+                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> { #body }
             }
         });
     }
 
-    fn describing(&self, types: &mut Types<'_>) {
+    fn describing(&self, types: &mut Types<'_>) -> Result<(), Refused> {
         types.code.import_all(&["schemars::JsonSchema", "schemars::r#gen::SchemaGenerator"]);
         types.code.import_all(&["schemars::schema::InstanceType", "schemars::schema::Schema"]);
         types.code.import("schemars::schema::SchemaObject");
@@ -211,23 +275,20 @@ impl Newtype<'_> {
             _ => None,
         };
         let default = self.default.map(|_| quote! { Self::default().0 });
-        let fields = bounds::schema_fields(&mut types.code, self.schema, items.as_ref(), default.as_ref());
+        let fields = bounds::schema_fields(&mut types.code, self.schema, items.as_ref(), default.as_ref())?;
         let generator = if items.is_some() {
             quote! { generator }
         } else {
             quote! { _ }
         };
-        let referenceable = match self.wire {
-            Some(_) => TokenStream::new(),
-            None => quote! { fn is_referenceable() -> bool { false } },
-        };
+        let inline = self.wire.is_none().then(|| quote! { fn is_referenceable() -> bool { false } });
         types.code.push(quote! {
             impl JsonSchema for #name {
                 fn schema_name() -> String {
                     #wire.to_owned()
                 }
 
-                #referenceable
+                #inline
 
                 fn json_schema(#generator: &mut SchemaGenerator) -> Schema {
                     Schema::Object(SchemaObject {
@@ -238,19 +299,6 @@ impl Newtype<'_> {
                 }
             }
         });
+        Ok(())
     }
-}
-
-fn number(inner: &Inner, value: &Value) -> Result<TokenStream, String> {
-    let wrong = || format!("`default: {value}` is not of the schema's type");
-    Ok(match inner {
-        Inner::Integer(_) => {
-            let value = proc_macro2::Literal::i64_unsuffixed(value.as_i64().ok_or_else(wrong)?);
-            quote! { #value }
-        }
-        _ => {
-            let value = proc_macro2::Literal::f64_unsuffixed(value.as_f64().ok_or_else(wrong)?);
-            quote! { #value }
-        }
-    })
 }

@@ -1,14 +1,14 @@
-//! Paths that dropshot cannot route side by side: it refuses them when the service starts, and no sooner.
+//! Paths that dropshot cannot route side by side. dropshot itself refuses them only when the service starts.
 
-/// Why `path` cannot stand beside `other`, if it cannot.
+/// Why dropshot cannot route `path` and `other`, if it cannot.
 pub(super) fn clash(path: &str, other: &str) -> Option<String> {
     let (mine, theirs) = path.split('/').zip(other.split('/')).find(|(mine, theirs)| mine != theirs)?;
     match (is_parameter(mine), is_parameter(theirs)) {
         (false, false) => None,
         (true, true) => Some(format!(
-            "dropshot wants one name for the parameter that `{mine}` is here and `{theirs}` in {other}"
+            "dropshot requires one name for the parameter that is `{mine}` here and `{theirs}` in {other}"
         )),
-        _ => Some(format!("dropshot routes no `{mine}` where {other} has `{theirs}`")),
+        _ => Some(format!("dropshot cannot route `{mine}` here, where {other} has `{theirs}`")),
     }
 }
 
@@ -21,7 +21,7 @@ mod tests {
     use super::clash;
 
     #[test]
-    fn a_parameter_stands_alone_and_has_one_name() {
+    fn a_parameter_excludes_other_segments_and_has_one_name() {
         for (path, other) in
             [("/toys/counts", "/toys/{toyId}"), ("/{kind}/all", "/toys/all"), ("/toys/{id}", "/toys/{toyId}")]
         {
@@ -31,7 +31,7 @@ mod tests {
     }
 
     #[test]
-    fn others_do_not_clash() {
+    fn other_paths_do_not_clash() {
         for (path, other) in [
             ("/toys", "/toys/{toyId}"),
             ("/toys/{toyId}/parts", "/toys/{toyId}"),

@@ -1,65 +1,131 @@
-//! Values that a schema allows, for the test of an operation.
+//! A request that the document allows, for the test of an operation.
 
-use serde_json::{Map, Value, json};
+use contract::document::Node;
+use contract::openapi::{Object, Operation, Schema};
+use serde_json::{Value, json};
 
-use super::types::{Scope, only_member};
+use super::bounds::number;
+use super::types::only_member;
 
-/// How deep a made-up value may be.
+/// How deep a derived value may be nested.
 const MAX_DEPTH: usize = 8;
 
-/// The example of a media type, or one made up from its schema.
-pub(super) fn of_media(scope: &Scope<'_>, media: &Value, schema: &Value) -> Value {
-    let examples = media.get("examples").and_then(Value::as_object);
-    let named = examples.and_then(|examples| scope.resolve(examples.values().next()?).get("value").cloned());
-    media.get("example").cloned().or(named).unwrap_or_else(|| of_schema(scope, schema, 0))
+/// Path, query and body of a request.
+pub(super) struct Request {
+    pub(super) target: String,
+    pub(super) body: Option<Value>,
 }
 
-/// The example of a parameter, or a value made up from its schema.
-pub(super) fn of_parameter(scope: &Scope<'_>, parameter: &Value, schema: &Value) -> Value {
-    parameter.get("example").cloned().unwrap_or_else(|| of_schema(scope, schema, 0))
+/// A request from the examples of the document, or values derived from its schemas.
+///
+/// # Errors
+/// The parameter or body for which no value can be derived, with the reason.
+pub(super) fn request(operation: Operation<'_>) -> Result<Request, String> {
+    let mut target = operation.path().to_owned();
+    let mut separator = '?';
+    for parameter in operation.parameters() {
+        let needs = || format!("parameter `{}`", parameter.name());
+        let Some(schema) = parameter.schema().filter(|_| parameter.is_required()) else { continue };
+        let value = of_example(*parameter, schema).map_err(|reason| format!("{}: {reason}", needs()))?;
+        let text = encoded(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        if parameter.location() == "path" {
+            target = target.replace(&format!("{{{}}}", parameter.name()), &text);
+        } else {
+            target.push_str(&format!("{separator}{}={text}", encoded(parameter.name())));
+            separator = '&';
+        }
+    }
+    let media = operation.request_body().and_then(|body| body.content().next());
+    let body = media.and_then(|media| Some(of_example(*media, media.schema()?)));
+    let body = body.transpose().map_err(|reason| format!("request body: {reason}"))?;
+    Ok(Request { target, body })
 }
 
-fn of_schema(scope: &Scope<'_>, schema: &Value, depth: usize) -> Value {
-    let schema = scope.resolve(only_member(schema));
-    let said = ["example", "default"].iter().find_map(|keyword| schema.get(*keyword));
-    let first = schema.get("enum").and_then(|words| words.get(0));
-    if let Some(said) = said.or(first) {
-        return said.clone();
+/// The example of a parameter or a media type, or a value derived from its schema.
+fn of_example(object: Object<'_>, schema: Schema<'_>) -> Result<Value, String> {
+    let named = object.resolved_children("examples").find_map(|example| example.get("value"));
+    match object.get("example").or(named) {
+        Some(example) => Ok(example.to_json()),
+        None => of_schema(schema, 0),
+    }
+}
+
+fn of_schema(schema: Schema<'_>, depth: usize) -> Result<Value, String> {
+    let Some(schema) = only_member(schema).resolved().map(only_member) else { return Ok(Value::Null) };
+    let first = schema.get("enum").and_then(|values| values.items().first());
+    if let Some(said) = schema.get("example").or(schema.get("default")).or(first) {
+        return Ok(said.to_json());
     }
     if depth == MAX_DEPTH {
-        return Value::Null;
+        return Err("its schema is nested too deep to derive an example".to_owned());
     }
-    let number = |key: &str| schema.get(key).and_then(Value::as_u64);
-    match schema.get("type").and_then(Value::as_str) {
-        Some("boolean") => json!(true),
-        Some("integer") => schema.get("minimum").cloned().unwrap_or_else(|| json!(1)),
-        Some("number") => schema.get("minimum").cloned().unwrap_or_else(|| json!(1.5)),
+    match schema.type_name() {
+        Some("boolean") => Ok(json!(true)),
+        Some("integer" | "number") => of_number(schema),
         Some("array") => {
-            let least = number("minItems").unwrap_or(1).min(100);
-            let item = schema.get("items").map(|items| of_schema(scope, items, depth + 1));
-            Value::Array((0..least).map(|_| item.clone().unwrap_or_default()).collect())
+            let least = schema.get("minItems").and_then(number).unwrap_or_default().min(100.0) as usize;
+            if least > 1 && schema.flag("uniqueItems") {
+                return Err("several different items cannot be derived from `uniqueItems`".to_owned());
+            }
+            let item = schema.items().filter(|_| least > 0).map(|items| of_schema(items, depth + 1));
+            Ok(item.transpose()?.map(|item| vec![item; least]).unwrap_or_default().into())
         }
         Some("object") => {
-            let nothing = Map::new();
-            let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
-            let all = properties
-                .iter()
-                .map(|(name, property)| (name.clone(), of_schema(scope, property, depth + 1)));
-            Value::Object(all.collect())
+            let required: Vec<&str> = schema.required().collect();
+            let needed = schema.properties().filter(|(name, _)| required.contains(name));
+            needed.map(|(name, property)| Ok((name.to_owned(), of_schema(property, depth + 1)?))).collect()
         }
-        _ => match schema.get("format").and_then(Value::as_str) {
-            Some("date-time") => json!("2026-11-21T00:00:00Z"),
-            Some("date") => json!("2026-11-21"),
-            Some("uuid") => json!("1f0c6b7e-5f0e-4b8e-9a55-3d8f6f6b7c11"),
-            _ => json!(
-                "a".repeat(usize::try_from(number("minLength").unwrap_or(1).clamp(1, 1000)).unwrap_or(1))
-            ),
-        },
+        _ => of_text(schema),
     }
+}
+
+fn of_number(schema: Schema<'_>) -> Result<Value, String> {
+    let (least, most) = (schema.get("minimum"), schema.get("maximum"));
+    let step = schema.get("multipleOf").and_then(number).unwrap_or(1.0);
+    let bound = |node: Option<&Node>| node.and_then(number);
+    let start = match (bound(least), bound(most)) {
+        (Some(least), _) if schema.flag("exclusiveMinimum") => (least / step).floor() * step + step,
+        (Some(least), _) => (least / step).ceil() * step,
+        (None, Some(most)) if schema.flag("exclusiveMaximum") => (most / step).ceil() * step - step,
+        (None, Some(most)) => (most / step).floor() * step,
+        (None, None) => step,
+    };
+    let fits =
+        bound(most).is_none_or(|most| start < most || (start == most && !schema.flag("exclusiveMaximum")));
+    match (fits, bound(least), schema.type_name()) {
+        (true, _, Some("integer")) => Ok(json!(start as i64)),
+        (true, ..) => Ok(json!(start)),
+        (false, Some(least), Some("number"))
+            if !schema.flag("exclusiveMinimum") && !schema.has("multipleOf") =>
+        {
+            Ok(json!(least))
+        }
+        _ => Err("no number can be derived from its bounds".to_owned()),
+    }
+}
+
+fn of_text(schema: Schema<'_>) -> Result<Value, String> {
+    let length = |key: &str| schema.get(key).and_then(number);
+    let known = match schema.format() {
+        Some("date-time") => Some("2026-11-21T00:00:00Z"),
+        Some("date") => Some("2026-11-21"),
+        Some("uuid") => Some("1f0c6b7e-5f0e-4b8e-9a55-3d8f6f6b7c11"),
+        Some("email") => Some("someone@example.com"),
+        Some("uri") => Some("https://example.com/"),
+        None | Some("password" | "byte" | "binary") => None,
+        Some(format) => return Err(format!("no text can be derived from `format: {format}`")),
+    };
+    if schema.has("pattern") {
+        return Err("no text can be derived from its `pattern`".to_owned());
+    }
+    let most = length("maxLength").unwrap_or(1.0).min(4.0);
+    let text = known
+        .map_or_else(|| "a".repeat(length("minLength").unwrap_or(most).min(1000.0) as usize), str::to_owned);
+    Ok(text.into())
 }
 
 /// Percent-encoded for a path or a query (RFC 3986, section 2.1).
-pub(super) fn encoded(text: &str) -> String {
+fn encoded(text: &str) -> String {
     let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     text.bytes()
         .map(|byte| if unreserved(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })

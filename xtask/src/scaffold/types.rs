@@ -1,23 +1,24 @@
-//! Types for schemas, such that dropshot describes them by the very schema that they are made from.
+//! Types for schemas, for which dropshot writes the schemas that they are made from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use contract::document::Node;
+use contract::openapi::{Additional, Id, Schema};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
-use serde_json::Value;
 
-use super::bounds::{self, Bounds};
 use super::code::{Code, doc};
+use super::missing::component;
 use super::newtype::{Inner, Newtype};
+use super::refused::{Refuse, Refused};
 use super::{fields, names};
 use crate::dropshot::source::{SchemaType, Sources};
 
-/// What types can be made of.
+/// The types that schemas can refer to.
 pub(super) struct Scope<'a> {
-    pub(super) document: &'a Value,
     pub(super) sources: &'a Sources,
-    /// The schemas that the code lacks, with the types that they become.
-    pub(super) new: BTreeMap<String, SchemaType>,
+    /// The types that are written for schemas that the code lacks.
+    pub(super) new: BTreeMap<&'a str, SchemaType>,
 }
 
 impl Scope<'_> {
@@ -25,45 +26,25 @@ impl Scope<'_> {
     pub(super) fn named(&self, name: &str) -> Option<SchemaType> {
         self.new.get(name).cloned().or_else(|| self.sources.schema(name))
     }
-
-    /// What a reference stands for. One that leads nowhere stands for itself: the check tells of it.
-    pub(super) fn resolve<'v>(&'v self, value: &'v Value) -> &'v Value {
-        let mut value = value;
-        // No sound document has longer chains.
-        for _ in 0..100 {
-            let reference = value.get("$ref").and_then(Value::as_str).and_then(|it| it.strip_prefix('#'));
-            match reference.and_then(|pointer| self.document.pointer(pointer)) {
-                Some(target) => value = target,
-                None => break,
-            }
-        }
-        value
-    }
-
-    fn schema(&self, name: &str) -> Option<&Value> {
-        self.document.get("components")?.get("schemas")?.get(name)
-    }
 }
 
-/// Where a value is written.
+/// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// In a JSON body.
     Json,
-    /// In the path, read by dropshot.
-    Path,
-    /// In the query, read as text.
-    Query,
-    /// In a header of an answer.
+    /// As text, in the path or the query.
+    Text,
+    /// As text, in a header of a response.
     Header,
 }
 
-/// A type in the making.
+/// A type.
 #[derive(Clone)]
 pub(super) struct Rust {
     /// The type of the value.
     pub(super) value: TokenStream,
-    /// The type that describes it, if that is another one.
+    /// The type that describes it to schemars, if that is another one.
     pub(super) schema: Option<TokenStream>,
 }
 
@@ -77,152 +58,140 @@ impl Rust {
         self.schema.clone().unwrap_or_else(|| self.value.clone())
     }
 
-    fn map(&self, wrap: impl Fn(&TokenStream) -> TokenStream) -> Self {
+    pub(super) fn map(&self, wrap: impl Fn(&TokenStream) -> TokenStream) -> Self {
         Self { value: wrap(&self.value), schema: self.schema.as_ref().map(&wrap) }
     }
 }
 
-/// Makes types into a file.
+/// Writes types into a file.
 pub(super) struct Types<'a> {
     pub(super) scope: &'a Scope<'a>,
     pub(super) code: Code,
     pub(super) place: Place,
-    /// Whether requests hold it.
+    /// Whether requests contain it.
     pub(super) read: bool,
-    /// Whether answers hold it.
+    /// Whether responses contain it.
     pub(super) written: bool,
-    /// Who sees the types: `pub` or `pub(super)`.
+    /// The visibility of the types: `pub` or `pub(super)`.
     pub(super) visible: TokenStream,
-    /// The schema that they are made for, if it has a name.
-    pub(super) current: Option<String>,
-    /// The types that others can see.
+    /// The component that they are written for, if there is one.
+    pub(super) current: Option<Id>,
+    /// The types for other modules.
     pub(super) made: Vec<String>,
-    /// What the types do not do, though the document says so.
+    /// What the document says and the types do not enforce.
     pub(super) notes: Vec<String>,
 }
 
-/// Keywords that say nothing over the wire, or that whoever owns the schema takes care of.
-const WORDS: [&str; 6] = ["title", "description", "example", "externalDocs", "nullable", "default"];
+/// Keywords that do not change the type. `nullable` and `default` belong to the place of the schema.
+const ANNOTATIONS: [&str; 6] = ["title", "description", "example", "externalDocs", "nullable", "default"];
 
 impl Types<'_> {
-    /// The type of a schema that stands somewhere; `name` is what it would be called if it needs a name.
-    pub(super) fn of(&mut self, schema: &Value, name: &str) -> Result<Rust, String> {
+    /// The type of a schema at some place. `name` is its name if it needs one.
+    pub(super) fn of(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Refused> {
         let schema = only_member(schema);
-        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-            return self.reference(reference);
+        if schema.is_reference() {
+            return self.reference(schema);
         }
-        match kind(schema)? {
-            "boolean" if self.place == Place::Query => self.newtype(schema, name, &Inner::Boolean, None),
-            "boolean" => only(schema, &[]).map(|()| Rust::plain(quote! { bool })),
-            "integer" => match schema.get("format").and_then(Value::as_str) {
-                Some("int64") if self.is_bare(schema) => Ok(Rust::plain(quote! { i64 })),
-                Some("int32") if self.is_bare(schema) => Ok(Rust::plain(quote! { i32 })),
-                _ => self.newtype(schema, name, &Inner::of_integer(schema), None),
-            },
-            "number" => match schema.get("format").and_then(Value::as_str) {
-                Some("double") if self.is_bare(schema) => Ok(Rust::plain(quote! { f64 })),
-                Some("float") if self.is_bare(schema) => Ok(Rust::plain(quote! { f32 })),
-                _ => self.newtype(schema, name, &Inner::of_number(schema), None),
-            },
-            "string" if schema.get("enum").is_some() => self.unnamed_enum(schema, name),
-            "string" if schema.get("format").is_none() && self.is_bare(schema) => {
-                Ok(Rust::plain(quote! { String }))
+        let kind = type_of(schema)?;
+        if let Some(primitive) = primitive(schema).filter(|_| self.place == Place::Json || kind == "string") {
+            return Ok(Rust::plain(primitive));
+        }
+        match kind {
+            "string" if schema.has("enum") && self.place == Place::Header => {
+                Err(schema.refused_at("enum", "dropshot writes headers of the type `String` only, not enums"))
             }
-            "string" => self.newtype(schema, name, &Inner::Text, None),
-            "array" if self.place != Place::Json => {
-                Err("dropshot takes no lists in paths, queries and headers".to_owned())
+            "string" if schema.has("enum") => {
+                let name = self.free(name);
+                self.string_enum(schema, &name, None)?;
+                Ok(self.unnamed(&name))
             }
+            "array" | "object" if self.place != Place::Json => Err(schema
+                .refused_at("type", format!("dropshot supports no {kind}s in paths, queries and headers"))),
             "array" => self.list(schema, name),
-            "object" if self.place != Place::Json => {
-                Err("dropshot takes no objects in paths, queries and headers".to_owned())
-            }
             "object" => self.object(schema, name),
-            kind => Err(format!("`type: {kind}` is none that OpenAPI 3.0 has")),
+            _ => self.newtype(schema, name, &Inner::of_scalar(schema)?, None),
         }
     }
 
-    /// Whether there is nothing but a type and its format. Text must be read by hand all the same.
-    pub(super) fn is_bare(&self, schema: &Value) -> bool {
-        let keywords = schema.as_object().into_iter().flatten().map(|(keyword, _)| keyword.as_str());
-        let bare = { keywords }.all(|keyword| {
-            ["type", "format"].contains(&keyword) || WORDS.contains(&keyword) || keyword.starts_with("x-")
-        });
-        bare && (self.place != Place::Query || schema.get("type") == Some(&Value::from("string")))
-    }
-
-    fn reference(&mut self, reference: &str) -> Result<Rust, String> {
-        let name = reference.strip_prefix("#/components/schemas/");
-        let name = name.ok_or(format!("`{reference}` is no schema of this document"))?;
-        let known = self.scope.named(name).ok_or(format!("there is no schema `{name}`"))?;
-        if self.read && !known.is_read {
-            return Err(format!(
-                "`{}` cannot be read from a request: it is not `Deserialize` yet, so make it that",
-                known.name
+    fn reference(&mut self, schema: Schema<'_>) -> Result<Rust, Refused> {
+        let wrong = |reason: String| schema.refused_at("$ref", reason);
+        let target = schema.model().target(schema.id);
+        let Some((target, wire)) = target.and_then(|target| Some((target, component(target)?))) else {
+            return Err(wrong(
+                "the reference must lead to a schema directly under `components/schemas`".to_owned(),
             ));
+        };
+        let known = self
+            .scope
+            .named(wire)
+            .ok_or_else(|| wrong(format!("the code has no type for the schema `{wire}`")))?;
+        let name = &known.name;
+        if self.read && !known.is_read {
+            return Err(wrong(format!(
+                "a request contains `{name}`, which does not implement `Deserialize` yet"
+            )));
         }
         if self.written && !known.is_written {
-            return Err(format!(
-                "`{}` cannot be written to an answer: it is not `Serialize` yet, so make it that",
-                known.name
+            return Err(wrong(format!(
+                "a response contains `{name}`, which does not implement `Serialize` yet"
+            )));
+        }
+        if self.place == Place::Header {
+            return Err(wrong(
+                "dropshot writes headers of the type `String` only, so write the schema here".to_owned(),
             ));
         }
-        if self.place != Place::Json {
-            let kind = self.scope.schema(name).and_then(|schema| schema.get("type")).and_then(Value::as_str);
-            if kind != Some("string") {
-                return Err(format!("`{name}` is not written as one word, which a parameter must be"));
-            }
+        if self.place == Place::Text && target.text("type") != Some("string") {
+            return Err(wrong(format!("a parameter is text, and `{wire}` is not of `type: string`")));
         }
-        if self.current.as_deref() != Some(name) {
-            self.code.import_schema(&known.name);
+        if self.current != Some(target.id) {
+            self.code.import_schema(name);
         }
-        let name = format_ident!("{}", known.name);
+        let name = format_ident!("{name}");
         Ok(Rust::plain(quote! { #name }))
     }
 
-    /// A scalar that is more than one of Rust's: it has bounds, or must be read from text.
+    /// A scalar or a list that is checked, or that is read from or written to text.
     pub(super) fn newtype(
         &mut self,
-        schema: &Value,
+        schema: Schema<'_>,
         name: &str,
         inner: &Inner,
-        default: Option<&Value>,
-    ) -> Result<Rust, String> {
+        default: Option<&Node>,
+    ) -> Result<Rust, Refused> {
         let name = self.free(name);
         Newtype { name: name.clone(), inner, schema, wire: None, default }.make(self)?;
         Ok(Rust::plain(quote! { #name }))
     }
 
-    /// A name for a type that the document has no name for.
+    /// A name for a type that has none in the document.
     fn free(&mut self, wanted: &str) -> Ident {
         let name = self.code.free(&names::pascal(wanted).to_string());
         self.made.push(name.clone());
         format_ident!("{name}")
     }
 
-    fn unnamed_enum(&mut self, schema: &Value, name: &str) -> Result<Rust, String> {
-        if self.place == Place::Header {
-            return Err(
-                "an `enum` in a header of an answer needs a name under `components/schemas`".to_owned()
-            );
-        }
-        let name = self.free(name);
-        self.word_list(schema, &name, None)?;
-        Ok(self.unnamed(&name))
+    /// A type whose schema is inline.
+    fn unnamed(&mut self, name: &Ident) -> Rust {
+        self.wrapper("Unnamed", "the schema is inline", &quote! { T });
+        Rust { value: quote! { #name }, schema: Some(quote! { Unnamed<#name> }) }
     }
 
-    /// A type whose schema is written out where it is used.
-    fn unnamed(&mut self, name: &Ident) -> Rust {
+    /// Adds a type that describes another one differently than schemars does.
+    pub(super) fn wrapper(&mut self, name: &'static str, purpose: &str, of: &TokenStream) {
         self.code.import_all(&["std::marker::PhantomData", "schemars::JsonSchema"]);
         self.code.import_all(&["schemars::r#gen::SchemaGenerator", "schemars::schema::Schema"]);
+        let wrapper = format_ident!("{name}");
+        let comment = doc(None, &format!("For `#[schemars(with = ...)]`: {purpose}."));
         self.code.push_once(
-            "Unnamed",
+            name,
             quote! {
-                /// For `#[schemars(with = ...)]`: the schema is written out where it is used.
-                struct Unnamed<T>(PhantomData<T>);
+                #comment
+                struct #wrapper<T>(PhantomData<T>);
 
-                impl<T: JsonSchema> JsonSchema for Unnamed<T> {
+                impl<T: JsonSchema> JsonSchema for #wrapper<T> {
                     fn schema_name() -> String {
-                        T::schema_name()
+                        <#of as JsonSchema>::schema_name()
                     }
 
                     fn is_referenceable() -> bool {
@@ -230,33 +199,36 @@ impl Types<'_> {
                     }
 
                     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                        T::json_schema(generator)
+                        <#of as JsonSchema>::json_schema(generator)
                     }
                 }
             },
         );
-        Rust { value: quote! { #name }, schema: Some(quote! { Unnamed<#name> }) }
     }
 
-    fn list(&mut self, schema: &Value, name: &str) -> Result<Rust, String> {
+    fn list(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Refused> {
         let item = self.item(schema, name)?;
-        let bounds = ["minItems", "maxItems", "uniqueItems"];
-        if bounds.iter().all(|bound| schema.get(bound).is_none()) {
-            only(schema, &["items"])?;
-            return Ok(item.map(|item| quote! { Vec<#item> }));
+        if ["minItems", "maxItems", "uniqueItems"].iter().any(|bound| schema.has(bound)) {
+            return self.newtype(schema, name, &Inner::List(item), None);
         }
-        self.newtype(schema, name, &Inner::List(item), None)
+        only(schema, &["items"])?;
+        Ok(item.map(|item| quote! { Vec<#item> }))
     }
 
     /// The type of a list's items.
-    fn item(&mut self, schema: &Value, name: &str) -> Result<Rust, String> {
-        let item = schema.get("items").ok_or("a list needs `items`")?;
-        let of = self.of(item, &format!("{name} item"))?;
-        let nullable = item.get("nullable") == Some(&Value::Bool(true));
-        Ok(if nullable { of.map(|of| quote! { Option<#of> }) } else { of })
+    fn item(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Refused> {
+        let item = schema.items().ok_or_else(|| schema.refused("an array needs `items`"))?;
+        self.element(item, &format!("{name} item"))
     }
 
-    fn object(&mut self, schema: &Value, name: &str) -> Result<Rust, String> {
+    /// The type of an item of a list, or of a value of a map.
+    pub(super) fn element(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Refused> {
+        without_default(schema)?;
+        let of = self.of(schema, name)?;
+        Ok(if schema.flag("nullable") { of.map(|of| quote! { Option<#of> }) } else { of })
+    }
+
+    fn object(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Refused> {
         if let Some(map) = self.map(schema, name)? {
             return Ok(map);
         }
@@ -266,21 +238,19 @@ impl Types<'_> {
     }
 
     /// An object without properties of its own.
-    fn map(&mut self, schema: &Value, name: &str) -> Result<Option<Rust>, String> {
-        let has_properties =
-            schema.get("properties").and_then(Value::as_object).is_some_and(|all| !all.is_empty());
-        if has_properties || schema.get("additionalProperties") == Some(&Value::Bool(false)) {
+    fn map(&mut self, schema: Schema<'_>, name: &str) -> Result<Option<Rust>, Refused> {
+        let others = schema.additional_properties();
+        if schema.properties().next().is_some() || matches!(others, Additional::None) {
             return Ok(None);
         }
         only(schema, &["properties", "additionalProperties"])?;
-        let others = schema.get("additionalProperties").filter(|others| others.is_object());
-        match others.filter(|others| others.as_object().is_some_and(|others| !others.is_empty())) {
-            Some(others) => {
+        match others {
+            Additional::Schema(others) if !others.node().entries().is_empty() => {
                 self.code.import("std::collections::BTreeMap");
-                let value = self.of(others, &format!("{name} value"))?;
+                let value = self.element(others, &format!("{name} value"))?;
                 Ok(Some(value.map(|value| quote! { BTreeMap<String, #value> })))
             }
-            None => {
+            _ => {
                 self.code.import_all(&["serde_json::Map", "serde_json::Value"]);
                 Ok(Some(Rust::plain(quote! { Map<String, Value> })))
             }
@@ -288,78 +258,60 @@ impl Types<'_> {
     }
 
     /// A schema under `components/schemas`.
-    pub(super) fn component(&mut self, wire: &str, name: &str) -> Result<(), String> {
-        let schema = self.scope.schema(wire).ok_or(format!("there is no schema `{wire}`"))?.clone();
-        let schema = &schema;
-        if schema.get("$ref").is_some() || schema.get("nullable") == Some(&Value::Bool(true)) {
-            return Err("a schema that is another one, or `null`, has no type of its own in Rust".to_owned());
+    pub(super) fn component(&mut self, schema: Schema<'_>, wire: &str, name: &str) -> Result<(), Refused> {
+        if schema.is_reference() {
+            return Err(schema.refused_at("$ref", "a schema that is only a reference has no type of its own"));
         }
+        if schema.flag("nullable") {
+            return Err(
+                schema.refused_at("nullable", "a type cannot be `null`; move it to where the schema is used")
+            );
+        }
+        without_default(schema)?;
         let name = format_ident!("{name}");
         self.made.push(name.to_string());
-        match kind(schema)? {
-            "object" => match self.map(schema, wire)? {
-                Some(map) => {
-                    self.transparent(schema, wire, &name, &map);
-                    Ok(())
-                }
-                None => fields::structure(self, schema, &name, Some(wire)),
-            },
-            "string" if schema.get("enum").is_some() => self.word_list(schema, &name, Some(wire)),
-            "string" => self.named_newtype(schema, wire, name, &Inner::Text),
-            "integer" => self.named_newtype(schema, wire, name, &Inner::of_integer(schema)),
-            "number" => self.named_newtype(schema, wire, name, &Inner::of_number(schema)),
-            "boolean" => self.named_newtype(schema, wire, name, &Inner::Boolean),
-            "array" => {
-                let item = self.item(schema, wire)?;
-                self.named_newtype(schema, wire, name, &Inner::List(item))
+        let inner = match type_of(schema)? {
+            "object" => {
+                return match self.map(schema, wire)? {
+                    Some(map) => {
+                        self.transparent(schema, wire, &name, &map);
+                        Ok(())
+                    }
+                    None => fields::structure(self, schema, &name, Some(wire)),
+                };
             }
-            kind => Err(format!("`type: {kind}` is none that OpenAPI 3.0 has")),
-        }
-    }
-
-    fn named_newtype(
-        &mut self,
-        schema: &Value,
-        wire: &str,
-        name: Ident,
-        inner: &Inner,
-    ) -> Result<(), String> {
-        Newtype { name, inner, schema, wire: Some(wire), default: None }.make(self)
+            "string" if schema.has("enum") => return self.string_enum(schema, &name, Some(wire)),
+            "array" => Inner::List(self.item(schema, wire)?),
+            _ => Inner::of_scalar(schema)?,
+        };
+        Newtype { name, inner: &inner, schema, wire: Some(wire), default: None }.make(self)
     }
 
     /// A type that is another one under a name.
-    fn transparent(&mut self, schema: &Value, wire: &str, name: &Ident, inner: &Rust) {
-        let comment = doc(schema.get("description").and_then(Value::as_str), &format!("`{wire}`."));
-        let derives = self.derives(&["Clone", "Debug", "PartialEq"], true);
+    fn transparent(&mut self, schema: Schema<'_>, wire: &str, name: &Ident, inner: &Rust) {
+        let comment = doc(schema.text("description"), &format!("`{wire}`."));
+        let derives = self.derives(&["Clone", "Debug", "PartialEq"]);
         let (value, visible) = (&inner.value, &self.visible);
         let rename = renamed(name, Some(wire));
         let with = fields::with(inner.schema.as_ref());
-        self.code.push(quote! { #comment #derives #rename #visible struct #name(#with pub #value); });
+        self.code.push(quote! { #comment #derives #rename #visible struct #name(#with #visible #value); });
     }
 
-    /// An enum of words.
-    fn word_list(&mut self, schema: &Value, name: &Ident, wire: Option<&str>) -> Result<(), String> {
+    fn string_enum(&mut self, schema: Schema<'_>, name: &Ident, wire: Option<&str>) -> Result<(), Refused> {
         only(schema, &["enum"])?;
-        let words = schema.get("enum").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
-        let words = words.filter(|words| !words.is_empty()).ok_or("`enum` must be a list of words")?;
-        let names = names::variants(words.iter().copied());
-        let lower = words.iter().zip(&names).all(|(word, name)| name.to_string().to_lowercase() == *word);
-        let mut variants = TokenStream::new();
-        for (word, variant) in words.iter().zip(&names) {
+        let words = strings(schema)
+            .ok_or_else(|| schema.refused_at("enum", "each value of `enum` must be a string"))?;
+        let variants = names::variants(words.iter().copied());
+        let lower = words.iter().zip(&variants).all(|(word, name)| name.to_string().to_lowercase() == *word);
+        let variants = words.iter().zip(&variants).map(|(word, variant)| {
             let own = if lower { TokenStream::new() } else { renamed(variant, Some(word)) };
-            variants.extend(quote! { #own #variant, });
-        }
-        let all = if lower {
-            quote! { #[serde(rename_all = "lowercase")] }
-        } else {
-            TokenStream::new()
-        };
+            quote! { #own #variant, }
+        });
+        let all = lower.then(|| quote! { #[serde(rename_all = "lowercase")] });
         let rename = renamed(name, wire);
-        let comment =
-            doc(schema.get("description").and_then(Value::as_str), &format!("One of {}.", words.join(", ")));
+        let comment = doc(schema.text("description"), &format!("One of {}.", words.join(", ")));
         self.code.import("serde::Serialize");
-        let derives = self.derives(&["Clone", "Copy", "Debug", "PartialEq", "Eq", "Serialize"], true);
+        let derives = self.derives(&["Clone", "Copy", "Debug", "PartialEq", "Eq", "Serialize"]);
         let visible = &self.visible;
         self.code.push(quote! {
             #comment
@@ -367,13 +319,13 @@ impl Types<'_> {
             #rename
             #all
             #[allow(missing_docs, reason = "documented variants would become a `oneOf`")]
-            #visible enum #name { #variants }
+            #visible enum #name { #(#variants)* }
         });
         Ok(())
     }
 
-    /// The `derive` of a type, with what serde and, if asked for, schemars need.
-    pub(super) fn derives(&mut self, always: &[&str], schema: bool) -> TokenStream {
+    /// The `derive` of a type: these, and what serde and schemars need.
+    pub(super) fn derives(&mut self, always: &[&str]) -> TokenStream {
         let mut names: Vec<Ident> = always.iter().map(|name| format_ident!("{name}")).collect();
         if self.written && !always.contains(&"Serialize") {
             self.code.import("serde::Serialize");
@@ -383,22 +335,44 @@ impl Types<'_> {
             self.code.import("serde::Deserialize");
             names.push(format_ident!("Deserialize"));
         }
-        if schema {
-            self.code.import("schemars::JsonSchema");
-            names.push(format_ident!("JsonSchema"));
-        }
-        quote! { #[derive(#(#names),*)] }
+        self.code.import("schemars::JsonSchema");
+        quote! { #[derive(#(#names,)* JsonSchema)] }
     }
 
-    /// Notes what a type does not hold values to.
-    pub(super) fn unchecked(&mut self, name: &Ident, bounds: &Bounds) {
-        if self.read {
-            self.notes.extend(bounds.unchecked.iter().map(|note| format!("`{name}`: {note}.")));
-        }
+    /// Whether a value of this schema contains the type that is written now without a list or map between.
+    pub(super) fn is_recursive(&self, schema: Schema<'_>) -> bool {
+        self.current.is_some_and(|current| contains(schema, current, &mut HashSet::new()))
     }
 }
 
-/// The attribute that gives a type its name on the wire, if it needs one.
+fn contains(schema: Schema<'_>, sought: Id, seen: &mut HashSet<Id>) -> bool {
+    let Some(schema) = only_member(schema).resolved().map(only_member) else { return false };
+    schema.id == sought
+        || (seen.insert(schema.id)
+            && schema.properties().any(|(_, property)| contains(property, sought, seen)))
+}
+
+/// The values of `enum`, if all are strings.
+pub(super) fn strings<'a>(schema: Schema<'a>) -> Option<Vec<&'a str>> {
+    let words: Option<Vec<&str>> = schema.get("enum")?.items().iter().map(Node::as_str).collect();
+    words.filter(|words| !words.is_empty())
+}
+
+/// The primitive type of a schema that has only a type and a format.
+pub(super) fn primitive(schema: Schema<'_>) -> Option<TokenStream> {
+    only(schema, &["format"]).ok()?;
+    match (schema.type_name()?, schema.format()) {
+        ("boolean", None) => Some(quote! { bool }),
+        ("integer", Some("int32")) => Some(quote! { i32 }),
+        ("integer", Some("int64")) => Some(quote! { i64 }),
+        ("number", Some("float")) => Some(quote! { f32 }),
+        ("number", Some("double")) => Some(quote! { f64 }),
+        ("string", None) => Some(quote! { String }),
+        _ => None,
+    }
+}
+
+/// The attribute that gives a type its name in the document, if it needs one.
 pub(super) fn renamed(name: &Ident, wire: Option<&str>) -> TokenStream {
     match wire {
         Some(wire) if *name != wire => quote! { #[serde(rename = #wire)] },
@@ -406,52 +380,56 @@ pub(super) fn renamed(name: &Ident, wire: Option<&str>) -> TokenStream {
     }
 }
 
-/// `allOf` with one member is that member.
-pub(super) fn only_member(schema: &Value) -> &Value {
-    let others = schema.as_object().into_iter().flatten().map(|(keyword, _)| keyword.as_str());
-    let more = { others }
-        .any(|keyword| keyword != "allOf" && !WORDS.contains(&keyword) && !keyword.starts_with("x-"));
-    match schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice) {
-        Some([member]) if !more => only_member(member),
+/// The schema itself, or the reference that is all of its `allOf` if it has no other keyword that matters.
+pub(super) fn only_member(schema: Schema<'_>) -> Schema<'_> {
+    let mut members = schema.members("allOf");
+    match (members.next(), members.next()) {
+        (Some(member), None)
+            if member.is_reference() && !schema.has("type") && lost(schema, &["allOf"]).is_none() =>
+        {
+            member
+        }
         _ => schema,
     }
 }
 
-fn kind(schema: &Value) -> Result<&str, String> {
-    let keywords = schema.as_object().ok_or("a schema must be a mapping")?;
+/// The `type` of a schema for which a type can be written.
+fn type_of<'a>(schema: Schema<'a>) -> Result<&'a str, Refused> {
     for keyword in ["oneOf", "anyOf", "allOf", "not", "discriminator"] {
-        if keywords.contains_key(keyword) {
-            return Err(format!("no type makes dropshot write this `{keyword}`"));
+        if schema.has(keyword) {
+            return Err(schema.refused_at(keyword, format!("schemars writes this `{keyword}` for no type")));
         }
     }
-    for keyword in ["readOnly", "writeOnly", "deprecated", "xml"] {
-        if keywords.contains_key(keyword) {
-            return Err(format!("schemars writes no `{keyword}` of its own"));
-        }
-    }
-    keywords
-        .get("type")
-        .and_then(Value::as_str)
-        .ok_or("a schema without a `type` has no type in Rust".to_owned())
+    schema.type_name().ok_or_else(|| schema.refused("a schema without `type` has no type in Rust"))
 }
 
-/// Refuses keywords that would be lost.
-pub(super) fn only(schema: &Value, known: &[&str]) -> Result<(), String> {
-    let keywords = schema.as_object().into_iter().flatten().map(|(keyword, _)| keyword.as_str());
-    let lost = { keywords }.find(|keyword| {
-        *keyword != "type"
-            && !known.contains(keyword)
-            && !WORDS.contains(keyword)
-            && !keyword.starts_with("x-")
-    });
-    match lost {
-        Some(keyword) => Err(format!("nothing in Rust would stand for `{keyword}` here")),
+/// Refuses a `default` where OpenAPI tools ignore it.
+pub(super) fn without_default(schema: Schema<'_>) -> Result<(), Refused> {
+    match schema.has("default") {
+        true => {
+            Err(schema
+                .refused_at("default", "`default` works only in a property or a parameter of the query"))
+        }
+        false => Ok(()),
+    }
+}
+
+/// Refuses keywords that the generated type would not have in its schema.
+pub(super) fn only(schema: Schema<'_>, known: &[&str]) -> Result<(), Refused> {
+    match lost(schema, known) {
+        Some(keyword) => {
+            Err(schema.refused_at(keyword, format!("nothing in Rust stands for `{keyword}` here")))
+        }
         None => Ok(()),
     }
 }
 
-/// The same for what has bounds.
-pub(super) fn only_bounds(schema: &Value, more: &[&str]) -> Result<(), String> {
-    let known: Vec<&str> = bounds::KEYWORDS.iter().chain(more).copied().collect();
-    only(schema, &known)
+fn lost<'a>(schema: Schema<'a>, known: &[&str]) -> Option<&'a str> {
+    let mut keywords = schema.node().entries().iter().map(|entry| entry.key.as_str());
+    keywords.find(|keyword| {
+        *keyword != "type"
+            && !known.contains(keyword)
+            && !ANNOTATIONS.contains(keyword)
+            && !keyword.starts_with("x-")
+    })
 }

@@ -1,33 +1,31 @@
-//! Documents broken in every way: what comes of them is Rust, or a note that says why there is none.
+//! Broken documents of every kind: each gives Rust or errors, and no panic.
 
 use std::sync::LazyLock;
 
+use contract::document::Document;
 use proptest::prelude::*;
 use serde_json::Value;
 use xtask::scaffold::Scaffold;
-use xtask::served;
 use xtask::source::Sources;
-use xtask::written::Document;
 
-use crate::{NO_TOY, SCHEMAS, TOYS, with};
+use crate::{CODE, document, frozen, toys};
 
-static SOURCES: LazyLock<Sources> = LazyLock::new(|| Sources::read(&xtask::check::workspace()));
-static SERVED: LazyLock<Value> = LazyLock::new(|| served::document().unwrap());
+static SOURCES: LazyLock<Sources> = LazyLock::new(|| Sources::read(frozen()));
 
-/// Whatever can be read is scaffolded.
+/// Scaffolds a text, if it can be read.
 fn scaffolded(text: &str) {
-    let (sources, served) = (&*SOURCES, &*SERVED);
-    let Ok(document) = Document::parse("broken.yaml", text) else { return };
-    let made = Scaffold::of(&document, served, sources, None).unwrap();
+    let Ok(broken) = Document::parse("broken.yaml", text) else { return };
+    let code = document("the code", CODE);
+    let made = Scaffold::of(&broken, &code, &SOURCES, None).unwrap();
     for (path, text) in &made.files {
         if let Err(error) = syn::parse_file(text) {
             panic!("{path}: {error}\n{text}");
         }
     }
-    let _ = Scaffold::of(&document, served, sources, Some("listToys"));
+    let _ = Scaffold::of(&broken, &code, &SOURCES, Some("findToys"));
 }
 
-/// What may stand anywhere.
+/// Values for any place.
 const VALUES: &[&str] = &[
     "",
     " null",
@@ -63,10 +61,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn any_value_in_any_place_is_survived(
+    fn any_value_in_any_place(
         edits in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(VALUES)), 1..4),
     ) {
-        let mut text = with(TOYS, SCHEMAS, NO_TOY);
+        let mut text = toys();
         for (line, value) in edits {
             let lines: Vec<&str> = text.lines().collect();
             let at = line.index(lines.len());
@@ -81,9 +79,9 @@ proptest! {
     }
 
     #[test]
-    fn names_of_all_kinds_are_survived(name in "[ -~]{0,12}|\\PC{0,6}", place in 0_usize..5) {
+    fn names_of_all_kinds(name in "[ -~]{0,12}|\\PC{0,6}", place in 0_usize..5) {
         let name = Value::from(name).to_string();
-        let text = with(TOYS, SCHEMAS, NO_TOY);
+        let text = toys();
         let (old, new) = match place {
             0 => ("operationId: removeToy", format!("operationId: {name}")),
             1 => ("    NewToy:\n", format!("    {name}:\n")),

@@ -1,19 +1,24 @@
-//! Operations are invented in a copy of the document, scaffolded into a copy of the workspace, compiled there
-//! with all warnings refused, and looked at from inside: `probe.rs`.
+//! The invented operations and every accepted construct, scaffolded into a copy of the service, compiled
+//! there by clippy with all warnings refused, and tried from inside: `probe.rs`.
 //!
-//! The copy shares the target directory, so that only the two crates of this workspace are compiled again. Its
-//! programs have names of their own: those of this workspace must not be overwritten while tests run them.
+//! Only the library of the service can compile the operations, since they use its types. Its own operations
+//! and schemas stay in the copy, and nothing here depends on them. The copy shares the target directory, so
+//! that its dependencies are not compiled again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
+use contract::document::Document;
+use jiff::civil::date;
+use serde_json::{Value, json};
 use xtask::check::workspace;
+use xtask::compare::compare;
+use xtask::scaffold::Scaffold;
+use xtask::served;
+use xtask::source::Sources;
 
-use crate::{NO_TOY, SCHEMAS, TOYS, scaffold, with};
-
-const PROBE: &str = include_str!("probe.rs");
+use crate::{CODE, NO_TOY, SCHEMAS, TOYS, constructs, document, errors, frozen, with};
 
 const PROBE_MANIFEST: &str = r#"
 [package]
@@ -21,41 +26,41 @@ name = "probe"
 version = "0.0.0"
 edition.workspace = true
 
-[[bin]]
-name = "probe-of-scaffold"
-path = "main.rs"
-
 [dependencies]
 animal-store = { path = ".." }
 jiff.workspace = true
+serde_json.workspace = true
 slog.workspace = true
 tokio.workspace = true
-xtask = { path = "../xtask" }
 "#;
 
-/// A copy of what is needed to build library and check.
-fn copy(document: &str) -> PathBuf {
+/// A copy of the service with the frozen types, and with `probe`.
+fn copy() -> PathBuf {
     let (from, to) = (workspace(), Path::new(env!("CARGO_TARGET_TMPDIR")).join("scaffolded"));
     if to.exists() {
         fs::remove_dir_all(&to).unwrap();
     }
-    for part in
-        [".cargo", "src", "openapi", "xtask/src", "xtask/bare", "tests/http/v1", "tests/postgres_cluster"]
-    {
+    for part in [".cargo", "src", "openapi", "xtask/contract/src"] {
         copy_all(&from.join(part), &to.join(part));
     }
-    for file in ["Cargo.lock", "build.rs", "xtask/Cargo.toml"] {
+    for file in ["Cargo.lock", "build.rs", "xtask/contract/Cargo.toml", "tests/http/v1/mod.rs"] {
+        fs::create_dir_all(to.join(file).parent().unwrap()).unwrap();
         fs::copy(from.join(file), to.join(file)).unwrap();
     }
     let manifest = fs::read_to_string(from.join("Cargo.toml")).unwrap();
+    let members = manifest.lines().find(|line| line.starts_with("members = ")).unwrap();
     let manifest = manifest
-        .replace("members = [\"xtask\", \"xtask/bare\"]", "members = [\"xtask\", \"xtask/bare\", \"probe\"]");
-    let manifest = manifest.replace("[workspace.lints.rust]", "[workspace.lints.rust]\nwarnings = \"deny\"");
+        .replace(members, "members = [\"xtask/contract\", \"probe\"]")
+        .replace("[workspace.lints.rust]", "[workspace.lints.rust]\nwarnings = \"deny\"");
     fs::write(to.join("Cargo.toml"), manifest).unwrap();
-    fs::create_dir_all(to.join("probe")).unwrap();
+    fs::create_dir_all(to.join("probe/src")).unwrap();
     fs::write(to.join("probe/Cargo.toml"), PROBE_MANIFEST).unwrap();
-    fs::write(to.join("probe/main.rs"), PROBE).unwrap();
-    fs::write(to.join("openapi/animal-store.yaml"), document).unwrap();
+    fs::write(to.join("probe/src/main.rs"), include_str!("probe.rs")).unwrap();
+    // The types that the code had before.
+    fs::copy(frozen().join("src/schemas/book.rs"), to.join("src/schemas/book.rs")).unwrap();
+    let schemas = fs::read_to_string(to.join("src/schemas/mod.rs")).unwrap();
+    let books = "\nmod book;\npub use book::{Book, BookStatus, Books, NewBook, Shelf};\n";
+    fs::write(to.join("src/schemas/mod.rs"), schemas + books).unwrap();
     to
 }
 
@@ -72,82 +77,119 @@ fn copy_all(from: &Path, to: &Path) {
     }
 }
 
-/// The target directory that this test was built into.
+/// The target directory of this test.
 fn target() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_xtask")).ancestors().nth(2).unwrap()
 }
 
-#[test]
-fn invented_operations_compile_and_the_check_is_quiet() {
-    let document = with(TOYS, SCHEMAS, NO_TOY);
-    let made = scaffold(&document, None).unwrap();
-    let left_out: Vec<_> = made.notes.iter().filter(|note| note.contains("left out")).collect();
-    assert!(left_out.is_empty(), "{left_out:?}");
-    let copy = copy(&document);
-    made.write(&copy).unwrap();
-
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
+/// Builds the probe with clippy in the place of the compiler: one build both checks and links.
+fn build(copy: &Path) -> PathBuf {
+    let cargo = PathBuf::from(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let clippy = cargo.with_file_name("clippy-driver");
+    let built = Command::new(&cargo)
         .args(["build", "--offline", "--quiet", "--package", "probe", "--target-dir"])
         .arg(target())
-        .current_dir(&copy)
+        .env("RUSTC_WORKSPACE_WRAPPER", clippy)
+        .current_dir(copy)
         .output()
         .unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    // Other tests may build a program of this name, so this one is taken away.
+    let program = copy.join("probe-of-scaffold");
+    fs::rename(target().join("debug/probe"), &program).unwrap();
+    program
+}
 
-    let new_toy = r#"{"name":"bear","price":5,"codes":[null,1],"fragile":null}"#;
-    let probed = Command::new(target().join("debug/probe-of-scaffold"))
-        .arg(copy.join("openapi/animal-store.yaml"))
-        .args(["GET /v1/toys?kind=bear", "GET /v1/toys?kind=bear&limit=51", "GET /v1/toys?kind=dog"])
-        .args(["GET /v1/toyCounts", "DELETE /v1/toys/7", "DELETE /v1/toys/07", "GET /v1/pets"])
-        .args([
-            &format!("PUT /v1/toys/7?dryRun=true {new_toy}"),
-            "PUT /v1/toys/7 {\"name\":\"\",\"price\":5}",
-        ])
-        .arg("POST /v1/toys/7/parts/leg {\"weight\":\"ask_heavy\"}")
-        .env("CARGO_MANIFEST_DIR", copy.join("xtask"))
-        .output()
-        .unwrap();
-    let printed = String::from_utf8(probed.stdout).unwrap();
-    assert!(probed.status.success(), "{printed}{}", String::from_utf8_lossy(&probed.stderr));
-    let (checked, answers) = printed.split_once("ExitCode").unwrap();
-    assert!(checked.ends_with("the file and the code say the same\n"), "{checked}");
-    let answers: Vec<(&str, Value)> = answers
-        .lines()
-        .skip(1)
-        .map(|line| line.split_once(' ').unwrap())
-        .map(|(status, body)| (status, serde_json::from_str(body).unwrap()))
-        .collect();
-    let short: Vec<_> = answers
-        .iter()
-        .map(|(status, body)| {
-            format!(
-                "{status} {} {}",
-                body["code"].as_str().unwrap_or_default(),
-                body["message"].as_str().unwrap_or_default()
-            )
-        })
-        .collect();
-    let not_implemented = "501 not_implemented this operation is not implemented yet";
-    assert_eq!(
-        short,
-        [
-            not_implemented,
-            "400 invalid_parameter limit must be an integer from 1 to 50",
-            "400 invalid_parameter kind must be one of bear, block, car",
-            not_implemented,
-            not_implemented,
-            "404 not_found nothing lives at this path: a value in it is not of the type that the document says",
-            "200  ",
-            not_implemented,
-            "400 invalid_body name must have 1 to 40 character(s)",
-            "400 invalid_body weight must be a number",
-        ]
-    );
+/// The request of a generated test, as the probe takes it.
+fn request(test: &str) -> String {
+    let call = test.split_once("Method::").unwrap().1;
+    let (method, rest) = call.split_once(',').unwrap();
+    let target = rest.split('"').nth(1).unwrap();
+    let body = rest.split_once("r#\"").map_or("", |(_, body)| body.split_once("\"#").unwrap().0);
+    format!("{method} {target} {body}")
+}
+
+/// What the code says of the new operations, and of the frozen ones in the place of the service's own.
+fn code_of(printed: &str) -> Document {
+    let copied = served::completed(serde_json::from_str(printed).unwrap()).unwrap();
+    let own = served::document().unwrap();
+    let mut code: Value = serde_json::from_str(CODE).unwrap();
+    for part in ["/paths", "/components/schemas"] {
+        let known = own.pointer(part).unwrap();
+        let new = copied.pointer(part).unwrap().as_object().unwrap().iter();
+        let target = code.pointer_mut(part).unwrap().as_object_mut().unwrap();
+        target.extend(
+            new.filter(|(name, _)| known.get(name).is_none()).map(|(name, it)| (name.clone(), it.clone())),
+        );
+    }
+    // The tags are compared by name, and those of the service itself are not in the document.
+    let tags = |document: &Value| document["tags"].as_array().cloned().unwrap_or_default();
+    let new = tags(&copied).into_iter().filter(|tag| !tags(&own).contains(tag));
+    let all: Vec<Value> = tags(&code).into_iter().chain(new.filter(|tag| tag["name"] != "books")).collect();
+    code["tags"] = all.into();
+    document("the code", &code.to_string())
 }
 
 #[test]
-fn the_tests_that_are_made_use_what_the_harness_has() {
+fn everything_accepted_compiles_and_agrees_with_the_document() {
+    let (paths, schemas) = constructs::accepted();
+    let text = with(&format!("{TOYS}\n{paths}"), &format!("{schemas}{SCHEMAS}"), NO_TOY);
+    let invented = document("invented.yaml", &text);
+    let copy = copy();
+    let made = Scaffold::of(&invented, &document("the code", CODE), &Sources::read(&copy), None).unwrap();
+    assert_eq!(errors(&made), [""; 0]);
+    made.write(&copy).unwrap();
+    let program = build(&copy);
+
+    let tests: Vec<_> = made.files.iter().filter(|(path, _)| path.starts_with("tests/")).collect();
+    let operations = made.files.iter().filter(|(path, _)| path.starts_with("src/operations/")).count();
+    let without_test = made.steps.iter().filter(|step| step.contains("none was generated")).count();
+    assert_eq!((tests.len() + without_test, without_test), (operations, 1), "{:?}", made.steps);
+    let mut requests: Vec<String> = tests.iter().map(|(_, test)| request(test)).collect();
+    let not_implemented = requests.len();
+    let wrong = [
+        ("GET /v1/toys?kind=bear&limit=51", "400 limit must be an integer: at least 1, at most 50"),
+        ("GET /v1/toys?kind=dog", "400 kind must be one of bear, block, car"),
+        (
+            "DELETE /v1/toys/07",
+            "404 nothing lives at this path: a value in it is not of the type that the document says",
+        ),
+        ("PUT /v1/toys/7 {\"name\":\"\",\"price\":5}", "400 name must have 1 to 40 character(s)"),
+        (
+            "PUT /v1/toys/7 {\"name\":\"bear\",\"price\":5,\"codes\":[]}",
+            "400 codes must have at least 1 item(s)",
+        ),
+        (
+            "PUT /v1/toys/7?dryRun=true {\"name\":\"bear\",\"price\":5,\"codes\":[null,1],\"fragile\":null}",
+            "501 this operation is not implemented yet",
+        ),
+        ("POST /v1/toys/7/parts/leg {\"weight\":\"ask_heavy\"}", "400 weight must be a number"),
+    ];
+    requests.extend(wrong.iter().map(|(request, _)| (*request).to_owned()));
+    let file = copy.join("invented.yaml");
+    fs::write(&file, &text).unwrap();
+    let probed = Command::new(program).arg(&file).args(&requests).output().unwrap();
+    let printed = String::from_utf8(probed.stdout).unwrap();
+    assert!(probed.status.success(), "{printed}{}", String::from_utf8_lossy(&probed.stderr));
+    let mut lines = printed.lines();
+
+    let code = code_of(lines.next().unwrap());
+    let findings = compare(&invented, &code.root.to_json(), date(2026, 12, 1));
+    let findings: Vec<_> = findings.iter().map(|finding| (&finding.pointer, &finding.message)).collect();
+    assert!(findings.is_empty(), "{findings:#?}");
+
+    let expected = std::iter::repeat_n("501 this operation is not implemented yet", not_implemented);
+    for (request, expected) in
+        requests.iter().zip(expected.chain(wrong.iter().map(|(_, expected)| *expected)))
+    {
+        let (status, body) = lines.next().unwrap().split_once(' ').unwrap();
+        let body: Value = serde_json::from_str(body).unwrap_or_else(|_| json!({ "message": body }));
+        assert_eq!(format!("{status} {}", body["message"].as_str().unwrap()), expected, "{request}");
+    }
+}
+
+#[test]
+fn the_generated_tests_use_what_the_harness_has() {
     let harness = fs::read_to_string(workspace().join("tests/http/service.rs")).unwrap();
     for used in [
         "pub use crate::recorder::ask::Ask;",
@@ -156,8 +198,4 @@ fn the_tests_that_are_made_use_what_the_harness_has() {
     ] {
         assert!(harness.contains(used), "{used}");
     }
-    let made = scaffold(&with(TOYS, SCHEMAS, NO_TOY), None).unwrap();
-    let tests = made.files.iter().filter(|(path, _)| path.starts_with("tests/http/v1/toy"));
-    let requests = tests.filter(|(_, text)| text.contains(".answer()")).count();
-    assert_eq!(requests, 5);
 }

@@ -1,19 +1,24 @@
-//! `cargo xtask scaffold`: what it makes for invented operations compiles, and the check is quiet about it.
+//! `cargo xtask scaffold`: what it writes compiles, and agrees with the document.
 
 mod broken;
 mod compiled;
+mod constructs;
+mod edits;
 mod refused;
 
-use xtask::scaffold::Scaffold;
-use xtask::served;
-use xtask::source::Sources;
-use xtask::written::Document;
+use std::path::Path;
 
-const TEXT: &str = include_str!("../../../openapi/animal-store.yaml");
+use contract::document::Document;
+use xtask::scaffold::Scaffold;
+use xtask::source::Sources;
+
+/// The document, and what the code says of it, before anything is scaffolded.
+const TEXT: &str = include_str!("../../contract/tests/documents/library.yaml");
+const CODE: &str = include_str!("../../contract/tests/documents/library.code.json");
 const TOYS: &str = include_str!("toys.yaml");
 const SCHEMAS: &str = include_str!("schemas.yaml");
 
-/// The answer that two of the invented operations share.
+/// The response that two of the invented operations share.
 const NO_TOY: &str = "    NoToy:
       description: There is no such toy.
       headers:
@@ -24,6 +29,11 @@ const NO_TOY: &str = "    NoToy:
           schema:
             $ref: '#/components/schemas/Error'
 ";
+
+/// The document with the invented operations.
+fn toys() -> String {
+    with(TOYS, SCHEMAS, NO_TOY)
+}
 
 /// The document with more paths, schemas and responses.
 fn with(paths: &str, schemas: &str, responses: &str) -> String {
@@ -40,9 +50,22 @@ fn with(paths: &str, schemas: &str, responses: &str) -> String {
     text
 }
 
-/// What is made for a document, or for one of its operations.
+fn document(name: &str, text: &str) -> Document {
+    Document::parse(name, text).unwrap_or_else(|error| panic!("{}", error.problem))
+}
+
+/// The sources before anything is scaffolded.
+fn frozen() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scaffold/frozen"))
+}
+
+/// What is written for a document, or for one of its operations.
 fn scaffold(text: &str, operation: Option<&str>) -> Result<Scaffold, String> {
-    let document = Document::parse("invented.yaml", text).unwrap_or_else(|error| panic!("{}", error.problem));
-    let sources = Sources::read(&xtask::check::workspace());
-    Scaffold::of(&document, &served::document().unwrap(), &sources, operation)
+    let code = document("the code", CODE);
+    Scaffold::of(&document("invented.yaml", text), &code, &Sources::read(frozen()), operation)
+}
+
+/// The messages of the errors.
+fn errors(made: &Scaffold) -> Vec<String> {
+    made.errors.iter().map(|error| error.message.clone()).collect()
 }

@@ -1,7 +1,7 @@
-//! Looks at a scaffolded workspace from inside: what the check says of it, and what its service answers.
+//! Looks at a scaffolded service from inside: dropshot's document of it, and what it answers.
 //!
-//! Arguments: the document, then requests as `METHOD TARGET BODY`, each one argument. Prints the exit code of
-//! the check, then status and body of each answer, a line each.
+//! Arguments: the document, then requests as `METHOD TARGET BODY`, each one argument. Prints dropshot's
+//! document, then status and body of each response, a line each.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,18 +10,20 @@ use std::time::Duration;
 
 use animal_store::document::Document;
 use animal_store::keys::commands;
+use animal_store::operations;
 use animal_store::server::{Server, ServerOptions};
 use animal_store::storage::{self, StoreMetrics, StoreOptions};
 use jiff::Timestamp;
-use xtask::check::{Options, run};
+use serde_json::{Value, json};
 
 #[tokio::main]
 async fn main() {
     let mut arguments = std::env::args().skip(1);
     let spec = PathBuf::from(arguments.next().unwrap());
-    let options = Options { spec: Some(spec.clone()), ..Options::default() };
-    println!("{:?}", run(&options));
-    let (server, key) = serve(&spec).await;
+    let version = operations::API_VERSION.parse().unwrap();
+    let code = operations::api().unwrap().openapi("Probe", version).json().unwrap();
+    println!("{code}");
+    let (server, key) = serve(&spec, code).await;
     let address = server.address();
     for request in arguments {
         let key = key.clone();
@@ -31,7 +33,17 @@ async fn main() {
     server.stop(Duration::from_secs(1)).await;
 }
 
-async fn serve(spec: &Path) -> (Server, String) {
+/// Serves dropshot's document, with the dates that deprecated operations must have.
+async fn serve(spec: &Path, mut code: Value) -> (Server, String) {
+    for item in code["paths"].as_object_mut().unwrap().values_mut() {
+        for operation in item.as_object_mut().unwrap().values_mut().filter(|it| it["deprecated"] == true) {
+            for (key, value) in
+                [("x-deprecated-since", "2026-11-21"), ("x-sunset", "2031-01-01"), ("x-successor", "/probe")]
+            {
+                operation[key] = json!(value);
+            }
+        }
+    }
     let log = slog::Logger::root(slog::Discard, slog::o!());
     let store = StoreOptions {
         write_queue: 16,
@@ -42,7 +54,7 @@ async fn serve(spec: &Path) -> (Server, String) {
     let database = format!("sqlite:{}", spec.with_extension("db").display());
     let store = storage::open(&database, &store).await.unwrap();
     let key = commands::create(&*store, "probe", Timestamp::now(), None).await.unwrap().secret;
-    let document = Document::from_yaml(&std::fs::read_to_string(spec).unwrap()).unwrap();
+    let document = Document::from_yaml(&code.to_string()).unwrap();
     (Server::start(&ServerOptions::default(), &document, store, &log).unwrap(), key)
 }
 

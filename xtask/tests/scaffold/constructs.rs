@@ -1,0 +1,222 @@
+//! Every construct of a schema at every place: each is accepted, and then compiled with all others by
+//! `compiled.rs`, or refused with a reason that stands in `refusals.txt`.
+
+use std::sync::LazyLock;
+
+use xtask::scaffold::Scaffold;
+use xtask::source::Sources;
+
+use crate::{CODE, NO_TOY, document, errors, frozen, with};
+
+/// Schemas in one line.
+const CONSTRUCTS: &str = include_str!("constructs.txt");
+
+/// Places of a schema.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    /// A property of a request body: required, optional, nullable, in a list, in a map.
+    Request,
+    /// The same of a response.
+    Response,
+    /// A schema under `components/schemas`, in a request and in a response.
+    Component,
+    /// The whole body of a response.
+    Body,
+    Query,
+    Path,
+    Header,
+}
+
+const PLACES: [Place; 7] = [
+    Place::Request,
+    Place::Response,
+    Place::Component,
+    Place::Body,
+    Place::Query,
+    Place::Path,
+    Place::Header,
+];
+
+fn constructs() -> Vec<(usize, &'static str)> {
+    CONSTRUCTS.lines().filter(|line| line.starts_with('{')).enumerate().collect()
+}
+
+/// The paths and schemas that have the constructs at a place.
+fn built(place: Place, constructs: &[(usize, &str)]) -> (String, String) {
+    let each = |write: &dyn Fn(usize, &str) -> String| {
+        constructs.iter().map(|(at, schema)| write(*at, schema)).collect::<String>()
+    };
+    let object = |name: &str, required: &str, properties: &str| {
+        format!("    {name}: {{type: object, required: [{required}], properties: {{{properties}}}}}\n")
+    };
+    let reference = |name: &str| format!("{{$ref: '#/components/schemas/{name}'}}");
+    let all = |prefix: &str, schemas: String| {
+        let names = each(&|at, _| format!("v{at}, "));
+        let properties = each(&|at, _| format!("v{at}: {}, ", reference(&format!("{prefix}{at}"))));
+        schemas + &object(&format!("{prefix}All"), &names, &properties)
+    };
+    let properties = |prefix: &str, some: &[&str]| {
+        let write = |at, schema: &str| {
+            let properties = everywhere(schema).into_iter().filter(|(name, _)| some.contains(name));
+            let required: Vec<_> = some.iter().filter(|name| !["b", "d"].contains(name)).copied().collect();
+            let required = if schema.contains("default:") { String::new() } else { required.join(", ") };
+            let properties: String = properties.map(|(name, schema)| format!("{name}: {schema}, ")).collect();
+            object(&format!("{prefix}{at}"), &required, &properties)
+        };
+        all(prefix, each(&write))
+    };
+    let parameters = |location: &str| {
+        each(&|at, schema| match location {
+            "path" => format!("{{name: p{at}, in: path, required: true, schema: {schema}}}, "),
+            _ if schema.contains("default:") => format!("{{name: d{at}, in: query, schema: {schema}}}, "),
+            _ => format!(
+                "{{name: r{at}, in: query, required: true, schema: {schema}}}, {{name: o{at}, in: query, schema: {schema}}}, "
+            ),
+        })
+    };
+    match place {
+        Place::Request => (
+            operation("putRequest", "/request", "", Some("InAll"), NO_CONTENT),
+            properties("In", &["a", "b", "c", "d", "e", "f", "g", "h"]),
+        ),
+        Place::Response => (
+            operation("getResponse", "/response", "", None, &content(&reference("OutAll"), "")),
+            properties("Out", &["b", "c", "f"]),
+        ),
+        Place::Component => {
+            let named = each(&|at, schema| format!("    Named{at}: {schema}\n"));
+            (
+                operation("putNamed", "/named", "", Some("NamedAll"), &content(&reference("NamedAll"), "")),
+                all("Named", named),
+            )
+        }
+        Place::Body => {
+            let paths = each(&|at, schema| {
+                operation(&format!("getBody{at}"), &format!("/body{at}"), "", None, &content(schema, ""))
+            });
+            (paths, String::new())
+        }
+        Place::Query => {
+            (operation("getQuery", "/query", &parameters("query"), None, NO_CONTENT), String::new())
+        }
+        Place::Path => {
+            let path = format!("/path{}", each(&|at, _| format!("/{{p{at}}}")));
+            (operation("getPath", &path, &parameters("path"), None, NO_CONTENT), String::new())
+        }
+        Place::Header => {
+            let headers = each(&|at, schema| {
+                format!("X-R{at}: {{required: true, schema: {schema}}}, X-O{at}: {{schema: {schema}}}, ")
+            });
+            (
+                operation("getHeaders", "/headers", "", None, &content("{type: string}", &headers)),
+                String::new(),
+            )
+        }
+    }
+}
+
+/// Properties of one schema in all ways: required, optional, nullable, in a list, in a map.
+fn everywhere(schema: &str) -> Vec<(&'static str, String)> {
+    let nullable = match schema.starts_with("{$ref") {
+        true => format!("{{nullable: true, allOf: [{schema}]}}"),
+        false if schema.starts_with("{nullable") => schema.to_owned(),
+        false => schema.replacen('{', "{nullable: true, ", 1),
+    };
+    let mut all = vec![
+        ("a", schema.to_owned()),
+        ("b", schema.to_owned()),
+        ("c", nullable.clone()),
+        ("d", nullable.clone()),
+    ];
+    if !schema.contains("default:") {
+        all.extend([
+            ("e", format!("{{type: array, items: {schema}}}")),
+            ("f", format!("{{type: array, maxItems: 3, items: {nullable}}}")),
+            ("g", format!("{{type: object, additionalProperties: {schema}}}")),
+            ("h", format!("{{type: object, additionalProperties: {nullable}}}")),
+        ]);
+    }
+    all
+}
+
+const REQUEST_ID: &str = "x-request-id: {$ref: '#/components/headers/RequestId'}";
+const NO_CONTENT: &str =
+    "'204': {description: Done., headers: {x-request-id: {$ref: '#/components/headers/RequestId'}}}";
+
+fn content(schema: &str, headers: &str) -> String {
+    format!(
+        "'200': {{description: Done., headers: {{{headers}{REQUEST_ID}}}, content: {{application/json: {{schema: {schema}}}}}}}"
+    )
+}
+
+fn operation(id: &str, path: &str, parameters: &str, body: Option<&str>, success: &str) -> String {
+    let mut errors =
+        vec![("401", "Unauthorized"), ("429", "RateLimited"), ("500", "Internal"), ("503", "Unavailable")];
+    if parameters.contains("in: query") {
+        errors.push(("400", "InvalidParameter"));
+    }
+    if parameters.contains("in: path") {
+        errors.push(("404", "NoToy"));
+    }
+    let request = body.map(|name| {
+        let more = [("400", "InvalidBody"), ("408", "RequestTimeout"), ("413", "BodyTooLarge"), ("415", "UnsupportedMediaType")];
+        errors.extend(more);
+        format!("requestBody: {{required: true, content: {{application/json: {{schema: {{$ref: '#/components/schemas/{name}'}}}}}}}}, ")
+    });
+    let errors: String = errors
+        .iter()
+        .map(|(status, name)| format!(", '{status}': {{$ref: '#/components/responses/{name}'}}"))
+        .collect();
+    let (request, method) = (request.unwrap_or_default(), if body.is_some() { "put" } else { "get" });
+    format!(
+        "  {path}: {{{method}: {{operationId: {id}, tags: [toys], parameters: [{parameters}], {request}responses: {{{success}{errors}}}}}}}\n"
+    )
+}
+
+fn document_of(place: Place, constructs: &[(usize, &str)]) -> String {
+    let (paths, schemas) = built(place, constructs);
+    let kinds = "    ToyKind: {type: string, enum: [bear, block, car]}\n";
+    with(&paths, &format!("{kinds}{schemas}"), NO_TOY)
+}
+
+/// What was found of all constructs at all places.
+struct Outcome {
+    paths: String,
+    schemas: String,
+    refusals: String,
+}
+
+static OUTCOME: LazyLock<Outcome> = LazyLock::new(|| {
+    let (code, sources) = (document("the code", CODE), Sources::read(frozen()));
+    let mut outcome = Outcome { paths: String::new(), schemas: String::new(), refusals: String::new() };
+    for place in PLACES {
+        let mut accepted = Vec::new();
+        for (at, schema) in constructs() {
+            let text = document_of(place, &[(at, schema)]);
+            let made = Scaffold::of(&document("construct.yaml", &text), &code, &sources, None).unwrap();
+            match errors(&made).first() {
+                None => accepted.push((at, schema)),
+                Some(error) => {
+                    let reason =
+                        error.split_once("cannot be written: ").map_or(error.as_str(), |(_, reason)| reason);
+                    outcome.refusals.push_str(&format!("{place:?}: {schema}: {reason}\n"));
+                }
+            }
+        }
+        let (paths, schemas) = built(place, &accepted);
+        outcome.paths.push_str(&paths);
+        outcome.schemas.push_str(&schemas);
+    }
+    outcome
+});
+
+/// The paths and schemas with all constructs that are accepted.
+pub(crate) fn accepted() -> (&'static str, &'static str) {
+    (&OUTCOME.paths, &OUTCOME.schemas)
+}
+
+#[test]
+fn what_is_refused_is_known() {
+    let known = include_str!("refusals.txt");
+    assert!(OUTCOME.refusals == known, "write this to refusals.txt if it is right:\n{}", OUTCOME.refusals);
+}

@@ -1,0 +1,5 @@
+//! The types of `components/schemas`.
+
+mod book;
+
+pub use book::{Book, BookStatus, Books, NewBook, Shelf};
