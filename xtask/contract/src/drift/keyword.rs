@@ -134,16 +134,23 @@ pub(super) fn line(keyword: &str, value: Option<&Value>, other: Option<&Value>) 
 /// A value for a sentence.
 pub(super) fn said(value: &Value, other: Option<&Value>) -> String {
     match value {
-        Value::String(text) if text.is_empty() || other.is_some_and(|other| !is_text(other)) => {
-            format!("'{}'", shortened(text))
-        }
+        Value::String(text) if text.is_empty() || other.is_some_and(|other| !is_text(other)) => quoted(text),
         Value::String(text) => shortened(text),
         Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
-            let items: Vec<_> = items.iter().map(|item| said(item, other)).collect();
+            let item =
+                |item: &Value| match item.as_str().filter(|text| text.contains([',', '[', ']', ':', '#'])) {
+                    Some(text) => quoted(text),
+                    None => said(item, other),
+                };
+            let items: Vec<_> = items.iter().map(item).collect();
             shortened(&format!("[{}]", items.join(", ")))
         }
         _ => shortened(&value.to_string()),
     }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", shortened(&text.replace('\'', "''")))
 }
 
 fn is_text(value: &Value) -> bool {

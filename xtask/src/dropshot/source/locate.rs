@@ -17,8 +17,9 @@ const WHOLE: &str = "api";
 const BASE_PATH: &str = "BASE_PATH";
 
 pub(super) fn locate(index: &Index, finding: &Finding) -> Option<Spot> {
-    // The code has no part in it.
-    if finding.severity == Severity::Unreadable {
+    let of_info = finding.subject.trail().first().is_some_and(|(kind, _)| *kind == "info");
+    // The code has no part in these.
+    if finding.severity == Severity::Unreadable || of_info {
         return None;
     }
     let (keyword, trail) = match finding.subject.trail() {
