@@ -110,7 +110,7 @@ impl<'l> Locator<'l> {
             "request body" | "media type" => {
                 Some(endpoint.input("Json").map_or(endpoint.call(), |body| body.spot))
             }
-            "response" if name.starts_with(['1', '2', '3']) => self.success(endpoint, name, rest),
+            "response" if name.starts_with(['1', '2', '3']) => self.success(endpoint, rest),
             "response" => self.refusal(endpoint, name, rest),
             _ => Some(endpoint.function),
         }
@@ -134,7 +134,7 @@ impl<'l> Locator<'l> {
         Some(with_them.unwrap_or(endpoint.call()))
     }
 
-    fn success(&self, endpoint: &Endpoint, status: &str, rest: Trail<'_>) -> Option<Spot> {
+    fn success(&self, endpoint: &Endpoint, rest: Trail<'_>) -> Option<Spot> {
         let success = endpoint.success.as_ref().map_or(endpoint.output, |success| success.spot);
         let Some(((kind, name), rest)) = rest.split_first() else { return Some(success) };
         let body = endpoint.success.as_ref().and_then(|success| self.index.rust_type(&success.of));
@@ -143,7 +143,6 @@ impl<'l> Locator<'l> {
             "media type" if !rest.is_empty() => {
                 Some(body.and_then(|body| self.inside(body, rest)).unwrap_or(success))
             }
-            _ if status.is_empty() => None,
             _ => Some(success),
         }
     }
