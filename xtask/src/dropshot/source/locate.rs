@@ -56,6 +56,11 @@ impl<'l> Locator<'l> {
         self.finding.rule.ends_with("-not-in-code")
     }
 
+    /// What the code calls the thing that the document calls `name`.
+    fn in_code(&self, name: &'l str) -> &'l str {
+        self.instead().filter(|_| self.not_in_code()).unwrap_or(name)
+    }
+
     fn document(&self, trail: Trail<'_>) -> Option<Spot> {
         let index = self.index;
         let ((kind, name), rest) = trail.split_first()?;
@@ -88,10 +93,10 @@ impl<'l> Locator<'l> {
     fn path(&self, path: &str, rest: Trail<'_>) -> Option<Spot> {
         let mut endpoints = self.index.endpoints.iter();
         let Some((("operation", method), _)) = rest.split_first() else {
-            let path = self.instead().filter(|_| self.not_in_code()).unwrap_or(path);
+            let path = self.in_code(path);
             return endpoints.find(|endpoint| endpoint.path == path).map(|endpoint| endpoint.key("path"));
         };
-        let method = self.instead().filter(|_| self.not_in_code()).unwrap_or(method);
+        let method = self.in_code(method);
         let mut here = endpoints.filter(|endpoint| endpoint.path == path);
         here.find(|endpoint| endpoint.method == method).map(|endpoint| endpoint.key("method"))
     }
@@ -118,7 +123,7 @@ impl<'l> Locator<'l> {
 
     /// `name` is that of the parameter, perhaps with its place: `limit in query`.
     fn parameter(&self, endpoint: &Endpoint, name: &str, rest: Trail<'_>) -> Option<Spot> {
-        let sought = self.instead().filter(|_| self.not_in_code()).unwrap_or(name);
+        let sought = self.in_code(name);
         let (name, place) = sought.split_once(" in ").unwrap_or((sought, ""));
         let types = || {
             let inputs = endpoint.extractors().filter_map(|extractor| endpoint.input(extractor));
@@ -149,7 +154,7 @@ impl<'l> Locator<'l> {
 
     /// A header of a success.
     fn header(&self, endpoint: &Endpoint, name: &str, rest: Trail<'_>) -> Option<Spot> {
-        let name = self.instead().filter(|_| self.not_in_code()).unwrap_or(name);
+        let name = self.in_code(name);
         if let Some(word) = self.edge_header(name) {
             return Some(word.spot);
         }
@@ -190,7 +195,7 @@ impl<'l> Locator<'l> {
         };
         match *kind {
             "header" => {
-                let name = self.instead().filter(|_| self.not_in_code()).unwrap_or(name);
+                let name = self.in_code(name);
                 let edge = self.edge_header(name).map(|word| word.spot);
                 edge.or_else(|| self.code_header(name, &codes))
             }
