@@ -17,14 +17,10 @@ use animal_store::edge;
 use animal_store::keys::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
 use animal_store::operations;
 use animal_store::responses::{Code, HeaderField, HeaderSchema};
-use openapiv3::{
-    Components, Header, OpenAPI, Operation, Parameter, ParameterData, ParameterSchemaOrContent, PathItem,
-    ReferenceOr, Response, SecurityRequirement, Server, StatusCode,
-};
 use semver::Version;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-/// The header parameter that OpenAPI says to ignore (3.0.3, Parameter Object).
+/// The header parameter that carries the codes. OpenAPI ignores one of this name (3.0.3, Parameter Object).
 const CARRIER: &str = "Authorization";
 
 /// The OpenAPI document of the service, as JSON.
@@ -42,103 +38,69 @@ pub fn document() -> Result<Value, String> {
 ///
 /// # Errors
 /// A sentence, when the codes in it are not those of the service.
-pub fn completed(by_dropshot: Value) -> Result<Value, String> {
-    let document = serde_json::from_value(by_dropshot).map_err(|error| error.to_string())?;
-    serde_json::to_value(complete(document)?).map_err(|error| error.to_string())
-}
-
-fn complete(mut document: OpenAPI) -> Result<OpenAPI, String> {
-    document.servers = vec![Server { url: operations::BASE_PATH.to_owned(), ..Server::default() }];
-    let mut components = document.components.take().unwrap_or_default();
-    let scheme = serde_json::from_value(json!({ "type": SCHEME_TYPE, "scheme": SCHEME }));
-    let scheme = scheme.map_err(|error| format!("the security scheme is invalid: {error}"))?;
-    components.security_schemes.insert(SCHEME_NAME.to_owned(), ReferenceOr::Item(scheme));
-    for item in document.paths.paths.values_mut() {
-        let ReferenceOr::Item(item) = item else { continue };
-        for operation in operations_of(item) {
-            complete_operation(operation, &components).map_err(|problem| {
-                format!("{}: {problem}", operation.operation_id.as_deref().unwrap_or("?"))
-            })?;
-        }
+pub fn completed(mut document: Value) -> Result<Value, String> {
+    document["servers"] = json!([{ "url": operations::BASE_PATH }]);
+    let components = &mut document["components"];
+    components["securitySchemes"] = json!({ SCHEME_NAME: { "type": SCHEME_TYPE, "scheme": SCHEME } });
+    // Each operation has its own.
+    let shared = components.as_object_mut().and_then(|components| components.remove("responses"));
+    let shared = json!({ "components": { "responses": shared.unwrap_or_default() } });
+    let items = document["paths"].as_object_mut().into_iter().flatten();
+    for (_, operation) in items.filter_map(|(_, item)| item.as_object_mut()).flatten() {
+        let id = operation["operationId"].as_str().unwrap_or("?").to_owned();
+        complete(operation, &shared).map_err(|problem| format!("{id}: {problem}"))?;
     }
-    components.responses.clear();
-    document.components = Some(components);
     Ok(document)
 }
 
-fn operations_of(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    let PathItem { get, put, post, delete, options, head, patch, trace, .. } = item;
-    [get, put, post, delete, options, head, patch, trace].into_iter().flatten()
-}
-
-fn complete_operation(operation: &mut Operation, components: &Components) -> Result<(), String> {
-    for parameter in &mut operation.parameters {
-        let ReferenceOr::Item(parameter) = parameter else { continue };
-        if let ParameterSchemaOrContent::Schema(ReferenceOr::Item(schema)) = &mut data_of(parameter).format
-            && let Some(default) = schema.schema_data.extensions.shift_remove("x-default")
-        {
-            schema.schema_data.default = Some(default);
-        }
-    }
+fn complete(operation: &mut Value, shared: &Value) -> Result<(), String> {
     let codes = take_codes(operation)?;
-    let errors: Vec<StatusCode> =
-        operation.responses.responses.keys().filter(|s| is_error(s)).cloned().collect();
+    let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
+    for parameter in parameters.into_iter().flatten() {
+        let schema = parameter.get_mut("schema").and_then(Value::as_object_mut);
+        if let Some((default, schema)) = schema.and_then(|schema| Some((schema.remove("x-default")?, schema)))
+        {
+            schema.insert("default".to_owned(), default);
+        }
+    }
+    let deprecated = operation["deprecated"].as_bool().unwrap_or_default();
+    let mut responses = Map::new();
     let mut error = None;
-    for status in errors {
-        if let Some(response) = operation.responses.responses.shift_remove(&status) {
-            let response = resolve(response, components)?;
-            if codes.is_none() {
-                operation.responses.responses.insert(status, ReferenceOr::Item(response.clone()));
-            }
-            error = Some(response);
+    for (status, response) in operation["responses"].as_object().into_iter().flatten() {
+        let response = resolved(response, shared)?;
+        if status.starts_with(['4', '5']) {
+            error = Some(response.clone());
+        }
+        if codes.is_none() || !status.starts_with(['4', '5']) {
+            responses.insert(status.clone(), response);
         }
     }
-    if let Some(codes) = codes {
-        let requirement: SecurityRequirement = [(SCHEME_NAME.to_owned(), Vec::new())].into_iter().collect();
-        operation.security = Some(vec![requirement]);
-        let error = error.ok_or("dropshot's document has no error response")?;
-        for (status, headers) in by_status(&codes) {
-            let mut response = error.clone();
-            add_headers(&mut response, &headers)?;
-            operation.responses.responses.insert(StatusCode::Code(status), ReferenceOr::Item(response));
-        }
-    } else {
-        operation.security = Some(Vec::new());
+    operation["security"] = match &codes {
+        Some(_) => json!([{ SCHEME_NAME: [] }]),
+        None => json!([]),
+    };
+    for (status, headers) in by_status(&codes.unwrap_or_default()) {
+        let mut response = error.clone().ok_or("dropshot's document has no error response")?;
+        add_headers(&mut response, &headers);
+        responses.insert(status.to_string(), response);
     }
-    let everywhere = edge::headers(operation.deprecated);
-    for response in operation.responses.responses.values_mut() {
-        if let ReferenceOr::Item(response) = response {
-            add_headers(response, &everywhere)?;
-        }
+    for response in responses.values_mut() {
+        add_headers(response, &edge::headers(deprecated));
     }
+    operation["responses"] = responses.into();
     Ok(())
 }
 
-fn data_of(parameter: &mut Parameter) -> &mut ParameterData {
-    match parameter {
-        Parameter::Query { parameter_data, .. }
-        | Parameter::Header { parameter_data, .. }
-        | Parameter::Path { parameter_data, .. }
-        | Parameter::Cookie { parameter_data, .. } => parameter_data,
-    }
-}
-
-fn is_error(status: &StatusCode) -> bool {
-    matches!(status, StatusCode::Code(400..) | StatusCode::Range(4..))
-}
-
 /// The codes that the operation's `Call` declares; `None` without one.
-fn take_codes(operation: &mut Operation) -> Result<Option<Vec<Code>>, String> {
-    let carrier = operation.parameters.iter().position(|parameter| {
-        matches!(parameter, ReferenceOr::Item(Parameter::Header { parameter_data, .. })
-            if parameter_data.name == CARRIER)
-    });
-    let Some(carrier) = carrier else { return Ok(None) };
-    let ReferenceOr::Item(carrier) = operation.parameters.remove(carrier) else { return Ok(None) };
-    let ParameterSchemaOrContent::Schema(ReferenceOr::Item(schema)) = carrier.parameter_data().format else {
-        return Err(format!("the parameter {CARRIER} has no schema of its own"));
+fn take_codes(operation: &mut Value) -> Result<Option<Vec<Code>>, String> {
+    let Some(parameters) = operation.get_mut("parameters").and_then(Value::as_array_mut) else {
+        return Ok(None);
     };
-    let words = schema.schema_data.extensions.get("x-codes").and_then(Value::as_array);
+    let Some(carrier) = parameters.iter().position(|parameter| parameter["name"] == CARRIER) else {
+        return Ok(None);
+    };
+    let carrier = parameters.remove(carrier);
+    let words = carrier["schema"]["x-codes"].as_array();
     let words = words.ok_or(format!("the parameter {CARRIER} declares no x-codes"))?;
     let code = |word: &Value| {
         let code = word.as_str().and_then(Code::from_word);
@@ -167,30 +129,22 @@ fn by_status(codes: &[Code]) -> Vec<(u16, Vec<HeaderField>)> {
     statuses.into_iter().map(entry).collect()
 }
 
-/// What is added replaces a header of the same name, as it does on the wire.
-fn add_headers(response: &mut Response, fields: &[HeaderField]) -> Result<(), String> {
+/// Adds headers to a response. Each replaces a header of the same name.
+fn add_headers(response: &mut Value, fields: &[HeaderField]) {
     for field in fields {
-        response.headers.retain(|name, _| !name.eq_ignore_ascii_case(field.name));
-        response.headers.insert(field.name.to_owned(), ReferenceOr::Item(header(field)?));
+        let schema = match field.schema {
+            HeaderSchema::String => json!({ "type": "string" }),
+            HeaderSchema::Integer { minimum } => json!({ "type": "integer", "minimum": minimum }),
+        };
+        let mut headers = response["headers"].as_object().cloned().unwrap_or_default();
+        headers.retain(|name, _| !name.eq_ignore_ascii_case(field.name));
+        headers.insert(field.name.to_owned(), json!({ "required": field.required, "schema": schema }));
+        response["headers"] = headers.into();
     }
-    Ok(())
 }
 
-fn header(field: &HeaderField) -> Result<Header, String> {
-    let schema = match field.schema {
-        HeaderSchema::String => json!({ "type": "string" }),
-        HeaderSchema::Integer { minimum } => json!({ "type": "integer", "minimum": minimum }),
-    };
-    let header = json!({ "required": field.required, "schema": schema });
-    serde_json::from_value(header).map_err(|error| format!("the header {} is invalid: {error}", field.name))
-}
-
-fn resolve(response: ReferenceOr<Response>, components: &Components) -> Result<Response, String> {
-    let reference = match response {
-        ReferenceOr::Item(response) => return Ok(response),
-        ReferenceOr::Reference { reference } => reference,
-    };
-    let name = reference.strip_prefix("#/components/responses/");
-    let response = name.and_then(|name| components.responses.get(name)?.as_item());
-    response.cloned().ok_or(format!("dropshot's document has no {reference}"))
+fn resolved(response: &Value, shared: &Value) -> Result<Value, String> {
+    let Some(reference) = response["$ref"].as_str() else { return Ok(response.clone()) };
+    let target = reference.strip_prefix('#').and_then(|pointer| shared.pointer(pointer));
+    target.cloned().ok_or(format!("dropshot's document has no {reference}"))
 }

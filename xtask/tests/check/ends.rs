@@ -46,7 +46,7 @@ fn operations_are_found_by_their_keys() {
     let path = edit(&[], "  /books/{bookId}:", "  /books/{id}:");
     made_by(&path, "path-not-in-code", get, "path = \"/books/{bookId}\",");
     let method = edit(&["createBook"], "  /books/{bookId}:\n    get:", "  /books/{bookId}:\n    put:");
-    made_by(&method, "operation-not-in-code", get, "method = GET,");
+    made_by(&method, "operation-not-in-document", get, "method = GET,");
     let security = edit(&["createBook"], "requestBody:", "security: []\n      requestBody:");
     made_by(&security, "operation-security", create, "call: Call<Json<NewBook>, StoreError>,");
     let added = edit(&["paths:"], "  /books:\n", "  /toys:\n    get: {responses: {}}\n  /books:\n");
@@ -109,7 +109,7 @@ fn schemas_are_found_by_their_names_on_the_wire() {
     let renamed = edit(&["    Book:"], "        name:", "        nam:");
     made_by(&renamed, "property-not-in-code", book, "pub name: BookName,");
     let schema = edit(&["components:"], "    BookStatus:", "    Status:");
-    made_by(&schema, "schema-not-in-code", book, "pub enum BookStatus {");
+    made_by(&schema, "schema-not-in-document", book, "pub enum BookStatus {");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn answers_are_found_by_their_codes_and_headers() {
     let missing = edit(&["getBook"], "'404':", "'410':");
     made_by(&missing, "response-not-in-document", "input.rs", "Vec::from([Code::NotFound])");
     let location = edit(&["createBook", "responses:"], "Location:", "Content-Location:");
-    made_by(&location, "header-not-in-code", create, "location: String,");
+    made_by(&location, "header-not-in-code", create, "pub(super) struct Created {");
     let optional = edit(&["    Sunset:"], "required: true", "required: false");
     made_by(
         &optional,
@@ -150,7 +150,7 @@ fn what_holds_for_all_is_found_in_its_constants() {
     let operations = "operations/mod.rs";
     let server = edit(&["base_url:"], "com/v1", "com/v2");
     made_by(&server, "server-url", operations, "pub const BASE_PATH: &str = \"/v1\";");
-    let tag = edit(&["tags:"], "- name: books", "- name: shelves");
+    let tag = edit(&["tags:"], "- name: books", "- name: book");
     made_by(&tag, "tag-not-in-code", operations, "const TAG: &str = \"books\";");
     let scheme = edit(&["securitySchemes:"], "scheme: bearer", "scheme: basic");
     made_by(&scheme, "security-scheme-differs", "keys.rs", "pub const SCHEME: &str = \"bearer\";");
@@ -174,7 +174,9 @@ fn every_finding_of_every_mutant_has_its_other_end() {
     let (mut located, mut wrong) = (0, Vec::new());
     for mutant in mutants::all() {
         for finding in findings(&mutant.text) {
-            if finding.severity == Severity::Unreadable {
+            // The code has no part in these.
+            if finding.severity == Severity::Unreadable || finding.pointer.starts_with("/info/") {
+                assert_eq!(SOURCES.locate(&finding), None);
                 continue;
             }
             let (file, line) = end(&finding);
@@ -192,7 +194,7 @@ fn every_finding_of_every_mutant_has_its_other_end() {
     wrong.sort();
     wrong.dedup();
     assert!(wrong.is_empty(), "{} of {located}:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(located > 1000, "only {located} findings");
+    assert!(located > 900, "only {located} findings");
 }
 
 /// What one of must stand on a line that a finding points to.
@@ -243,4 +245,13 @@ fn relevant(finding: &Finding) -> Vec<String> {
 /// Without what differs between the spellings of a name.
 fn normal(text: &str) -> String {
     text.chars().filter(|it| !matches!(it, '_' | '-')).flat_map(char::to_lowercase).collect()
+}
+
+#[test]
+fn all_frozen_sources_are_read() {
+    for file in
+        ["operations/mod.rs", "schemas/book.rs", "responses.rs", "keys.rs", "input.rs", "edge.rs", "call.rs"]
+    {
+        assert!(SOURCES.shown().text(&format!("src/{file}")).is_some(), "{file}");
+    }
 }

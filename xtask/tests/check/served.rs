@@ -28,7 +28,8 @@ impl JsonSchema for Declared {
             .insert("x-codes".to_owned(), json!(["unauthorized", "rate_limited", "unavailable"]));
         let mut object = ObjectValidation::default();
         object.properties.insert("Authorization".to_owned(), carrier.into());
-        Schema::Object(SchemaObject { object: Some(Box::new(object)), ..Default::default() })
+        let instance_type = Some(InstanceType::Object.into());
+        Schema::Object(SchemaObject { instance_type, object: Some(Box::new(object)), ..Default::default() })
     }
 }
 

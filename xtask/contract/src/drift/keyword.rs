@@ -44,32 +44,22 @@ pub(super) fn difference(
         _ => written.value_spot(keyword),
     };
     let message = match (&document, &code) {
-        (Some(Value::Array(document)), Some(Value::Array(code))) if is_set => {
+        (Some(all @ Value::Array(document)), Some(of_code @ Value::Array(code))) if is_set => {
             let extra = document.iter().position(|item| !code.iter().any(|other| same(item, other)));
             let missing = code.iter().find(|item| !document.iter().any(|other| same(item, other)));
             if let Some(number) = extra {
                 spot = item_spot(written, keyword, number);
             }
             let extra = extra.map(|number| &document[number]);
-            let other = missing.or(extra);
-            item = other.map(|item| said(item, None));
-            let quoted =
-                |item: &Value| said(item, extra.filter(|extra| !extra.is_string()).and(missing).or(missing));
-            match (extra, missing) {
-                (Some(extra), Some(missing)) => format!(
-                    "`{keyword}` of {subject} has `{}` in the document, where the code has `{}`.",
-                    said(extra, Some(missing)),
-                    said(missing, Some(extra))
-                ),
-                (Some(extra), None) => {
-                    format!(
-                        "`{keyword}` of {subject} has `{}` in the document, but not in the code.",
-                        quoted(extra)
-                    )
+            item = missing.or(extra).map(|item| said(item, None));
+            let start = format!("`{keyword}` of {subject} has");
+            match (extra.map(|item| said(item, Some(of_code))), missing.map(|item| said(item, Some(all)))) {
+                (Some(extra), Some(missing)) => {
+                    format!("{start} `{extra}` in the document, where the code has `{missing}`.")
                 }
-                (_, missing) => {
-                    let missing = missing.map(quoted).unwrap_or_default();
-                    format!("`{keyword}` of {subject} has `{missing}` in the code, but not in the document.")
+                (Some(extra), None) => format!("{start} `{extra}` in the document, but not in the code."),
+                (None, missing) => {
+                    format!("{start} `{}` in the code, but not in the document.", missing.unwrap_or_default())
                 }
             }
         }
@@ -134,16 +124,23 @@ pub(super) fn line(keyword: &str, value: Option<&Value>, other: Option<&Value>) 
 /// A value for a sentence.
 pub(super) fn said(value: &Value, other: Option<&Value>) -> String {
     match value {
-        Value::String(text) if text.is_empty() || other.is_some_and(|other| !is_text(other)) => {
-            format!("'{}'", shortened(text))
-        }
+        Value::String(text) if text.is_empty() || other.is_some_and(|other| !is_text(other)) => quoted(text),
         Value::String(text) => shortened(text),
         Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
-            let items: Vec<_> = items.iter().map(|item| said(item, other)).collect();
+            let item =
+                |item: &Value| match item.as_str().filter(|text| text.contains([',', '[', ']', ':', '#'])) {
+                    Some(text) => quoted(text),
+                    None => said(item, other),
+                };
+            let items: Vec<_> = items.iter().map(item).collect();
             shortened(&format!("[{}]", items.join(", ")))
         }
         _ => shortened(&value.to_string()),
     }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", shortened(&text.replace('\'', "''")))
 }
 
 fn is_text(value: &Value) -> bool {

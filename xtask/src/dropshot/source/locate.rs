@@ -17,8 +17,9 @@ const WHOLE: &str = "api";
 const BASE_PATH: &str = "BASE_PATH";
 
 pub(super) fn locate(index: &Index, finding: &Finding) -> Option<Spot> {
-    // The code has no part in it.
-    if finding.severity == Severity::Unreadable {
+    let of_info = finding.subject.trail().first().is_some_and(|(kind, _)| *kind == "info");
+    // The code has no part in these.
+    if finding.severity == Severity::Unreadable || of_info {
         return None;
     }
     let (keyword, trail) = match finding.subject.trail() {
@@ -55,6 +56,11 @@ impl<'l> Locator<'l> {
         self.finding.rule.ends_with("-not-in-code")
     }
 
+    /// What the code calls the thing that the document calls `name`.
+    fn in_code(&self, name: &'l str) -> &'l str {
+        self.instead().filter(|_| self.not_in_code()).unwrap_or(name)
+    }
+
     fn document(&self, trail: Trail<'_>) -> Option<Spot> {
         let index = self.index;
         let ((kind, name), rest) = trail.split_first()?;
@@ -87,10 +93,10 @@ impl<'l> Locator<'l> {
     fn path(&self, path: &str, rest: Trail<'_>) -> Option<Spot> {
         let mut endpoints = self.index.endpoints.iter();
         let Some((("operation", method), _)) = rest.split_first() else {
-            let path = self.instead().filter(|_| self.not_in_code()).unwrap_or(path);
+            let path = self.in_code(path);
             return endpoints.find(|endpoint| endpoint.path == path).map(|endpoint| endpoint.key("path"));
         };
-        let method = self.instead().filter(|_| self.not_in_code()).unwrap_or(method);
+        let method = self.in_code(method);
         let mut here = endpoints.filter(|endpoint| endpoint.path == path);
         here.find(|endpoint| endpoint.method == method).map(|endpoint| endpoint.key("method"))
     }
@@ -109,7 +115,7 @@ impl<'l> Locator<'l> {
             "request body" | "media type" => {
                 Some(endpoint.input("Json").map_or(endpoint.call(), |body| body.spot))
             }
-            "response" if name.starts_with(['1', '2', '3']) => self.success(endpoint, name, rest),
+            "response" if name.starts_with(['1', '2', '3']) => self.success(endpoint, rest),
             "response" => self.refusal(endpoint, name, rest),
             _ => Some(endpoint.function),
         }
@@ -117,7 +123,7 @@ impl<'l> Locator<'l> {
 
     /// `name` is that of the parameter, perhaps with its place: `limit in query`.
     fn parameter(&self, endpoint: &Endpoint, name: &str, rest: Trail<'_>) -> Option<Spot> {
-        let sought = self.instead().filter(|_| self.not_in_code()).unwrap_or(name);
+        let sought = self.in_code(name);
         let (name, place) = sought.split_once(" in ").unwrap_or((sought, ""));
         let types = || {
             let inputs = endpoint.extractors().filter_map(|extractor| endpoint.input(extractor));
@@ -133,7 +139,7 @@ impl<'l> Locator<'l> {
         Some(with_them.unwrap_or(endpoint.call()))
     }
 
-    fn success(&self, endpoint: &Endpoint, status: &str, rest: Trail<'_>) -> Option<Spot> {
+    fn success(&self, endpoint: &Endpoint, rest: Trail<'_>) -> Option<Spot> {
         let success = endpoint.success.as_ref().map_or(endpoint.output, |success| success.spot);
         let Some(((kind, name), rest)) = rest.split_first() else { return Some(success) };
         let body = endpoint.success.as_ref().and_then(|success| self.index.rust_type(&success.of));
@@ -142,14 +148,13 @@ impl<'l> Locator<'l> {
             "media type" if !rest.is_empty() => {
                 Some(body.and_then(|body| self.inside(body, rest)).unwrap_or(success))
             }
-            _ if status.is_empty() => None,
             _ => Some(success),
         }
     }
 
     /// A header of a success.
     fn header(&self, endpoint: &Endpoint, name: &str, rest: Trail<'_>) -> Option<Spot> {
-        let name = self.instead().filter(|_| self.not_in_code()).unwrap_or(name);
+        let name = self.in_code(name);
         if let Some(word) = self.edge_header(name) {
             return Some(word.spot);
         }
@@ -190,7 +195,7 @@ impl<'l> Locator<'l> {
         };
         match *kind {
             "header" => {
-                let name = self.instead().filter(|_| self.not_in_code()).unwrap_or(name);
+                let name = self.in_code(name);
                 let edge = self.edge_header(name).map(|word| word.spot);
                 edge.or_else(|| self.code_header(name, &codes))
             }

@@ -1,11 +1,11 @@
-//! The other end of a finding: the line of Rust that says otherwise.
+//! The Rust code that a finding contradicts.
 //!
-//! The document that the code stands for has no positions: it is made by a running program. So the sources
-//! are read for their syntax, and what a finding is about is looked up by the names that go over the wire.
-//! Nothing is resolved as the compiler would; the rooms of the service are few, and a name means one thing
-//! in them. What only the file has is given the place where the code would have it.
+//! The code's side is made by a running program and has no positions. So the sources are parsed, and what a
+//! finding is about is looked up by its name in the document. Names are not resolved as the compiler does it:
+//! each is expected to have one meaning in the service. What only the document has gets the place where the
+//! code would have it.
 //!
-//! Only done when there is something to tell, and then in milliseconds.
+//! The sources are read only if there are findings.
 
 mod endpoint;
 mod index;
@@ -27,9 +27,9 @@ pub struct SchemaType {
     pub name: String,
     /// Whether a request can hold it.
     pub is_read: bool,
-    /// Whether an answer can hold it.
+    /// Whether a response can hold it.
     pub is_written: bool,
-    /// The words of an enum and the names of its variants; of a struct, its fields.
+    /// The values of an enum with the names of its variants; the properties of a struct with its fields.
     pub members: Vec<(String, String)>,
 }
 
@@ -60,7 +60,7 @@ impl Sources {
         sources
     }
 
-    /// No sources at all, where there is nothing to look up in them.
+    /// No sources, where there are no findings to look up.
     pub fn none(root: &Path) -> Self {
         Self { shown: report::Sources::new(root), files: Vec::new(), index: Index::default() }
     }
@@ -70,7 +70,7 @@ impl Sources {
         &self.shown
     }
 
-    /// Where the code says otherwise, or would. `None` if the code has nothing to do with it.
+    /// The place in the code that a finding contradicts. `None` if the code has no part in it.
     pub fn locate(&self, finding: &Finding) -> Option<Location> {
         let spot = locate::locate(&self.index, finding)?;
         let file = self.files.get(spot.file)?;

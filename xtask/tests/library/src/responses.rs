@@ -98,7 +98,6 @@ impl Code {
     }
 }
 
-
 /// The codes that a part of an operation can answer with.
 pub trait Refuses {
     /// Which, in any order.
@@ -107,15 +106,6 @@ pub trait Refuses {
 
 impl Refuses for StoreError {
     const CODES: &'static [Code] = &[Code::Internal, Code::Unavailable];
-}
-
-impl From<StoreError> for Refusal {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Busy | StoreError::Unavailable(_) => Self::Unavailable,
-            StoreError::Broken(_) => Self::Internal,
-        }
-    }
 }
 
 /// Why one thing could not be fetched.
@@ -130,16 +120,3 @@ pub enum Missing {
 impl Refuses for Missing {
     const CODES: &'static [Code] = &[Code::NotFound, Code::Internal, Code::Unavailable];
 }
-
-impl From<StoreError> for Missing {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<Missing> for Refusal {
-    fn from(missing: Missing) -> Self {
-        match missing {
-            Missing::NotFound(message) => Self::NotFound(message),
-            Missing::Store(error) => error.into(),
-        }
