@@ -46,7 +46,9 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments, today: Date) -> ExitCode {
     if arguments.rules {
-        print!("{}", contract::breaking::rules::table());
+        for rule in contract::breaking::rules() {
+            println!("{:<60} {:<10} {} [{}]", rule.name, rule.severity, rule.explanation, rule.origin);
+        }
         return ExitCode::SUCCESS;
     }
     let root = workspace();

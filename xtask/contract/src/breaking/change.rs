@@ -1,16 +1,16 @@
-//! One difference between two documents, and whom it concerns.
+//! One difference between two documents.
 
 use std::fmt;
 
 use crate::document::Span;
 
-use super::rules::Rule;
+use super::rules::ChangeRule;
 use crate::finding::{Finding, Severity, Subject};
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// How the file is called.
+    /// The name of the file.
     pub file: String,
     /// JSON pointer (RFC 6901) of the place.
     pub pointer: String,
@@ -27,35 +27,35 @@ impl fmt::Display for Location {
 /// A difference between the base and the revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The rule that knows it.
-    pub rule: Rule,
-    /// What it is about.
+    /// The rule that found it.
+    pub rule: &'static ChangeRule,
+    /// The object that changed.
     pub subject: Subject,
     /// What changed, beginning with a small letter and without the subject.
     pub what: String,
-    /// The place in the revision. What was removed has the nearest place that survived.
+    /// The place in the revision. For what was removed, the nearest place that is left.
     pub place: Location,
     /// The place in the base, unless there was nothing.
     pub base: Option<Location>,
-    /// The operations it was found in, by operationId or else by method and path; empty for the whole
-    /// document. A change that very many operations share lists only some of them.
+    /// The operations that use the place, by operationId or else by method and path. Empty for the whole
+    /// document. A change in very many operations lists only some of them.
     pub operations: Vec<String>,
-    /// Why it is allowed, if somebody decided that.
+    /// The reason of the waiver that allows it.
     pub waived: Option<String>,
 }
 
 impl Change {
-    /// Whether it breaks a client, and nobody allowed that.
+    /// Whether it breaks a client and is not waived.
     pub fn breaks(&self) -> bool {
-        self.rule.severity >= Severity::Error && self.waived.is_none()
+        self.severity() >= Severity::Error
     }
 
-    /// How bad it is; what was waived is no more than worth knowing.
+    /// The severity of its rule; information where it is waived.
     pub fn severity(&self) -> Severity {
         if self.waived.is_some() { Severity::Info } else { self.rule.severity }
     }
 
-    /// What changed where, as a sentence.
+    /// What changed and where, as a sentence without its full stop.
     pub fn sentence(&self) -> String {
         let mut sentence = format!("{}: {}", self.subject, self.what);
         if let Some(first) = sentence.get(..1).map(str::to_uppercase) {
@@ -64,17 +64,17 @@ impl Change {
         sentence
     }
 
-    /// For the reports.
+    /// The change as a finding of the reports.
     pub fn finding(&self) -> Finding {
         let Location { pointer, span, .. } = &self.place;
-        let mut finding = Finding::new(self.severity(), self.rule.name.clone(), pointer, *span);
+        let mut finding = Finding::new(self.severity(), self.rule.name, pointer, *span);
         finding.subject = self.subject.clone();
         finding.message = self.sentence();
         finding.operations.clone_from(&self.operations);
         finding.elsewhere = self.base.as_ref().map(Location::to_string).unwrap_or_default();
         finding.fix = match &self.waived {
-            Some(reason) => format!("{} Waived: {reason}", self.rule.whom),
-            None => self.rule.whom.to_owned(),
+            Some(reason) => format!("{} Waived: {reason}", self.rule.explanation),
+            None => self.rule.explanation.to_owned(),
         };
         finding
     }

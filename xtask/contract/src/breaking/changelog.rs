@@ -1,4 +1,4 @@
-//! What changed, for people who only use the API: no rules, no lines, no code.
+//! The entry of a changelog, for users of the API: without rules, lines and code.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -
         return text;
     };
     let mut chapters: BTreeMap<Title, Vec<Line>> = BTreeMap::new();
-    let mut told: HashMap<(String, &str), (Title, usize)> = HashMap::new();
+    let mut listed_at: HashMap<(String, &str), (Title, usize)> = HashMap::new();
     let mut broken = HashSet::new();
     let listed = changes.iter().filter(|change| change.rule.bump != Bump::None);
     for change in listed {
@@ -26,14 +26,15 @@ pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -
         if chapter.0 == 0 {
             broken.insert(sentence.clone());
         } else if change.severity() == Severity::Info && broken.contains(&sentence) {
-            // The other direction of what is told as breaking already.
+            // The other direction of a breaking change that is listed already.
             continue;
         }
         let lines = chapters.entry(chapter).or_default();
         let place = (chapter, lines.len());
-        let (chapter, position) = *told.entry((sentence.clone(), change.rule.whom)).or_insert(place);
+        let (chapter, position) =
+            *listed_at.entry((sentence.clone(), change.rule.explanation)).or_insert(place);
         if (chapter, position) == place {
-            lines.push(Line { sentence, whom: change.rule.whom, operations: BTreeSet::new() });
+            lines.push(Line { sentence, impact: change.rule.explanation, operations: BTreeSet::new() });
         }
         // Where the sentence itself names the operation, once is enough.
         let named = change.subject.parts().iter().any(|(kind, _)| *kind == "operation");
@@ -44,12 +45,12 @@ pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -
         }
     }
     if chapters.is_empty() {
-        let _ = write!(text, "\nOnly words and examples differ from {from}.\n");
+        let _ = write!(text, "\nOnly descriptions and examples differ from {from}.\n");
     }
     for ((_, title), lines) in chapters {
         let _ = write!(text, "\n### {title}\n\n");
         for line in lines {
-            let _ = write!(text, "- {}. {}", line.sentence, line.whom);
+            let _ = write!(text, "- {}. {}", line.sentence, line.impact);
             if !line.operations.is_empty() {
                 let names: Vec<_> = line.operations.iter().map(|name| format!("`{name}`")).collect();
                 let _ = write!(text, " ({})", names.join(", "));
@@ -66,11 +67,11 @@ type Title = (u8, &'static str);
 /// One line of a chapter; the same change in several operations is one.
 struct Line<'a> {
     sentence: String,
-    whom: &'a str,
+    impact: &'a str,
     operations: BTreeSet<&'a str>,
 }
 
-/// The chapter that a change is told in.
+/// The chapter that a change is listed in.
 fn chapter(change: &Change) -> Title {
     match (change.breaks() && change.rule.bump == Bump::Major, change.rule.chapter) {
         (true, _) => (0, "Breaking"),

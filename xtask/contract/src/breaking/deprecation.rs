@@ -1,31 +1,35 @@
-//! Deprecation before removal: an operation is announced to go, with a date, and goes after that date.
+//! Deprecation before removal: an operation is deprecated with a date, and removed after that date.
 //!
 //! `x-sunset` and `x-deprecated-since` hold dates (YYYY-MM-DD), which the service sends as the headers
 //! `Sunset` (RFC 8594) and `Deprecation` (RFC 9745).
 
-use crate::document::Node;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::comparer::Comparer;
-use super::operation::{self, Operation};
-use super::rules;
-use super::values::{same, shown};
+use super::data::{same, shown};
+use super::place::At;
+use super::{operation, rules, unknown};
+use crate::openapi::{Object, Operation};
+
+/// The extensions that hold the dates.
+pub(super) const DATES: [&str; 2] = ["x-sunset", "x-deprecated-since"];
 
 /// When something will be removed.
-pub(super) enum Sunset<'a> {
+pub(super) enum Sunset {
     Unknown,
-    Unreadable(&'a Node),
-    On(Date, &'a Node),
+    /// Not a date; the value as it is shown.
+    Unreadable(String),
+    On(Date),
 }
 
-impl<'a> Sunset<'a> {
-    pub(super) fn of(node: &'a Node) -> Self {
-        let Some(written) = node.get("x-sunset") else { return Self::Unknown };
+impl Sunset {
+    pub(super) fn of(object: &Object<'_>) -> Self {
+        let Some(written) = object.get("x-sunset") else { return Self::Unknown };
         match written.as_str().and_then(date) {
-            Some(date) => Self::On(date, written),
-            None => Self::Unreadable(written),
+            Some(date) => Self::On(date),
+            None => Self::Unreadable(shown(written)),
         }
     }
 }
@@ -36,134 +40,122 @@ fn date(text: &str) -> Option<Date> {
     text.parse().ok().or_else(timestamp)
 }
 
-pub(super) fn is_deprecated(node: &Node) -> bool {
-    node.get("deprecated").and_then(Node::as_bool) == Some(true)
-}
-
-/// Notes that an operation is gone, or its whole path. `survivor` is the nearest place that is still there.
-pub(super) fn removed<'a>(
-    cx: &mut Comparer<'a>,
-    operation: &Operation<'a>,
-    survivor: &'a Node,
-    whole_path: bool,
-) {
-    operation::begin(cx, operation);
-    let name = format!("`{} {}`", operation.method.to_uppercase(), operation.template);
-    let node = operation.node;
-    let (rule, what) = match Sunset::of(node) {
-        _ if !is_deprecated(node) => {
-            let rule = match whole_path {
-                true => &rules::PATH_REMOVED_WITHOUT_DEPRECATION,
-                false => &rules::REMOVED_WITHOUT_DEPRECATION,
-            };
-            (rule, format!("{name} was removed without having been deprecated"))
-        }
-        Sunset::Unknown => {
-            (&rules::REMOVED_WITHOUT_SUNSET, format!("{name} was removed; it had no sunset date"))
-        }
-        Sunset::Unreadable(written) => {
-            let what = format!("{name} was removed; its sunset {} is no date", shown(written));
-            (&rules::PATH_SUNSET_PARSE, what)
-        }
-        Sunset::On(date, _) if cx.today < date => {
-            let rule = match whole_path {
-                true => &rules::PATH_REMOVED_BEFORE_SUNSET,
-                false => &rules::REMOVED_BEFORE_SUNSET,
-            };
-            (rule, format!("{name} was removed before {date}, its sunset date"))
-        }
-        Sunset::On(date, _) => {
-            let rule = match whole_path {
-                true => &rules::PATH_REMOVED_WITH_DEPRECATION,
-                false => &rules::REMOVED_WITH_DEPRECATION,
-            };
-            (rule, format!("{name} was removed after {date}, its sunset date"))
-        }
+/// Reports that an operation was removed, or its whole path. `survivor` is the nearest place that is left.
+pub(super) fn removed<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, survivor: At<'a>, whole_path: bool) {
+    cx.begin(old.name());
+    let name = format!("`{}`", operation::method_and_path(old));
+    let (rule, path_rule, what) = match Sunset::of(old) {
+        _ if !old.is_deprecated() => (
+            &rules::REMOVED_WITHOUT_DEPRECATION,
+            &rules::PATH_REMOVED_WITHOUT_DEPRECATION,
+            format!("{name} was removed without having been deprecated"),
+        ),
+        Sunset::Unknown => (
+            &rules::REMOVED_WITHOUT_SUNSET,
+            &rules::REMOVED_WITHOUT_SUNSET,
+            format!("{name} was removed; it had no sunset date"),
+        ),
+        Sunset::Unreadable(written) => (
+            &rules::PATH_SUNSET_PARSE,
+            &rules::PATH_SUNSET_PARSE,
+            format!("{name} was removed; its sunset {written} is not a date"),
+        ),
+        Sunset::On(date) if cx.today < date => (
+            &rules::REMOVED_BEFORE_SUNSET,
+            &rules::PATH_REMOVED_BEFORE_SUNSET,
+            format!("{name} was removed before {date}, its sunset date"),
+        ),
+        Sunset::On(date) => (
+            &rules::REMOVED_WITH_DEPRECATION,
+            &rules::PATH_REMOVED_WITH_DEPRECATION,
+            format!("{name} was removed after {date}, its sunset date"),
+        ),
     };
-    cx.report(rule, Some(node), Some(survivor), what);
+    let rule = if whole_path { path_rule } else { rule };
+    cx.report(rule, Some(At::of(old)), Some(survivor), what);
 }
 
-/// Compares what two versions of an operation say about its end.
-pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &'a Node, new: &'a Node) {
-    let (before, after) = (old.get("deprecated"), new.get("deprecated"));
-    match (is_deprecated(old), is_deprecated(new)) {
+/// Compares whether an operation is deprecated, and its dates.
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
+    match (old.is_deprecated(), new.is_deprecated()) {
         (false, true) => begins(cx, new),
         (true, false) => {
-            cx.report(&rules::REACTIVATED, before, after.or(Some(new)), "it is no longer deprecated");
+            let what = "it is no longer deprecated";
+            cx.report_keyword(&rules::REACTIVATED, (old, new), "deprecated", what);
         }
-        (true, true) => goes_on(cx, old, new),
-        // Without deprecation the dates mean nothing, but they are not passed over.
+        (true, true) => {
+            sunset(cx, old, new);
+            since(cx, old, new);
+        }
+        // Without deprecation the dates mean nothing, and are compared like any extension.
         (false, false) => {
-            let is_date = |key: &str| matches!(key, "x-sunset" | "x-deprecated-since");
-            super::unknown::compare_unless(cx, (old, new), |key| !is_date(key));
+            let dates = |object: &Object<'a>| {
+                DATES.into_iter().filter_map(|key| Some((key, At::value(object, key)?))).collect()
+            };
+            unknown::compare_entries(cx, dates(old), dates(new), At::of(new));
         }
     }
 }
 
-fn begins<'a>(cx: &mut Comparer<'a>, new: &'a Node) {
-    let place = new.get("deprecated");
-    match Sunset::of(new) {
+fn begins<'a>(cx: &mut Comparer<'a>, new: &Operation<'a>) {
+    let (rule, keyword, what) = match Sunset::of(new) {
         Sunset::Unknown => {
-            cx.report(
-                &rules::DEPRECATED_SUNSET_MISSING,
-                None,
-                place,
-                "it is deprecated without a sunset date",
-            );
+            let what = "it is deprecated without a sunset date".to_owned();
+            (&rules::DEPRECATED_SUNSET_MISSING, "deprecated", what)
         }
         Sunset::Unreadable(written) => {
-            let what = format!("it is deprecated, and its sunset {} is no date", shown(written));
-            cx.report(&rules::DEPRECATED_SUNSET_PARSE, None, Some(written), what);
+            let what = format!("it is deprecated, and its sunset {written} is not a date");
+            (&rules::DEPRECATED_SUNSET_PARSE, "x-sunset", what)
         }
-        Sunset::On(date, written) if date <= cx.today => {
-            let what = format!("it is deprecated with the sunset date {date}, which is past");
-            cx.report(&rules::SUNSET_TOO_SMALL, None, Some(written), what);
+        Sunset::On(date) if date <= cx.today => {
+            let what = format!("it is deprecated with the sunset date {date}, which has passed");
+            (&rules::SUNSET_TOO_SMALL, "x-sunset", what)
         }
-        Sunset::On(date, _) => {
+        Sunset::On(date) => {
             let what = format!("it is deprecated and will be removed on {date}");
-            cx.report(&rules::DEPRECATED, None, place, what);
+            (&rules::DEPRECATED, "deprecated", what)
         }
-    }
-    if new.get("x-deprecated-since").is_none() {
-        let what = "it is deprecated without a date since when";
-        cx.report(&rules::DEPRECATED_SINCE_MISSING, None, place, what);
+    };
+    cx.report(rule, None, At::value(new, keyword), what);
+    if !new.has("x-deprecated-since") {
+        let what = "it is deprecated without a date of deprecation";
+        cx.report(&rules::DEPRECATED_SINCE_MISSING, None, At::value(new, "deprecated"), what);
     }
 }
 
-fn goes_on<'a>(cx: &mut Comparer<'a>, old: &'a Node, new: &'a Node) {
-    match (Sunset::of(old), Sunset::of(new)) {
-        (Sunset::On(before, old), Sunset::On(after, new)) if after < before => {
-            let what = format!("its sunset date went from {before} to {after}, which is earlier");
-            cx.report(&rules::SUNSET_EARLIER, Some(old), Some(new), what);
+fn sunset<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
+    let (rule, what) = match (Sunset::of(old), Sunset::of(new)) {
+        (Sunset::On(before), Sunset::On(after)) if after < before => {
+            let what = format!("its sunset date changed from {before} to {after}, which is earlier");
+            (&rules::SUNSET_EARLIER, what)
         }
-        (Sunset::On(before, old), Sunset::On(after, new)) if after > before => {
-            let what = format!("its sunset date went from {before} to {after}");
-            cx.report(&rules::SUNSET_LATER, Some(old), Some(new), what);
+        (Sunset::On(before), Sunset::On(after)) if after > before => {
+            (&rules::SUNSET_LATER, format!("its sunset date changed from {before} to {after}"))
         }
-        (Sunset::On(before, old), Sunset::Unknown) => {
-            let what = format!("its sunset date {before} was removed");
-            cx.report(&rules::SUNSET_DELETED, Some(old), Some(new), what);
+        (Sunset::On(before), Sunset::Unknown) => {
+            (&rules::SUNSET_DELETED, format!("its sunset date {before} was removed"))
         }
-        (Sunset::On(..) | Sunset::Unknown, Sunset::Unreadable(written)) => {
-            let what = format!("its sunset {} is no date", shown(written));
-            cx.report(&rules::DEPRECATED_SUNSET_PARSE, old.get("x-sunset"), Some(written), what);
+        (Sunset::On(_) | Sunset::Unknown, Sunset::Unreadable(written)) => {
+            (&rules::DEPRECATED_SUNSET_PARSE, format!("its sunset {written} is not a date"))
         }
-        (Sunset::Unknown | Sunset::Unreadable(_), Sunset::On(after, written)) => {
-            let what = format!("it will be removed on {after}");
-            cx.report(&rules::DEPRECATED, old.get("x-sunset"), Some(written), what);
+        (Sunset::Unknown | Sunset::Unreadable(_), Sunset::On(after)) => {
+            (&rules::DEPRECATED, format!("it will be removed on {after}"))
         }
-        _ => {}
-    }
-    let (before, after) = (old.get("x-deprecated-since"), new.get("x-deprecated-since"));
-    match (before, after) {
+        _ => return,
+    };
+    cx.report_keyword(rule, (old, new), "x-sunset", what);
+}
+
+fn since<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
+    let key = "x-deprecated-since";
+    let (rule, what) = match (old.get(key), new.get(key)) {
         (Some(_), None) => {
-            let what = "the date since when it is deprecated was removed";
-            cx.report(&rules::DEPRECATED_SINCE_MISSING, before, Some(new), what);
+            (&rules::DEPRECATED_SINCE_MISSING, "its date of deprecation was removed".to_owned())
         }
-        (_, Some(now)) if before.is_none_or(|before| !same(before, now)) => {
-            let what = format!("it is deprecated since {}", shown(now));
-            cx.report(&rules::DEPRECATED_SINCE_CHANGED, before, after, what);
+        (before, Some(now)) if before.is_none_or(|before| !same(before, now)) => {
+            (&rules::DEPRECATED_SINCE_CHANGED, format!("it is deprecated since {}", shown(now)))
         }
-        _ => {}
-    }
+        _ => return,
+    };
+    cx.report_keyword(rule, (old, new), key, what);
 }

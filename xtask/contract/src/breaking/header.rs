@@ -1,93 +1,45 @@
-//! The headers of an answer. Their names have no case (RFC 9110, section 5.1); `Content-Type` is not one of
-//! them (OpenAPI 3.0.3, section 4.7.17).
+//! The headers of a response. The case of their names has no meaning (RFC 9110, section 5.1).
 
-use std::collections::{HashMap, HashSet};
+use super::comparer::Comparer;
+use super::data::pairs;
+use super::place::At;
+use super::rules::{self, Role};
+use super::{parameter, unknown};
+use crate::openapi::{Header, Response};
 
-use crate::document::{Entry, Node};
-
-use super::comparer::{Comparer, Side};
-use super::deprecation::is_deprecated;
-use super::role::Role;
-use super::{parameter, rules, unknown};
-
-const KEYWORDS: [&str; 8] =
-    ["description", "required", "deprecated", "explode", "schema", "example", "examples", "content"];
-
-pub(super) fn compare<'a>(cx: &mut Comparer<'a>, base: &'a Node, revision: &'a Node) {
-    let old = headers(cx, Side::Base, base);
-    let new = headers(cx, Side::Revision, revision);
-    let index: HashMap<_, _> = new.iter().map(|(name, entry, node)| (name, (*entry, *node))).collect();
-    let names: HashSet<_> = old.iter().map(|(name, ..)| name).collect();
-    for (name, entry, node) in &old {
-        match index.get(name) {
-            Some((_, new)) => both(cx, node, new),
-            None => {
-                let rule = match is_required(node) {
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Response<'a>, new: &Response<'a>) {
+    let headers = |response: &Response<'a>| {
+        let headers = response.headers().map(|(name, header)| (name.to_ascii_lowercase(), header));
+        headers.collect::<Vec<_>>()
+    };
+    let survivor = At::value_or_object(new, "headers");
+    for pair in pairs(headers(old), headers(new)) {
+        match pair {
+            (Some(old), Some(new)) => both(cx, &old, &new),
+            (Some(old), None) => {
+                let rule = match old.is_required() {
                     true => &rules::HEADER_REMOVED_REQUIRED,
                     false => &rules::HEADER_REMOVED_OPTIONAL,
                 };
-                let survivor = revision.get("headers").unwrap_or(revision);
-                let what = format!("the header `{}` was removed", entry.key);
-                cx.report(rule, Some(&entry.value), Some(survivor), what);
+                let what = format!("the header `{}` was removed", old.declared().name());
+                cx.report(rule, Some(At::of(&old.declared())), Some(survivor), what);
             }
+            (None, Some(new)) => {
+                cx.report(&rules::HEADER_ADDED, None, Some(At::of(&new.declared())), "it was added");
+            }
+            (None, None) => {}
         }
-    }
-    for (_, entry, _) in new.iter().filter(|(name, ..)| !names.contains(name)) {
-        cx.report(&rules::HEADER_ADDED, None, Some(&entry.value), "it is new");
     }
 }
 
-/// Name as it is compared, entry, and header through its reference.
-type Named<'a> = (String, &'a Entry, &'a Node);
-
-fn headers<'a>(cx: &mut Comparer<'a>, side: Side, response: &'a Node) -> Vec<Named<'a>> {
-    let entries = cx.mapping(side, response, "headers").map(Node::entries).unwrap_or_default();
-    let mut headers = Vec::new();
-    for entry in entries {
-        let name = entry.key.to_ascii_lowercase();
-        if name == "content-type" {
-            continue;
-        }
-        if let Some(node) = cx.resolve(side, &entry.value) {
-            headers.push((name, entry, node));
-        }
+fn both<'a>(cx: &mut Comparer<'a>, old: &Header<'a>, new: &Header<'a>) {
+    unknown::compare(cx, old, new, &[]);
+    let rules = (&rules::HEADER_REQUIRED, &rules::HEADER_OPTIONAL);
+    cx.report_flag(rules, (old, new), "required", ("it became required", "it became optional"));
+    parameter::deprecated(cx, (old, new), Role::Header);
+    if old.explode() != new.explode() {
+        let what = format!("`explode` changed from {} to {}", old.explode(), new.explode());
+        cx.report_keyword(&rules::HEADER_SERIALIZATION, (old, new), "explode", what);
     }
-    headers
-}
-
-fn is_required(header: &Node) -> bool {
-    header.get("required").and_then(Node::as_bool) == Some(true)
-}
-
-fn both<'a>(cx: &mut Comparer<'a>, base: &'a Node, revision: &'a Node) {
-    unknown::compare(cx, (base, revision), &KEYWORDS);
-    let place = revision.get("required").unwrap_or(revision);
-    match (is_required(base), is_required(revision)) {
-        (true, false) => {
-            cx.report(&rules::HEADER_OPTIONAL, base.get("required"), Some(place), "it became optional");
-        }
-        (false, true) => {
-            cx.report(&rules::HEADER_REQUIRED, base.get("required"), Some(place), "it became required");
-        }
-        _ => {}
-    }
-    let (before, after) = (base.get("deprecated"), revision.get("deprecated").unwrap_or(revision));
-    match (is_deprecated(base), is_deprecated(revision)) {
-        (false, true) => {
-            let rule = rules::SCHEMA_DEPRECATED.rule(Role::ResponseHeader);
-            cx.report(&rule, before, Some(after), "it is now deprecated");
-        }
-        (true, false) => {
-            let rule = rules::SCHEMA_REACTIVATED.rule(Role::ResponseHeader);
-            cx.report(&rule, before, Some(after), "it is no longer deprecated");
-        }
-        _ => {}
-    }
-    let explode = |header: &Node| header.get("explode").and_then(Node::as_bool) == Some(true);
-    if explode(base) != explode(revision) {
-        let what = format!("`explode` went from {} to {}", explode(base), explode(revision));
-        let place = revision.get("explode").unwrap_or(revision);
-        cx.report(&rules::HEADER_SERIALIZATION, base.get("explode"), Some(place), what);
-    }
-    parameter::value(cx, (base, revision), &rules::HEADER_SERIALIZATION, Role::ResponseHeader);
+    parameter::value(cx, (old, new), &rules::HEADER_SERIALIZATION, Role::Header);
 }

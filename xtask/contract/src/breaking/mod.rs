@@ -1,45 +1,41 @@
-//! `cargo xtask breaking`: what changed between two OpenAPI documents, and whom it breaks.
+//! Compares two OpenAPI documents: what changed, and the impact on clients.
 //!
-//! The base is what clients rely on, the revision what they will get. Whether a change breaks them is a
-//! question of direction: a request may take more from one version to the next but never less, an answer
-//! may promise more but never less. So every schema is looked at in each [`role`](role::Role) it plays,
-//! request or response, and one line of the file can break one operation and please another.
+//! The base is the document that clients rely on, the revision the one that they will get. Whether a change
+//! breaks clients depends on the direction: from one version to the next, a request may be accepted in more
+//! cases but not in fewer, and a response may promise more but not less. So each schema is compared in each
+//! [`Role`](rules::Role) that it plays, and one line of the file can break one operation and not another.
 //!
-//! Names of rules are those of oasdiff, the field's reference, wherever it has one. Where we find a change
-//! worse or better than it does, the table in the tests says why. Rejected: running oasdiff itself. It
-//! knows nothing of servers or of `additionalProperties`, calls a change of credentials harmless, and
-//! would be one more program to have at hand.
+//! The names of the rules are those of oasdiff where it has the same rule. Where the severity differs, the
+//! table in `tests/breaking` gives the reason. Running oasdiff itself was rejected: it ignores servers and
+//! `additionalProperties`, takes a change of credentials for harmless, and is one more program to install.
 //!
-//! Nothing that differs is passed over: keywords that no rule knows are compared as data. Words are not
-//! looked at: titles, summaries, descriptions, examples, and the order of keys.
+//! Every difference is reported: keywords that no rule knows are compared as data. Ignored are titles,
+//! summaries, descriptions, examples, and the order of keys.
 //!
-//! Reading order: [`paths`] and [`operation`] walk down the document, [`schema`] compares what travels,
-//! [`comparer`] collects, [`locate`] finds line and column, [`version`] and [`waivers`] judge.
+//! Reading order: [`paths`] and [`operation`] walk down the document, [`schema`] compares values, [`comparer`]
+//! collects the changes, [`version`] and [`waivers`] judge them.
 
-pub mod change;
+mod change;
 pub mod changelog;
 mod comparer;
 mod components;
+mod data;
 mod deprecation;
-mod families;
 mod header;
-mod locate;
 mod media_type;
 mod operation;
 mod outcome;
 mod parameter;
 mod paths;
+mod place;
 mod released;
-mod request_body;
 mod response;
-mod role;
-pub mod rules;
+mod rules;
 mod schema;
 mod security;
 mod security_schemes;
 mod servers;
 mod unknown;
-mod values;
 pub mod version;
 pub mod waivers;
 
@@ -47,54 +43,87 @@ pub use change::{Change, Location};
 pub use changelog::changelog;
 pub use outcome::{FailOn, Outcome};
 pub use released::newest;
+pub use rules::{Bump, ChangeRule, Chapter, change_rules};
 
 use jiff::civil::Date;
 
-use crate::document::Document;
-use comparer::{Comparer, Side};
+use crate::document::{Document, Node};
+use crate::finding::{Finding, Subject};
+use crate::openapi::Model;
+use crate::rule::{Findings, Rule};
+use comparer::Comparer;
 
-/// The keywords of the root, OpenAPI 3.0.3, section 4.7.1.
-const KEYWORDS: [&str; 8] =
-    ["openapi", "info", "servers", "paths", "components", "security", "tags", "externalDocs"];
+/// The rules of [`Model::of`] whose findings mean that a part of the document is not understood.
+const NOT_UNDERSTOOD: [&str; 4] = ["struct-type", "struct-key", "invalid-ref", "no-circular-refs"];
+/// From here on a count is not exact, since findings of a rule are limited.
+const MANY: usize = 100;
 
-/// What changed from `base` to `revision`, the worst first, then in the order of the file. `today` decides
-/// which sunset dates are past. The version is judged apart, by [`version::judge`].
+/// All rules.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    change_rules().map(|rule| &rule.rule)
+}
+
+/// What changed from `base` to `revision`, the most severe first, then in the order of the file. `today`
+/// decides which sunset dates have passed. The version is judged by [`version::judge`].
 pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change> {
-    let mut cx = Comparer::new(base, revision, today);
-    if is_understood(&mut cx, Side::Base) & is_understood(&mut cx, Side::Revision) {
-        let (old, new) = (&base.root, &revision.root);
-        unknown::compare(&mut cx, (old, new), &KEYWORDS);
-        if let (Some(old), Some(new)) = (old.get("info"), new.get("info")) {
-            let known = ["title", "description", "termsOfService", "contact", "license", "version"];
-            unknown::compare(&mut cx, (old, new), &known);
+    let (mut in_base, mut in_revision) = (Findings::default(), Findings::default());
+    let models = (Model::of(base, &mut in_base), Model::of(revision, &mut in_revision));
+    let mut changes = Vec::new();
+    let mut understood = true;
+    for (document, findings) in [(base, in_base), (revision, in_revision)] {
+        let version = document.root.get("openapi");
+        let is_3_0 = |text: &str| text == "3.0" || text.starts_with("3.0.");
+        if version.and_then(Node::as_str).is_some_and(is_3_0) {
+            changes.extend(not_understood(document, findings.sorted()));
+        } else {
+            understood = false;
+            let what = "only documents with `openapi: 3.0.x` can be compared".to_owned();
+            let span = version.map_or(document.root.span, |node| node.span);
+            let pointer = version.map_or("", |_| "/openapi").to_owned();
+            let place = Location { file: document.path.clone(), pointer, span };
+            changes.push(change(Subject::document(), place, what));
         }
-        servers::compare(&mut cx, old, new);
+    }
+    if understood {
+        let mut cx = Comparer::new(&models.0, &models.1, today);
+        let (old, new) = (models.0.root(), models.1.root());
+        unknown::compare(&mut cx, &old, &new, &[]);
+        for (old, new) in old.child("info").into_iter().zip(new.child("info")) {
+            unknown::compare(&mut cx, &old, &new, &[]);
+        }
+        servers::compare(&mut cx, &old, &new);
         components::compare(&mut cx);
         paths::compare(&mut cx);
         schema::compare_waiting(&mut cx);
         components::compare_unused(&mut cx);
+        changes.extend(cx.finish(base, revision));
     }
-    let (raws, operations) = cx.finish();
-    let mut changes = locate::locate(base, revision, raws, &operations);
     changes.sort_by(|one, other| {
         let place =
             |change: &Change| (change.place.span.start, change.base.as_ref().map(|base| base.span.start));
         let severity = other.rule.severity.cmp(&one.rule.severity);
-        severity.then_with(|| place(one).cmp(&place(other))).then_with(|| one.rule.name.cmp(&other.rule.name))
+        severity.then_with(|| place(one).cmp(&place(other))).then_with(|| one.rule.name.cmp(other.rule.name))
     });
     changes
 }
 
-/// Whether this is OpenAPI 3.0, whose rules are the ones known here.
-fn is_understood(cx: &mut Comparer<'_>, side: Side) -> bool {
-    let document = cx.document(side);
-    let Some(version) = document.root.get("openapi") else {
-        cx.not_understood(side, &document.root, "`openapi` is missing");
-        return false;
+/// One change for all places of a document that are not understood, at the first of them.
+fn not_understood(document: &Document, findings: Vec<Finding>) -> Option<Change> {
+    let mut places: Vec<_> =
+        findings.into_iter().filter(|finding| NOT_UNDERSTOOD.contains(&finding.rule.as_str())).collect();
+    places.sort_by_key(|finding| finding.span.start);
+    let count = match places.len() {
+        1 => "1 place is".to_owned(),
+        count if count > MANY => format!("more than {MANY} places are"),
+        count => format!("{count} places are"),
     };
-    let understood = version.as_str().is_some_and(|text| text == "3.0" || text.starts_with("3.0."));
-    if !understood {
-        cx.not_understood(side, version, "only OpenAPI 3.0 can be compared");
-    }
-    understood
+    let first = places.into_iter().next()?;
+    let what = format!("{count} not understood, first this: {}", first.message.trim_end_matches('.'));
+    let place = Location { file: document.path.clone(), pointer: first.pointer, span: first.span };
+    Some(change(first.subject, place, what))
+}
+
+fn change(subject: Subject, place: Location, what: String) -> Change {
+    let rule = &rules::NOT_UNDERSTOOD;
+    Change { rule, subject, what, place, base: None, operations: Vec::new(), waived: None }
 }

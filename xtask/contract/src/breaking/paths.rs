@@ -1,97 +1,62 @@
-//! Paths, matched by what they are on the wire: `/pets/{petId}` and `/pets/{id}` are one.
+//! Paths, matched by what they are on the wire: `/pets/{petId}` and `/pets/{id}` are the same path.
 
-use std::collections::HashMap;
+use super::comparer::{Comparer, Owner};
+use super::data::pairs;
+use super::place::At;
+use super::{deprecation, operation, rules, servers, unknown};
+use crate::openapi::{METHODS, Object, PathItem};
 
-use crate::document::Node;
-
-use super::comparer::{Comparer, Owner, Side};
-use super::operation::{self, Operation};
-use super::{deprecation, rules, servers, unknown};
-
-/// The methods of a path item (OpenAPI 3.0.3, section 4.7.9).
-pub(super) const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
-const KEYWORDS: [&str; 13] = [
-    "$ref",
-    "summary",
-    "description",
-    "get",
-    "put",
-    "post",
-    "delete",
-    "options",
-    "head",
-    "patch",
-    "trace",
-    "servers",
-    "parameters",
-];
-
-/// A path of one document.
-#[derive(Clone, Copy)]
-struct Path<'a> {
-    template: &'a str,
-    /// What stands under it.
-    place: &'a Node,
-}
+/// A path item, and the object under the path, which may be a reference to it.
+type Path<'a> = (PathItem<'a>, Object<'a>);
 
 pub(super) fn compare(cx: &mut Comparer<'_>) {
-    let base = paths(cx, Side::Base);
-    let revision = paths(cx, Side::Revision);
-    let mut by_template = HashMap::new();
-    let mut by_shape: HashMap<String, Vec<usize>> = HashMap::new();
-    for (position, path) in revision.iter().enumerate() {
-        by_template.insert(path.template, position);
-        by_shape.entry(shape(path.template)).or_default().push(position);
+    let (old, new) = (cx.base.root(), cx.revision.root());
+    for (old, new) in old.child("paths").into_iter().zip(new.child("paths")) {
+        unknown::compare(cx, &old, &new, &[]);
     }
-    let mut matched = vec![false; revision.len()];
-    let mut renamed = Vec::new();
-    for old in &base {
-        match by_template.get(old.template) {
-            Some(position) => {
-                matched[*position] = true;
-                both(cx, *old, revision[*position]);
-            }
-            None => renamed.push(*old),
+    // Equal templates first, so that paths of the same shape are not mixed up.
+    let all = pairs(paths(&old), paths(&new));
+    let (mut removed, mut added) = (Vec::new(), Vec::new());
+    for pair in all {
+        match pair {
+            (Some((old, _)), Some((new, _))) => both(cx, old, new),
+            (Some(old), None) => removed.push((shape(old.0.path()), old)),
+            (None, Some(new)) => added.push((shape(new.0.path()), new)),
+            (None, None) => {}
         }
     }
-    for old in renamed {
-        let same_shape = by_shape.get_mut(&shape(old.template));
-        let position = same_shape.and_then(|positions| {
-            let free = positions.iter().position(|position| !matched[*position])?;
-            Some(positions.swap_remove(free))
-        });
-        match position {
-            Some(position) => {
-                matched[position] = true;
-                let new = revision[position];
+    for pair in pairs(removed, added) {
+        match pair {
+            (Some((old, declared)), Some((new, object))) => {
                 cx.owner = Owner::Document;
-                let what = format!("its parameters were renamed: the path was `{}`", old.template);
-                cx.report(&rules::PATH_PARAMETER_RENAMED, Some(old.place), Some(new.place), what);
+                let what = format!("its parameters were renamed; the path was `{}`", old.path());
+                let places = (At::of(&declared), At::of(&object));
+                cx.report(&rules::PATH_PARAMETER_RENAMED, Some(places.0), Some(places.1), what);
                 both(cx, old, new);
             }
-            None => removed(cx, old),
-        }
-    }
-    for (new, matched) in revision.iter().zip(matched) {
-        if !matched {
-            added(cx, *new);
+            (Some((old, _)), None) => {
+                let survivor = At::value_or_object(&cx.revision.root(), "paths");
+                for old in METHODS.into_iter().filter_map(|method| old.operation(method)) {
+                    deprecation::removed(cx, &old, survivor, true);
+                }
+            }
+            (None, Some((new, _))) => {
+                for new in METHODS.into_iter().filter_map(|method| new.operation(method)) {
+                    operation::added(cx, &new);
+                }
+            }
+            (None, None) => {}
         }
     }
 }
 
-fn paths<'a>(cx: &mut Comparer<'a>, side: Side) -> Vec<Path<'a>> {
-    let root = &cx.document(side).root;
-    let entries = cx.mapping(side, root, "paths").map(Node::entries).unwrap_or_default();
-    if side == Side::Revision
-        && let (Some(old), Some(new)) = (cx.base.root.get("paths"), root.get("paths"))
-    {
-        unknown::compare_unless(cx, (old, new), |key| key.starts_with('/'));
-    }
-    let paths = entries.iter().filter(|entry| entry.key.starts_with('/'));
-    paths.map(|entry| Path { template: &entry.key, place: &entry.value }).collect()
+/// The path items by template.
+fn paths<'a>(root: &Object<'a>) -> Vec<(&'a str, Path<'a>)> {
+    let paths = root.child("paths").into_iter().flat_map(|paths| paths.parts());
+    paths.filter_map(|object| Some((object.name(), (PathItem::new(object)?, object)))).collect()
 }
 
-/// The path with nothing between its braces.
+/// The path without the names between its braces.
 fn shape(template: &str) -> String {
     let mut shape = String::with_capacity(template.len());
     let mut rest = template;
@@ -103,58 +68,16 @@ fn shape(template: &str) -> String {
     shape + rest
 }
 
-/// The path item, through its reference. `None` if it is none, which is noted.
-fn item<'a>(cx: &mut Comparer<'a>, side: Side, path: Path<'a>) -> Option<&'a Node> {
-    let item = cx.resolve(side, path.place)?;
-    if !matches!(item.value, crate::document::Value::Mapping(_)) {
-        cx.not_understood(side, item, "a path must be a mapping");
-        return None;
-    }
-    Some(item)
-}
-
-fn both<'a>(cx: &mut Comparer<'a>, old: Path<'a>, new: Path<'a>) {
-    let (Some(base), Some(revision)) = (item(cx, Side::Base, old), item(cx, Side::Revision, new)) else {
-        return;
-    };
+fn both<'a>(cx: &mut Comparer<'a>, old: PathItem<'a>, new: PathItem<'a>) {
     cx.owner = Owner::Document;
-    unknown::compare(cx, (base, revision), &KEYWORDS);
-    if base.get("servers").is_some() || revision.get("servers").is_some() {
-        servers::compare(cx, base, revision);
-    }
+    unknown::compare(cx, &old, &new, &[]);
+    servers::compare(cx, &old, &new);
     for method in METHODS {
-        let before = cx.mapping(Side::Base, base, method);
-        let after = cx.mapping(Side::Revision, revision, method);
-        let base = before.map(|node| Operation { template: old.template, method, item: base, node });
-        let revision_operation =
-            after.map(|node| Operation { template: new.template, method, item: revision, node });
-        match (base, revision_operation) {
-            (Some(base), Some(revision)) => operation::compare(cx, &base, &revision),
-            (Some(base), None) => deprecation::removed(cx, &base, revision, false),
-            (None, Some(operation)) => operation::added(cx, &operation),
+        match (old.operation(method), new.operation(method)) {
+            (Some(old), Some(new)) => operation::compare(cx, &old, &new),
+            (Some(old), None) => deprecation::removed(cx, &old, At::of(&new), false),
+            (None, Some(new)) => operation::added(cx, &new),
             (None, None) => {}
-        }
-    }
-}
-
-fn removed<'a>(cx: &mut Comparer<'a>, path: Path<'a>) {
-    let Some(base) = item(cx, Side::Base, path) else { return };
-    let root = &cx.revision.root;
-    let survivor = root.get("paths").unwrap_or(root);
-    for method in METHODS {
-        if let Some(node) = cx.mapping(Side::Base, base, method) {
-            let operation = Operation { template: path.template, method, item: base, node };
-            deprecation::removed(cx, &operation, survivor, true);
-        }
-    }
-}
-
-fn added<'a>(cx: &mut Comparer<'a>, path: Path<'a>) {
-    let Some(revision) = item(cx, Side::Revision, path) else { return };
-    for method in METHODS {
-        if let Some(node) = cx.mapping(Side::Revision, revision, method) {
-            let operation = Operation { template: path.template, method, item: revision, node };
-            operation::added(cx, &operation);
         }
     }
 }

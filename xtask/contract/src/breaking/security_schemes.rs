@@ -1,101 +1,106 @@
 //! Security schemes: what credentials are and how they are sent.
 
-use crate::document::Node;
-
-use super::comparer::{Comparer, Side};
-use super::rules::{self, Rule};
+use super::comparer::Comparer;
+use super::components::named;
+use super::data::{pairs, same, shown};
+use super::place::At;
+use super::rules::{self, ChangeRule};
 use super::unknown;
-use super::values::{same, shown};
+use crate::openapi::Object;
 
-const KEYWORDS: [&str; 8] =
-    ["type", "description", "name", "in", "scheme", "bearerFormat", "flows", "openIdConnectUrl"];
-const FLOW_KEYWORDS: [&str; 4] = ["authorizationUrl", "tokenUrl", "refreshUrl", "scopes"];
-
-pub(super) fn compare<'a>(cx: &mut Comparer<'a>, base: Option<&'a Node>, revision: Option<&'a Node>) {
-    let before = base.and_then(|components| cx.mapping(Side::Base, components, "securitySchemes"));
-    let after = revision.and_then(|components| cx.mapping(Side::Revision, components, "securitySchemes"));
-    let survivor = after.or(revision).unwrap_or(&cx.revision.root);
-    for entry in before.map(Node::entries).unwrap_or_default() {
-        match after.and_then(|schemes| schemes.get(&entry.key)) {
-            None => {
-                let what = format!("the security scheme `{}` was removed", entry.key);
-                cx.report(&rules::SCHEME_REMOVED, Some(&entry.value), Some(survivor), what);
-            }
-            Some(new) => {
-                let (old, new) = (cx.resolve(Side::Base, &entry.value), cx.resolve(Side::Revision, new));
-                if let (Some(old), Some(new)) = (old, new) {
-                    both(cx, old, new);
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: Option<Object<'a>>, new: Option<Object<'a>>) {
+    let survivor = At::value_or_object(&new.unwrap_or(cx.revision.root()), "securitySchemes");
+    for pair in pairs(named(old, "securitySchemes"), named(new, "securitySchemes")) {
+        match pair {
+            (Some(old), Some(new)) => {
+                for (old, new) in old.resolved().into_iter().zip(new.resolved()) {
+                    both(cx, &old, &new);
                 }
             }
-        }
-    }
-    for entry in after.map(Node::entries).unwrap_or_default() {
-        if before.and_then(|schemes| schemes.get(&entry.key)).is_none() {
-            cx.report(&rules::SCHEME_ADDED, None, Some(&entry.value), "it is new");
+            (Some(old), None) => {
+                let what = format!("the security scheme `{}` was removed", old.name());
+                cx.report(&rules::SCHEME_REMOVED, Some(At::of(&old)), Some(survivor), what);
+            }
+            (None, Some(new)) => cx.report(&rules::SCHEME_ADDED, None, Some(At::of(&new)), "it was added"),
+            (None, None) => {}
         }
     }
 }
 
-/// Notes that a keyword says something else.
-fn keyword<'a>(cx: &mut Comparer<'a>, rule: &Rule, (old, new): (&'a Node, &'a Node), key: &str) {
-    let (before, after) = (old.get(key), new.get(key));
-    // The names of schemes and places have no case (RFC 9110, section 11.1).
-    let text = |node: &'a Node| node.as_str().map(str::to_ascii_lowercase);
-    let what = match (before, after) {
+/// Compares the value of a keyword.
+fn keyword<'a>(
+    cx: &mut Comparer<'a>,
+    rule: &'static ChangeRule,
+    (old, new): (&Object<'a>, &Object<'a>),
+    key: &str,
+) {
+    // The names of HTTP schemes have no case (RFC 9110, section 11.1).
+    let text = |object: &Object<'a>| object.text(key).map(str::to_ascii_lowercase);
+    let what = match (old.get(key), new.get(key)) {
         (None, None) => return,
         (Some(before), Some(after)) if same(before, after) => return,
-        (Some(before), Some(after)) if key == "scheme" && text(before) == text(after) => return,
-        (Some(before), Some(after)) => format!("`{key}` went from {} to {}", shown(before), shown(after)),
-        (Some(before), None) => format!("`{key}`, {}, was removed", shown(before)),
+        (Some(_), Some(_)) if key == "scheme" && text(old) == text(new) => return,
+        (Some(before), Some(after)) => format!("`{key}` changed from {} to {}", shown(before), shown(after)),
+        (Some(before), None) => format!("`{key}` {} was removed", shown(before)),
         (None, Some(after)) => format!("`{key}` was set to {}", shown(after)),
     };
-    cx.report(rule, before, after.or(Some(new)), what);
+    cx.report_keyword(rule, (old, new), key, what);
 }
 
-fn both<'a>(cx: &mut Comparer<'a>, old: &'a Node, new: &'a Node) {
-    unknown::compare(cx, (old, new), &KEYWORDS);
+fn both<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
+    unknown::compare(cx, old, new, &[]);
     keyword(cx, &rules::SCHEME_TYPE, (old, new), "type");
     keyword(cx, &rules::SCHEME_PLACE, (old, new), "in");
     keyword(cx, &rules::SCHEME_PLACE, (old, new), "name");
     keyword(cx, &rules::SCHEME_PLACE, (old, new), "scheme");
     keyword(cx, &rules::SCHEME_HINT, (old, new), "bearerFormat");
     keyword(cx, &rules::SCHEME_AUTHORIZATION_URL, (old, new), "openIdConnectUrl");
-    let before = cx.mapping(Side::Base, old, "flows");
-    let after = cx.mapping(Side::Revision, new, "flows");
-    for entry in before.map(Node::entries).unwrap_or_default() {
-        match after.and_then(|flows| flows.get(&entry.key)) {
-            None => {
-                let what = format!("the flow `{}` was removed", entry.key);
-                cx.report(&rules::SCHEME_FLOW_REMOVED, Some(&entry.value), after.or(Some(new)), what);
+    let flows = |scheme: &Object<'a>| {
+        let flows = scheme.child("flows").into_iter().flat_map(|flows| flows.parts());
+        flows.map(|flow| (flow.name(), flow)).collect::<Vec<_>>()
+    };
+    let survivor = At::value_or_object(new, "flows");
+    for pair in pairs(flows(old), flows(new)) {
+        match pair {
+            (Some(old), Some(new)) => flow(cx, &old, &new),
+            (Some(old), None) => {
+                let what = format!("the flow `{}` was removed", old.name());
+                cx.report(&rules::SCHEME_FLOW_REMOVED, Some(At::of(&old)), Some(survivor), what);
             }
-            Some(new) => flow(cx, &entry.value, new),
-        }
-    }
-    for entry in after.map(Node::entries).unwrap_or_default() {
-        if before.and_then(|flows| flows.get(&entry.key)).is_none() {
-            let what = format!("the flow `{}` is new", entry.key);
-            cx.report(&rules::SCHEME_FLOW_ADDED, None, Some(&entry.value), what);
+            (None, Some(new)) => {
+                let what = format!("the flow `{}` was added", new.name());
+                cx.report(&rules::SCHEME_FLOW_ADDED, None, Some(At::of(&new)), what);
+            }
+            (None, None) => {}
         }
     }
 }
 
-fn flow<'a>(cx: &mut Comparer<'a>, old: &'a Node, new: &'a Node) {
-    unknown::compare(cx, (old, new), &FLOW_KEYWORDS);
+fn flow<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
+    unknown::compare(cx, old, new, &[]);
     keyword(cx, &rules::SCHEME_AUTHORIZATION_URL, (old, new), "authorizationUrl");
     keyword(cx, &rules::SCHEME_TOKEN_URL, (old, new), "tokenUrl");
     keyword(cx, &rules::SCHEME_TOKEN_URL, (old, new), "refreshUrl");
-    let before = cx.mapping(Side::Base, old, "scopes");
-    let after = cx.mapping(Side::Revision, new, "scopes");
-    for entry in before.map(Node::entries).unwrap_or_default() {
-        if after.and_then(|scopes| scopes.get(&entry.key)).is_none() {
-            let what = format!("the scope `{}` was removed", entry.key);
-            cx.report(&rules::SCHEME_SCOPE_REMOVED, Some(&entry.value), after.or(Some(new)), what);
-        }
-    }
-    for entry in after.map(Node::entries).unwrap_or_default() {
-        if before.and_then(|scopes| scopes.get(&entry.key)).is_none() {
-            let what = format!("the scope `{}` is new", entry.key);
-            cx.report(&rules::SCHEME_SCOPE_ADDED, None, Some(&entry.value), what);
+    let scopes = |flow: &Object<'a>| {
+        let scopes = At::value(flow, "scopes").into_iter().flat_map(At::entries);
+        scopes.map(|(name, at)| (name, (name, at))).collect::<Vec<_>>()
+    };
+    let survivor = At::value_or_object(new, "scopes");
+    for pair in pairs(scopes(old), scopes(new)) {
+        match pair {
+            (Some((name, old)), None) => {
+                let what = format!("the scope `{name}` was removed");
+                cx.report(&rules::SCHEME_SCOPE_REMOVED, Some(old), Some(survivor), what);
+            }
+            (None, Some((name, new))) => {
+                cx.report(
+                    &rules::SCHEME_SCOPE_ADDED,
+                    None,
+                    Some(new),
+                    format!("the scope `{name}` was added"),
+                );
+            }
+            _ => {}
         }
     }
 }

@@ -1,64 +1,55 @@
-//! Keywords that nothing else compares: extensions, and those that OpenAPI 3.0 does not know. They are
-//! compared as data, so that none is passed over in silence.
-
-use std::collections::HashMap;
-
-use crate::document::Node;
+//! Keywords that no other part compares: extensions, and those that OpenAPI 3.0 does not define. They are
+//! compared as data, so that no difference is missed.
 
 use super::comparer::Comparer;
+use super::data::{pairs, same, shown};
+use super::place::At;
 use super::rules;
-use super::values::{same, shown};
+use crate::openapi::{Keys, Kind, Object};
 
-/// Compares the keywords of an object that are not `known`.
-pub(super) fn compare<'a>(cx: &mut Comparer<'a>, sides: (&'a Node, &'a Node), known: &[&str]) {
-    compare_unless(cx, sides, |key| known.contains(&key));
+/// Compares the keys of an object that its table does not list, except for some.
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>, except: &[&str]) {
+    let (base, revision) = (others(old, except), others(new, except));
+    compare_entries(cx, base, revision, At::of(new));
 }
 
-/// Compares the keywords of an object that are not known.
-pub(super) fn compare_unless<'a>(
-    cx: &mut Comparer<'a>,
-    (base, revision): (&'a Node, &'a Node),
-    is_known: impl Fn(&str) -> bool,
-) {
-    let others = |node: &'a Node| -> Vec<(&'a str, &'a Node)> {
-        let entries = node.entries().iter().filter(|entry| !is_known(&entry.key));
-        entries.map(|entry| (entry.key.as_str(), &entry.value)).collect()
+/// The keys of an object that its table does not list, except for some.
+pub(super) fn others<'a>(object: &Object<'a>, except: &[&str]) -> Vec<(&'a str, At<'a>)> {
+    let (keywords, kind) = (object.kind().table().keywords, object.kind());
+    let is_known = |key: &str| match object.kind().table().others.0 {
+        // `xml` is in the table, but nothing else compares it.
+        _ if kind == Kind::Schema && key == "xml" => false,
+        Keys::Extensions | Keys::Nothing => keywords.iter().any(|(keyword, ..)| *keyword == key),
+        _ => !key.starts_with("x-"),
     };
-    compare_entries(cx, &others(base), &others(revision), revision);
+    let entries = object.node().entries().iter().map(|entry| entry.key.as_str());
+    let unknown = entries.filter(|key| !is_known(key) && !except.contains(key));
+    unknown.filter_map(|key| Some((key, At::value(object, key)?))).collect()
 }
 
-/// Compares these keywords; of those that are there twice the first counts.
+/// Compares values by their keys.
 pub(super) fn compare_entries<'a>(
     cx: &mut Comparer<'a>,
-    base: &[(&'a str, &'a Node)],
-    revision: &[(&'a str, &'a Node)],
-    owner: &'a Node,
+    base: Vec<(&'a str, At<'a>)>,
+    revision: Vec<(&'a str, At<'a>)>,
+    owner: At<'a>,
 ) {
-    if base.is_empty() && revision.is_empty() {
-        return;
-    }
-    let first = |entries: &[(&'a str, &'a Node)]| -> HashMap<&'a str, &'a Node> {
-        entries.iter().rev().copied().collect()
-    };
-    let (old, new) = (first(base), first(revision));
-    for (key, before) in base {
-        let rule = rule(key);
-        match new.get(key) {
-            None => cx.report(rule, Some(before), Some(owner), format!("`{key}` was removed")),
-            Some(after) if !same(before, after) && std::ptr::eq(*before, old[key]) => {
-                let what = format!("`{key}` went from {} to {}", shown(before), shown(after));
-                cx.report(rule, Some(before), Some(after), what);
+    let keyed = |entries: Vec<(&'a str, At<'a>)>| entries.into_iter().map(|(key, at)| (key, (key, at)));
+    for pair in pairs(keyed(base), keyed(revision)) {
+        match pair {
+            (Some((key, old)), None) => {
+                cx.report(rule(key), Some(old), Some(owner), format!("`{key}` was removed"));
             }
-            Some(_) => {}
-        }
-    }
-    for (key, after) in revision {
-        if !old.contains_key(key) {
-            cx.report(rule(key), None, Some(after), format!("`{key}` was added"));
+            (None, Some((key, new))) => cx.report(rule(key), None, Some(new), format!("`{key}` was added")),
+            (Some((key, old)), Some((_, new))) if !same(&old, &new) => {
+                let what = format!("`{key}` changed from {} to {}", shown(&old), shown(&new));
+                cx.report(rule(key), Some(old), Some(new), what);
+            }
+            _ => {}
         }
     }
 }
 
-fn rule(key: &str) -> &'static rules::Rule {
+fn rule(key: &str) -> &'static rules::ChangeRule {
     if key.starts_with("x-") { &rules::EXTENSION_CHANGED } else { &rules::KEYWORD_CHANGED }
 }

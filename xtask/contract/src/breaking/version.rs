@@ -1,17 +1,17 @@
 //! The version gate: `info.version` must grow by as much as the contract changed.
 //!
-//! What breaks a client needs a new major version, any other change of the contract a new minor one. Words
+//! A breaking change needs a new major version, any other change of the contract a new minor one. Descriptions
 //! and examples may change within a version, or with a new patch version. Before 1.0.0 the minor version
 //! stands for the major one and the patch version for the minor one (semver.org, items 4 and 8).
 
 use semver::Version;
 
 use super::change::{Change, Location};
-use super::rules::{self, Bump, Rule};
+use super::rules::{self, Bump, ChangeRule};
 use crate::document::Document;
 use crate::finding::Subject;
 
-/// What is wrong with the revision's version, given what changed. Waived changes break nobody, but they
+/// What is wrong with the revision's version, given what changed. Waived changes do not break clients, but they
 /// are changes.
 pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option<Change> {
     let (old, new) = match (version(base), version(revision)) {
@@ -23,7 +23,7 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
     };
     let needed = needed(changes);
     if precedes(&new, &old) {
-        let what = format!("it went back from {old} to {new}; it must be {} or later", least(&old, needed));
+        let what = format!("it decreased from {old} to {new}; it must be {} or later", least(&old, needed));
         return Some(change(base, revision, &rules::VERSION_DECREASED, what));
     }
     let reached = reached(&old, &new);
@@ -97,11 +97,11 @@ fn version(document: &Document) -> Result<Version, String> {
     let Some(node) = document.root.pointer("/info/version") else {
         return Err("`info.version` is missing".to_owned());
     };
-    let Some(text) = node.as_str() else { return Err("`info.version` must be text".to_owned()) };
-    Version::parse(text).map_err(|_| format!("`info.version` is `{text}`, which is no version"))
+    let Some(text) = node.as_str() else { return Err("`info.version` must be a string".to_owned()) };
+    Version::parse(text).map_err(|_| format!("`info.version` is `{text}`, which is not a version"))
 }
 
-fn change(base: &Document, revision: &Document, rule: &Rule, what: String) -> Change {
+fn change(base: &Document, revision: &Document, rule: &'static ChangeRule, what: String) -> Change {
     let at = |document: &Document| {
         let found = ["/info/version", "/info", ""].into_iter().find_map(|pointer| {
             let node = document.root.pointer(pointer)?;
@@ -111,7 +111,7 @@ fn change(base: &Document, revision: &Document, rule: &Rule, what: String) -> Ch
         Location { file: document.path.clone(), pointer, span }
     };
     Change {
-        rule: rule.clone(),
+        rule,
         subject: Subject::document().with("version", ""),
         what,
         place: at(revision),

@@ -1,5 +1,6 @@
 //! Path items and operations.
 
+use std::collections::HashSet;
 use std::ops::Deref;
 
 use super::{Kind, Model, Object, Parameter, RequestBody, Response, Security, Server};
@@ -92,15 +93,10 @@ impl<'a> Operation<'a> {
     /// The parameters that apply: those of the operation, then those of the path item that the operation
     /// does not override (section 4.7.10, `parameters`).
     pub fn parameters(&self) -> Vec<Parameter<'a>> {
-        let mut parameters: Vec<Parameter<'a>> = Vec::new();
-        for owner in [self.object, self.item.object] {
-            for parameter in owner.children("parameters").filter_map(Parameter::new) {
-                if !parameters.iter().any(|known| known.key() == parameter.key()) {
-                    parameters.push(parameter);
-                }
-            }
-        }
-        parameters
+        let mut known = HashSet::new();
+        let owners = [self.object, self.item.object].into_iter();
+        let parameters = owners.flat_map(|owner| owner.children("parameters")).filter_map(Parameter::new);
+        parameters.filter(|parameter| known.insert(parameter.key())).collect()
     }
 
     /// The request body, its reference resolved.

@@ -1,20 +1,20 @@
-//! What the changelog says to people who only use the API.
+//! The changelog for users of the API.
 
 use contract::breaking::{changelog, compare};
 
 use crate::documents::{LIBRARY, SHAPES, TODAY, changes, document, edit};
 
 #[test]
-fn the_first_release_and_one_of_mere_words() {
+fn the_first_release_and_one_of_descriptions_only() {
     assert_eq!(changelog(&[], None, "1.0.0", "2026-11-21"), "## 1.0.0 (2026-11-21)\n\nThe first release.\n");
     assert_eq!(
         changelog(&[], Some("1.0.0"), "1.0.1", "2026-11-22"),
-        "## 1.0.1 (2026-11-22)\n\nOnly words and examples differ from 1.0.0.\n"
+        "## 1.0.1 (2026-11-22)\n\nOnly descriptions and examples differ from 1.0.0.\n"
     );
 }
 
 #[test]
-fn changes_are_grouped_and_told_to_those_they_concern() {
+fn changes_are_grouped_and_listed_with_their_operations() {
     let (text, _) = edit(LIBRARY, "- name: limit", "maximum: 100", "maximum: 50");
     let (text, _) = edit(&text, "", "default: 20", "default: 30");
     let (text, _) = edit(
@@ -35,7 +35,7 @@ fn changes_are_grouped_and_told_to_those_they_concern() {
 }
 
 #[test]
-fn a_removal_after_the_sunset_is_no_surprise() {
+fn a_removal_after_the_sunset_is_not_breaking() {
     let (text, _) = edit(
         SHAPES,
         "",

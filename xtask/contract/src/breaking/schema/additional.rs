@@ -1,43 +1,50 @@
-//! `additionalProperties`: whether an object takes properties that are not listed, and which.
+//! `additionalProperties`: whether an object may have properties that are not listed, and which values.
 
-use crate::document::Node;
-
-use super::{Both, Schema, compare_at};
+use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
+use crate::breaking::place::At;
 use crate::breaking::rules;
+use crate::openapi::Object;
 
 enum Additional<'a> {
-    All(Option<&'a Node>),
-    Some(Vec<&'a Node>),
-    None(&'a Node),
+    Any(Option<At<'a>>),
+    Schemas(Vec<Object<'a>>),
+    None(At<'a>),
 }
 
 impl<'a> Additional<'a> {
     fn of(schema: &Schema<'a>) -> Self {
-        let said: Vec<_> = schema.all("additionalProperties").collect();
-        if let Some(closed) = said.iter().find(|node| node.as_bool() == Some(false)) {
+        if let Some(closed) = closed(schema) {
             return Self::None(closed);
         }
-        let schemas: Vec<_> = said.iter().copied().filter(|node| !node.entries().is_empty()).collect();
-        if schemas.is_empty() { Self::All(said.first().copied()) } else { Self::Some(schemas) }
-    }
-
-    fn place(&self) -> Option<&'a Node> {
-        match self {
-            Self::All(place) => *place,
-            Self::Some(schemas) => schemas.first().copied(),
-            Self::None(place) => Some(place),
+        let mut schemas = schema.children("additionalProperties");
+        schemas.retain(|schema| !schema.node().entries().is_empty());
+        match schemas.is_empty() {
+            true => Self::Any(schema.first("additionalProperties")),
+            false => Self::Schemas(schemas),
         }
     }
+
+    fn place(&self) -> Option<At<'a>> {
+        match self {
+            Self::Any(place) => *place,
+            Self::Schemas(schemas) => schemas.first().map(At::of),
+            Self::None(place) => Some(*place),
+        }
+    }
+}
+
+/// Where an object forbids properties that are not listed, if it does.
+pub(super) fn closed<'a>(schema: &Schema<'a>) -> Option<At<'a>> {
+    schema.all("additionalProperties").find(|at| at.as_bool() == Some(false))
 }
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (Additional::of(&both.base), Additional::of(&both.revision));
     let (family, what) = match (&base, &revision) {
-        (Additional::All(_), Additional::All(_)) | (Additional::None(_), Additional::None(_)) => return,
-        (Additional::Some(old), Additional::Some(new)) => {
-            let (old, new) = ((old.as_slice(), both.base.anchor), (new.as_slice(), both.revision.anchor));
-            return compare_at(cx, old, new, both.role.piece());
+        (Additional::Any(_), Additional::Any(_)) | (Additional::None(_), Additional::None(_)) => return,
+        (Additional::Schemas(old), Additional::Schemas(new)) => {
+            return both.compare_at(cx, old, new, both.role.piece());
         }
         (_, Additional::None(_)) => {
             (&rules::ADDITIONAL_CLOSED, "properties that are not listed are no longer allowed")
@@ -45,11 +52,11 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         (Additional::None(_), _) => {
             (&rules::ADDITIONAL_OPENED, "properties that are not listed are now allowed")
         }
-        (Additional::All(_), Additional::Some(_)) => {
-            (&rules::ADDITIONAL_NARROWED, "properties that are not listed must now fit a schema")
+        (Additional::Any(_), Additional::Schemas(_)) => {
+            (&rules::ADDITIONAL_NARROWED, "properties that are not listed must now match a schema")
         }
-        (Additional::Some(_), Additional::All(_)) => {
-            (&rules::ADDITIONAL_WIDENED, "properties that are not listed may now be anything")
+        (Additional::Schemas(_), Additional::Any(_)) => {
+            (&rules::ADDITIONAL_WIDENED, "properties that are not listed may now have any value")
         }
     };
     both.report(cx, family, base.place(), revision.place(), what);

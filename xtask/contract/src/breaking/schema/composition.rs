@@ -1,18 +1,18 @@
-//! `oneOf`, `anyOf` and `not`. (`allOf` is taken apart before anything is compared.)
+//! `oneOf`, `anyOf` and `not`. (`allOf` is resolved before anything is compared.)
 //!
-//! Alternatives belong together when they refer to the same component or say the same. Those left over
-//! are paired in their order as long as neither is a reference: that is how an edited one is found.
+//! Alternatives are paired when they refer to the same component or have the same content. Of the others, those
+//! that are not references are paired in their order: that is how an edited one is found.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashSet;
 
-use crate::document::{Node, Value};
-
-use super::{Both, Schema, compare_at};
-use crate::breaking::comparer::{Comparer, Side};
+use super::{Both, Schema};
+use crate::breaking::comparer::Comparer;
+use crate::breaking::data::{canonical, pairs, same_or_missing};
+use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family};
-use crate::breaking::values::canonical;
+use crate::openapi::Object;
 
-/// What says nothing about values.
+/// The keywords that allow and forbid no value.
 const WORDS: [&str; 6] = ["title", "description", "example", "externalDocs", "discriminator", "deprecated"];
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
@@ -21,19 +21,19 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     not(cx, both);
 }
 
-/// Whether a schema became one of several alternatives, or the other way round. If so nothing else about
-/// it is worth a word.
+/// Whether a schema became one of several alternatives, or the other way round. Nothing else about it is
+/// reported then.
 pub(super) fn is_wrapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
     let (base, revision) = (&both.base, &both.revision);
     for keyword in ["oneOf", "anyOf"] {
         match (base.first(keyword), revision.first(keyword)) {
-            (None, Some(list)) if wraps(cx, Side::Revision, revision, keyword, Side::Base, base) => {
+            (None, Some(list)) if wraps(cx, revision, keyword, base) => {
                 let what = format!("it became one of several alternatives, in `{keyword}`");
-                both.report(cx, &rules::WRAPPED, Some(base.anchor), Some(list), what);
+                both.report(cx, &rules::WRAPPED, Some(At::of(&base.anchor)), Some(list), what);
                 return true;
             }
-            (Some(list), None) if wraps(cx, Side::Base, base, keyword, Side::Revision, revision) => {
-                let what = format!("only one of its alternatives, in `{keyword}`, is left");
+            (Some(list), None) if wraps(cx, base, keyword, revision) => {
+                let what = format!("only one of its alternatives in `{keyword}` is left");
                 both.report(cx, &rules::UNWRAPPED, Some(list), None, what);
                 return true;
             }
@@ -43,152 +43,137 @@ pub(super) fn is_wrapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
     false
 }
 
-/// Whether the one is nothing but alternatives, and the other is among them.
-fn wraps<'a>(
-    cx: &mut Comparer<'a>,
-    side: Side,
-    wrapper: &Schema<'a>,
-    keyword: &str,
-    other_side: Side,
-    wrapped: &Schema<'a>,
-) -> bool {
+/// Whether the one has alternatives only, and the other is among them.
+fn wraps<'a>(cx: &mut Comparer<'a>, wrapper: &Schema<'a>, keyword: &str, wrapped: &Schema<'a>) -> bool {
     let ([wrapper], [wrapped]) = (wrapper.parts.as_slice(), wrapped.parts.as_slice()) else { return false };
-    let says_more = |key: &str| key != keyword && !WORDS.contains(&key);
-    if wrapper.entries().iter().any(|entry| says_more(&entry.key)) {
+    let restricts = |key: &str| key != keyword && !WORDS.contains(&key);
+    if wrapper.node().entries().iter().any(|entry| restricts(&entry.key)) {
         return false;
     }
-    let items = cx.list(side, wrapper, keyword);
-    items.iter().any(|item| say_the_same(cx, (side, item), (other_side, wrapped)))
+    wrapper.children(keyword).any(|item| is_same(cx, item, *wrapped))
 }
 
 fn alternatives<'a>(
     cx: &mut Comparer<'a>,
     both: &Both<'a>,
     keyword: &'static str,
-    added: &Family,
-    removed: &Family,
+    added: &'static Family,
+    removed: &'static Family,
 ) {
     let (base, revision) = (both.base.first(keyword), both.revision.first(keyword));
     match (base, revision) {
         (None, None) => return,
         (None, Some(_)) => {
-            let what = format!("it must now fit an alternative of `{keyword}`");
+            let what = format!("it must now match an alternative of `{keyword}`");
             return both.report(cx, &rules::ALTERNATIVES_SET, base, revision, what);
         }
         (Some(_), None) => {
-            let what = format!("it need no longer fit an alternative of `{keyword}`");
+            let what = format!("it need no longer match an alternative of `{keyword}`");
             return both.report(cx, &rules::ALTERNATIVES_UNSET, base, revision, what);
         }
         (Some(_), Some(_)) => {}
     }
-    let items = |schema: &Schema<'a>| schema.all(keyword).flat_map(|list| list.items()).collect::<Vec<_>>();
-    let mut theirs: HashMap<String, VecDeque<&'a Node>> = HashMap::new();
-    for item in items(&both.revision) {
-        theirs.entry(identity(item)).or_default().push_back(item);
-    }
-    let mut old = Vec::new();
-    for item in items(&both.base) {
-        match theirs.get_mut(&identity(item)).and_then(VecDeque::pop_front) {
-            Some(same) => pair(cx, both, item, same),
-            None => old.push(item),
+    let items = |schema: &Schema<'a>| {
+        let items = schema.children(keyword).into_iter();
+        items.map(|item| (identity(item), item)).collect::<Vec<_>>()
+    };
+    let (mut old, mut new) = (Vec::new(), Vec::new());
+    for pair in pairs(items(&both.base), items(&both.revision)) {
+        match pair {
+            (Some(one), Some(other)) => both.compare_at(cx, &[one], &[other], both.role),
+            (one, other) => {
+                old.extend(one);
+                new.extend(other);
+            }
         }
     }
-    let mut new: Vec<_> = theirs.into_values().flatten().collect();
-    new.sort_by_key(|item| item.span.start);
-    let is_reference = |item: &&'a Node| item.get("$ref").is_some();
-    let (old_references, old): (Vec<_>, Vec<_>) = old.into_iter().partition(is_reference);
-    let (new_references, new): (Vec<_>, Vec<_>) = new.into_iter().partition(is_reference);
+    let (old_references, old): (Vec<_>, Vec<_>) = old.into_iter().partition(Object::is_reference);
+    let (new_references, new): (Vec<_>, Vec<_>) = new.into_iter().partition(Object::is_reference);
     for (one, other) in old.iter().zip(&new) {
-        pair(cx, both, one, other);
+        both.compare_at(cx, &[*one], &[*other], both.role);
     }
-    let old_left = old_references.iter().chain(old.iter().skip(new.len()));
-    for item in old_left {
+    for item in old_references.iter().chain(old.iter().skip(new.len())) {
         let what = format!("the alternative {} of `{keyword}` was removed", named(item));
-        both.report(cx, removed, Some(item), revision, what);
+        both.report(cx, removed, Some(At::of(item)), revision, what);
     }
     for item in new_references.iter().chain(new.iter().skip(old.len())) {
         let what = format!("the alternative {} was added to `{keyword}`", named(item));
-        both.report(cx, added, None, Some(item), what);
+        both.report(cx, added, None, Some(At::of(item)), what);
     }
 }
 
-fn pair<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, base: &'a Node, revision: &'a Node) {
-    compare_at(cx, (&[base], base), (&[revision], revision), both.role);
-}
-
 fn not<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let base: Vec<_> = both.base.all("not").collect();
-    let revision: Vec<_> = both.revision.all("not").collect();
-    let mut lacking = |those: (Side, &[&'a Node]), these: (Side, &[&'a Node])| {
-        let is_there = |cx: &mut Comparer<'a>, node: &'a Node| {
-            those.1.iter().any(|other| say_the_same(cx, (these.0, node), (those.0, other)))
-        };
-        these.1.iter().copied().find(|node| !is_there(cx, node))
+    let (base, revision) = (both.base.children("not"), both.revision.children("not"));
+    let mut lacking = |those: &[Object<'a>], these: &[Object<'a>]| {
+        let is_there = |cx: &mut Comparer<'a>, one| those.iter().any(|other| is_same(cx, one, *other));
+        these.iter().find(|one| !is_there(cx, **one)).map(At::of)
     };
-    let removed = lacking((Side::Revision, &revision), (Side::Base, &base));
-    let added = lacking((Side::Base, &base), (Side::Revision, &revision));
+    let (removed, added) = (lacking(&revision, &base), lacking(&base, &revision));
     match (removed, added) {
         (None, None) => {}
-        (None, Some(_)) => both.report(cx, &rules::NOT_SET, None, added, "`not` rules out more values"),
-        (Some(_), None) => both.report(cx, &rules::NOT_UNSET, removed, None, "`not` rules out fewer values"),
+        (None, Some(_)) => both.report(cx, &rules::NOT_SET, None, added, "`not` excludes more values"),
+        (Some(_), None) => both.report(cx, &rules::NOT_UNSET, removed, None, "`not` excludes fewer values"),
         (Some(_), Some(_)) => {
-            both.report(cx, &rules::NOT_CHANGED, removed, added, "`not` rules out other values");
+            both.report(cx, &rules::NOT_CHANGED, removed, added, "`not` excludes other values");
         }
     }
 }
 
 /// What makes an alternative the same as another.
-fn identity(item: &Node) -> String {
-    match item.get("$ref").and_then(Node::as_str) {
+fn identity(item: Object<'_>) -> String {
+    match item.text("$ref") {
         Some(reference) => reference.to_owned(),
-        None => canonical(item),
+        None => canonical(item.node()),
     }
 }
 
-fn named(item: &Node) -> String {
-    let name = item.get("$ref").or_else(|| item.get("title")).and_then(Node::as_str);
+fn named(item: &Object<'_>) -> String {
+    let name = item.text("$ref").or_else(|| item.text("title"));
     name.map_or("without a name".to_owned(), |name| format!("`{}`", name.rsplit('/').next().unwrap_or(name)))
 }
 
-/// Whether two schemas are the same data, references followed and words left out.
-pub(in crate::breaking) fn say_the_same<'a>(
-    cx: &mut Comparer<'a>,
-    one: (Side, &'a Node),
-    other: (Side, &'a Node),
-) -> bool {
+/// Whether two schemas are the same data, with references followed and without the keywords that restrict
+/// nothing. The schemas may be of different documents, or of the same.
+pub(in crate::breaking) fn is_same<'a>(cx: &mut Comparer<'a>, one: Object<'a>, other: Object<'a>) -> bool {
     let mut seen = HashSet::new();
-    let mut open = vec![(one.1, other.1)];
-    while let Some((a, b)) = open.pop() {
-        // Having given up, which was noted, is no reason to speak of a difference.
+    let mut open = vec![(one, other)];
+    while let Some((one, other)) = open.pop() {
+        // Where the work is used up, which was reported, a difference is not known.
         if !cx.may_go_on() {
             return true;
         }
-        let (a, b) = match (cx.resolve(one.0, a), cx.resolve(other.0, b)) {
-            (Some(a), Some(b)) => (a, b),
-            (None, None) if canonical(a) == canonical(b) => continue,
+        let (one, other) = match (one.resolved(), other.resolved()) {
+            (Some(one), Some(other)) => (one, other),
+            (None, None) if same_or_missing(Some(one.node()), Some(other.node())) => continue,
             _ => return false,
         };
-        if !seen.insert((std::ptr::from_ref(a), std::ptr::from_ref(b))) {
+        if !seen.insert((one.id, other.id)) {
             continue;
         }
-        match (&a.value, &b.value) {
-            (Value::Mapping(_), Value::Mapping(_)) => {
-                let matter = |node: &'a Node| {
-                    node.entries().iter().filter(|entry| !WORDS.contains(&entry.key.as_str()))
-                };
-                if matter(a).count() != matter(b).count() {
+        let matter = |schema: &Object<'a>| {
+            let entries = schema.node().entries().iter().map(|entry| entry.key.as_str());
+            entries.filter(|key| !WORDS.contains(key)).collect::<Vec<_>>()
+        };
+        let keywords = matter(&one);
+        if keywords.len() != matter(&other).len() {
+            return false;
+        }
+        for keyword in keywords {
+            let keyed = |schema: &Object<'a>| {
+                let children = schema.children(keyword).collect::<Vec<_>>();
+                children.into_iter().map(|child| (child.name(), child)).collect::<Vec<_>>()
+            };
+            let (ones, others) = (keyed(&one), keyed(&other));
+            if ones.is_empty() || others.is_empty() {
+                if !other.has(keyword) || !same_or_missing(one.get(keyword), other.get(keyword)) {
                     return false;
                 }
-                for entry in matter(a) {
-                    match b.get(&entry.key) {
-                        Some(value) => open.push((&entry.value, value)),
-                        None => return false,
-                    }
-                }
+                continue;
             }
-            (Value::Sequence(a), Value::Sequence(b)) if a.len() == b.len() => open.extend(a.iter().zip(b)),
-            _ if canonical(a) == canonical(b) => {}
-            _ => return false,
+            for pair in pairs(ones, others) {
+                let (Some(one), Some(other)) = pair else { return false };
+                open.push((one, other));
+            }
         }
     }
     true

@@ -1,68 +1,60 @@
-//! `discriminator`: how a client tells which alternative it got, and says which one it sends.
+//! `discriminator`: the property that tells which alternative a value is.
 
-use crate::document::Node;
-
-use super::Both;
-use crate::breaking::comparer::{Comparer, Side};
+use super::{Both, Schema};
+use crate::breaking::comparer::Comparer;
+use crate::breaking::data::{pairs, same, same_or_missing, shown};
+use crate::breaking::place::At;
 use crate::breaking::rules;
 use crate::breaking::unknown;
-use crate::breaking::values::{same, shown};
+use crate::openapi::Object;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let (base, revision) = (both.base.first("discriminator"), both.revision.first("discriminator"));
-    let (old, new) = match (base, revision) {
+    let discriminator = |schema: &Schema<'a>| schema.children("discriminator").first().copied();
+    let (old, new) = match (discriminator(&both.base), discriminator(&both.revision)) {
         (None, None) => return,
-        (None, Some(_)) => {
-            return both.report(
-                cx,
-                &rules::DISCRIMINATOR_ADDED,
-                base,
-                revision,
-                "a `discriminator` was added",
-            );
+        (None, Some(new)) => {
+            let what = "a `discriminator` was added";
+            return both.report(cx, &rules::DISCRIMINATOR_ADDED, None, Some(At::of(&new)), what);
         }
-        (Some(_), None) => {
+        (Some(old), None) => {
             let what = "its `discriminator` was removed";
-            return both.report(cx, &rules::DISCRIMINATOR_REMOVED, base, revision, what);
+            return both.report(cx, &rules::DISCRIMINATOR_REMOVED, Some(At::of(&old)), None, what);
         }
         (Some(old), Some(new)) => (old, new),
     };
-    let name = |node: &'a Node| node.get("propertyName");
-    if let (Some(before), Some(after)) = (name(old), name(new))
-        && !same(before, after)
-    {
-        let what = format!("the discriminating property went from {} to {}", shown(before), shown(after));
-        both.report(cx, &rules::DISCRIMINATOR_RENAMED, Some(before), Some(after), what);
+    let (before, after) = (old.get("propertyName"), new.get("propertyName"));
+    if !same_or_missing(before, after) {
+        let name = |node| if let Some(node) = node { shown(node) } else { "nothing".to_owned() };
+        let what = format!("the discriminating property changed from {} to {}", name(before), name(after));
+        let place = At::value_or_object(&new, "propertyName");
+        both.report(cx, &rules::DISCRIMINATOR_RENAMED, At::value(&old, "propertyName"), Some(place), what);
     }
-    mapping(cx, both, old, new);
-    unknown::compare(cx, (old, new), &["propertyName", "mapping"]);
+    mapping(cx, both, &old, &new);
+    unknown::compare(cx, &old, &new, &[]);
 }
 
-fn mapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &'a Node, new: &'a Node) {
-    let base = cx.mapping(Side::Base, old, "mapping");
-    let revision = cx.mapping(Side::Revision, new, "mapping");
-    for entry in base.map(Node::entries).unwrap_or_default() {
-        let key = &entry.key;
-        match revision.and_then(|mapping| mapping.get(key)) {
-            None => {
+fn mapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Object<'a>, new: &Object<'a>) {
+    let mapping = |discriminator: &Object<'a>| {
+        let entries = At::value(discriminator, "mapping").into_iter().flat_map(At::entries);
+        entries.map(|(key, at)| (key, (key, at))).collect::<Vec<_>>()
+    };
+    let survivor = At::value_or_object(new, "mapping");
+    for pair in pairs(mapping(old), mapping(new)) {
+        match pair {
+            (Some((key, old)), None) => {
                 let what = format!("the discriminating value `{key}` was removed");
-                both.report(cx, &rules::MAPPING_DELETED, Some(&entry.value), revision.or(Some(new)), what);
+                both.report(cx, &rules::MAPPING_DELETED, Some(old), Some(survivor), what);
             }
-            Some(now) if !same(&entry.value, now) => {
-                let what = format!(
-                    "the discriminating value `{key}` went from {} to {}",
-                    shown(&entry.value),
-                    shown(now)
-                );
-                both.report(cx, &rules::MAPPING_CHANGED, Some(&entry.value), Some(now), what);
+            (None, Some((key, new))) => {
+                let what = format!("the discriminating value `{key}` was added");
+                both.report(cx, &rules::MAPPING_ADDED, None, Some(new), what);
             }
-            Some(_) => {}
-        }
-    }
-    for entry in revision.map(Node::entries).unwrap_or_default() {
-        if base.and_then(|mapping| mapping.get(&entry.key)).is_none() {
-            let what = format!("the discriminating value `{}` was added", entry.key);
-            both.report(cx, &rules::MAPPING_ADDED, None, Some(&entry.value), what);
+            (Some((key, old)), Some((_, new))) if !same(&old, &new) => {
+                let (before, after) = (shown(&old), shown(&new));
+                let what = format!("the discriminating value `{key}` changed from {before} to {after}");
+                both.report(cx, &rules::MAPPING_CHANGED, Some(old), Some(new), what);
+            }
+            _ => {}
         }
     }
 }

@@ -1,60 +1,52 @@
-//! `enum`: the values there are.
+//! `enum`: the values that are allowed.
 
-use std::collections::HashMap;
-
-use crate::document::Node;
+use std::collections::HashSet;
 
 use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
+use crate::breaking::data::{canonical, pairs, shown};
+use crate::breaking::place::At;
 use crate::breaking::rules;
-use crate::breaking::values::{canonical, shown};
-
-/// The values, by what they are as data, and the list they are in.
-struct Values<'a> {
-    list: &'a Node,
-    values: HashMap<String, &'a Node>,
-}
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let (base, revision) = match (values(&both.base), values(&both.revision)) {
-        (None, None) => return,
+    match (both.base.first("enum"), both.revision.first("enum")) {
+        (None, None) => {}
         (None, Some(new)) => {
-            let what = format!("only some values are left: {}", shown(new.list));
-            return both.report(cx, &rules::ENUM_SET, None, Some(new.list), what);
+            let what = format!("its values are restricted to {}", shown(&new));
+            both.report(cx, &rules::ENUM_SET, None, Some(new), what);
         }
         (Some(old), None) => {
-            let what = format!("the list of its values was removed: {}", shown(old.list));
-            return both.report(cx, &rules::ENUM_UNSET, Some(old.list), None, what);
+            let what = format!("its values are no longer restricted to {}", shown(&old));
+            both.report(cx, &rules::ENUM_UNSET, Some(old), None, what);
         }
-        (Some(old), Some(new)) => (old, new),
-    };
-    for node in only_in(&base, &revision) {
-        let what = format!("the value {} was removed", shown(node));
-        both.report(cx, &rules::ENUM_VALUE_REMOVED, Some(node), Some(revision.list), what);
-    }
-    for node in only_in(&revision, &base) {
-        let what = format!("the value {} was added", shown(node));
-        both.report(cx, &rules::ENUM_VALUE_ADDED, None, Some(node), what);
+        (Some(_), Some(list)) => {
+            for pair in pairs(values(&both.base), values(&both.revision)) {
+                match pair {
+                    (Some(value), None) => {
+                        let what = format!("the value {} was removed", shown(&value));
+                        both.report(cx, &rules::ENUM_VALUE_REMOVED, Some(value), Some(list), what);
+                    }
+                    (None, Some(value)) => {
+                        let what = format!("the value {} was added", shown(&value));
+                        both.report(cx, &rules::ENUM_VALUE_ADDED, None, Some(value), what);
+                    }
+                    _ => {}
+                }
+            }
+        }
     }
 }
 
-/// In the order of the file.
-fn only_in<'a>(these: &Values<'a>, those: &Values<'a>) -> Vec<&'a Node> {
-    let only = these.values.iter().filter(|(value, _)| !those.values.contains_key(*value));
-    let mut nodes: Vec<_> = only.map(|(_, node)| *node).collect();
-    nodes.sort_by_key(|node| node.span.start);
-    nodes
-}
-
-/// What all lists of the schema share.
-fn values<'a>(schema: &Schema<'a>) -> Option<Values<'a>> {
-    let mut shared: Option<Values<'a>> = None;
-    for list in schema.all("enum") {
-        let values: HashMap<_, _> = list.items().iter().map(|node| (canonical(node), node)).collect();
-        match &mut shared {
-            None => shared = Some(Values { list, values }),
-            Some(shared) => shared.values.retain(|value, _| values.contains_key(value)),
-        }
+/// The values that all lists of the schema share, each once.
+fn values<'a>(schema: &Schema<'a>) -> Vec<(String, At<'a>)> {
+    let keyed = |list: At<'a>| list.items().map(|value| (canonical(&value), value));
+    let mut lists = schema.all("enum");
+    let mut seen = HashSet::new();
+    let first = lists.next().into_iter().flat_map(keyed);
+    let mut shared: Vec<_> = first.filter(|(key, _)| seen.insert(key.clone())).collect();
+    for list in lists {
+        let values: HashSet<String> = keyed(list).map(|(key, _)| key).collect();
+        shared.retain(|(key, _)| values.contains(key));
     }
     shared
 }

@@ -1,52 +1,57 @@
 //! Two schemas, keyword by keyword.
 //!
-//! A schema here is a conjunction: the schema itself and everything its `allOf` adds, through references.
-//! So a property that moves into an `allOf`, or out of it, is no change, and a bound stays the same
-//! wherever it is written. Of several bounds the strictest counts, of several enums what they share.
+//! A schema here is a conjunction: the schema itself and everything that its `allOf` adds, through references.
+//! So a property that moves into an `allOf`, or out of it, is no change, and a bound stays the same wherever it
+//! is written. Of several bounds the strictest counts, of several enums what they share.
 
 mod additional;
 mod bounds;
 mod composition;
 mod discriminator;
 mod enums;
-mod keywords;
 mod patterns;
 mod properties;
 mod types;
 
-pub(super) use composition::say_the_same;
+pub(super) use composition::is_same;
 
 use std::collections::HashSet;
 
-use crate::document::{Node, Value};
-
 use super::comparer::{Comparer, Side};
-use super::role::Role;
-use super::rules::{self, Family};
-use super::values::{same, shown};
+use super::data::{same, shown};
+use super::place::At;
+use super::rules::{self, Family, Role};
+use super::unknown;
+use crate::openapi::{Id, Object};
 
-/// A schema: all of its parts hold at once. Without any part it takes every value.
+/// A schema: all of its parts hold at once. Without any part it allows every value.
 #[derive(Clone, Debug)]
 pub(super) struct Schema<'a> {
-    pub(super) parts: Vec<&'a Node>,
+    pub(super) parts: Vec<Object<'a>>,
     /// Where to point for the whole of it.
-    pub(super) anchor: &'a Node,
+    anchor: Object<'a>,
 }
 
 impl<'a> Schema<'a> {
     /// The values of a keyword, one for each part that has it.
-    fn all(&self, keyword: &str) -> impl Iterator<Item = &'a Node> {
-        self.parts.iter().filter_map(move |part| part.get(keyword))
+    fn all(&self, keyword: &str) -> impl Iterator<Item = At<'a>> {
+        self.parts.iter().filter_map(move |part| At::value(part, keyword))
     }
 
     /// The first value of a keyword.
-    fn first(&self, keyword: &str) -> Option<&'a Node> {
+    fn first(&self, keyword: &str) -> Option<At<'a>> {
         self.all(keyword).next()
     }
 
     /// Where a keyword is true, if it is.
-    fn flag(&self, keyword: &str) -> Option<&'a Node> {
-        self.all(keyword).find(|node| node.as_bool() == Some(true))
+    fn flag(&self, keyword: &str) -> Option<At<'a>> {
+        self.all(keyword).find(|at| at.as_bool() == Some(true))
+    }
+
+    /// The schemas under a keyword, of all parts.
+    fn children(&self, keyword: &str) -> Vec<Object<'a>> {
+        let has = self.parts.iter().filter(|part| part.has(keyword));
+        has.flat_map(|part| part.children(keyword)).collect()
     }
 }
 
@@ -58,66 +63,85 @@ struct Both<'a> {
 }
 
 impl<'a> Both<'a> {
-    /// Notes a change of a keyword. Where the revision has nothing, its schema stands for it.
+    /// Reports a change of a keyword. Where the revision has nothing, its schema stands for it.
     fn report(
         &self,
         cx: &mut Comparer<'a>,
-        family: &Family,
-        base: Option<&'a Node>,
-        revision: Option<&'a Node>,
+        family: &'static Family,
+        base: Option<At<'a>>,
+        revision: Option<At<'a>>,
         what: impl Into<String>,
     ) {
-        let revision = revision.unwrap_or(self.revision.anchor);
-        cx.report(&family.rule(self.role), base, Some(revision), what);
+        let revision = revision.unwrap_or_else(|| At::of(&self.revision.anchor));
+        cx.report(family.rule(self.role), base, Some(revision), what);
+    }
+
+    /// Compares a keyword that is true or false, false by default.
+    fn flag(
+        &self,
+        cx: &mut Comparer<'a>,
+        keyword: &str,
+        (set, unset): (&'static Family, &'static Family),
+        (was_set, was_unset): (&str, &str),
+    ) {
+        match (self.base.flag(keyword), self.revision.flag(keyword)) {
+            (None, Some(new)) => self.report(cx, set, None, Some(new), was_set),
+            (Some(old), None) => {
+                self.report(cx, unset, Some(old), self.revision.first(keyword), was_unset);
+            }
+            _ => {}
+        }
+    }
+
+    /// Compares the schemas that hold at these places. A place that is missing allows every value.
+    fn compare_at(&self, cx: &mut Comparer<'a>, base: &[Object<'a>], revision: &[Object<'a>], role: Role) {
+        let base = at(cx, Side::Base, base, self.base.anchor);
+        let revision = at(cx, Side::Revision, revision, self.revision.anchor);
+        cx.compare_later(base, revision, role);
     }
 }
 
-/// Has the schemas at two places compared. A place that is missing takes every value.
-pub(super) fn compare_at<'a>(
+/// Queues the schemas under a keyword of two objects for comparison.
+pub(super) fn compare_children<'a>(
     cx: &mut Comparer<'a>,
-    base: (&[&'a Node], &'a Node),
-    revision: (&[&'a Node], &'a Node),
+    (old, new): (&Object<'a>, &Object<'a>),
+    keyword: &str,
     role: Role,
 ) {
-    let base = at(cx, Side::Base, base.0, base.1);
-    let revision = at(cx, Side::Revision, revision.0, revision.1);
-    cx.compare_later(base, revision, role);
+    let (before, after) = (old.child(keyword), new.child(keyword));
+    if before.is_some() || after.is_some() {
+        let base = at(cx, Side::Base, before.as_slice(), *old);
+        let revision = at(cx, Side::Revision, after.as_slice(), *new);
+        cx.compare_later(base, revision, role);
+    }
 }
 
 /// The schema that holds at all of these places; `owner` stands for it if there are none.
-fn at<'a>(cx: &mut Comparer<'a>, side: Side, places: &[&'a Node], owner: &'a Node) -> u32 {
+fn at<'a>(cx: &mut Comparer<'a>, side: Side, places: &[Object<'a>], owner: Object<'a>) -> u32 {
     let mut parts = Vec::new();
-    let mut seen = HashSet::new();
-    let mut open: Vec<&'a Node> = places.iter().rev().copied().collect();
+    let mut seen: HashSet<Id> = HashSet::new();
+    let mut open: Vec<Object<'a>> = places.iter().rev().copied().collect();
     while let Some(place) = open.pop() {
         if !cx.may_go_on() {
             break;
         }
-        let Some(part) = cx.resolve(side, place) else { continue };
-        if !seen.insert(std::ptr::from_ref(part)) {
-            continue;
-        }
-        if !matches!(part.value, Value::Mapping(_)) {
-            cx.not_understood(side, part, "a schema must be a mapping");
-            continue;
-        }
+        let Some(part) = place.resolved().filter(|part| seen.insert(part.id)) else { continue };
         parts.push(part);
-        open.extend(cx.list(side, part, "allOf").iter().rev());
+        if part.has("allOf") {
+            let first = open.len();
+            open.extend(part.children("allOf"));
+            open[first..].reverse();
+        }
     }
-    let anchor = parts.first().copied().or(places.first().copied()).unwrap_or(owner);
+    let anchor = parts.first().or(places.first()).copied().unwrap_or(owner);
     cx.intern(side, Schema { parts, anchor })
 }
 
-/// Compares all pairs of schemas that wait for it.
+/// Compares all pairs of schemas in the queue.
 pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
     while let Some(pair) = cx.next_pair() {
-        let (Some(base), Some(revision)) =
-            (cx.schema(Side::Base, pair.base), cx.schema(Side::Revision, pair.revision))
-        else {
-            continue;
-        };
-        keywords::check(cx, Side::Base, &base);
-        keywords::check(cx, Side::Revision, &revision);
+        let base = cx.schema(Side::Base, pair.base);
+        let revision = cx.schema(Side::Revision, pair.revision);
         compare(cx, &Both { base, revision, role: pair.role });
     }
 }
@@ -136,48 +160,64 @@ fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     composition::compare(cx, both);
     discriminator::compare(cx, both);
     default(cx, both);
-    deprecated(cx, both);
-    keywords::compare_others(cx, both);
+    let what = ("it is now deprecated", "it is no longer deprecated");
+    both.flag(cx, "deprecated", (&rules::SCHEMA_DEPRECATED, &rules::SCHEMA_REACTIVATED), what);
+    others(cx, both);
 }
 
 fn items<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let base: Vec<_> = both.base.all("items").collect();
-    let revision: Vec<_> = both.revision.all("items").collect();
-    // Without a type either the type says all there is to say.
-    let is_list = |schema: &Schema| schema.all("type").any(|kind| kind.as_str() == Some("array"));
-    if !base.is_empty() && !revision.is_empty()
-        || (base.len() != revision.len() && is_list(&both.base) && is_list(&both.revision))
-    {
-        let base = (base.as_slice(), both.base.anchor);
-        let revision = (revision.as_slice(), both.revision.anchor);
-        compare_at(cx, base, revision, both.role.piece());
-    } else if base.len() != revision.len() && is_list(&both.base) == is_list(&both.revision) {
-        let family = if base.is_empty() { &rules::TYPE_SPECIALIZED } else { &rules::TYPE_GENERALIZED };
-        let what = if base.is_empty() { "`items` was added" } else { "`items` was removed" };
-        both.report(cx, family, base.first().copied(), revision.first().copied(), what);
+    let (base, revision) = (both.base.children("items"), both.revision.children("items"));
+    let is_array = |schema: &Schema<'a>| schema.all("type").any(|kind| kind.as_str() == Some("array"));
+    let arrays = (is_array(&both.base), is_array(&both.revision));
+    if base.is_empty() && revision.is_empty() {
+        return;
+    }
+    if (!base.is_empty() && !revision.is_empty()) || arrays == (true, true) {
+        both.compare_at(cx, &base, &revision, both.role.piece());
+    } else if arrays.0 == arrays.1 {
+        // Otherwise the change of the type is all there is to report.
+        let (family, what) = match base.is_empty() {
+            true => (&rules::TYPE_SPECIALIZED, "`items` was added"),
+            false => (&rules::TYPE_GENERALIZED, "`items` was removed"),
+        };
+        let place = |items: &[Object<'a>]| items.first().map(At::of);
+        both.report(cx, family, place(&base), place(&revision), what);
     }
 }
 
 fn default<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (both.base.first("default"), both.revision.first("default"));
-    let (family, what) = match (base, revision) {
-        (None, Some(new)) => (&rules::DEFAULT_ADDED, format!("it got the default {}", shown(new))),
-        (Some(old), None) => (&rules::DEFAULT_REMOVED, format!("it lost its default {}", shown(old))),
-        (Some(old), Some(new)) if !same(old, new) => {
-            (&rules::DEFAULT_CHANGED, format!("its default went from {} to {}", shown(old), shown(new)))
+    let is_parameter = both.role == Role::Parameter;
+    let (rule, what) = match (base, revision) {
+        (None, Some(new)) => {
+            let rule = match is_parameter {
+                true => &rules::PARAMETER_DEFAULT_ADDED,
+                false => rules::DEFAULT_ADDED.rule(both.role),
+            };
+            (rule, format!("the default {} was added", shown(&new)))
+        }
+        (Some(old), None) => {
+            let rule = match is_parameter {
+                true => &rules::PARAMETER_DEFAULT_REMOVED,
+                false => rules::DEFAULT_REMOVED.rule(both.role),
+            };
+            (rule, format!("its default {} was removed", shown(&old)))
+        }
+        (Some(old), Some(new)) if !same(&old, &new) => {
+            let what = format!("its default changed from {} to {}", shown(&old), shown(&new));
+            (rules::DEFAULT_CHANGED.rule(both.role), what)
         }
         _ => return,
     };
-    both.report(cx, family, base, revision, what);
+    cx.report(rule, base, revision.or(Some(At::of(&both.revision.anchor))), what);
 }
 
-fn deprecated<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let (base, revision) = (both.base.flag("deprecated"), both.revision.flag("deprecated"));
-    match (base, revision) {
-        (None, Some(_)) => both.report(cx, &rules::SCHEMA_DEPRECATED, base, revision, "it is now deprecated"),
-        (Some(_), None) => {
-            both.report(cx, &rules::SCHEMA_REACTIVATED, base, revision, "it is no longer deprecated");
-        }
-        _ => {}
-    }
+/// Compares the keywords that nothing else compares, as data.
+fn others<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    let others = |schema: &Schema<'a>| {
+        let mut seen = HashSet::new();
+        let others = schema.parts.iter().flat_map(|part| unknown::others(part, &[]));
+        others.filter(|(key, _)| seen.insert(*key)).collect::<Vec<_>>()
+    };
+    unknown::compare_entries(cx, others(&both.base), others(&both.revision), At::of(&both.revision.anchor));
 }

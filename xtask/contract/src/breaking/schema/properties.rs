@@ -1,192 +1,159 @@
-//! `properties` and `required`: what an object has, must have, and may no longer have.
+//! `properties` and `required`: the properties that an object may have and must have.
 //!
 //! A read-only property is never in a request and a write-only one never in a response (OpenAPI 3.0.3,
-//! section 4.7.24.2), so there nothing about it matters.
+//! section 4.7.24.2), so changes of it are ignored there.
 
 use std::collections::HashMap;
 
-use crate::document::Node;
-
-use super::{Both, Schema, at};
+use super::{Both, Schema, additional, at};
 use crate::breaking::comparer::{Comparer, Side};
-use crate::breaking::role::Direction;
+use crate::breaking::data::pairs;
+use crate::breaking::place::At;
 use crate::breaking::rules;
+use crate::openapi::Object;
 
-/// What an object says about one of its properties.
-#[derive(Default)]
+/// A property of an object.
+#[derive(Debug, Default)]
 struct Property<'a> {
-    /// Its schemas, of which all hold.
-    schemas: Vec<&'a Node>,
+    name: &'a str,
+    /// Its schemas, which all apply.
+    schemas: Vec<Object<'a>>,
     /// Where it is required.
-    required: Option<&'a Node>,
+    required: Option<At<'a>>,
 }
 
 impl<'a> Property<'a> {
     /// Where to point for it.
-    fn place(&self) -> Option<&'a Node> {
-        self.schemas.first().copied().or(self.required)
+    fn place(&self) -> Option<At<'a>> {
+        self.schemas.first().map(At::of).or(self.required)
     }
 }
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let base = properties(&both.base);
-    let revision = properties(&both.revision);
-    for (name, old) in &base.listed {
-        match revision.find(name) {
-            Some(new) => common(cx, both, name, old, new),
-            None => removed(cx, both, name, old),
-        }
-    }
-    for (name, new) in &revision.listed {
-        if base.find(name).is_none() {
-            added(cx, both, name, new);
+    let (base, revision) = (properties(&both.base), properties(&both.revision));
+    let named = |properties: &'_ [Property<'a>]| {
+        properties
+            .iter()
+            .enumerate()
+            .map(|(position, property)| (property.name, position))
+            .collect::<Vec<_>>()
+    };
+    for pair in pairs(named(&base), named(&revision)) {
+        match pair {
+            (Some(old), Some(new)) => common(cx, both, &base[old], &revision[new]),
+            (Some(old), None) => removed(cx, both, &base[old]),
+            (None, Some(new)) => added(cx, both, &revision[new]),
+            (None, None) => {}
         }
     }
 }
 
-fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, name: &str, new: &Property<'a>) {
-    let schema = schema(cx, Side::Revision, new, both.revision.anchor);
-    let rule = match both.role.direction() {
-        Direction::Request if schema.flag("readOnly").is_some() => return,
-        Direction::Request if new.required.is_none() => &rules::NEW_OPTIONAL_PROPERTY,
-        Direction::Request if schema.first("default").is_some() => &rules::NEW_REQUIRED_PROPERTY_WITH_DEFAULT,
-        Direction::Request => &rules::NEW_REQUIRED_PROPERTY,
-        Direction::Response if schema.flag("writeOnly").is_some() => return,
-        Direction::Response if is_closed(&both.base) => &rules::RESPONSE_PROPERTY_ADDED_TO_CLOSED,
-        Direction::Response if new.required.is_some() => &rules::RESPONSE_REQUIRED_PROPERTY_ADDED,
-        Direction::Response => &rules::RESPONSE_OPTIONAL_PROPERTY_ADDED,
+fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
+    let schema = schema(cx, Side::Revision, new, &both.revision);
+    let rule = match both.role.is_request() {
+        true if schema.flag("readOnly").is_some() => return,
+        true if new.required.is_none() => &rules::NEW_OPTIONAL_PROPERTY,
+        true if schema.first("default").is_some() => &rules::NEW_REQUIRED_PROPERTY_WITH_DEFAULT,
+        true => &rules::NEW_REQUIRED_PROPERTY,
+        false if schema.flag("writeOnly").is_some() => return,
+        false if additional::closed(&both.base).is_some() => &rules::RESPONSE_PROPERTY_ADDED_TO_CLOSED,
+        false if new.required.is_some() => &rules::RESPONSE_REQUIRED_PROPERTY_ADDED,
+        false => &rules::RESPONSE_OPTIONAL_PROPERTY_ADDED,
     };
     let required = if new.required.is_some() { " and required" } else { "" };
     let what = match new.schemas.is_empty() {
-        true => format!("the property `{name}` is new{required}, though without a schema"),
+        true => format!("the property `{}` is new{required}, but without a schema", new.name),
         false => format!("it is new{required}"),
     };
     cx.report(rule, None, new.place(), what);
 }
 
-fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, name: &str, old: &Property<'a>) {
-    let schema = schema(cx, Side::Base, old, both.base.anchor);
-    let rule = match both.role.direction() {
-        Direction::Request if schema.flag("readOnly").is_some() => return,
-        Direction::Request if is_closed(&both.revision) => &rules::REQUEST_PROPERTY_REFUSED,
-        Direction::Request => &rules::REQUEST_PROPERTY_REMOVED,
-        Direction::Response if schema.flag("writeOnly").is_some() => return,
-        Direction::Response if old.required.is_some() => &rules::RESPONSE_REQUIRED_PROPERTY_REMOVED,
-        Direction::Response => &rules::RESPONSE_OPTIONAL_PROPERTY_REMOVED,
+fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
+    let schema = schema(cx, Side::Base, old, &both.base);
+    let rule = match both.role.is_request() {
+        true if schema.flag("readOnly").is_some() => return,
+        true if additional::closed(&both.revision).is_some() => &rules::REQUEST_PROPERTY_REFUSED,
+        true => &rules::REQUEST_PROPERTY_REMOVED,
+        false if schema.flag("writeOnly").is_some() => return,
+        false if old.required.is_some() => &rules::RESPONSE_REQUIRED_PROPERTY_REMOVED,
+        false => &rules::RESPONSE_OPTIONAL_PROPERTY_REMOVED,
     };
-    let survivor = both.revision.first("properties").unwrap_or(both.revision.anchor);
-    cx.report(rule, old.place(), Some(survivor), format!("the property `{name}` was removed"));
+    let survivor = both.revision.first("properties").unwrap_or_else(|| At::of(&both.revision.anchor));
+    cx.report(rule, old.place(), Some(survivor), format!("the property `{}` was removed", old.name));
 }
 
-fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, name: &str, old: &Property<'a>, new: &Property<'a>) {
-    let direction = both.role.direction();
-    let base = schema(cx, Side::Base, old, both.base.anchor);
-    let revision = schema(cx, Side::Revision, new, both.revision.anchor);
-    let hiding = if direction == Direction::Request { "readOnly" } else { "writeOnly" };
+fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &Property<'a>) {
+    let is_request = both.role.is_request();
+    let base = schema(cx, Side::Base, old, &both.base);
+    let revision = schema(cx, Side::Revision, new, &both.revision);
+    let (hiding, name) = (if is_request { "readOnly" } else { "writeOnly" }, new.name);
     match (base.flag(hiding), revision.flag(hiding)) {
         (Some(_), Some(_)) => return,
         (None, Some(place)) => {
-            let rule = match direction {
-                Direction::Request => &rules::REQUEST_READ_ONLY,
-                Direction::Response if old.required.is_some() => &rules::RESPONSE_REQUIRED_WRITE_ONLY,
-                Direction::Response => &rules::RESPONSE_OPTIONAL_WRITE_ONLY,
+            let rule = match is_request {
+                true => &rules::REQUEST_READ_ONLY,
+                false if old.required.is_some() => &rules::RESPONSE_REQUIRED_WRITE_ONLY,
+                false => &rules::RESPONSE_OPTIONAL_WRITE_ONLY,
             };
             let what = format!("the property `{name}` became `{hiding}`");
             return cx.report(rule, old.place(), Some(place), what);
         }
         (Some(place), None) => {
-            let rule = match direction {
-                Direction::Request if new.required.is_some() => &rules::REQUEST_REQUIRED_NOT_READ_ONLY,
-                Direction::Request => &rules::REQUEST_OPTIONAL_NOT_READ_ONLY,
-                Direction::Response => &rules::RESPONSE_NOT_WRITE_ONLY,
+            let rule = match is_request {
+                true if new.required.is_some() => &rules::REQUEST_REQUIRED_NOT_READ_ONLY,
+                true => &rules::REQUEST_OPTIONAL_NOT_READ_ONLY,
+                false => &rules::RESPONSE_NOT_WRITE_ONLY,
             };
             let what = format!("the property `{name}` is no longer `{hiding}`");
             return cx.report(rule, Some(place), new.place(), what);
         }
         (None, None) => {}
     }
-    required(cx, both, name, old, new, &revision);
-    let base = (old.schemas.as_slice(), both.base.anchor);
-    let revision = (new.schemas.as_slice(), both.revision.anchor);
-    super::compare_at(cx, base, revision, both.role.piece());
-}
-
-fn required<'a>(
-    cx: &mut Comparer<'a>,
-    both: &Both<'a>,
-    name: &str,
-    old: &Property<'a>,
-    new: &Property<'a>,
-    revision: &Schema<'a>,
-) {
-    let direction = both.role.direction();
     match (old.required, new.required) {
         (None, Some(place)) => {
-            let rule = match direction {
-                Direction::Request if revision.first("default").is_some() => {
-                    &rules::REQUEST_PROPERTY_REQUIRED_WITH_DEFAULT
-                }
-                Direction::Request => &rules::REQUEST_PROPERTY_REQUIRED,
-                Direction::Response => &rules::RESPONSE_PROPERTY_REQUIRED,
+            let rule = match is_request {
+                true if revision.first("default").is_some() => &rules::REQUEST_PROPERTY_REQUIRED_WITH_DEFAULT,
+                true => &rules::REQUEST_PROPERTY_REQUIRED,
+                false => &rules::RESPONSE_PROPERTY_REQUIRED,
             };
             cx.report(rule, old.place(), Some(place), format!("the property `{name}` became required"));
         }
         (Some(place), None) => {
-            let rule = match direction {
-                Direction::Request => &rules::REQUEST_PROPERTY_OPTIONAL,
-                Direction::Response => &rules::RESPONSE_PROPERTY_OPTIONAL,
+            let rule = match is_request {
+                true => &rules::REQUEST_PROPERTY_OPTIONAL,
+                false => &rules::RESPONSE_PROPERTY_OPTIONAL,
             };
             let survivor = both.revision.first("required").or(new.place());
             cx.report(rule, Some(place), survivor, format!("the property `{name}` became optional"));
         }
         _ => {}
     }
+    both.compare_at(cx, &old.schemas, &new.schemas, both.role.piece());
 }
 
 /// The properties of an object, in the order of the file.
-#[derive(Default)]
-struct Properties<'a> {
-    listed: Vec<(&'a str, Property<'a>)>,
-    positions: HashMap<&'a str, usize>,
-}
-
-impl<'a> Properties<'a> {
-    fn find(&self, name: &str) -> Option<&Property<'a>> {
-        self.positions.get(name).and_then(|position| self.listed.get(*position)).map(|(_, property)| property)
-    }
-
-    fn named(&mut self, name: &'a str) -> &mut Property<'a> {
-        let position = *self.positions.entry(name).or_insert_with(|| {
-            self.listed.push((name, Property::default()));
-            self.listed.len() - 1
+fn properties<'a>(schema: &Schema<'a>) -> Vec<Property<'a>> {
+    let mut properties: Vec<Property<'a>> = Vec::new();
+    let mut positions = HashMap::new();
+    let mut named = |name: &'a str, change: &mut dyn FnMut(&mut Property<'a>)| {
+        let position = *positions.entry(name).or_insert_with(|| {
+            properties.push(Property { name, ..Property::default() });
+            properties.len() - 1
         });
-        &mut self.listed[position].1
+        change(&mut properties[position]);
+    };
+    for object in schema.children("properties") {
+        named(object.name(), &mut |property| property.schemas.push(object));
     }
-}
-
-fn properties<'a>(schema: &Schema<'a>) -> Properties<'a> {
-    let mut properties = Properties::default();
-    for mapping in schema.all("properties") {
-        for entry in mapping.entries() {
-            properties.named(&entry.key).schemas.push(&entry.value);
-        }
-    }
-    for required in schema.all("required") {
-        for name in required.items() {
-            if let Some(text) = name.as_str() {
-                properties.named(text).required = Some(name);
-            }
+    for name in schema.all("required").flat_map(At::items) {
+        if let Some(text) = name.node().as_str() {
+            named(text, &mut |property| property.required = Some(name));
         }
     }
     properties
 }
 
-fn schema<'a>(cx: &mut Comparer<'a>, side: Side, property: &Property<'a>, owner: &'a Node) -> Schema<'a> {
-    let id = at(cx, side, &property.schemas, owner);
-    cx.schema(side, id).unwrap_or(Schema { parts: Vec::new(), anchor: owner })
-}
-
-/// Whether an object refuses properties that are not listed.
-fn is_closed(schema: &Schema) -> bool {
-    schema.all("additionalProperties").any(|node| node.as_bool() == Some(false))
+fn schema<'a>(cx: &mut Comparer<'a>, side: Side, property: &Property<'a>, owner: &Schema<'a>) -> Schema<'a> {
+    let id = at(cx, side, &property.schemas, owner.anchor);
+    cx.schema(side, id)
 }

@@ -1,24 +1,23 @@
-//! `type`, `format` and `nullable`: which kinds of values there are.
-
-use crate::document::Node;
+//! `type`, `format` and `nullable`: the kinds of values that are allowed.
 
 use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::role::{Direction, Role};
+use crate::breaking::place::At;
 use crate::breaking::rules;
 
-/// A kind of values and the place that says so; none stands for all kinds.
-type Kind<'a> = Option<(&'a str, &'a Node)>;
+/// A kind of values and its place. `None` stands for all kinds.
+type Kind<'a> = Option<(&'a str, At<'a>)>;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    nullable(cx, both);
+    let rules = (&rules::NULLABLE, &rules::NOT_NULLABLE);
+    both.flag(cx, "nullable", rules, ("it may now be null", "it may no longer be null"));
     let (base, revision) = (kind(&both.base), kind(&both.revision));
     let (old_format, new_format) = (format(&both.base), format(&both.revision));
     let text = |kind: Kind<'a>| kind.map(|(text, _)| text);
-    let types = Both::classify(text(base), text(revision), |wide, narrow| {
+    let types = Difference::between(text(base), text(revision), |wide, narrow| {
         is_wider(wide, narrow) || (both.role.is_text() && wide == "string" && is_scalar(narrow))
     });
-    let formats = Both::classify(text(old_format), text(new_format), is_wider_format);
+    let formats = Difference::between(text(old_format), text(new_format), is_wider_format);
     let family = match (types, formats) {
         (Difference::None, Difference::None) => return,
         (Difference::Wider | Difference::None, Difference::Wider | Difference::None) => {
@@ -30,12 +29,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
             &rules::TYPE_GENERALIZED
         }
         (Difference::Narrower | Difference::None, Difference::Narrower | Difference::None) => {
-            // oasdiff has a name of its own for this in responses and in pieces of parameters only.
-            match both.role {
-                Role::ParameterProperty => &rules::TYPE_SPECIALIZED,
-                role if role.direction() == Direction::Response => &rules::TYPE_SPECIALIZED,
-                _ => &rules::TYPE_CHANGED,
-            }
+            &rules::TYPE_SPECIALIZED
         }
         _ => &rules::TYPE_CHANGED,
     };
@@ -45,25 +39,13 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         (None, Some((format, _))) => format!("any type in the format `{format}`"),
         (Some((kind, _)), Some((format, _))) => format!("`{kind}` in the format `{format}`"),
     };
-    let what = format!("its type went from {} to {}", said(base, old_format), said(revision, new_format));
+    let what = format!("its type changed from {} to {}", said(base, old_format), said(revision, new_format));
     let differs = types != Difference::None;
     let place = |kind: Kind<'a>, format: Kind<'a>| match differs {
         true => kind.map(|(_, node)| node),
         false => format.map(|(_, node)| node),
     };
     both.report(cx, family, place(base, old_format), place(revision, new_format), what);
-}
-
-fn nullable<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let (base, revision) = (both.base.flag("nullable"), both.revision.flag("nullable"));
-    let revision_says = both.revision.first("nullable");
-    match (base, revision) {
-        (None, Some(_)) => both.report(cx, &rules::NULLABLE, base, revision, "it may now be null"),
-        (Some(_), None) => {
-            both.report(cx, &rules::NOT_NULLABLE, base, revision_says, "it may no longer be null");
-        }
-        _ => {}
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,13 +56,9 @@ enum Difference {
     Other,
 }
 
-impl Both<'_> {
-    /// How one word differs from another, where none is wider than all.
-    fn classify(
-        base: Option<&str>,
-        revision: Option<&str>,
-        wider: impl Fn(&str, &str) -> bool,
-    ) -> Difference {
+impl Difference {
+    /// How one word differs from another. No word is wider than any word.
+    fn between(base: Option<&str>, revision: Option<&str>, wider: impl Fn(&str, &str) -> bool) -> Self {
         match (base, revision) {
             (None, None) => Difference::None,
             (None, Some(_)) => Difference::Narrower,
@@ -93,15 +71,15 @@ impl Both<'_> {
     }
 }
 
-/// The type of a schema. Of `number` and `integer` in one `allOf`, the second holds.
+/// The type of a schema. Of `number` and `integer` in one `allOf`, `integer` counts.
 fn kind<'a>(schema: &Schema<'a>) -> Kind<'a> {
-    let mut kinds = schema.all("type").filter_map(|node| Some((node.as_str()?, node)));
+    let mut kinds = schema.all("type").filter_map(|at| Some((at.node().as_str()?, at)));
     let first = kinds.next()?;
     Some(kinds.find(|(kind, _)| is_wider(first.0, kind)).unwrap_or(first))
 }
 
 fn format<'a>(schema: &Schema<'a>) -> Kind<'a> {
-    schema.all("format").find_map(|node| Some((node.as_str()?, node)))
+    schema.all("format").find_map(|at| Some((at.node().as_str()?, at)))
 }
 
 fn is_wider(wide: &str, narrow: &str) -> bool {

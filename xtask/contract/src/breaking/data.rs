@@ -1,6 +1,8 @@
-//! Data of the two documents, compared as data: order of keys, spelling of numbers and layout do not count.
+//! Values of the two documents as data: the order of keys and the spelling of numbers do not count.
 
 use std::cmp::Ordering;
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 
 use crate::document::{Node, Value};
 
@@ -26,6 +28,38 @@ pub(super) fn same(one: &Node, other: &Node) -> bool {
     }
 }
 
+/// Whether both are missing, or are the same data.
+pub(super) fn same_or_missing(one: Option<&Node>, other: Option<&Node>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => same(one, other),
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
+/// Pairs the items of two lists by key: those of the first list in its order, then what is only in the second.
+pub(super) fn pairs<K: Hash + Eq, T: Copy>(
+    ones: impl IntoIterator<Item = (K, T)>,
+    others: impl IntoIterator<Item = (K, T)>,
+) -> Vec<(Option<T>, Option<T>)> {
+    let others: Vec<(K, T)> = others.into_iter().collect();
+    let mut positions: HashMap<&K, VecDeque<usize>> = HashMap::new();
+    for (position, (key, _)) in others.iter().enumerate() {
+        positions.entry(key).or_default().push_back(position);
+    }
+    let mut left = vec![true; others.len()];
+    let mut pairs = Vec::new();
+    for (key, one) in ones {
+        let position = positions.get_mut(&key).and_then(VecDeque::pop_front);
+        pairs.push((Some(one), position.map(|position| others[position].1)));
+        if let Some(position) = position {
+            left[position] = false;
+        }
+    }
+    let new = others.iter().zip(&left).filter(|(_, left)| **left);
+    pairs.extend(new.map(|((_, other), _)| (None, Some(*other))));
+    pairs
+}
+
 /// The value as JSON that is the same text whenever the data is the same.
 pub(super) fn canonical(node: &Node) -> String {
     match &node.value {
@@ -47,7 +81,7 @@ pub(super) fn canonical(node: &Node) -> String {
     }
 }
 
-/// The value as a person would write it in a sentence.
+/// The value in a sentence.
 pub(super) fn shown(node: &Node) -> String {
     match &node.value {
         Value::String(text) => format!("`{}`", shortened(text)),
@@ -55,7 +89,7 @@ pub(super) fn shown(node: &Node) -> String {
     }
 }
 
-/// Which of two numbers is the greater; `None` if one is no number. Integers of 64 bits are compared exactly.
+/// Compares two numbers; `None` if one is not a number. Integers of 64 bits are compared exactly.
 pub(super) fn order(one: &Node, other: &Node) -> Option<Ordering> {
     let (Value::Number(one), Value::Number(other)) = (&one.value, &other.value) else { return None };
     match (one.as_i128(), other.as_i128()) {
