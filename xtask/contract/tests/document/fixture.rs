@@ -14,6 +14,8 @@ pub(crate) struct Case {
     pub(crate) rule: String,
     /// Whether the rule is broken by it.
     pub(crate) breaks: bool,
+    /// The document before the edits: the frozen one, after those of `before`.
+    pub(crate) base: String,
     /// The document after the edits.
     pub(crate) text: String,
     /// Where the finding should be.
@@ -48,35 +50,52 @@ pub(crate) fn cases(folder: &Path, document: &Path) -> Vec<Case> {
 }
 
 fn case(rule: &str, breaks: bool, item: &Node, original: &str, name: String) -> Case {
-    let mut text = original.to_owned();
+    let mut base = original.to_owned();
+    for entry in item.get("before").map(Node::entries).unwrap_or_default() {
+        base = edited(&base, entry, &name)
+            .unwrap_or_else(|| panic!("{name}: `{}` means nothing in `before`", entry.key));
+    }
+    let mut text = base.clone();
     let mut at = None;
     let mut also = Vec::new();
     let mut generator = None;
     for entry in item.entries() {
         let texts = || entry.value.items().iter().map(|item| item.as_str().unwrap().to_owned());
         match entry.key.as_str() {
-            "set" => entry.value.entries().iter().for_each(|set| {
-                text = set_value(&text, &set.key, &set.value)
-                    .unwrap_or_else(|| panic!("{name}: no {}", set.key));
-            }),
-            "remove" => texts().for_each(|pointer| {
-                text = remove(&text, &pointer).unwrap_or_else(|| panic!("{name}: no {pointer}"));
-            }),
-            "rename" => entry.value.entries().iter().for_each(|rename| {
-                let new = rename.value.as_str().unwrap();
-                text = rename_key(&text, &rename.key, new)
-                    .unwrap_or_else(|| panic!("{name}: no {}", rename.key));
-            }),
+            "before" => {}
             "at" => at = entry.value.as_str().map(str::to_owned),
             "also" => also = texts().collect(),
             "generator" => generator = Some(entry.value.as_str().unwrap().to_owned()),
-            other => panic!("{name}: `{other}` means nothing in a fixture"),
+            other => {
+                text = edited(&text, entry, &name)
+                    .unwrap_or_else(|| panic!("{name}: `{other}` means nothing in a fixture"));
+            }
         }
     }
     assert_eq!(breaks, at.is_some(), "{name}: `at` says where the finding is");
-    assert_ne!(text, original, "{name}: it changes nothing");
+    assert_ne!(text, base, "{name}: it changes nothing");
     let at = at.unwrap_or_default();
-    Case { rule: rule.to_owned(), breaks, text, at, also, generator, name }
+    Case { rule: rule.to_owned(), breaks, base, text, at, also, generator, name }
+}
+
+/// The text after a `set`, `remove` or `rename`. `None` for any other key.
+fn edited(text: &str, edit: &Entry, name: &str) -> Option<String> {
+    let mut text = text.to_owned();
+    let missing = |pointer: &str| -> String { panic!("{name}: no {pointer}") };
+    match edit.key.as_str() {
+        "set" => edit.value.entries().iter().for_each(|set| {
+            text = set_value(&text, &set.key, &set.value).unwrap_or_else(|| missing(&set.key));
+        }),
+        "remove" => edit.value.items().iter().filter_map(Node::as_str).for_each(|pointer| {
+            text = remove(&text, pointer).unwrap_or_else(|| missing(pointer));
+        }),
+        "rename" => edit.value.entries().iter().for_each(|rename| {
+            let new = rename.value.as_str().unwrap();
+            text = rename_key(&text, &rename.key, new).unwrap_or_else(|| missing(&rename.key));
+        }),
+        _ => return None,
+    }
+    Some(text)
 }
 
 /// The document that fixtures edit.
