@@ -66,7 +66,7 @@ impl Change {
         let Location { pointer, span, .. } = &self.place;
         let mut finding = Finding::new(self.severity, self.rule.name, pointer, *span);
         finding.subject = self.subject.clone();
-        finding.message = self.sentence();
+        finding.message = format!("{}.", self.sentence());
         finding.operations.clone_from(&self.operations);
         finding.elsewhere = self.base.as_ref().map(Location::to_string).unwrap_or_default();
         finding.fix = match &self.waived {

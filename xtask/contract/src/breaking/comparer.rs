@@ -7,10 +7,12 @@
 //! operations down to the pairs that have changes.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::Hash;
 
 use jiff::civil::Date;
 
 use super::change::Change;
+use super::data::pairs;
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
 use super::schema::Schema;
@@ -161,6 +163,36 @@ impl<'a> Comparer<'a> {
         }
     }
 
+    /// Reports what only one of two lists has, and returns what both have. `survivor` stands for what was
+    /// removed, `noun` is what the items are called.
+    pub(super) fn in_both<K: Hash + Eq, T: Copy + Into<At<'a>>>(
+        &mut self,
+        noun: &str,
+        (added, removed): (&'static ChangeRule, &'static ChangeRule),
+        (old, new): (impl IntoIterator<Item = (K, T)>, impl IntoIterator<Item = (K, T)>),
+        survivor: At<'a>,
+    ) -> Vec<(T, T)> {
+        let mut in_both = Vec::new();
+        for pair in pairs(old, new) {
+            match pair {
+                (Some(old), Some(new)) => in_both.push((old, new)),
+                (Some(old), None) => {
+                    let what = format!("the {noun} {} was removed", old.into().name());
+                    self.report(removed, Some(old.into()), Some(survivor), what);
+                }
+                (None, Some(new)) if new.into().is_object() => {
+                    self.report(added, None, Some(new.into()), "it was added");
+                }
+                (None, Some(new)) => {
+                    let what = format!("the {noun} {} was added", new.into().name());
+                    self.report(added, None, Some(new.into()), what);
+                }
+                (None, None) => {}
+            }
+        }
+        in_both
+    }
+
     /// Counts one step of work, and returns whether there is any left.
     pub(super) fn may_go_on(&mut self) -> bool {
         self.work = self.work.saturating_sub(1);
@@ -183,8 +215,11 @@ impl<'a> Comparer<'a> {
 
     /// The number of a schema, the same for the same parts.
     pub(super) fn intern(&mut self, side: Side, schema: Schema<'a>) -> u32 {
-        // Without parts every value is allowed, wherever the schema is missing.
-        let key: Vec<Id> = schema.parts.iter().map(|part| part.id).collect();
+        let mut key: Vec<Id> = schema.parts.iter().map(|part| part.id).collect();
+        if key.is_empty() {
+            // A missing schema, of which only the owner tells where it is missing.
+            key.extend([Id::MAX, schema.anchor.id]);
+        }
         let schemas = &mut self.schemas[side as usize];
         *self.schema_of[side as usize].entry(key).or_insert_with(|| {
             schemas.push(schema);
@@ -234,8 +269,8 @@ impl<'a> Comparer<'a> {
                 (None, None) => continue,
             };
             changes.push(Change {
-                severity: raw.rule.severity,
                 rule: raw.rule,
+                severity: raw.rule.severity,
                 subject,
                 what: raw.what,
                 place,

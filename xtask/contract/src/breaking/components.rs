@@ -20,16 +20,8 @@ pub(super) fn compare(cx: &mut Comparer<'_>) {
         }
     }
     let survivor = At::value_or_object(&revision.unwrap_or(new), "schemas");
-    for pair in pairs(named(base, "schemas"), named(revision, "schemas")) {
-        match pair {
-            (Some(old), None) => {
-                let what = format!("the schema `{}` was removed", old.name());
-                cx.report(&rules::SCHEMA_REMOVED, Some(At::of(&old)), Some(survivor), what);
-            }
-            (None, Some(new)) => cx.report(&rules::SCHEMA_ADDED, None, Some(At::of(&new)), "it was added"),
-            _ => {}
-        }
-    }
+    let lists = (named(base, "schemas"), named(revision, "schemas"));
+    cx.in_both("schema", (&rules::SCHEMA_ADDED, &rules::SCHEMA_REMOVED), lists, survivor);
     security_schemes::compare(cx, base, revision);
 }
 

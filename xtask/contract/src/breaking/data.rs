@@ -10,22 +10,7 @@ use crate::finding::shortened;
 
 /// Whether two values are the same data.
 pub(super) fn same(one: &Node, other: &Node) -> bool {
-    match (&one.value, &other.value) {
-        (Value::Null, Value::Null) => true,
-        (Value::Bool(one), Value::Bool(other)) => one == other,
-        (Value::Number(one), Value::Number(other)) => number(one) == number(other),
-        (Value::String(one), Value::String(other)) => one == other,
-        (Value::Sequence(ones), Value::Sequence(others)) => {
-            ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| same(one, other))
-        }
-        (Value::Mapping(ones), Value::Mapping(others)) => {
-            let (ones, others) = (ones.entries(), others);
-            let has =
-                |key: &str, value: &Node| others.get(key).is_some_and(|other| same(value, &other.value));
-            ones.len() == others.entries().len() && ones.iter().all(|entry| has(&entry.key, &entry.value))
-        }
-        _ => false,
-    }
+    canonical(one) == canonical(other)
 }
 
 /// Whether both are missing, or are the same data.

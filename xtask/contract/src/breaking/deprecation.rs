@@ -43,35 +43,30 @@ fn date(text: &str) -> Option<Date> {
 /// Reports that an operation was removed, or its whole path. `survivor` is the nearest place that is left.
 pub(super) fn removed<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, survivor: At<'a>, whole_path: bool) {
     cx.begin(old.name());
-    let name = format!("`{}`", operation::method_and_path(old));
-    let (rule, path_rule, what) = match Sunset::of(old) {
-        _ if !old.is_deprecated() => (
-            &rules::REMOVED_WITHOUT_DEPRECATION,
-            &rules::PATH_REMOVED_WITHOUT_DEPRECATION,
-            format!("{name} was removed without having been deprecated"),
-        ),
-        Sunset::Unknown => (
-            &rules::REMOVED_WITHOUT_SUNSET,
-            &rules::REMOVED_WITHOUT_SUNSET,
-            format!("{name} was removed; it had no sunset date"),
-        ),
-        Sunset::Unreadable(written) => (
-            &rules::PATH_SUNSET_PARSE,
-            &rules::PATH_SUNSET_PARSE,
-            format!("{name} was removed; its sunset {written} is not a date"),
-        ),
-        Sunset::On(date) if cx.today < date => (
-            &rules::REMOVED_BEFORE_SUNSET,
-            &rules::PATH_REMOVED_BEFORE_SUNSET,
-            format!("{name} was removed before {date}, its sunset date"),
-        ),
-        Sunset::On(date) => (
-            &rules::REMOVED_WITH_DEPRECATION,
-            &rules::PATH_REMOVED_WITH_DEPRECATION,
-            format!("{name} was removed after {date}, its sunset date"),
-        ),
+    let (rule, path_rule, why) = match Sunset::of(old) {
+        _ if !old.is_deprecated() => {
+            let why = " without having been deprecated".to_owned();
+            (&rules::REMOVED_WITHOUT_DEPRECATION, &rules::PATH_REMOVED_WITHOUT_DEPRECATION, why)
+        }
+        Sunset::Unknown => {
+            let why = "; it had no sunset date".to_owned();
+            (&rules::REMOVED_WITHOUT_SUNSET, &rules::REMOVED_WITHOUT_SUNSET, why)
+        }
+        Sunset::Unreadable(written) => {
+            let why = format!("; its sunset {written} is not a date");
+            (&rules::PATH_SUNSET_PARSE, &rules::PATH_SUNSET_PARSE, why)
+        }
+        Sunset::On(date) if cx.today < date => {
+            let why = format!(" before {date}, its sunset date");
+            (&rules::REMOVED_BEFORE_SUNSET, &rules::PATH_REMOVED_BEFORE_SUNSET, why)
+        }
+        Sunset::On(date) => {
+            let why = format!(" after {date}, its sunset date");
+            (&rules::REMOVED_WITH_DEPRECATION, &rules::PATH_REMOVED_WITH_DEPRECATION, why)
+        }
     };
     let rule = if whole_path { path_rule } else { rule };
+    let what = format!("`{}` was removed{why}", operation::method_and_path(old));
     cx.report(rule, Some(At::of(old)), Some(survivor), what);
 }
 

@@ -1,7 +1,7 @@
 //! The media types of a body, and the values that each of them holds.
 
 use super::comparer::Comparer;
-use super::data::{pairs, same_or_missing};
+use super::data::same_or_missing;
 use super::place::At;
 use super::rules::{self, Role};
 use super::{schema, unknown};
@@ -9,21 +9,13 @@ use crate::openapi::Object;
 
 /// Compares the `content` of two bodies.
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>, role: Role) {
-    let (added, removed) = match role.is_request() {
+    let rules = match role.is_request() {
         true => (&rules::REQUEST_MEDIA_ADDED, &rules::REQUEST_MEDIA_REMOVED),
         false => (&rules::RESPONSE_MEDIA_ADDED, &rules::RESPONSE_MEDIA_REMOVED),
     };
     let survivor = At::value_or_object(new, "content");
-    for pair in pairs(content(old), content(new)) {
-        match pair {
-            (Some(old), Some(new)) => values(cx, &old, &new, role),
-            (Some(old), None) => {
-                let what = format!("the media type `{}` was removed", old.name());
-                cx.report(removed, Some(At::of(&old)), Some(survivor), what);
-            }
-            (None, Some(new)) => cx.report(added, None, Some(At::of(&new)), "it was added"),
-            (None, None) => {}
-        }
+    for (old, new) in cx.in_both("media type", rules, (content(old), content(new)), survivor) {
+        values(cx, &old, &new, role);
     }
 }
 

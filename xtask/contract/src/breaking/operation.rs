@@ -1,7 +1,7 @@
 //! One operation, in both documents.
 
 use super::comparer::Comparer;
-use super::data::{pairs, same, same_or_missing, shown};
+use super::data::{same, same_or_missing, shown};
 use super::place::At;
 use super::rules::{self, Role};
 use super::{deprecation, media_type, parameter, response, security, servers, unknown};
@@ -57,18 +57,7 @@ fn tags<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
         tags.into_iter().filter_map(|tag| Some((tag.node().as_str()?, tag)))
     };
     let survivor = At::value_or_object(new, "tags");
-    for pair in pairs(tags(old), tags(new)) {
-        match pair {
-            (Some(old), None) => {
-                let what = format!("the tag {} was removed", shown(&old));
-                cx.report(&rules::TAG_REMOVED, Some(old), Some(survivor), what);
-            }
-            (None, Some(new)) => {
-                cx.report(&rules::TAG_ADDED, None, Some(new), format!("the tag {} was added", shown(&new)));
-            }
-            _ => {}
-        }
-    }
+    cx.in_both("tag", (&rules::TAG_ADDED, &rules::TAG_REMOVED), (tags(old), tags(new)), survivor);
 }
 
 fn request_body<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {

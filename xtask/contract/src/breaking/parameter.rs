@@ -1,8 +1,6 @@
 //! Parameters of an operation. Two are the same if they have the same location and name, or, in the path, the
 //! same position.
 
-use std::collections::HashSet;
-
 use super::comparer::Comparer;
 use super::data::pairs;
 use super::deprecation::Sunset;
@@ -111,29 +109,21 @@ pub(super) fn value<'a>(
     changed: &'static ChangeRule,
     role: Role,
 ) {
-    let content = |object: &Object<'a>| media_type::content(object).collect::<Vec<_>>();
-    let names = |content: &[(String, Object<'a>)]| content.iter().map(|(name, _)| name.clone()).collect();
-    let (before, after) = (content(old), content(new));
-    match (before.is_empty(), after.is_empty()) {
-        (true, true) => schema::compare_children(cx, (old, new), "schema", role),
-        (false, false) => {
-            let (old_names, new_names): (HashSet<_>, HashSet<_>) = (names(&before), names(&after));
-            if old_names != new_names {
-                let name = |content: &[(String, Object<'a>)]| content.first().map(|(name, _)| name.clone());
-                let (from, to) = (name(&before).unwrap_or_default(), name(&after).unwrap_or_default());
-                let what = format!("its media type changed from `{from}` to `{to}`");
-                return cx.report_keyword(changed, (old, new), "content", what);
-            }
-            for pair in pairs(before, after) {
-                if let (Some(old), Some(new)) = pair {
-                    media_type::values(cx, &old, &new, role);
-                }
-            }
-        }
-        (is_schema, _) => {
-            let (from, to) = if is_schema { ("schema", "content") } else { ("content", "schema") };
-            let what = format!("it is described by `{to}` instead of `{from}`");
-            cx.report(changed, At::value(old, from), Some(At::value_or_object(new, to)), what);
-        }
+    // `content` has exactly one media type (section 4.7.12.2).
+    let (before, after) = (media_type::content(old).next(), media_type::content(new).next());
+    let keyword = |content: &Option<_>| if content.is_some() { "content" } else { "schema" };
+    let described = |content: &Option<(String, Object<'a>)>| match content {
+        Some((name, _)) => format!("the media type `{name}`"),
+        None => "`schema`".to_owned(),
+    };
+    let (from, to) = (described(&before), described(&after));
+    if from != to {
+        let what = format!("it is described by {to} instead of {from}");
+        let place = At::value_or_object(new, keyword(&after));
+        return cx.report(changed, At::value(old, keyword(&before)), Some(place), what);
+    }
+    match (before, after) {
+        (Some((_, old)), Some((_, new))) => media_type::values(cx, &old, &new, role),
+        _ => schema::compare_children(cx, (old, new), "schema", role),
     }
 }

@@ -81,15 +81,3 @@ fn both<'a>(cx: &mut Comparer<'a>, old: PathItem<'a>, new: PathItem<'a>) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::shape;
-
-    #[test]
-    fn a_shape_forgets_the_names() {
-        assert_eq!(shape("/a/{b}/c{d}-{e}"), "/a/{}/c{}-{}");
-        assert_eq!(shape("/a/{b"), "/a/{}");
-        assert_eq!(shape("/a}"), "/a}");
-    }
-}

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use super::change::Location;
+use super::data::shown;
 use crate::document::{Node, Span, Value};
 use crate::finding::Subject;
 use crate::openapi::{Kind, Object, Step, head};
@@ -36,6 +37,20 @@ impl<'a> At<'a> {
     /// The node at the place.
     pub(super) fn node(&self) -> &'a Node {
         self.node
+    }
+
+    /// Whether this is a whole object, which a sentence about the place begins with.
+    pub(super) fn is_object(&self) -> bool {
+        self.steps[0].is_none()
+    }
+
+    /// The name in a sentence: the key, or the value of an item.
+    pub(super) fn name(&self) -> String {
+        match self.steps.iter().flatten().last() {
+            Some(Step::Item(_)) => shown(self.node),
+            Some(Step::Key(key)) => format!("`{key}`"),
+            None => format!("`{}`", self.object.name()),
+        }
     }
 
     /// The value under a key.
@@ -95,6 +110,12 @@ impl<'a> At<'a> {
         }
         let subject = object.subject();
         part.map_or_else(|| subject.clone(), |part| subject.with(part, ""))
+    }
+}
+
+impl<'a> From<Object<'a>> for At<'a> {
+    fn from(object: Object<'a>) -> Self {
+        Self::of(&object)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The responses of an operation, by status.
 
 use super::comparer::Comparer;
-use super::data::{pairs, same_or_missing};
+use super::data::same_or_missing;
 use super::place::At;
 use super::rules::{self, Role};
 use super::{header, media_type, unknown};
@@ -12,39 +12,21 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         unknown::compare(cx, &old, &new, &[]);
     }
     let survivor = At::value_or_object(new, "responses");
-    for pair in pairs(responses(old), responses(new)) {
-        match pair {
-            (Some(old), Some(new)) => both(cx, old, new),
-            (Some(old), None) => {
-                let status = old.name();
-                let rule = match is_success(status) {
-                    true => &rules::SUCCESS_REMOVED,
-                    false => &rules::FAILURE_REMOVED,
-                };
-                cx.report(
-                    rule,
-                    Some(At::of(&old)),
-                    Some(survivor),
-                    format!("the status {status} was removed"),
-                );
-            }
-            (None, Some(new)) => {
-                let rule = if is_success(new.name()) { &rules::SUCCESS_ADDED } else { &rules::FAILURE_ADDED };
-                cx.report(rule, None, Some(At::of(&new)), "it was added");
-            }
-            (None, None) => {}
+    let success = (&rules::SUCCESS_ADDED, &rules::SUCCESS_REMOVED);
+    let failure = (&rules::FAILURE_ADDED, &rules::FAILURE_REMOVED);
+    for (is_success, rules) in [(true, success), (false, failure)] {
+        let responses = |operation| responses(operation, is_success).collect::<Vec<_>>();
+        for (old, new) in cx.in_both("status", rules, (responses(old), responses(new)), survivor) {
+            both(cx, old, new);
         }
     }
 }
 
-/// The Response Objects or references by status.
-fn responses<'a>(operation: &Operation<'a>) -> impl Iterator<Item = (&'a str, Object<'a>)> {
+/// The responses, or references to them, by status: those that mean success, or the others.
+fn responses<'a>(operation: &Operation<'a>, is_success: bool) -> impl Iterator<Item = (&'a str, Object<'a>)> {
     let responses = operation.child("responses").into_iter().flat_map(|responses| responses.parts());
-    responses.map(|response| (response.name(), response))
-}
-
-fn is_success(status: &str) -> bool {
-    status.starts_with('2')
+    let named = responses.map(|response| (response.name(), response));
+    named.filter(move |(status, _)| status.starts_with('2') == is_success)
 }
 
 fn both<'a>(cx: &mut Comparer<'a>, old: Object<'a>, new: Object<'a>) {

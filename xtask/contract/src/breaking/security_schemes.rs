@@ -2,7 +2,7 @@
 
 use super::comparer::Comparer;
 use super::components::named;
-use super::data::{pairs, same, shown};
+use super::data::{same, shown};
 use super::place::At;
 use super::rules::{self, ChangeRule};
 use super::unknown;
@@ -10,19 +10,11 @@ use crate::openapi::Object;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: Option<Object<'a>>, new: Option<Object<'a>>) {
     let survivor = At::value_or_object(&new.unwrap_or(cx.revision.root()), "securitySchemes");
-    for pair in pairs(named(old, "securitySchemes"), named(new, "securitySchemes")) {
-        match pair {
-            (Some(old), Some(new)) => {
-                for (old, new) in old.resolved().into_iter().zip(new.resolved()) {
-                    both(cx, &old, &new);
-                }
-            }
-            (Some(old), None) => {
-                let what = format!("the security scheme `{}` was removed", old.name());
-                cx.report(&rules::SCHEME_REMOVED, Some(At::of(&old)), Some(survivor), what);
-            }
-            (None, Some(new)) => cx.report(&rules::SCHEME_ADDED, None, Some(At::of(&new)), "it was added"),
-            (None, None) => {}
+    let lists = (named(old, "securitySchemes"), named(new, "securitySchemes"));
+    let rules = (&rules::SCHEME_ADDED, &rules::SCHEME_REMOVED);
+    for (old, new) in cx.in_both("security scheme", rules, lists, survivor) {
+        for (old, new) in old.resolved().into_iter().zip(new.resolved()) {
+            both(cx, &old, &new);
         }
     }
 }
@@ -60,19 +52,9 @@ fn both<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
         flows.map(|flow| (flow.name(), flow)).collect::<Vec<_>>()
     };
     let survivor = At::value_or_object(new, "flows");
-    for pair in pairs(flows(old), flows(new)) {
-        match pair {
-            (Some(old), Some(new)) => flow(cx, &old, &new),
-            (Some(old), None) => {
-                let what = format!("the flow `{}` was removed", old.name());
-                cx.report(&rules::SCHEME_FLOW_REMOVED, Some(At::of(&old)), Some(survivor), what);
-            }
-            (None, Some(new)) => {
-                let what = format!("the flow `{}` was added", new.name());
-                cx.report(&rules::SCHEME_FLOW_ADDED, None, Some(At::of(&new)), what);
-            }
-            (None, None) => {}
-        }
+    let rules = (&rules::SCHEME_FLOW_ADDED, &rules::SCHEME_FLOW_REMOVED);
+    for (old, new) in cx.in_both("flow", rules, (flows(old), flows(new)), survivor) {
+        flow(cx, &old, &new);
     }
 }
 
@@ -81,26 +63,9 @@ fn flow<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
     keyword(cx, &rules::SCHEME_AUTHORIZATION_URL, (old, new), "authorizationUrl");
     keyword(cx, &rules::SCHEME_TOKEN_URL, (old, new), "tokenUrl");
     keyword(cx, &rules::SCHEME_TOKEN_URL, (old, new), "refreshUrl");
-    let scopes = |flow: &Object<'a>| {
-        let scopes = At::value(flow, "scopes").into_iter().flat_map(At::entries);
-        scopes.map(|(name, at)| (name, (name, at))).collect::<Vec<_>>()
-    };
+    let scopes =
+        |flow: &Object<'a>| At::value(flow, "scopes").into_iter().flat_map(At::entries).collect::<Vec<_>>();
     let survivor = At::value_or_object(new, "scopes");
-    for pair in pairs(scopes(old), scopes(new)) {
-        match pair {
-            (Some((name, old)), None) => {
-                let what = format!("the scope `{name}` was removed");
-                cx.report(&rules::SCHEME_SCOPE_REMOVED, Some(old), Some(survivor), what);
-            }
-            (None, Some((name, new))) => {
-                cx.report(
-                    &rules::SCHEME_SCOPE_ADDED,
-                    None,
-                    Some(new),
-                    format!("the scope `{name}` was added"),
-                );
-            }
-            _ => {}
-        }
-    }
+    let rules = (&rules::SCHEME_SCOPE_ADDED, &rules::SCHEME_SCOPE_REMOVED);
+    cx.in_both("scope", rules, (scopes(old), scopes(new)), survivor);
 }

@@ -41,18 +41,9 @@ fn both<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
         server.children("variables").map(|variable| (variable.name(), variable)).collect::<Vec<_>>()
     };
     let survivor = At::value_or_object(new, "variables");
-    for pair in pairs(variables(old), variables(new)) {
-        match pair {
-            (Some(old), Some(new)) => variable(cx, &old, &new),
-            (Some(old), None) => {
-                let what = format!("the variable `{}` was removed", old.name());
-                cx.report(&rules::SERVER_VARIABLE_REMOVED, Some(At::of(&old)), Some(survivor), what);
-            }
-            (None, Some(new)) => {
-                cx.report(&rules::SERVER_VARIABLE_ADDED, None, Some(At::of(&new)), "it was added");
-            }
-            (None, None) => {}
-        }
+    let rules = (&rules::SERVER_VARIABLE_ADDED, &rules::SERVER_VARIABLE_REMOVED);
+    for (old, new) in cx.in_both("variable", rules, (variables(old), variables(new)), survivor) {
+        variable(cx, &old, &new);
     }
 }
 
@@ -83,19 +74,7 @@ fn variable<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
         }
         (Some(old), Some(new)) => {
             let values = |list: At<'a>| list.items().map(|value| (canonical(&value), value));
-            for pair in pairs(values(old), values(new)) {
-                match pair {
-                    (Some(value), None) => {
-                        let what = format!("the value {} was removed", shown(&value));
-                        cx.report(removed, Some(value), Some(new), what);
-                    }
-                    (None, Some(value)) => {
-                        let what = format!("the value {} was added", shown(&value));
-                        cx.report(added, None, Some(value), what);
-                    }
-                    _ => {}
-                }
-            }
+            cx.in_both("value", (added, removed), (values(old), values(new)), new);
         }
     }
 }

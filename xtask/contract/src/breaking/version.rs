@@ -26,11 +26,12 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
         let what = format!("it decreased from {old} to {new}; it must be {} or later", least(&old, needed));
         return Some(change(base, revision, &rules::VERSION_DECREASED, what));
     }
-    let reached = reached(&old, &new);
-    if reached >= needed {
+    let numbers = |version: &Version| (version.major, version.minor, version.patch);
+    let least = least(&old, needed);
+    if numbers(&new) >= numbers(&least) {
         return None;
     }
-    let is_same = (old.major, old.minor, old.patch) == (new.major, new.minor, new.patch);
+    let is_same = numbers(&old) == numbers(&new);
     let rule = match needed {
         _ if is_same => &rules::VERSION_SAME,
         Bump::Major => &rules::VERSION_NOT_MAJOR,
@@ -44,7 +45,6 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
         more => format!(" (and {more} more)"),
     };
     let why = if needed == Bump::Major { "breaks clients" } else { "changes the contract" };
-    let least = least(&old, needed);
     let what = format!("it is {new} and must be {least} or later, since this {why}: {first}{more}");
     Some(change(base, revision, rule, what))
 }
@@ -69,22 +69,6 @@ fn bump(change: &Change) -> Bump {
     match change.rule.bump {
         Bump::Major if change.waived.is_some() => Bump::Minor,
         bump => bump,
-    }
-}
-
-/// How far the new version is from the old one.
-fn reached(old: &Version, new: &Version) -> Bump {
-    let numbers = (new.major, new.minor, new.patch);
-    let at_least = |needed| {
-        let least = least(old, needed);
-        numbers >= (least.major, least.minor, least.patch)
-    };
-    if at_least(Bump::Major) {
-        Bump::Major
-    } else if at_least(Bump::Minor) {
-        Bump::Minor
-    } else {
-        Bump::None
     }
 }
 

@@ -144,7 +144,7 @@ fn there_are_enough_edits_and_each_difference_from_oasdiff_has_its_reason() {
     }
 }
 
-/// The table for people. Written anew with `UPDATE=1`.
+/// The table in Markdown. `UPDATE=1` writes it.
 #[test]
 fn the_rendered_table_is_the_table() {
     let rendered = render(&table());
@@ -152,13 +152,13 @@ fn the_rendered_table_is_the_table() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/breaking/compared.md");
         std::fs::write(path, rendered).unwrap();
     } else {
-        assert_eq!(rendered, RENDERED, "write it anew: UPDATE=1 cargo test -p contract --test breaking");
+        assert_eq!(rendered, RENDERED, "update it: UPDATE=1 cargo test -p contract --test breaking");
     }
 }
 
 fn render(table: &[Edit]) -> String {
-    let mut text = "# Single edits, and what is said of them\n\n\
-        Ours is what the tests demand. oasdiff's is what its source says (`checker/*.go`, commit 4553c69 of\n\
+    let mut text = "# Single edits, and the changes that are reported\n\n\
+        The tests check our column. That of oasdiff is by its source (`checker/*.go`, commit 4553c69 of\n\
         August 2026); it was read, not run. Each edit is tried in both directions.\n\n\
         | edit | ours | oasdiff | undone: ours | undone: oasdiff | why we differ |\n\
         | --- | --- | --- | --- | --- | --- |\n"

@@ -3,6 +3,11 @@
 mod changelog;
 mod documents;
 mod edits;
+#[allow(dead_code)] // The other tests use the rest of it.
+#[path = "../document/fixture.rs"]
+mod fixture;
+mod fixtures;
 mod gate;
 mod generate;
 mod hostile;
+mod released;

@@ -14,6 +14,8 @@ pub(crate) struct Case {
     pub(crate) rule: String,
     /// Whether the rule is broken by it.
     pub(crate) breaks: bool,
+    /// The document before the edits: the frozen one, after those of `before`.
+    pub(crate) base: String,
     /// The document after the edits.
     pub(crate) text: String,
     /// The code's side after the edits under `code`.
@@ -50,7 +52,9 @@ pub(crate) fn cases(folder: &Path, document: &Path) -> Vec<Case> {
 }
 
 fn case(rule: &str, breaks: bool, item: &Node, original: &str, name: String) -> Case {
-    let mut text = original.to_owned();
+    let before = item.get("before").map(Node::entries).unwrap_or_default().iter();
+    let base = before.fold(original.to_owned(), |text, edit| edited(&text, edit, &name));
+    let mut text = base.clone();
     let mut code = None;
     let mut at = None;
     let mut also = Vec::new();
@@ -63,6 +67,7 @@ fn case(rule: &str, breaks: bool, item: &Node, original: &str, name: String) -> 
                 let edits = entry.value.entries().iter();
                 code = Some(edits.fold(original, |text, edit| edited(&text, edit, &name)));
             }
+            "before" => {}
             "at" => at = entry.value.as_str().map(str::to_owned),
             "also" => {
                 also = entry.value.items().iter().map(|item| item.as_str().unwrap().to_owned()).collect();
@@ -72,9 +77,9 @@ fn case(rule: &str, breaks: bool, item: &Node, original: &str, name: String) -> 
         }
     }
     assert_eq!(breaks, at.is_some(), "{name}: `at` says where the finding is");
-    assert!(text != original || code.is_some(), "{name}: it changes nothing");
+    assert!(text != base || code.is_some(), "{name}: it changes nothing");
     let at = at.unwrap_or_default();
-    Case { rule: rule.to_owned(), breaks, text, code, at, also, generator, name }
+    Case { rule: rule.to_owned(), breaks, base, text, code, at, also, generator, name }
 }
 
 /// The text after one kind of edit.

@@ -2,7 +2,7 @@
 
 use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::data::{pairs, same, same_or_missing, shown};
+use crate::breaking::data::{same, same_or_missing, shown};
 use crate::breaking::place::At;
 use crate::breaking::rules;
 use crate::breaking::unknown;
@@ -35,26 +35,14 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
 
 fn mapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Object<'a>, new: &Object<'a>) {
     let mapping = |discriminator: &Object<'a>| {
-        let entries = At::value(discriminator, "mapping").into_iter().flat_map(At::entries);
-        entries.map(|(key, at)| (key, (key, at))).collect::<Vec<_>>()
+        At::value(discriminator, "mapping").into_iter().flat_map(At::entries).collect::<Vec<_>>()
     };
     let survivor = At::value_or_object(new, "mapping");
-    for pair in pairs(mapping(old), mapping(new)) {
-        match pair {
-            (Some((key, old)), None) => {
-                let what = format!("the discriminating value `{key}` was removed");
-                both.report(cx, &rules::MAPPING_DELETED, Some(old), Some(survivor), what);
-            }
-            (None, Some((key, new))) => {
-                let what = format!("the discriminating value `{key}` was added");
-                both.report(cx, &rules::MAPPING_ADDED, None, Some(new), what);
-            }
-            (Some((key, old)), Some((_, new))) if !same(&old, &new) => {
-                let (before, after) = (shown(&old), shown(&new));
-                let what = format!("the discriminating value `{key}` changed from {before} to {after}");
-                both.report(cx, &rules::MAPPING_CHANGED, Some(old), Some(new), what);
-            }
-            _ => {}
-        }
+    let rules = both.rules(&rules::MAPPING_ADDED, &rules::MAPPING_DELETED);
+    let in_both = cx.in_both("discriminating value", rules, (mapping(old), mapping(new)), survivor);
+    for (old, new) in in_both.into_iter().filter(|(old, new)| !same(old, new)) {
+        let (from, to) = (shown(&old), shown(&new));
+        let what = format!("the discriminating value {} changed from {from} to {to}", old.name());
+        both.report(cx, &rules::MAPPING_CHANGED, Some(old), Some(new), what);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::data::{canonical, pairs, shown};
+use crate::breaking::data::{canonical, shown};
 use crate::breaking::place::At;
 use crate::breaking::rules;
 
@@ -20,19 +20,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
             both.report(cx, &rules::ENUM_UNSET, Some(old), None, what);
         }
         (Some(_), Some(list)) => {
-            for pair in pairs(values(&both.base), values(&both.revision)) {
-                match pair {
-                    (Some(value), None) => {
-                        let what = format!("the value {} was removed", shown(&value));
-                        both.report(cx, &rules::ENUM_VALUE_REMOVED, Some(value), Some(list), what);
-                    }
-                    (None, Some(value)) => {
-                        let what = format!("the value {} was added", shown(&value));
-                        both.report(cx, &rules::ENUM_VALUE_ADDED, None, Some(value), what);
-                    }
-                    _ => {}
-                }
-            }
+            let rules = both.rules(&rules::ENUM_VALUE_ADDED, &rules::ENUM_VALUE_REMOVED);
+            cx.in_both("value", rules, (values(&both.base), values(&both.revision)), list);
         }
     }
 }

@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use super::comparer::{Comparer, Side};
 use super::data::{same, shown};
 use super::place::At;
-use super::rules::{self, Family, Role};
+use super::rules::{self, ChangeRule, Family, Role};
 use super::unknown;
 use crate::openapi::{Id, Object};
 
@@ -29,7 +29,7 @@ use crate::openapi::{Id, Object};
 pub(super) struct Schema<'a> {
     pub(super) parts: Vec<Object<'a>>,
     /// Where to point for the whole of it.
-    anchor: Object<'a>,
+    pub(super) anchor: Object<'a>,
 }
 
 impl<'a> Schema<'a> {
@@ -63,6 +63,15 @@ struct Both<'a> {
 }
 
 impl<'a> Both<'a> {
+    /// Two rules in the role of the schema.
+    fn rules(
+        &self,
+        one: &'static Family,
+        other: &'static Family,
+    ) -> (&'static ChangeRule, &'static ChangeRule) {
+        (one.rule(self.role), other.rule(self.role))
+    }
+
     /// Reports a change of a keyword. Where the revision has nothing, its schema stands for it.
     fn report(
         &self,
@@ -187,22 +196,14 @@ fn items<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
 
 fn default<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (both.base.first("default"), both.revision.first("default"));
-    let is_parameter = both.role == Role::Parameter;
+    // A parameter is often left out, so its default matters more.
+    let (added, removed) = match both.role {
+        Role::Parameter => (&rules::PARAMETER_DEFAULT_ADDED, &rules::PARAMETER_DEFAULT_REMOVED),
+        _ => both.rules(&rules::DEFAULT_ADDED, &rules::DEFAULT_REMOVED),
+    };
     let (rule, what) = match (base, revision) {
-        (None, Some(new)) => {
-            let rule = match is_parameter {
-                true => &rules::PARAMETER_DEFAULT_ADDED,
-                false => rules::DEFAULT_ADDED.rule(both.role),
-            };
-            (rule, format!("the default {} was added", shown(&new)))
-        }
-        (Some(old), None) => {
-            let rule = match is_parameter {
-                true => &rules::PARAMETER_DEFAULT_REMOVED,
-                false => rules::DEFAULT_REMOVED.rule(both.role),
-            };
-            (rule, format!("its default {} was removed", shown(&old)))
-        }
+        (None, Some(new)) => (added, format!("the default {} was added", shown(&new))),
+        (Some(old), None) => (removed, format!("its default {} was removed", shown(&old))),
         (Some(old), Some(new)) if !same(&old, &new) => {
             let what = format!("its default changed from {} to {}", shown(&old), shown(&new));
             (rules::DEFAULT_CHANGED.rule(both.role), what)

@@ -1,0 +1,66 @@
+//! Each rule finds the edit that it is for, at its place, and not the edit that is nearly the same.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use contract::breaking::waivers::Waivers;
+use contract::breaking::{Change, Outcome, rules};
+
+use crate::documents::{TODAY, document};
+use crate::fixture::{self, Case, cases};
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/breaking");
+
+/// They are about a file of waivers; `gate.rs` has a table of edits for them.
+const WITHOUT: [&str; 3] = ["waiver-invalid", "waiver-expired", "waiver-unused"];
+
+#[test]
+fn each_rule_has_a_fixture_and_each_fixture_a_rule() {
+    let names: Vec<_> = rules().map(|rule| rule.name).collect();
+    let rules: BTreeSet<_> = names.iter().copied().filter(|name| !WITHOUT.contains(name)).collect();
+    assert_eq!(names.len(), rules.len() + WITHOUT.len(), "two rules have the same name");
+    let cases = cases(Path::new(FOLDER), &fixture::document());
+    let fixtures: BTreeSet<_> = cases.iter().map(|case| case.rule.as_str()).collect();
+    assert_eq!(fixtures, rules);
+}
+
+#[test]
+fn each_rule_finds_its_edit_and_not_the_one_that_is_near() {
+    let mut wrong = String::new();
+    for case in cases(Path::new(FOLDER), &fixture::document()) {
+        if let Err(problem) = holds(&case) {
+            wrong.push_str(&format!("\n{}: {problem}", case.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+fn holds(case: &Case) -> Result<(), String> {
+    let (base, revision) = (document("base.yaml", &case.base), document("new.yaml", &case.text));
+    let outcome = Outcome::of(&base, &revision, &Waivers::default(), TODAY);
+    // The version does not grow in the other fixtures.
+    let version =
+        outcome.version.as_ref().filter(|_| case.rule.starts_with("api-") && case.rule.contains("version"));
+    let changes: Vec<&Change> = version.into_iter().chain(&outcome.changes).collect();
+    let each = |change: &&Change| format!("\n  {} at {}", change.rule.name, change.place.pointer);
+    let found: String = changes.iter().map(each).collect();
+    let names: BTreeSet<_> = changes.iter().map(|change| change.rule.name).collect();
+    if !case.breaks {
+        let is_found = names.contains(case.rule.as_str());
+        return if is_found { Err(format!("should not be found:{found}")) } else { Ok(()) };
+    }
+    let expected: BTreeSet<_> = case.also.iter().chain([&case.rule]).map(String::as_str).collect();
+    if names != expected {
+        return Err(format!("should be {expected:?}:{found}"));
+    }
+    let here = |change: &&&Change| change.rule.name == case.rule && change.place.pointer == case.at;
+    let change = changes.iter().find(here).ok_or_else(|| format!("nothing at {}:{found}", case.at))?;
+    let finding = change.finding();
+    if !finding.message.ends_with('.')
+        || !finding.fix.ends_with('.')
+        || finding.fix != change.rule.explanation
+    {
+        return Err(format!("wrong sentences: {finding:?}"));
+    }
+    Ok(())
+}
