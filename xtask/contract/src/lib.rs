@@ -6,6 +6,7 @@
 //! - [`finding`] and [`rule`]: what a check reports, and the rule that produces it.
 //! - [`openapi`]: the structure of OpenAPI 3.0.3, and typed views over the tree.
 //! - [`lint`], [`breaking`] and [`drift`]: one document, two versions of a document, a document and the code.
+//! - [`registry`]: the rules of all of them, with their examples.
 //! - [`report`]: findings as text, JSON and GitHub annotations.
 
 pub mod document;
@@ -20,6 +21,8 @@ pub mod finding;
 pub mod lint;
 #[cfg(feature = "tools")]
 pub mod openapi;
+#[cfg(feature = "tools")]
+pub mod registry;
 #[cfg(feature = "tools")]
 pub mod report;
 #[cfg(feature = "tools")]
