@@ -131,7 +131,7 @@ fn circles(model: &Model<'_>, findings: &mut Findings) {
 }
 
 /// The schemas that apply to the same value as this one.
-pub fn in_place<'o, 'a>(schema: Object<'a>) -> impl Iterator<Item = Object<'a>> {
+pub fn in_place<'a>(schema: Object<'a>) -> impl Iterator<Item = Object<'a>> {
     let applies = |part: &Object<'_>| matches!(part.keyword(), "allOf" | "anyOf" | "oneOf" | "not");
     schema
         .parts()
