@@ -1,10 +1,28 @@
-//! All rules.
+//! All rules of the library, with their examples: the texts of `--rules` and `--explain`.
 
+use std::fmt::Write as _;
+
+use include_dir::{Dir, include_dir};
+
+use crate::document::{self, Node};
 use crate::rule::Rule;
+use crate::{breaking, drift, lint};
 
-/// Every rule.
+/// The examples: a folder for each family of rules, a file for each rule.
+static FIXTURES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures");
+
+/// The families of rules, named like their folders of fixtures.
+pub fn families() -> Vec<(&'static str, Vec<&'static Rule>)> {
+    vec![
+        ("lint", lint::rules().collect()),
+        ("breaking", breaking::rules().collect()),
+        ("drift", drift::rules().collect()),
+    ]
+}
+
+/// All rules, family by family.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    crate::lint::rules().chain(crate::breaking::rules()).chain(crate::drift::rules())
+    families().into_iter().flat_map(|(_, rules)| rules)
 }
 
 /// The rule with this name.
@@ -19,11 +37,71 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     (distance <= 3).then_some(near)
 }
 
-/// TODO
+/// All rules as a Markdown table.
 pub fn table() -> String {
-    String::new()
+    let mut table = "| rule | severity | profile | explanation | origin |\n".to_owned();
+    table.push_str("| --- | --- | --- | --- | --- |\n");
+    for Rule { name, severity, profile, explanation, origin } in rules() {
+        let explanation = explanation.replace('|', "\\|");
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "| `{name}` | {severity} | {profile} | {explanation} | {origin} |");
+    }
+    table
 }
-/// TODO
-pub fn explain(_name: &str) -> Option<String> {
-    None
+
+/// Describes a rule, with an example that triggers it.
+pub fn explain(rule: &Rule) -> String {
+    let Rule { name, severity, profile, explanation, origin } = rule;
+    let mut text =
+        format!("{name}\n\n{explanation}\n\nseverity: {severity}\nprofile: {profile}\norigin: {origin}\n");
+    let example = example(name);
+    if let Some(item) = example.as_ref().and_then(|fixture| fixture.get("breaks")?.items().first()) {
+        text.push_str("\nExample: the rule reports a document after this edit.\n");
+        edits(item, "", &mut text);
+        if let Some(place) = item.get("at").and_then(Node::as_str) {
+            let place = if place.is_empty() { "the document".to_owned() } else { format!("`{place}`") };
+            let _ = writeln!(text, "  The finding is at {place}.");
+        }
+    }
+    text
+}
+
+/// The fixture of a rule.
+fn example(name: &str) -> Option<Node> {
+    let file =
+        FIXTURES.dirs().find_map(|family| family.get_file(family.path().join(format!("{name}.yaml"))))?;
+    document::read(file.contents_utf8()?).ok()
+}
+
+/// The edits of an example, one a line. `side` says which document or code is edited.
+fn edits(item: &Node, side: &str, text: &mut String) {
+    for entry in item.entries() {
+        let json = |node: &Node| serde_json::to_string(node).unwrap_or_default();
+        let lines: Vec<String> = match entry.key.as_str() {
+            "set" => {
+                let each = entry.value.entries().iter();
+                each.map(|set| format!("set `{}` to `{}`", set.key, json(&set.value))).collect()
+            }
+            "remove" => {
+                let pointers = entry.value.items().iter().filter_map(Node::as_str);
+                pointers.map(|pointer| format!("remove `{pointer}`")).collect()
+            }
+            "rename" => {
+                let each = entry.value.entries().iter();
+                each.map(|rename| format!("rename `{}` to `{}`", rename.key, json(&rename.value))).collect()
+            }
+            "before" => {
+                edits(&entry.value, " in both documents", text);
+                continue;
+            }
+            "code" => {
+                edits(&entry.value, " in the code", text);
+                continue;
+            }
+            _ => continue,
+        };
+        for line in lines {
+            let _ = writeln!(text, "  {line}{side}");
+        }
+    }
 }

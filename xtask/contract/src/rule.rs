@@ -1,6 +1,7 @@
 //! What a rule is, and the findings that rules collect.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::finding::{Finding, Severity, Spot, Subject};
@@ -19,6 +20,16 @@ pub enum Profile {
     Recommended,
     /// All rules, including those that are a choice of one project.
     Strict,
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Spec => "spec",
+            Self::Recommended => "recommended",
+            Self::Strict => "strict",
+        })
+    }
 }
 
 /// A requirement on a document, or on the difference between two.

@@ -49,9 +49,9 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<u8, u8> {
 }
 
 fn explain(name: &str) -> u8 {
-    match registry::explain(name) {
-        Some(text) => {
-            report::write(&text);
+    match registry::find(name) {
+        Some(rule) => {
+            report::write(&registry::explain(rule));
             0
         }
         None => {

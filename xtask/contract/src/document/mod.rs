@@ -1,6 +1,7 @@
 //! A document as text and as a tree with positions, whether it is written in YAML or in JSON.
 
 mod json;
+mod mistakes;
 mod place;
 pub mod pointer;
 mod scalar;

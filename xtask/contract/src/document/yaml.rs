@@ -11,14 +11,15 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Parser, ScanError, Span as Range, StrInput, Tag};
 
+use super::mistakes;
 use super::scalar::{self, shown};
 use super::tree::{Entry, Mapping, Node, Problem, Span, Value};
 
-/// How deep lists and mappings may be nested.
+/// The deepest nesting of lists and mappings.
 pub const MAX_DEPTH: usize = 100;
-/// How many nodes a document may have, each expansion of an alias counted in full.
-pub const MAX_NODES: usize = 1_000_000;
-/// How many bytes of text aliases may add.
+/// The most values of a document, with each alias expanded.
+pub const MAX_NODES: usize = 2_000_000;
+/// The most bytes of text that aliases may add.
 const MAX_ALIASED_BYTES: usize = 64 << 20;
 
 /// The text of a file.
@@ -235,8 +236,11 @@ impl<'a> Reader<'a> {
                         return Err(problem(span, "a key must be text, not a list or a mapping"));
                     };
                     if let Some(first) = mapping.get(&key) {
-                        let line = first.key_span.line;
-                        let message = format!("the key `{}` is already there, on line {line}", shown(&key));
+                        return Err(problem(span, duplicate_key(&key, first)));
+                    }
+                    if key == "<<" && self.offsets.text[span.start..].starts_with("<<") {
+                        let message =
+                            "merge keys (`<<`) are not part of YAML 1.2; copy the keys, or quote this one";
                         return Err(problem(span, message));
                     }
                     *pending = Some((key, span));
@@ -264,8 +268,7 @@ impl<'a> Reader<'a> {
     fn spend(&mut self, nodes: usize, span: Span) -> Result<(), Problem> {
         self.nodes += nodes;
         if self.nodes > MAX_NODES {
-            let message = format!("the document has more than {MAX_NODES} values, aliases expanded");
-            return Err(problem(span, message));
+            return Err(problem(span, too_many()));
         }
         Ok(())
     }
@@ -279,15 +282,35 @@ impl<'a> Reader<'a> {
         Span { start, end, line, column }
     }
 
+    /// An error of the parser, at the place of its likely cause.
     fn not_yaml(&self, error: &ScanError) -> Problem {
+        let text = self.offsets.text;
         let (line, column) = self.offsets.place(error.marker().index());
-        // It looks some way ahead, and may meet a limit of its own before ours.
-        let message = if error.info().contains("recursion limit") {
-            too_deep()
-        } else {
-            format!("this is not YAML: {}", error.info())
-        };
-        Problem { line, column, message }
+        // The parser looks ahead and has a limit of its own.
+        if error.info().contains("recursion limit") {
+            return Problem { line, column, message: too_deep() };
+        }
+        let flow = self.open.iter().rev().find(|open| text[open.start.start..].starts_with(['[', '{']));
+        if let Some((line, column)) = mistakes::unclosed_quote(text, line) {
+            let message =
+                "this quote is not closed on its line; close it, or use a block scalar (`|`)".to_owned();
+            return Problem { line, column, message };
+        }
+        if let Some(open) = flow.filter(|open| open.start.line < line || error.marker().index() >= text.len())
+        {
+            let bracket = &text[open.start.start..=open.start.start];
+            let close = if bracket == "[" { "]" } else { "}" };
+            let message = format!("this `{bracket}` is not closed; add `{close}`, or the missing `,` inside");
+            return problem(open.start, message);
+        }
+        // The parser reports some tabs at the end of the line before.
+        let next = if error.info().contains("tab") { line + 1 } else { line };
+        let tab = [line, next].into_iter().find_map(|line| Some((line, mistakes::tab(text, line)?)));
+        if let Some((line, column)) = tab.filter(|_| flow.is_none()) {
+            let message = "a tab cannot be used for indentation; use spaces".to_owned();
+            return Problem { line, column, message };
+        }
+        Problem { line, column, message: mistakes::explained(error.info()).to_owned() }
     }
 }
 
@@ -296,7 +319,16 @@ fn problem(span: Span, message: impl Into<String>) -> Problem {
 }
 
 pub(super) fn too_deep() -> String {
-    format!("this is nested more than {MAX_DEPTH} deep")
+    format!("this is nested more than {MAX_DEPTH} levels deep")
+}
+
+pub(super) fn too_many() -> String {
+    format!("the document has more than {MAX_NODES} values, aliases expanded")
+}
+
+pub(super) fn duplicate_key(key: &str, first: &Entry) -> String {
+    let line = first.key_span.line;
+    format!("the key `{}` is already in this mapping, on line {line}; remove or rename one", shown(key))
 }
 
 /// From the parser's positions, which count characters, to bytes, lines and columns. Its own lines are

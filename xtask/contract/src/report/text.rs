@@ -10,19 +10,14 @@ use crate::finding::{Finding, Severity};
 
 /// How many lines before and after the one at fault are shown.
 const CONTEXT: usize = 1;
-/// How many findings are shown in full.
-const MAX_SHOWN: usize = 200;
 
 pub(super) fn render(about: &About<'_>, sources: &Sources) -> String {
     let renderer = Renderer::styled();
     let mut rendered = String::new();
-    for finding in about.findings.iter().take(MAX_SHOWN) {
+    for finding in about.findings {
         let source = source(finding, sources);
         rendered.push_str(&renderer.render(&[group(about, finding, source.as_ref())]));
         rendered.push_str("\n\n");
-    }
-    if let Some(more) = about.findings.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
-        rendered.push_str(&format!("… and {more} more\n\n"));
     }
     rendered
 }

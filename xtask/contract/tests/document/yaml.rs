@@ -129,7 +129,7 @@ fn a_large_mapping_finds_its_keys() {
     }
     assert!(root.get("k1000").is_none());
     text.push_str("k7: again\n");
-    refused(&text, 1001, 1, "the key `k7` is already there, on line 8");
+    refused(&text, 1001, 1, "the key `k7` is already in this mapping, on line 8");
 }
 
 #[test]
@@ -137,18 +137,25 @@ fn what_is_no_plain_data_is_refused_with_its_place() {
     refused("", 1, 1, "empty");
     refused("\n# only words\n", 1, 1, "empty");
     refused("--- # nothing\n", 2, 1, "empty");
-    refused("a: 1\nb: 2\na: 3\n", 3, 1, "the key `a` is already there, on line 1");
-    refused("a:\n  200: x\n  '200': y\n", 3, 3, "the key `200` is already there");
+    refused("a: 1\nb: 2\na: 3\n", 3, 1, "the key `a` is already in this mapping, on line 1");
+    refused("a:\n  200: x\n  '200': y\n", 3, 3, "the key `200` is already");
     refused("{a: 1, [b]: 2}", 1, 8, "a key must be text");
     refused("? {a: b}\n: c\n", 1, 3, "a key must be text");
     refused("a: &x [1]\n*x : 2\n", 2, 1, "a key must be text");
     refused("a: 1\n---\nb: 2\n", 2, 1, "second document");
     refused("a: 1\n...\nb: 2\n", 3, 1, "second document");
-    refused("a:\n\tb: 1\n", 2, 2, "tab");
+    refused("a:\n\tb: 1\n", 2, 1, "a tab cannot be used for indentation");
+    refused("a:\n  b: 1\n \tc: 2\n", 3, 2, "a tab cannot");
+    refused("a: &x {b: 1}\nc:\n  <<: *x\n", 3, 3, "merge keys");
+    assert_eq!(data("'<<': 1"), json!({"<<": 1}));
     refused("a: 1\nb: *nobody\n", 2, 4, "anchor");
     refused("a: &x [*x]\n", 1, 8, "inside the value");
-    refused("a: [1, 2\nb: 3\n", 2, 2, "not YAML");
-    refused("a: 'open\n", 1, 4, "not YAML");
+    refused("a: [1, 2\nb: 3\n", 1, 4, "this `[` is not closed");
+    refused("a:\n  b: {c: 1\n  d: 2\ne: 3\n", 2, 6, "this `{` is not closed");
+    refused("a: [1, 2\n", 1, 4, "this `[` is not closed");
+    refused("a: 'open\n", 1, 4, "this quote is not closed");
+    refused("a: 1\nb: \"open\nc: \"x\"\nd: 1\n", 2, 4, "this quote is not closed");
+    refused("a: b: c\n", 1, 5, "quote the value");
     refused("a: !mine 1\n", 1, 4, "the tag `!mine`");
     refused("a: !!binary aGk=\n", 1, 4, "binary");
     refused("a: !!int x\n", 1, 4, "`!!int`");
@@ -176,9 +183,9 @@ fn nesting_is_bounded_whatever_it_is_made_of() {
         })
     };
     assert!(read(&block(MAX_DEPTH)).is_ok());
-    refused(&block(MAX_DEPTH + 1), MAX_DEPTH + 1, MAX_DEPTH + 1, "nested more than 100 deep");
+    refused(&block(MAX_DEPTH + 1), MAX_DEPTH + 1, MAX_DEPTH + 1, "nested more than 100 levels deep");
     let wrapped = format!("a: &x {}{}\nb: [*x]\n", "[".repeat(99), "]".repeat(99));
-    refused(&wrapped, 2, 5, "nested more than 100 deep");
+    refused(&wrapped, 2, 5, "nested more than 100 levels deep");
 }
 
 #[test]
@@ -188,14 +195,14 @@ fn aliases_cannot_explode() {
         let _ = writeln!(text, "a{level}: &a{level} [*a{below}, *a{below}]");
         text
     });
-    assert!(read(&laughs).unwrap_err().message.contains("more than 1000000 values"));
+    assert!(read(&laughs).unwrap_err().message.contains("more than 2000000 values"));
     let nested: String = (0..90).map(|level| format!("&a{level} [")).collect();
     let nested = format!("{nested}{}{}", "1,".repeat(100_000), "]".repeat(90));
-    assert!(read(&nested).unwrap_err().message.contains("more than 1000000 values"));
+    assert!(read(&nested).unwrap_err().message.contains("more than 2000000 values"));
     let long = format!("- &a {}\n{}", "x".repeat(1 << 20), "- *a\n".repeat(1000));
     assert!(read(&long).unwrap_err().message.contains("too much text"));
     let many = "- 1\n".repeat(MAX_NODES);
-    assert!(read(&many).unwrap_err().message.contains("more than 1000000 values"));
+    assert!(read(&many).unwrap_err().message.contains("more than 2000000 values"));
 }
 
 #[test]
@@ -203,6 +210,26 @@ fn bytes_that_are_not_utf8_have_a_place() {
     assert_eq!(decode("é".as_bytes()), Ok("é"));
     let problem = decode(b"a: b\n\xc3\xa9: \xff\n").unwrap_err();
     assert_eq!(problem.to_string(), "line 2, column 4: the byte 0xFF is not UTF-8");
+}
+
+#[test]
+fn json_is_read_as_rfc_8259_says() {
+    let text = "{\"a\": [\"\\ud83d\\ude00\u{7f}\\u00e9\", -1.5e2, null, true],\t\"b\\n\": {}}";
+    assert_eq!(data(text), json!({"a": ["\u{1f600}\u{7f}\u{e9}", -150.0, null, true], "b\n": {}}));
+    check_places(text, &read(text).unwrap());
+    check_places(&format!("\u{feff}{text}\n"), &read(&format!("\u{feff}{text}\n")).unwrap());
+}
+
+#[test]
+fn what_is_not_json_is_refused_with_its_place() {
+    refused("{\"a\": 1,\n \"a\": 2}", 2, 2, "the key `a` is already in this mapping, on line 1");
+    refused("{\"a\": 1,\n \"b\": [1, 2\n", 2, 7, "this `[` is never closed");
+    refused("{\"a\": \"x", 1, 7, "no closing quote");
+    refused("{\"a\": \"\\ud83d\", \"\t\": }", 1, 7, "an escape that JSON does not define");
+    refused("{\"a\": 01, \"b\": tru\u{0}}", 1, 7, "`01` is not a number");
+    refused("{\"a\": 1}\n}", 2, 1, "the JSON document ends before this");
+    let deep = "{\"a\":".repeat(100_000);
+    refused(&deep, 1, 501, "nested more than 100 levels deep");
 }
 
 /// Whatever was read, its positions are true.

@@ -227,7 +227,7 @@ fn other_versions_and_several_files_are_one_finding() {
             "'#/components/",
             "'./shared.yaml#/",
             "invalid-ref",
-            "`./shared.yaml#/schemas/BookStatus` on line 99",
+            "`./shared.yaml#/schemas/BookStatus` on line 106",
         ),
     ] {
         let findings = findings(&text.replace(old, new));

@@ -33,7 +33,7 @@ rules! {
     SCHEMA: Recommended Error "no-invalid-schema-examples",
         "Spectral: oas3-valid-schema-example; Redocly: no-invalid-schema-examples",
         "The `example` of a schema matches the schema.";
-    DEFAULT: Spec Error "no-invalid-defaults", "OpenAPI 3.0.3, 4.7.24.1",
+    DEFAULT: Recommended Error "no-invalid-defaults", "OpenAPI 3.0.3, 4.7.24.1",
         "The `default` of a schema matches the schema.";
     COSTLY: Strict Error "example-validation-limit", "this tool",
         "Examples can be validated within the limits of this tool for time and memory.";

@@ -15,7 +15,7 @@ rules! {
         "The license has a `url`.";
     DESCRIPTION: Recommended Error "info-description", "Spectral: info-description",
         "`info` has a `description`.";
-    VERSION: Strict Error "info-version", "this project; Semantic Versioning 2.0.0, 2",
+    VERSION: Strict Error "info-version-semver", "this project; Semantic Versioning 2.0.0, 2",
         "`info.version` is MAJOR.MINOR.PATCH.";
 }
 

@@ -1,0 +1,85 @@
+//! Common mistakes in YAML: where they are, and what to do. The parser often notices them much later.
+
+/// The most lines that an unclosed quote can be away from the error of the parser.
+const LINES: usize = 200;
+
+/// Line and column of a quote that is closed on the line of the error or not at all, but not on its own line.
+pub(super) fn unclosed_quote(text: &str, error_line: usize) -> Option<(usize, usize)> {
+    let first = error_line.saturating_sub(LINES);
+    let mut start = text.split_inclusive('\n').take(first).map(str::len).sum::<usize>();
+    for (number, line) in text[start..].split_inclusive('\n').enumerate().take(error_line - first) {
+        if let Some(position) = opening_quote(line) {
+            let line_number = first + number + 1;
+            let lines = lines_to_close(&text[start + position..]);
+            let reaches = lines.is_none_or(|lines| lines > 0 && line_number + lines >= error_line);
+            if reaches {
+                return Some((line_number, line[..position].chars().count() + 1));
+            }
+        }
+        start += line.len();
+    }
+    None
+}
+
+/// The first quote of a line that begins a value.
+fn opening_quote(line: &str) -> Option<usize> {
+    let quotes = line.char_indices().filter(|(_, character)| matches!(character, '\'' | '"'));
+    let mut begins = quotes.map(|(position, _)| (position, line[..position].trim_end()));
+    let (position, before) = begins.next()?;
+    let begins_value = before.is_empty() || before.ends_with([':', '-', ',', '[', '{']);
+    begins_value.then_some(position)
+}
+
+/// The number of lines down to the closing quote of a string; `None` if there is none.
+fn lines_to_close(text: &str) -> Option<usize> {
+    let mut characters = text.chars();
+    let quote = characters.next()?;
+    let mut lines = 0;
+    while let Some(character) = characters.next() {
+        match character {
+            '\n' => lines += 1,
+            '\\' if quote == '"' => drop(characters.next()),
+            // Two single quotes stand for one.
+            '\'' if quote == '\'' && characters.as_str().starts_with('\'') => drop(characters.next()),
+            _ if character == quote => return Some(lines),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The column of the first tab in the indentation of a line.
+pub(super) fn tab(text: &str, line: usize) -> Option<usize> {
+    let line = text.lines().nth(line - 1)?;
+    let indentation = line.len() - line.trim_start().len();
+    line[..indentation].find('\t').map(|position| position + 1)
+}
+
+/// Explains an error of the parser, which is known by a part of its message.
+pub(super) fn explained(info: &str) -> &'static str {
+    let known = EXPLANATIONS.iter().find(|(part, _)| info.contains(part));
+    known.map_or("this is not valid YAML; check the indentation, quotes and brackets", |(_, text)| text)
+}
+
+const EXPLANATIONS: &[(&str, &str)] = &[
+    ("tab", "a tab is not allowed here; use spaces"),
+    ("mapping values", "a second `: ` is not allowed on this line; quote the value"),
+    ("unknown anchor", "no anchor with this name is defined above; define it with `&name`"),
+    ("'-' indicator", "expected `- ` at this indentation, as in the items above"),
+    ("sequence entries", "a list cannot begin on this line; move it to the next line"),
+    ("expected key", "expected `key: value` at this indentation"),
+    ("key expect", "expected `key: value`; quote the text if it is a value"),
+    ("misplaced bracket", "this bracket closes nothing; remove it, or quote the value"),
+    ("flow sequence", "expected `,` or `]`"),
+    ("flow mapping", "expected `,` or `}`"),
+    ("escape", "YAML does not define this escape; double the backslash, or use single quotes"),
+    ("trailing content", "unexpected text after the closing quote"),
+    ("block scalar", "this block scalar is not well-formed; write `|` or `>`, and indent the text below"),
+    ("indented", "the indentation does not match the lines above"),
+    ("indentation", "the indentation does not match the lines above"),
+    ("directive", "a line that begins with `%` is a directive; remove it, or quote the value"),
+    ("anchor", "`&` and `*` must be followed by a name; quote the value"),
+    ("tag", "`!` begins a tag; quote the value"),
+    ("character", "this character cannot begin a value; quote the value"),
+    ("plain scalar", "this text is not a plain value; quote it"),
+];
