@@ -42,10 +42,10 @@ fn the_newest_release_is_the_base() {
     let (code, said) = run(directory.path(), &["--today", "2026-11-21"]);
     assert_eq!(code, Some(1), "{said}");
     for words in [
-        "error[request-parameter-max-decreased]: Parameter `limit` of operation `listBooks`: `maximum` went from 100 to 50",
+        "error[request-max-decreased]: Parameter `limit` of operation `listBooks`: `maximum` changed from 100 to 50",
         "openapi/library.yaml:100:22",
         "was at: openapi/released/1.0.0.yaml:100:22",
-        "Requests that were accepted until now are refused.",
+        "Requests that the old version accepted are refused.",
         "api-version-not-bumped",
         "2 errors, 0 warnings, 0 for information",
     ] {
