@@ -93,9 +93,10 @@ fn a_file_that_is_replaced_is_still_watched() {
     let mut watching = Watching::start(&file);
     watching.next();
     // As vim and most editors do it, twice, since the first replaces the file that was there at the start.
-    for (old, new, rule) in
-        [("sold]", "gone]", "schema-differs"), ("operationId: getBook", "operationId: book", "operation-differs")]
-    {
+    for (old, new, rule) in [
+        ("sold]", "gone]", "schema-differs"),
+        ("operationId: getBook", "operationId: book", "operation-differs"),
+    ] {
         save(&file, &edit(&[], old, new).text);
         let printed = watching.next();
         assert!(printed.contains(&format!("error[{rule}]")), "{printed}");

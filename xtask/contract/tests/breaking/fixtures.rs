@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use contract::breaking::waivers::Waivers;
 use contract::breaking::{Change, Outcome, rules};
+use contract::config::Config;
 
 use crate::documents::{TODAY, document};
 use crate::fixture::{self, Case, cases};
@@ -37,7 +37,7 @@ fn each_rule_finds_its_edit_and_not_the_one_that_is_near() {
 
 fn holds(case: &Case) -> Result<(), String> {
     let (base, revision) = (document("base.yaml", &case.base), document("new.yaml", &case.text));
-    let outcome = Outcome::of(&base, &revision, &Waivers::default(), TODAY);
+    let outcome = Outcome::of(&base, &revision, &Config::default(), TODAY);
     // The version does not grow in the other fixtures.
     let version =
         outcome.version.as_ref().filter(|_| case.rule.starts_with("api-") && case.rule.contains("version"));

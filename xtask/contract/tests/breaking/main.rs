@@ -10,4 +10,3 @@ mod fixtures;
 mod gate;
 mod generate;
 mod hostile;
-mod released;
