@@ -112,6 +112,15 @@ async fn head_of_the_document_is_like_get() {
 }
 
 #[tokio::test]
+async fn head_of_a_document_that_the_client_has_tells_no_length() {
+    let service = Service::start().await;
+    let mut raw = service.raw().await;
+    raw.head_without_key("HEAD /openapi.yaml", "If-None-Match: *\r\n").await;
+    let head = raw.response().await;
+    assert_eq!((head.status, head.header("content-length")), (304, None));
+}
+
+#[tokio::test]
 async fn the_document_cannot_be_changed() {
     let service = Service::start().await;
     for method in [Method::PUT, Method::POST, Method::DELETE, Method::PATCH] {
