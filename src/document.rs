@@ -15,15 +15,19 @@ pub struct Document {
     /// In the order of the file, as served.
     json: Bytes,
     root: Value,
+    version: String,
     released: &'static [(&'static str, &'static str)],
 }
 
-/// Why it cannot.
+/// Why a document cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// It is no YAML.
+    /// The text is not YAML.
     #[error("the OpenAPI document cannot be read: {0}")]
     Unreadable(#[from] Problem),
+    /// The document has no version.
+    #[error("the OpenAPI document must give its version as the text `info.version`, such as 1.0.0")]
+    Version,
     /// An operation that the code marks as deprecated lacks what its headers are made of.
     #[error("operation {operation} is deprecated, so the OpenAPI document must give it {keyword}: {form}")]
     Deprecation {
@@ -40,13 +44,16 @@ impl Document {
     /// Reads a document in YAML.
     ///
     /// # Errors
-    /// [`DocumentError::Unreadable`].
+    /// [`DocumentError::Unreadable`] or [`DocumentError::Version`].
     pub fn from_yaml(text: &str) -> Result<Self, DocumentError> {
         let root = document::read(text)?;
         // Text, numbers, lists and mappings from text always become JSON.
         let json = serde_json::to_vec(&root).unwrap_or_default().into();
         let yaml = Bytes::copy_from_slice(text.as_bytes());
-        Ok(Self { yaml, json, root: root.to_json(), released: &[] })
+        let root = root.to_json();
+        let version = root.pointer("/info/version").and_then(Value::as_str);
+        let version = version.ok_or(DocumentError::Version)?.to_owned();
+        Ok(Self { yaml, json, root, version, released: &[] })
     }
 
     /// With the documents of released versions, each a file name such as `1.0.0.yaml` and its content.
@@ -59,6 +66,11 @@ impl Document {
     /// The documents of released versions, as [`Self::with_released`] took them.
     pub fn released(&self) -> &'static [(&'static str, &'static str)] {
         self.released
+    }
+
+    /// `info.version`, which is written nowhere else.
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     /// The document byte for byte.

@@ -25,7 +25,7 @@ use dropshot::{
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HeaderMap, HeaderValue};
-use http::{Method, Request, Response, Version};
+use http::{Method, Request, Response, StatusCode, Version};
 use hyper::body::Body as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -199,7 +199,9 @@ fn relative_path(path: &str) -> Option<Cow<'_, str>> {
 
 /// Makes of an answer to GET the answer to HEAD (RFC 9110, section 9.3.2).
 fn strip_body(response: &mut Response<Body>) {
-    if let Some(bytes) = response.body().size_hint().exact() {
+    // A length of zero would be wrong for a response that has no body with GET either (section 8.6).
+    let has_body = !matches!(response.status(), StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    if has_body && let Some(bytes) = response.body().size_hint().exact() {
         response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(bytes));
     }
     *response.body_mut() = Body::empty();

@@ -16,6 +16,7 @@ use animal_store::document::Document;
 use animal_store::keys::{self, commands};
 use animal_store::server::{Server, ServerOptions};
 use animal_store::storage::{self, KeyRecord, Store, StoreMetrics, StoreOptions};
+use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use slog::{Logger, info};
@@ -141,18 +142,29 @@ fn main() -> ExitCode {
             eprintln!("{line} (animal-store --help tells more)");
             return ExitCode::from(2);
         }
+        // The version is the document's, not the package's.
+        Err(error) if error.kind() == ErrorKind::DisplayVersion => return exit(print_version()),
         Err(help) => {
             print!("{help}");
             return ExitCode::SUCCESS;
         }
     };
-    match run(cli) {
+    exit(run(cli))
+}
+
+fn exit(result: Result<(), Failure>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn print_version() -> Result<(), Failure> {
+    let document = Document::from_yaml(DOCUMENT)?;
+    Ok(print(&format!("animal-store {}\n", document.version()))?)
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {

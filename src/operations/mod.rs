@@ -10,8 +10,6 @@ use crate::service::Service;
 
 /// The prefix of every path, which the servers of the document end in.
 pub const BASE_PATH: &str = "/v1";
-/// The version of the interface: `info.version` of the document that this code answers to.
-pub const API_VERSION: &str = "1.0.0";
 /// The most animals on a page.
 pub const MAX_LIMIT: u32 = 100;
 

@@ -85,18 +85,29 @@ pub struct KeyRecord {
     pub revoked: Option<Timestamp>,
 }
 
-/// A durable catalogue of animals and the keys that open it.
+/// A durable catalogue of animals and of the API keys for it.
 ///
-/// Promises that hold for every method:
+/// Promises that hold for every method, those of [`Animals`] and [`Keys`] included:
 ///
 /// - What was acknowledged with `Ok` is on disk and survives the death of the process and of the machine.
 /// - What was refused with [`StoreError::Busy`] did not happen.
 /// - A method whose future is dropped half-way leaves the store usable; a write may or may not take effect.
 /// - Several processes may use one store at once and see each other's acknowledged writes.
 /// - The work of reading animals, or of finding a key, is bounded by what is asked for, whatever the filter,
-///   the depth and the size of the store. Only [`Store::keys`] reads all there is.
+///   the depth and the size of the store. Only [`Keys::keys`] reads all there is.
 #[async_trait]
-pub trait Store: Send + Sync + 'static {
+pub trait Store: Animals + Keys + Send + Sync + 'static {
+    /// A secret of 32 random bytes, made with the store and the same for all who open it.
+    fn secret(&self) -> [u8; 32];
+
+    /// Finishes the writes that were accepted and lets go of the files. Later calls are
+    /// [`StoreError::Unavailable`].
+    async fn close(&self);
+}
+
+/// The animals of a [`Store`]. Each engine implements these in its `animals.rs`.
+#[async_trait]
+pub trait Animals {
     /// Stores an animal and returns it under an identifier that no other animal has or had.
     ///
     /// An animal added after another one was acknowledged gets the greater identifier on a store with
@@ -109,7 +120,11 @@ pub trait Store: Send + Sync + 'static {
     /// A page of animals. Pages chained by `after` hold each animal that was there at the start exactly
     /// once, also while others are added, and the last one says that there is no more.
     async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError>;
+}
 
+/// The API keys of a [`Store`]. Each engine implements these in its `keys.rs`.
+#[async_trait]
+pub trait Keys {
     /// Stores a key. Its `id` and its `hash` must be new, otherwise [`StoreError::Broken`].
     async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError>;
 
@@ -119,7 +134,7 @@ pub trait Store: Send + Sync + 'static {
     /// The key with this SHA-256, whether still good or not.
     async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError>;
 
-    /// As [`Store::key_by_hash`], for judging a call: what another process changed less than two seconds ago
+    /// As [`Keys::key_by_hash`], for judging a call: what another process changed less than two seconds ago
     /// may be missing, and what this handle changed is not.
     async fn key_for_call(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
         self.key_by_hash(hash).await
@@ -133,13 +148,6 @@ pub trait Store: Send + Sync + 'static {
     /// earlier. `false`, and nothing stored, when there is no key `old` that is not revoked.
     async fn rotate_key(&self, old: &str, old_expires: Timestamp, new: KeyRecord)
     -> Result<bool, StoreError>;
-
-    /// A secret of 32 random bytes, made with the store and the same for all who open it.
-    fn secret(&self) -> [u8; 32];
-
-    /// Finishes the writes that were accepted and lets go of the files. Later calls are
-    /// [`StoreError::Unavailable`].
-    async fn close(&self);
 }
 
 /// Why a store could not be opened. Says what to do about it, in one line.

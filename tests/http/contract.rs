@@ -1,18 +1,16 @@
 //! The document's own promises, walked through: whatever it adds is tested from then on.
 
-use reqwest::Method;
 use serde_json::Value;
 
-use crate::provocations::target;
-use crate::recorder::contract::Contract;
+use crate::provocations::{method, target, text};
+use crate::recorder::contract::{Contract, Operation};
 use crate::service::{Ask, Service};
 
 #[tokio::test]
 async fn every_operation_needs_a_key() {
     let service = Service::start().await;
     for operation in &Contract::get().operations {
-        let method = Method::from_bytes(operation.method.as_bytes()).unwrap();
-        let answer = service.anonymous(method, &target(operation)).answer().await;
+        let answer = service.anonymous(method(operation), &target(operation)).answer().await;
         answer.refused(401, "unauthorized");
     }
     assert_eq!(service.recorder.seen().len(), Contract::get().operations.len());
@@ -22,51 +20,37 @@ async fn every_operation_needs_a_key() {
 async fn every_operation_refuses_a_bad_key() {
     let service = Service::start().await;
     for operation in &Contract::get().operations {
-        let method = Method::from_bytes(operation.method.as_bytes()).unwrap();
-        let request = service.anonymous(method, &target(operation)).bearer_auth("nonsense");
+        let request = service.anonymous(method(operation), &target(operation)).bearer_auth("nonsense");
         request.answer().await.refused(401, "unauthorized");
     }
 }
 
 #[tokio::test]
 async fn every_example_of_a_body_is_accepted() {
-    let service = Service::start().await;
     let mut sent = 0;
     for operation in &Contract::get().operations {
-        let content = operation.object["requestBody"]["content"].as_object().into_iter().flatten();
-        for (kind, media) in content {
-            let named = media["examples"].as_object().into_iter().flatten();
-            let examples = named.map(|(_, example)| &example["value"]).chain(media.get("example"));
-            for example in examples {
-                let method = Method::from_bytes(operation.method.as_bytes()).unwrap();
-                let request = service.request(method, &target(operation)).header("content-type", kind);
-                let answer = request.body(example.to_string()).answer().await;
-                assert!((200..300).contains(&answer.status), "{example}: {}", answer.text());
-                sent += 1;
-            }
+        for (kind, example) in operation.bodies() {
+            let service = Service::start().await;
+            service.add(1).await;
+            let request = service.request(method(operation), &target(operation)).header("content-type", kind);
+            let answer = request.body(example.to_string()).answer().await;
+            assert!((200..300).contains(&answer.status), "{example}: {}", answer.text());
+            sent += 1;
         }
     }
-    assert!(sent >= 2, "the document has examples of bodies");
+    assert!(sent > 0, "the document has examples of bodies");
 }
 
-/// The query parameters of the document, with where they are taken.
+/// The query parameters of operations that read, with the target that takes them.
 fn parameters() -> Vec<(String, &'static Value)> {
-    let contract = Contract::get();
-    let mut found = Vec::new();
-    for operation in &contract.operations {
-        for parameter in operation.object["parameters"].as_array().into_iter().flatten() {
-            let parameter = contract.resolve(parameter);
-            if parameter["in"] == "query" {
-                found.push((target(operation), parameter));
-            }
-        }
-    }
-    assert!(found.len() >= 3, "the document has query parameters");
+    let reading = Contract::get().operations.iter().filter(|operation| operation.method == "GET");
+    let of = |operation: &'static Operation| {
+        let query = operation.parameters.iter().filter(|parameter| parameter["in"] == "query");
+        query.map(move |parameter| (target(operation), parameter))
+    };
+    let found: Vec<_> = reading.flat_map(of).collect();
+    assert!(!found.is_empty(), "the document has query parameters");
     found
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[tokio::test]
@@ -97,7 +81,7 @@ async fn every_bound_of_a_parameter_is_where_the_document_puts_it() {
             bounds += 1;
         }
     }
-    assert_eq!(bounds, 2);
+    assert!(bounds > 0, "the document has bounds of parameters");
 }
 
 #[tokio::test]
@@ -111,7 +95,7 @@ async fn every_value_of_an_enumerated_parameter_is_accepted() {
             values += 1;
         }
     }
-    assert_eq!(values, 3);
+    assert!(values > 0, "the document has enumerated parameters");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use animal_store::schemas::{NewPet, Pet};
-use animal_store::storage::{KeyRecord, PetsFound, PetsQuery, Store, StoreError};
+use animal_store::storage::{Animals, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio::sync::Semaphore;
@@ -16,6 +16,8 @@ pub enum Step {
     Pet,
     Pets,
     KeyByHash,
+    /// Every call of [`Animals`], whichever operation makes it.
+    Any,
 }
 
 /// How it fails.
@@ -96,7 +98,11 @@ impl Faulty {
     }
 
     async fn before(&self, step: Step) -> Result<(), StoreError> {
-        let fault = self.faults.lock().unwrap_or_else(PoisonError::into_inner).get(&step).cloned();
+        let fault = {
+            let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+            let any = faults.get(&Step::Any).filter(|_| step != Step::KeyByHash);
+            faults.get(&step).or(any).cloned()
+        };
         match fault {
             None => Ok(()),
             Some(Fault::Busy) => Err(StoreError::Busy),
@@ -112,7 +118,7 @@ impl Faulty {
 }
 
 #[async_trait]
-impl Store for Faulty {
+impl Animals for Faulty {
     async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
         self.before(Step::AddPet).await?;
         self.inner.add_pet(new).await
@@ -128,7 +134,10 @@ impl Store for Faulty {
         self.before(Step::Pets).await?;
         self.inner.pets(query).await
     }
+}
 
+#[async_trait]
+impl Keys for Faulty {
     async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
         self.inner.add_key(key).await
     }
@@ -162,7 +171,10 @@ impl Store for Faulty {
     ) -> Result<bool, StoreError> {
         self.inner.rotate_key(old, old_expires, new).await
     }
+}
 
+#[async_trait]
+impl Store for Faulty {
     fn secret(&self) -> [u8; 32] {
         self.inner.secret()
     }

@@ -5,6 +5,8 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::json;
 
+use crate::provocations::{method, target, wrong_method};
+use crate::recorder::contract::Contract;
 use crate::service::{Ask, Service};
 
 const JSON: &str = "Content-Type: application/json\r\n";
@@ -38,6 +40,17 @@ the_key_comes_first! {
     a_bad_key_is_judged_before_the_json: "POST /v1/pets", JSON, "{";
     a_bad_key_is_judged_before_the_content_type: "POST /v1/pets", "Content-Type: text/plain\r\n", "{}";
     a_bad_key_is_judged_before_the_size: "POST /v1/pets", JSON, " ".repeat(70_000);
+}
+
+#[tokio::test]
+async fn a_bad_key_is_judged_first_by_every_operation() {
+    let service = Service::start().await;
+    for operation in &Contract::get().operations {
+        // A wrong query and a wrong body as well.
+        let target = format!("{}?unknown=1", target(operation));
+        let request = service.anonymous(method(operation), &target).bearer_auth("nonsense");
+        request.body("{").answer().await.refused(401, "unauthorized");
+    }
 }
 
 #[tokio::test]
@@ -118,7 +131,7 @@ async fn the_path_is_judged_before_the_key() {
 #[tokio::test]
 async fn the_method_is_judged_before_the_key() {
     let service = Service::start().await;
-    service.anonymous(Method::PUT, "/v1/pets").answer().await.refused(405, "method_not_allowed");
+    service.anonymous(wrong_method("/v1/pets"), "/v1/pets").answer().await.refused(405, "method_not_allowed");
 }
 
 #[tokio::test]

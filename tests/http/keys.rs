@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use animal_store::keys::commands;
-use animal_store::storage::Store;
+use animal_store::storage::Keys;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use sha2::{Digest, Sha256};

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 
 use crate::faulty::{Fault, Step};
+use crate::provocations::wrong_method;
 use crate::service::{Ask, Service};
 
 #[tokio::test]
@@ -18,7 +19,7 @@ async fn every_answer_has_a_request_id_of_its_own() {
             service.request(Method::GET, "/v1/pets/1"),
             service.request(Method::HEAD, "/v1/pets"),
             service.request(Method::GET, "/v1/nothing"),
-            service.request(Method::PUT, "/v1/pets"),
+            service.request(wrong_method("/v1/pets"), "/v1/pets"),
             service.anonymous(Method::GET, "/v1/pets"),
         ] {
             ids.insert(request.answer().await.header("x-request-id").expect("an id").to_owned());

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::program::Place;
+use crate::recorder::contract::Contract;
 
 #[tokio::test]
 async fn it_prints_one_line_when_it_is_ready_and_answers_from_then_on() {
@@ -137,5 +138,6 @@ async fn help_and_version_are_printed() {
     let place = Place::new();
     let help = place.run(&["--help"]).await.printed();
     assert!(help.contains("serve") && help.contains("key"), "{help}");
-    assert_eq!(place.run(&["--version"]).await.printed(), "animal-store 1.0.0\n");
+    let version = Contract::get().document["info"]["version"].as_str().unwrap();
+    assert_eq!(place.run(&["--version"]).await.printed(), format!("animal-store {version}\n"));
 }

@@ -22,7 +22,7 @@ pub(super) const UNDECLARED: [HeaderName; 5] = [
 ];
 
 /// The methods that an edge can be asked to route; with others dropshot answers by itself.
-const ROUTED: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
+pub const ROUTED: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 
 /// The longest target that hyper takes.
 const MAX_TARGET: usize = 65_534;
@@ -45,6 +45,10 @@ pub struct Operation {
     pub path: String,
     /// The Operation Object.
     pub object: Value,
+    /// The Parameter Objects, those of the path item included, resolved.
+    pub parameters: Vec<Value>,
+    /// The Request Body Object, resolved; null if there is none.
+    body: Value,
     responses: BTreeMap<String, Declared>,
 }
 
@@ -69,12 +73,14 @@ impl Contract {
     pub fn get() -> &'static Self {
         static CONTRACT: LazyLock<Contract> = LazyLock::new(|| {
             let text = include_str!("../../openapi/animal-store.yaml");
-            Contract::new(yaml::read(text).expect("the document is YAML").to_json())
+            Contract::new(text)
         });
         &CONTRACT
     }
 
-    fn new(document: Value) -> Self {
+    /// The contract of a document in YAML.
+    pub fn new(text: &str) -> Self {
+        let document = yaml::read(text).expect("the document is YAML").to_json();
         let components = &document["components"];
         let mut operations = Vec::new();
         for (path, item) in document["paths"].as_object().expect("the document has paths") {
@@ -90,6 +96,8 @@ impl Contract {
                     method: method.to_uppercase(),
                     path: path.clone(),
                     object: object.clone(),
+                    parameters: parameters(&document, item, object),
+                    body: resolve(&document, &object["requestBody"]).clone(),
                     responses,
                 });
             }
@@ -103,6 +111,20 @@ impl Contract {
     pub fn operation(&self, id: &str) -> &Operation {
         let found = self.operations.iter().find(|operation| operation.id == id);
         found.unwrap_or_else(|| panic!("the document has no operation {id}"))
+    }
+
+    /// The methods that the operations at a path take, HEAD included where GET is, in the order of
+    /// [`ROUTED`].
+    fn methods(here: &[&Operation]) -> Vec<&'static str> {
+        let has = |method: &str| here.iter().any(|operation| operation.method == method);
+        let takes = |method: &&str| has(method) || *method == "HEAD" && has("GET");
+        ROUTED.into_iter().filter(takes).collect()
+    }
+
+    /// The methods that no operation at this path takes.
+    pub fn unused_methods(&self, path: &str) -> impl Iterator<Item = &'static str> {
+        let taken = Self::methods(&self.at(path));
+        ROUTED.into_iter().filter(move |method| !taken.contains(method))
     }
 
     /// What a `$ref` stands for.
@@ -170,16 +192,11 @@ impl Contract {
         let id = HeaderName::from_static("x-request-id");
         let allowed: Vec<_> = response.headers.get_all(ALLOW).iter().collect();
         if status == 405 {
-            let mut methods: Vec<_> = here.iter().map(|operation| &*operation.method).collect();
-            if methods.contains(&"GET") {
-                methods.push("HEAD");
-            }
-            methods.sort_unstable();
-            let mut sent: Vec<_> = match &allowed[..] {
+            let methods = Self::methods(here);
+            let sent = match &allowed[..] {
                 [one] => one.to_str().unwrap_or_default().split(", ").collect(),
                 _ => Vec::new(),
             };
-            sent.sort_unstable();
             if sent != methods {
                 violations.push(format!("Allow is {allowed:?} where the methods are {methods:?}"));
             }
@@ -217,6 +234,14 @@ impl Operation {
     /// The statuses that the document declares.
     pub fn statuses(&self) -> impl Iterator<Item = u16> {
         self.responses.keys().map(|status| status.parse().expect("the document declares exact statuses"))
+    }
+
+    /// The media types of its request body, each with every example.
+    pub fn bodies(&self) -> impl Iterator<Item = (&str, &Value)> {
+        entries(&self.body["content"]).flat_map(|(kind, media)| {
+            let named = entries(&media["examples"]).map(|(_, example)| &example["value"]);
+            named.chain(media.get("example")).map(|example| (&**kind, example))
+        })
     }
 
     fn judge(&self, request: &RequestLine, response: &Response) -> Vec<String> {
@@ -308,6 +333,17 @@ fn judge_content(
     violations: &mut Vec<String>,
 ) {
     let kinds: Vec<_> = response.headers.get_all(CONTENT_TYPE).iter().collect();
+    // RFC 9110, section 8.6, on 204; 304 has a body for no method.
+    let bodiless = [204, 304].contains(&response.status);
+    if bodiless && response.headers.contains_key(CONTENT_LENGTH) {
+        violations.push(format!("{} has no content-length", response.status));
+    }
+    if bodiless || content.is_empty() {
+        if !kinds.is_empty() || !response.body.is_empty() {
+            violations.push("a body where the document declares no content".to_owned());
+        }
+        return;
+    }
     let [kind] = &kinds[..] else {
         violations.push(format!("there must be one content-type, not {kinds:?}"));
         return;
@@ -333,6 +369,21 @@ fn fits(schema: &Validator, text: &str) -> bool {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse::<u64>().ok().filter(|_| digits);
     schema.is_valid(&json!(text)) || number.is_some_and(|number| schema.is_valid(&json!(number)))
+}
+
+/// The parameters of an operation: its own, and those of its path item that it does not redefine.
+fn parameters(document: &Value, item: &Value, operation: &Value) -> Vec<Value> {
+    let mut found: Vec<Value> = Vec::new();
+    for list in [&operation["parameters"], &item["parameters"]] {
+        for parameter in list.as_array().into_iter().flatten() {
+            let parameter = resolve(document, parameter);
+            let key = |one: &Value| (one["name"].clone(), one["in"].clone());
+            if found.iter().all(|known| key(known) != key(parameter)) {
+                found.push(parameter.clone());
+            }
+        }
+    }
+    found
 }
 
 fn entries(object: &Value) -> impl Iterator<Item = (&String, &Value)> {

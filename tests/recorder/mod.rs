@@ -21,8 +21,10 @@ use contract::Contract;
 use wire::{RequestLine, Response};
 
 /// What was seen on the wire, and what of it the document does not allow.
-#[derive(Default)]
-pub struct Recorder(Mutex<Record>);
+pub struct Recorder {
+    contract: &'static Contract,
+    record: Mutex<Record>,
+}
 
 #[derive(Default)]
 struct Record {
@@ -32,7 +34,19 @@ struct Record {
     secrets: Vec<String>,
 }
 
+impl Default for Recorder {
+    /// Judges by `openapi/animal-store.yaml`.
+    fn default() -> Self {
+        Self::of(Contract::get())
+    }
+}
+
 impl Recorder {
+    /// Judges by another document.
+    pub fn of(contract: &'static Contract) -> Self {
+        Self { contract, record: Mutex::default() }
+    }
+
     /// No answer may hold `secret`, in its headers or its body.
     pub fn keep_secret(&self, secret: impl Into<String>) {
         self.record().secrets.push(secret.into());
@@ -61,7 +75,7 @@ impl Recorder {
         });
         let found = match request {
             Some(line) => {
-                let judged = Contract::get().judge(line, response);
+                let judged = self.contract.judge(line, response);
                 record.seen.extend(judged.operation.map(|id| (id, response.status)));
                 record.codes.extend(judged.code);
                 judged.violations
@@ -83,6 +97,6 @@ impl Recorder {
     }
 
     fn record(&self) -> MutexGuard<'_, Record> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

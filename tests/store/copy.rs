@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use animal_store::schemas::{NewPet, Pet, PetStatus};
 use animal_store::storage::copy::{Copied, CopyError, Step, Transfer, copy};
-use animal_store::storage::{KeyRecord, PetsFound, PetsQuery, Store, StoreError, open_for_copy};
-use async_trait::async_trait;
+use animal_store::storage::{KeyRecord, PetsQuery, Store, StoreError, open_for_copy};
 use futures::future::join_all;
-use jiff::Timestamp;
+use tokio::runtime::Handle;
 
 use crate::battery::{Engine as _, add, key, new_pet, second};
 use crate::postgres::{self, Postgres};
@@ -139,66 +138,17 @@ async fn a_target_that_differs_in_the_middle_is_found_out() {
     assert!(matches!(refused, Err(CopyError::Differs(_))), "{refused:?}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_source_that_grows_is_said_to() {
     let (here, there) = (Sqlite::fresh().await, Sqlite::fresh().await);
-    let from = Arc::new(Growing(sqlite(&here).await));
+    let (from, to) = (sqlite(&here).await, sqlite(&there).await);
     fill(&*from, 10).await;
-    let to = sqlite(&there).await;
-    let copied = copy(&*from, &*to, |_| {}).await.unwrap();
+    let meanwhile = |_| {
+        tokio::task::block_in_place(|| Handle::current().block_on(add(&*from, "meanwhile")));
+    };
+    let copied = copy(&*from, &*to, meanwhile).await.unwrap();
     assert!(copied.source_grew);
     assert_eq!(copied.pets, 10);
-}
-
-/// A store to which an animal is added with each look at its keys, which a copy takes in the middle.
-struct Growing(Arc<dyn Transfer>);
-
-#[async_trait]
-impl Store for Growing {
-    async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
-        self.0.add_pet(new).await
-    }
-    async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
-        self.0.pet(id).await
-    }
-    async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
-        self.0.pets(query).await
-    }
-    async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
-        self.0.add_key(key).await
-    }
-    async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
-        add(&*self.0, "meanwhile").await;
-        self.0.keys().await
-    }
-    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
-        self.0.key_by_hash(hash).await
-    }
-    async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
-        self.0.revoke_key(id, at).await
-    }
-    async fn rotate_key(&self, old: &str, at: Timestamp, new: KeyRecord) -> Result<bool, StoreError> {
-        self.0.rotate_key(old, at, new).await
-    }
-    fn secret(&self) -> [u8; 32] {
-        self.0.secret()
-    }
-    async fn close(&self) {
-        self.0.close().await;
-    }
-}
-
-#[async_trait]
-impl Transfer for Growing {
-    async fn last_pet(&self) -> Result<Option<Pet>, StoreError> {
-        self.0.last_pet().await
-    }
-    async fn take_pets(&self, pets: Vec<Pet>) -> Result<(), StoreError> {
-        self.0.take_pets(pets).await
-    }
-    async fn take_key(&self, key: KeyRecord) -> Result<(), StoreError> {
-        self.0.take_key(key).await
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

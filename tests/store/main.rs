@@ -1,7 +1,7 @@
-//! The promises of the store, held against every engine, and what is an engine's own.
+//! The promises of the store, tested for every engine, and what only one engine does.
 //!
-//! `battery` knows the trait alone. An engine joins by one module that implements [`battery::Engine`] and
-//! says `battery!(ItsEngine)`; what only that engine does is tested beside it.
+//! A promise is a test in `battery`, which uses the trait alone. An engine is a module here that implements
+//! [`battery::Engine`], names itself `Subject` and includes `battery/promises.rs`.
 
 mod battery;
 #[path = "../clock/mod.rs"]

@@ -1,11 +1,14 @@
-//! The statements about animals.
+//! The animals: statements, and [`Animals`] made of them.
 
+use async_trait::async_trait;
 use tokio::try_join;
 use tokio_postgres::{Client, Error, Row, Statement};
 
+use super::PostgresStore;
 use super::failure::Failure;
+use super::writer::{Answer, Attempt};
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
-use crate::storage::{PetsFound, PetsQuery};
+use crate::storage::{Animals, PetsFound, PetsQuery, StoreError};
 
 const GET: &str = "SELECT id, name, category_id, status FROM animal WHERE id = $1";
 
@@ -38,6 +41,23 @@ const TAKE: &str = "INSERT INTO animal (id, name, category_id, status) \
 const NUMBER_AFTER: &str = "SELECT setval('animal_id', $1) FROM animal_id WHERE last_value < $1";
 
 const LAST: &str = "SELECT id, name, category_id, status FROM animal ORDER BY id DESC LIMIT 1";
+
+#[async_trait]
+impl Animals for PostgresStore {
+    async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
+        let answer: Answer<Pet> = self.with_open(|open| open.writer.add(new))?;
+        answer.wait().await
+    }
+
+    async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
+        self.read(|reader| async move { reader.animals.get(reader.client(), id).await }).await
+    }
+
+    async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
+        query.check()?;
+        self.read(|reader| async move { reader.animals.page(reader.client(), query).await }).await
+    }
+}
 
 /// The prepared queries of a connection that reads.
 pub(super) struct Queries {
@@ -100,7 +120,7 @@ pub(super) async fn insert(
 
 /// Stores animals under the identifiers that they have, unless these are taken, and sees to it that none
 /// of them is given again.
-pub(super) async fn take(client: &Client, animals: &[Pet]) -> Result<(), Failure> {
+pub(super) async fn take(client: &Client, animals: &[Pet]) -> Attempt<()> {
     let ids: Vec<i64> = animals.iter().map(|pet| pet.id).collect();
     let names: Vec<&str> = animals.iter().map(|pet| pet.name.as_str()).collect();
     let categories: Vec<i64> = animals.iter().map(|pet| pet.category_id).collect();
@@ -110,7 +130,7 @@ pub(super) async fn take(client: &Client, animals: &[Pet]) -> Result<(), Failure
         client.query(NUMBER_AFTER, &[highest]).await?;
     }
     client.execute(TAKE, &[&ids, &names, &categories, &statuses]).await?;
-    Ok(())
+    Ok(Ok(()))
 }
 
 /// The animal with the highest identifier.

@@ -46,17 +46,18 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use jiff::Timestamp;
+use futures::future::BoxFuture;
 
 use super::copy::Transfer;
 use super::known_keys::KnownKeys;
 use super::metrics::Operation;
-use super::{KeyRecord, OpenError, PetsFound, PetsQuery, Store, StoreError, StoreOptions};
-use crate::schemas::{NewPet, Pet};
+use super::{KeyRecord, OpenError, Store, StoreError, StoreOptions};
+use crate::schemas::Pet;
 use address::Address;
 use failure::Failure;
 use reader::{Reader, Readers};
-use writer::{Answer, Change, Writer};
+use tokio_postgres::Client;
+use writer::{Attempt, Writer};
 
 mod address;
 mod animals;
@@ -119,11 +120,12 @@ impl PostgresStore {
         readers.run(query).await.map_err(|failure| failure.tell(&self.options, Operation::Read))
     }
 
-    async fn change(&self, change: Change) -> Result<bool, StoreError> {
-        let answer = self.with_open(|open| open.writer.change(change))?.wait().await;
-        // Whatever the answer is: the change may have been made.
-        self.known_keys.forget();
-        answer
+    /// Does work of one statement that writes.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl for<'a> FnOnce(&'a Client) -> BoxFuture<'a, Attempt<T>> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.with_open(|open| open.writer.submit(work))?.wait().await
     }
 
     fn with_open<T>(&self, work: impl FnOnce(&Open) -> Result<T, StoreError>) -> Result<T, StoreError> {
@@ -134,50 +136,6 @@ impl PostgresStore {
 
 #[async_trait]
 impl Store for PostgresStore {
-    async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
-        let answer: Answer<Pet> = self.with_open(|open| open.writer.add(new))?;
-        answer.wait().await
-    }
-
-    async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
-        self.read(|reader| async move { reader.animals.get(reader.client(), id).await }).await
-    }
-
-    async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
-        query.check()?;
-        self.read(|reader| async move { reader.animals.page(reader.client(), query).await }).await
-    }
-
-    async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
-        self.change(Change::AddKey(key)).await.map(drop)
-    }
-
-    async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
-        self.read(|reader| async move { reader.keys.all(reader.client()).await }).await
-    }
-
-    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
-        let hash = *hash;
-        self.read(|reader| async move { reader.keys.by_hash(reader.client(), &hash).await }).await
-    }
-
-    async fn key_for_call(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
-        self.known_keys.get_or_find(hash, || self.key_by_hash(hash)).await
-    }
-
-    async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
-        self.change(Change::RevokeKey(id.to_owned(), at)).await
-    }
-
-    async fn rotate_key(
-        &self,
-        old: &str,
-        old_expires: Timestamp,
-        new: KeyRecord,
-    ) -> Result<bool, StoreError> {
-        self.change(Change::RotateKey(old.to_owned(), old_expires, new)).await
-    }
-
     fn secret(&self) -> [u8; 32] {
         self.secret
     }
@@ -196,10 +154,10 @@ impl Transfer for PostgresStore {
     }
 
     async fn take_pets(&self, pets: Vec<Pet>) -> Result<(), StoreError> {
-        self.change(Change::TakePets(pets)).await.map(drop)
+        self.write(move |client| Box::pin(async move { animals::take(client, &pets).await })).await
     }
 
     async fn take_key(&self, key: KeyRecord) -> Result<(), StoreError> {
-        self.change(Change::TakeKey(key)).await.map(drop)
+        self.change_key(move |client| Box::pin(async move { keys::take(client, &key).await })).await.map(drop)
     }
 }

@@ -17,18 +17,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use async_trait::async_trait;
+use futures::future::BoxFuture;
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout_at};
-use tokio_postgres::Statement;
+use tokio_postgres::{Client, Statement};
 
 use super::address::Address;
 use super::failure::Failure;
 use super::session::{Purpose, Session};
-use super::{LONGEST_WAIT, animals, keys};
+use super::{LONGEST_WAIT, animals};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::metrics::Operation;
-use crate::storage::{KeyRecord, StoreError, StoreMetrics, StoreOptions};
+use crate::storage::{StoreError, StoreMetrics, StoreOptions};
 
 /// How many tasks write, each with a connection of its own.
 const TASKS: usize = 4;
@@ -57,14 +58,9 @@ impl Ended {
     }
 }
 
-/// A write that is not an animal to add.
-pub(super) enum Change {
-    AddKey(KeyRecord),
-    RevokeKey(String, Timestamp),
-    RotateKey(String, Timestamp, KeyRecord),
-    TakePets(Vec<Pet>),
-    TakeKey(KeyRecord),
-}
+/// What became of a write. The outer error is a failure of the database; the inner one refuses the write,
+/// which then changed nothing.
+pub(super) type Attempt<T> = Result<Result<T, StoreError>, Failure>;
 
 struct Waiting {
     since: Instant,
@@ -73,7 +69,53 @@ struct Waiting {
 
 enum Write {
     Add(NewPet, oneshot::Sender<Result<Pet, StoreError>>),
-    Change(Change, oneshot::Sender<Result<bool, StoreError>>),
+    Other(Box<dyn Job>),
+}
+
+/// A write that is not an animal to add.
+#[async_trait]
+trait Job: Send {
+    /// Whether the caller no longer waits for the answer.
+    fn is_abandoned(&self) -> bool;
+    /// Does the work and answers the caller.
+    async fn run(self: Box<Self>, session: &Session, until: Instant, options: &StoreOptions);
+    /// Answers the caller without doing the work.
+    fn refuse(self: Box<Self>, error: StoreError);
+}
+
+struct Other<T, F> {
+    work: F,
+    caller: oneshot::Sender<Result<T, StoreError>>,
+}
+
+#[async_trait]
+impl<T, F> Job for Other<T, F>
+where
+    T: Send,
+    F: for<'a> FnOnce(&'a Client) -> BoxFuture<'a, Attempt<T>> + Send,
+{
+    fn is_abandoned(&self) -> bool {
+        self.caller.is_closed()
+    }
+
+    async fn run(self: Box<Self>, session: &Session, until: Instant, options: &StoreOptions) {
+        let answer = match session.write_until(until, (self.work)(session.client())).await {
+            Ok(done) => {
+                if done.is_ok() {
+                    options.metrics.committed(1);
+                }
+                done
+            }
+            Err(failure) => Err(failure.tell(options, Operation::Write)),
+        };
+        // The caller may have gone away.
+        let _ = self.caller.send(answer);
+    }
+
+    fn refuse(self: Box<Self>, error: StoreError) {
+        // The caller may have gone away.
+        let _ = self.caller.send(Err(error));
+    }
 }
 
 impl Waiting {
@@ -81,7 +123,7 @@ impl Waiting {
     fn is_abandoned(&self) -> bool {
         match &self.write {
             Write::Add(_, caller) => caller.is_closed(),
-            Write::Change(_, caller) => caller.is_closed(),
+            Write::Other(job) => job.is_abandoned(),
         }
     }
 
@@ -89,7 +131,7 @@ impl Waiting {
         // Nobody may be waiting any more.
         match self.write {
             Write::Add(_, caller) => drop(caller.send(Err(failure.told()))),
-            Write::Change(_, caller) => drop(caller.send(Err(failure.told()))),
+            Write::Other(job) => job.refuse(failure.told()),
         }
     }
 }
@@ -135,15 +177,18 @@ impl Writer {
 
     /// Puts an animal into the queue, or refuses it at once.
     pub(super) fn add(&self, new: NewPet) -> Result<Answer<Pet>, StoreError> {
-        self.submit(|caller| Write::Add(new, caller))
+        self.enqueue(|caller| Write::Add(new, caller))
     }
 
-    /// Puts another write into the queue, or refuses it at once.
-    pub(super) fn change(&self, change: Change) -> Result<Answer<bool>, StoreError> {
-        self.submit(|caller| Write::Change(change, caller))
+    /// Puts another write into the queue, or refuses it at once. The work is one statement.
+    pub(super) fn submit<T: Send + 'static>(
+        &self,
+        work: impl for<'a> FnOnce(&'a Client) -> BoxFuture<'a, Attempt<T>> + Send + 'static,
+    ) -> Result<Answer<T>, StoreError> {
+        self.enqueue(|caller| Write::Other(Box::new(Other { work, caller })))
     }
 
-    fn submit<T>(
+    fn enqueue<T>(
         &self,
         write: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Write,
     ) -> Result<Answer<T>, StoreError> {
@@ -201,20 +246,18 @@ impl Committer {
             }
         };
         let mut animals = Vec::with_capacity(batch.len());
-        let mut changes = Vec::new();
+        let mut others = Vec::new();
         for waiting in batch.drain(..) {
             match waiting.write {
                 Write::Add(new, caller) => animals.push((new, caller)),
-                Write::Change(change, caller) => changes.push((change, caller)),
+                Write::Other(job) => others.push(job),
             }
         }
         if !animals.is_empty() {
             connection.add(animals, until, &options).await;
         }
-        for (change, caller) in changes {
-            let done = connection.change(&change, until, &options.metrics).await;
-            // Nobody may be waiting any more.
-            let _ = caller.send(done.map_err(|failure| refused(&change, &failure, &options)));
+        for job in others {
+            job.run(&connection.session, until, &options).await;
         }
     }
 
@@ -292,29 +335,4 @@ impl Connection {
         }
         ids
     }
-
-    async fn change(&self, change: &Change, until: Instant, metrics: &StoreMetrics) -> Result<bool, Failure> {
-        let client = self.session.client();
-        let work = async {
-            match change {
-                Change::AddKey(key) => keys::insert(client, key).await,
-                Change::RevokeKey(id, at) => keys::revoke(client, id, *at).await,
-                Change::RotateKey(old, expires, new) => keys::rotate(client, old, *expires, new).await,
-                Change::TakePets(pets) => animals::take(client, pets).await.map(|()| true),
-                Change::TakeKey(key) => keys::take(client, key).await,
-            }
-        };
-        let done = self.session.write_until(until, work).await?;
-        metrics.committed(1);
-        Ok(done)
-    }
-}
-
-/// What to tell the caller of a change that failed.
-fn refused(change: &Change, failure: &Failure, options: &StoreOptions) -> StoreError {
-    let is_about_keys = matches!(change, Change::AddKey(_) | Change::RotateKey(..) | Change::TakeKey(_));
-    if is_about_keys && failure.code() == Some("23505") {
-        return StoreError::Broken("there is a key with this id or this hash already".to_owned());
-    }
-    failure.tell(options, Operation::Write)
 }

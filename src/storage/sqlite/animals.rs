@@ -1,11 +1,13 @@
-//! The statements about animals.
+//! The animals: statements, and [`Animals`] made of them.
 
+use async_trait::async_trait;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
+use super::SqliteStore;
 use super::writer::{Attempt, whole};
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
-use crate::storage::{PetsFound, PetsQuery};
+use crate::storage::{Animals, PetsFound, PetsQuery, StoreError};
 
 const INSERT: &str = "INSERT INTO animal (name, category_id, status) VALUES (?1, ?2, ?3)";
 
@@ -23,7 +25,23 @@ const TAKE: &str = "INSERT INTO animal (id, name, category_id, status) VALUES (?
 
 const LAST: &str = "SELECT id, name, category_id, status FROM animal ORDER BY id DESC LIMIT 1";
 
-pub(super) fn insert(connection: &Connection, new: NewPet) -> Attempt<Pet> {
+#[async_trait]
+impl Animals for SqliteStore {
+    async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
+        self.write(move |connection| insert(connection, new)).await
+    }
+
+    async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
+        self.read(|connection| get(connection, id))
+    }
+
+    async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
+        query.check()?;
+        self.read(|connection| page(connection, query))
+    }
+}
+
+fn insert(connection: &Connection, new: NewPet) -> Attempt<Pet> {
     let NewPet { name, category_id, status } = new;
     connection.prepare_cached(INSERT)?.execute(params![
         name.as_str(),
@@ -33,7 +51,7 @@ pub(super) fn insert(connection: &Connection, new: NewPet) -> Attempt<Pet> {
     Ok(Ok(Pet { id: connection.last_insert_rowid(), name, category_id, status }))
 }
 
-pub(super) fn get(connection: &Connection, id: i64) -> rusqlite::Result<Option<Pet>> {
+fn get(connection: &Connection, id: i64) -> rusqlite::Result<Option<Pet>> {
     connection.prepare_cached(GET)?.query_row([id], pet).optional()
 }
 
@@ -55,7 +73,7 @@ pub(super) fn last(connection: &Connection) -> rusqlite::Result<Option<Pet>> {
 }
 
 /// One animal more than asked for is read: it says whether there are more, and is not returned.
-pub(super) fn page(connection: &Connection, query: PetsQuery) -> rusqlite::Result<PetsFound> {
+fn page(connection: &Connection, query: PetsQuery) -> rusqlite::Result<PetsFound> {
     let from = match query.after {
         None => i64::MIN,
         Some(i64::MAX) => return Ok(PetsFound { pets: Vec::new(), more: false }),

@@ -40,14 +40,13 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use rusqlite::Connection;
 
 use super::copy::Transfer;
 use super::known_keys::KnownKeys;
 use super::metrics::Operation;
-use super::{KeyRecord, OpenError, PetsFound, PetsQuery, Store, StoreError, StoreOptions};
-use crate::schemas::{NewPet, Pet};
+use super::{KeyRecord, OpenError, Store, StoreError, StoreOptions};
+use crate::schemas::Pet;
 use failure::failure;
 use reader::Readers;
 use writer::{Attempt, Writer};
@@ -116,16 +115,6 @@ impl SqliteStore {
         };
         answer.await.unwrap_or_else(|_| Err(writer::stopped()))
     }
-
-    async fn change_key(
-        &self,
-        work: impl FnOnce(&Connection) -> Attempt<bool> + Send + 'static,
-    ) -> Result<bool, StoreError> {
-        let answer = self.write(work).await;
-        // Whatever the answer is: the change may have been made.
-        self.known_keys.forget();
-        answer
-    }
 }
 
 fn closed() -> StoreError {
@@ -134,50 +123,6 @@ fn closed() -> StoreError {
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
-        self.write(move |connection| animals::insert(connection, new)).await
-    }
-
-    async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
-        self.read(|connection| animals::get(connection, id))
-    }
-
-    async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
-        query.check()?;
-        self.read(|connection| animals::page(connection, query))
-    }
-
-    async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
-        self.write(move |connection| keys::insert(connection, &key)).await
-    }
-
-    async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
-        self.read(keys::all)
-    }
-
-    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
-        self.read(|connection| keys::by_hash(connection, hash))
-    }
-
-    async fn key_for_call(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
-        self.known_keys.get_or_find(hash, || self.key_by_hash(hash)).await
-    }
-
-    async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
-        let id = id.to_owned();
-        self.change_key(move |connection| keys::revoke(connection, &id, at)).await
-    }
-
-    async fn rotate_key(
-        &self,
-        old: &str,
-        old_expires: Timestamp,
-        new: KeyRecord,
-    ) -> Result<bool, StoreError> {
-        let old = old.to_owned();
-        self.change_key(move |connection| keys::rotate(connection, &old, old_expires, &new)).await
-    }
-
     fn secret(&self) -> [u8; 32] {
         self.secret
     }

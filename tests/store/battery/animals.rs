@@ -5,9 +5,12 @@ use std::collections::HashSet;
 use animal_store::schemas::{NewPet, Pet, PetStatus};
 use futures::future::join_all;
 
-use super::{Engine, add, new_pet};
+use super::fresh;
+use crate::battery::{Engine as _, add, new_pet};
 
-pub(crate) async fn an_animal_comes_back_exactly_as_it_was_given(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_animal_comes_back_exactly_as_it_was_given() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let longest = "🦔".repeat(255);
     let names = [
@@ -33,7 +36,9 @@ pub(crate) async fn an_animal_comes_back_exactly_as_it_was_given(engine: impl En
     }
 }
 
-pub(crate) async fn an_animal_that_is_not_there_is_none(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_animal_that_is_not_there_is_none() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     assert_eq!(store.pet(1).await.unwrap(), None);
     let only = add(&*store, "only").await;
@@ -42,7 +47,9 @@ pub(crate) async fn an_animal_that_is_not_there_is_none(engine: impl Engine) {
     }
 }
 
-pub(crate) async fn identifiers_ascend(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn identifiers_ascend() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let mut last = 0;
     for number in 0..50 {
@@ -52,7 +59,9 @@ pub(crate) async fn identifiers_ascend(engine: impl Engine) {
     }
 }
 
-pub(crate) async fn identifiers_are_unique_among_64_writers(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn identifiers_are_unique_among_64_writers() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let writers = (0..64).map(|writer| {
         let store = store.clone();
@@ -77,7 +86,9 @@ pub(crate) async fn identifiers_are_unique_among_64_writers(engine: impl Engine)
     assert_eq!(ids.len(), 64 * 20);
 }
 
-pub(crate) async fn identifiers_are_unique_among_two_handles(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn identifiers_are_unique_among_two_handles() {
+    let Some(engine) = fresh().await else { return };
     let handles = [engine.open().await, engine.open().await];
     let adding = (0..40).map(|number| {
         let store = &handles[number % 2];

@@ -4,7 +4,8 @@ use animal_store::storage::{KeyRecord, Store, StoreError};
 use futures::future::join_all;
 use jiff::Timestamp;
 
-use super::{Engine, key, new_pet, second};
+use super::fresh;
+use crate::battery::{Engine as _, key, new_pet, second};
 
 async fn ids(store: &dyn Store) -> Vec<String> {
     store.keys().await.unwrap().into_iter().map(|key| key.id).collect()
@@ -14,7 +15,9 @@ async fn expiry(store: &dyn Store, number: u8) -> Option<Timestamp> {
     store.key_by_hash(&key(number).hash).await.unwrap().unwrap().expires
 }
 
-pub(crate) async fn a_key_comes_back_as_it_was_given(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_comes_back_as_it_was_given() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let all = [
         key(1),
@@ -33,7 +36,9 @@ pub(crate) async fn a_key_comes_back_as_it_was_given(engine: impl Engine) {
     assert_eq!(store.key_by_hash(&[5; 32]).await.unwrap(), Some(key(5)), "times are kept to the second");
 }
 
-pub(crate) async fn a_key_that_is_not_there_is_none(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_is_not_there_is_none() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     assert_eq!(store.keys().await.unwrap(), []);
     store.add_key(key(1)).await.unwrap();
@@ -45,7 +50,9 @@ pub(crate) async fn a_key_that_is_not_there_is_none(engine: impl Engine) {
     assert_eq!(store.keys().await.unwrap(), [key(1)]);
 }
 
-pub(crate) async fn keys_are_listed_oldest_first(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_are_listed_oldest_first() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     for number in [5, 3, 9, 1] {
         store.add_key(key(number)).await.unwrap();
@@ -55,7 +62,9 @@ pub(crate) async fn keys_are_listed_oldest_first(engine: impl Engine) {
     assert_eq!(ids(&*store).await, ["key1", "key3", "key2", "key5", "key9"]);
 }
 
-pub(crate) async fn a_key_must_have_a_new_identifier_and_a_new_hash(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_must_have_a_new_identifier_and_a_new_hash() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     for twin in [key(1), KeyRecord { hash: [9; 32], ..key(1) }, KeyRecord { id: "other".into(), ..key(1) }] {
@@ -66,7 +75,9 @@ pub(crate) async fn a_key_must_have_a_new_identifier_and_a_new_hash(engine: impl
     assert_eq!(ids(&*store).await, ["key1", "other"], "a name need not be unique");
 }
 
-pub(crate) async fn a_refused_key_does_not_fail_its_neighbours(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refused_key_does_not_fail_its_neighbours() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     store.add_key(key(0)).await.unwrap();
     let writing = (1..=40_u8).map(|number| {
@@ -86,7 +97,9 @@ pub(crate) async fn a_refused_key_does_not_fail_its_neighbours(engine: impl Engi
     assert_eq!(store.keys().await.unwrap().len(), 41);
 }
 
-pub(crate) async fn revoking_keeps_the_first_date(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn revoking_keeps_the_first_date() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     store.add_key(key(2)).await.unwrap();
@@ -97,7 +110,9 @@ pub(crate) async fn revoking_keeps_the_first_date(engine: impl Engine) {
     }
 }
 
-pub(crate) async fn rotating_stores_the_new_key_and_expires_the_old_one(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rotating_stores_the_new_key_and_expires_the_old_one() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     assert!(store.rotate_key("key1", second(500), key(2)).await.unwrap());
@@ -105,7 +120,9 @@ pub(crate) async fn rotating_stores_the_new_key_and_expires_the_old_one(engine: 
     assert_eq!(store.keys().await.unwrap(), [old, key(2)]);
 }
 
-pub(crate) async fn rotating_keeps_an_earlier_expiry(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rotating_keeps_an_earlier_expiry() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     for (number, expires, expected) in [(10, 499, 499), (20, 500, 500), (30, 501, 500)] {
         store.add_key(KeyRecord { expires: Some(second(expires)), ..key(number) }).await.unwrap();
@@ -114,7 +131,9 @@ pub(crate) async fn rotating_keeps_an_earlier_expiry(engine: impl Engine) {
     }
 }
 
-pub(crate) async fn rotating_what_is_gone_changes_nothing(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rotating_what_is_gone_changes_nothing() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     store.revoke_key("key1", second(10)).await.unwrap();
@@ -124,7 +143,9 @@ pub(crate) async fn rotating_what_is_gone_changes_nothing(engine: impl Engine) {
     assert_eq!(store.keys().await.unwrap(), before);
 }
 
-pub(crate) async fn rotating_to_a_key_that_exists_changes_nothing(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rotating_to_a_key_that_exists_changes_nothing() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     store.add_key(key(2)).await.unwrap();

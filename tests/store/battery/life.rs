@@ -7,11 +7,14 @@ use futures::FutureExt as _;
 use futures::future::join_all;
 use tokio::runtime::Handle;
 
-use super::{Engine, add, key, new_pet, second};
+use super::fresh;
+use crate::battery::{Engine as _, add, key, new_pet, second};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 
-pub(crate) async fn what_was_acknowledged_is_there_after_reopening(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_acknowledged_is_there_after_reopening() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let pet = add(&*store, "durable").await;
     store.add_key(key(1)).await.unwrap();
@@ -24,14 +27,18 @@ pub(crate) async fn what_was_acknowledged_is_there_after_reopening(engine: impl 
     assert!(add(&*reopened, "next").await.id > pet.id);
 }
 
-pub(crate) async fn what_was_acknowledged_is_there_without_closing(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_acknowledged_is_there_without_closing() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let pet = add(&*store, "durable").await;
     drop(store);
     assert_eq!(engine.open().await.pet(pet.id).await.unwrap(), Some(pet));
 }
 
-pub(crate) async fn another_handle_sees_writes_at_once(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_handle_sees_writes_at_once() {
+    let Some(engine) = fresh().await else { return };
     let (here, there) = (engine.open().await, engine.open().await);
     for (number, (writer, reader)) in (1..).zip([(&here, &there), (&there, &here), (&here, &there)]) {
         let pet = add(&**writer, "seen").await;
@@ -45,7 +52,9 @@ pub(crate) async fn another_handle_sees_writes_at_once(engine: impl Engine) {
     }
 }
 
-pub(crate) async fn the_secret_is_one_for_all_who_open(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_secret_is_one_for_all_who_open() {
+    let Some(engine) = fresh().await else { return };
     let (here, there) = (engine.open().await, engine.open().await);
     assert_ne!(here.secret(), [0; 32]);
     assert_eq!(here.secret(), there.secret());
@@ -54,12 +63,16 @@ pub(crate) async fn the_secret_is_one_for_all_who_open(engine: impl Engine) {
     assert_eq!(here.secret(), engine.open().await.secret());
 }
 
-pub(crate) async fn two_stores_have_different_secrets<E: Engine>(engine: E) {
-    let other = E::fresh().await;
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_stores_have_different_secrets() {
+    let Some(engine) = fresh().await else { return };
+    let other = fresh().await.unwrap();
     assert_ne!(engine.open().await.secret(), other.open().await.secret());
 }
 
-pub(crate) async fn many_may_open_a_fresh_store_at_once<E: Engine>(engine: E) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_may_open_a_fresh_store_at_once() {
+    let Some(engine) = fresh().await else { return };
     let runtime = Handle::current();
     let stores: Vec<Arc<dyn Store>> = std::thread::scope(|scope| {
         let open = || runtime.block_on(engine.open());
@@ -73,7 +86,9 @@ pub(crate) async fn many_may_open_a_fresh_store_at_once<E: Engine>(engine: E) {
     }
 }
 
-pub(crate) async fn closing_finishes_what_was_accepted(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn closing_finishes_what_was_accepted() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let adding = (0..50).map(|_| store.add_pet(new_pet("accepted", 1, None)));
     let mut adding = join_all(adding);
@@ -90,7 +105,9 @@ pub(crate) async fn closing_finishes_what_was_accepted(engine: impl Engine) {
     }
 }
 
-pub(crate) async fn a_closed_store_is_unavailable(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_closed_store_is_unavailable() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     add(&*store, "before").await;
     store.add_key(key(1)).await.unwrap();
@@ -113,7 +130,9 @@ pub(crate) async fn a_closed_store_is_unavailable(engine: impl Engine) {
     assert_eq!(reopened.pets(ALL).await.unwrap().pets.len(), 1);
 }
 
-pub(crate) async fn closing_twice_is_harmless(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn closing_twice_is_harmless() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     add(&*store, "x").await;
     tokio::join!(store.close(), store.close());
@@ -121,7 +140,9 @@ pub(crate) async fn closing_twice_is_harmless(engine: impl Engine) {
     assert_eq!(engine.open().await.pets(ALL).await.unwrap().pets.len(), 1);
 }
 
-pub(crate) async fn dropped_futures_leave_the_store_usable(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dropped_futures_leave_the_store_usable() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let mut acknowledged = 0;
     for number in 0..100 {

@@ -12,7 +12,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tokio::runtime::Handle;
 
-use super::{Engine, add, new_pet};
+use super::fresh;
+use crate::battery::{Engine as _, add, new_pet};
 
 /// Follows the pages to the end, which must come within as many as there could be.
 async fn follow(store: &dyn Store, status: Option<PetStatus>, limit: u32, total: usize) -> Vec<Pet> {
@@ -34,7 +35,11 @@ fn any_status() -> impl Strategy<Value = Option<PetStatus>> {
     proptest::option::of(proptest::sample::select(PetStatus::ALL.to_vec()))
 }
 
-pub(crate) async fn every_page_is_what_a_model_says<E: Engine>(_: E) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_page_is_what_a_model_says() {
+    if fresh().await.is_none() {
+        return;
+    }
     let stored = proptest::collection::vec(any_status(), 0..25);
     // A filter, an identifier to begin after, given as a place among the animals, and a limit.
     let asked = (any_status(), proptest::option::of(-1..27_i64), 1..=28_u32);
@@ -45,7 +50,7 @@ pub(crate) async fn every_page_is_what_a_model_says<E: Engine>(_: E) {
     tokio::task::block_in_place(|| {
         TestRunner::new(config).run(&(stored, questions), |(statuses, questions)| {
             runtime.block_on(async {
-                let engine = E::fresh().await;
+                let engine = fresh().await.unwrap();
                 let store = engine.open().await;
                 let adding = statuses.iter().map(|&status| store.add_pet(new_pet("x", 1, status)));
                 let mut model: Vec<Pet> = join_all(adding).await.into_iter().map(Result::unwrap).collect();
@@ -69,7 +74,9 @@ pub(crate) async fn every_page_is_what_a_model_says<E: Engine>(_: E) {
     .unwrap();
 }
 
-pub(crate) async fn pages_hold_each_animal_once_while_others_add(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_hold_each_animal_once_while_others_add() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let statuses = [None, Some(PetStatus::Sold), Some(PetStatus::Pending)];
     let adding = (0..300).map(|number| store.add_pet(new_pet("first", 1, statuses[number % 3])));
@@ -103,7 +110,9 @@ pub(crate) async fn pages_hold_each_animal_once_while_others_add(engine: impl En
     assert_eq!(follow(&*store, None, 100, 10_000).await.len(), before.len() + added);
 }
 
-pub(crate) async fn the_last_page_says_so_exactly_at_the_end(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_page_says_so_exactly_at_the_end() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let none = store.pets(PetsQuery { status: None, after: None, limit: 1 }).await.unwrap();
     assert_eq!(none, PetsFound { pets: Vec::new(), more: false });
@@ -121,7 +130,9 @@ pub(crate) async fn the_last_page_says_so_exactly_at_the_end(engine: impl Engine
     }
 }
 
-pub(crate) async fn an_animal_without_a_status_matches_none(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_animal_without_a_status_matches_none() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let without = add(&*store, "nobody said").await;
     for status in PetStatus::ALL {
@@ -132,7 +143,9 @@ pub(crate) async fn an_animal_without_a_status_matches_none(engine: impl Engine)
     assert_eq!(page, PetsFound { pets: vec![without], more: false });
 }
 
-pub(crate) async fn a_page_may_begin_anywhere(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_may_begin_anywhere() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let pet = store.add_pet(new_pet("x", 1, Some(PetStatus::Available))).await.unwrap();
     for status in [None, pet.status] {
@@ -151,7 +164,9 @@ pub(crate) async fn a_page_may_begin_anywhere(engine: impl Engine) {
     }
 }
 
-pub(crate) async fn a_page_without_bounds_is_refused(engine: impl Engine) {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_without_bounds_is_refused() {
+    let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     for limit in [0, MAX_LIMIT + 1, u32::MAX] {
         let refused = store.pets(PetsQuery { status: None, after: None, limit }).await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use animal_store::storage::{Store, StoreError, StoreMetrics, StoreOptions, open};
 use tokio_postgres::Client;
 
-use crate::battery::{Engine, battery};
+use crate::battery::Engine;
 use crate::postgres_cluster::{Cluster, shared};
 
 mod failing;
@@ -16,7 +16,12 @@ mod opening;
 mod replicas;
 mod writing;
 
-battery!(Postgres);
+/// The engine that `promises` tests.
+type Subject = Postgres;
+
+#[path = "../battery/promises.rs"]
+#[allow(clippy::duplicate_mod)] // Once for each engine.
+mod promises;
 
 /// A database on the server that the tests share, dropped in the end.
 pub(crate) struct Postgres {

@@ -7,13 +7,18 @@ use std::time::Duration;
 use animal_store::storage::{Store, StoreMetrics, StoreOptions, open};
 use tempfile::TempDir;
 
-use crate::battery::{Engine, battery};
+use crate::battery::Engine;
 
 mod backup;
 mod opening;
 mod writing;
 
-battery!(Sqlite);
+/// The engine that `promises` tests.
+type Subject = Sqlite;
+
+#[path = "../battery/promises.rs"]
+#[allow(clippy::duplicate_mod)] // Once for each engine.
+mod promises;
 
 /// A directory with one database in it.
 pub(crate) struct Sqlite(TempDir);

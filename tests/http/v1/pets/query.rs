@@ -1,14 +1,30 @@
 //! Query parameters that an operation does not know.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
+use crate::recorder::contract::Contract;
 use crate::service::{Ask, Service};
+
+/// The query parameters of `listPets` in the document.
+fn documented() -> BTreeSet<&'static str> {
+    let parameters = Contract::get().operation("listPets").parameters.iter();
+    let query = parameters.filter(|parameter| parameter["in"] == "query");
+    query.map(|parameter| parameter["name"].as_str().unwrap()).collect()
+}
+
+/// The parameters that a message names after this beginning.
+fn known<'a>(message: &'a str, beginning: &str) -> BTreeSet<&'a str> {
+    let rest = message.strip_prefix(beginning).unwrap();
+    rest.strip_prefix("; this operation takes ").unwrap().split(", ").collect()
+}
 
 #[tokio::test]
 async fn an_unknown_parameter_is_refused_and_named() {
     let service = Service::start().await;
     let message = service.get("/v1/pets?statsu=sold").await.refused(400, "invalid_parameter");
-    assert_eq!(message, "unknown query parameter \"statsu\"; this operation takes limit, status, cursor");
+    assert_eq!(known(&message, "unknown query parameter \"statsu\""), documented());
 }
 
 #[tokio::test]
@@ -41,7 +57,7 @@ async fn a_key_in_the_query_is_not_repeated_to_anybody() {
     let service = Service::start().await;
     let target = format!("/v1/pets?{}=1", service.key);
     let message = service.get(&target).await.refused(400, "invalid_parameter");
-    assert_eq!(message, "unknown query parameter; this operation takes limit, status, cursor");
+    assert_eq!(known(&message, "unknown query parameter"), documented());
 }
 
 #[tokio::test]

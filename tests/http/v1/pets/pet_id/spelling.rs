@@ -1,6 +1,7 @@
 //! Spellings of `petId`: an animal has one, and what is no int64 names no animal.
 
-use crate::service::Service;
+use crate::provocations::wrong_method;
+use crate::service::{Ask, Service};
 
 /// A test for each target, which is sent as it is: no animal is there, and `getPet` says so.
 macro_rules! not_found {
@@ -49,9 +50,6 @@ async fn what_names_no_animal_is_judged_after_the_key() {
 #[tokio::test]
 async fn another_method_on_what_names_no_animal_is_not_allowed() {
     let service = Service::start().await;
-    let mut raw = service.raw().await;
-    raw.head("DELETE /v1/pets/rex", "").await;
-    let answer = raw.response().await;
-    answer.refused(405, "method_not_allowed");
-    assert_eq!(answer.header("allow"), Some("GET, HEAD"));
+    let request = service.request(wrong_method("/v1/pets/rex"), "/v1/pets/rex");
+    request.answer().await.refused(405, "method_not_allowed");
 }
