@@ -86,13 +86,13 @@ impl Place {
         match self {
             Self::End => Some(text.len()),
             Self::Modules => {
-                let modules = file.items.iter().filter_map(|item| match item {
+                let mut modules = file.items.iter().filter_map(|item| match item {
                     syn::Item::Mod(module) if module.content.is_none() => {
                         Some(module.span().byte_range().end)
                     }
                     _ => None,
                 });
-                modules.last().map(next_line)
+                modules.next_back().map(next_line)
             }
             Self::Registrations => {
                 let function = file.items.iter().find_map(|item| match item {

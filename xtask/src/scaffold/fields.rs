@@ -29,7 +29,7 @@ pub(super) fn structure(
     let mut all: Vec<(Ident, &str, Schema<'_>)> = Vec::new();
     for (property, of) in schema.properties() {
         let field = names::snake(property);
-        if field == "others" || all.iter().any(|(other, ..)| *other == field) {
+        if all.iter().any(|(other, ..)| *other == field) {
             return Err(of.refused(format!("two fields would be called `{field}`")));
         }
         all.push((field, property, of));
@@ -51,16 +51,8 @@ pub(super) fn structure(
     match schema.additional_properties() {
         Additional::None => settings.push(quote! { deny_unknown_fields }),
         Additional::Schema(others) if !others.node().entries().is_empty() => {
-            types.code.import("std::collections::BTreeMap");
-            let of =
-                types.element(others, &format!("{name} other"))?.map(|of| quote! { BTreeMap<String, #of> });
-            let (with, value) = (with(of.schema.as_ref()), of.value);
-            fields.extend(quote! {
-                /// All other properties.
-                #[serde(flatten)]
-                #with
-                #visible others: #value,
-            });
+            let reason = "schemars describes other properties beside the named ones as any value";
+            return Err(schema.refused_at("additionalProperties", reason));
         }
         _ => {}
     }
