@@ -87,7 +87,7 @@ impl Rule {
 /// Declares the rules of a module: a constant for each, and `RULES` with all of them in the same order.
 macro_rules! rules {
     ($($constant:ident: $profile:ident $severity:ident $name:literal, $origin:literal, $explanation:literal;)*) => {
-        $(const $constant: $crate::rule::Rule = $crate::rule::Rule {
+        $(pub(super) const $constant: $crate::rule::Rule = $crate::rule::Rule {
             name: $name,
             severity: $crate::finding::Severity::$severity,
             profile: $crate::rule::Profile::$profile,

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use contract::document::Document;
 use proptest::prelude::*;
 use serde_json::Value;
+use xtask::dropshot::source::Sources;
 use xtask::scaffold::Scaffold;
-use xtask::source::Sources;
 
 use crate::{CODE, document, frozen, toys};
 

@@ -10,13 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use contract::document::Document;
-use jiff::civil::date;
+use contract::drift::{Help, compare};
 use serde_json::{Value, json};
-use xtask::check::workspace;
-use xtask::compare::compare;
+use xtask::dropshot::served;
+use xtask::dropshot::source::Sources;
 use xtask::scaffold::Scaffold;
-use xtask::served;
-use xtask::source::Sources;
+use xtask::workspace::workspace;
 
 use crate::{CODE, NO_TOY, SCHEMAS, TOYS, constructs, document, errors, frozen, with};
 
@@ -174,7 +173,7 @@ fn everything_accepted_compiles_and_agrees_with_the_document() {
     let mut lines = printed.lines();
 
     let code = code_of(lines.next().unwrap());
-    let findings = compare(&invented, &code.root.to_json(), date(2026, 12, 1));
+    let findings = compare(&invented, &code, Help::default());
     let findings: Vec<_> = findings.iter().map(|finding| (&finding.pointer, &finding.message)).collect();
     assert!(findings.is_empty(), "{findings:#?}");
 

@@ -3,8 +3,8 @@
 
 use std::sync::LazyLock;
 
+use xtask::dropshot::source::Sources;
 use xtask::scaffold::Scaffold;
-use xtask::source::Sources;
 
 use crate::{CODE, NO_TOY, document, errors, frozen, with};
 

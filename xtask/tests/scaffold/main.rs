@@ -9,8 +9,8 @@ mod refused;
 use std::path::Path;
 
 use contract::document::Document;
+use xtask::dropshot::source::Sources;
 use xtask::scaffold::Scaffold;
-use xtask::source::Sources;
 
 /// The document, and what the code says of it, before anything is scaffolded.
 const TEXT: &str = include_str!("../../contract/tests/documents/library.yaml");

@@ -45,16 +45,10 @@ pub use rules::{Bump, ChangeRule, Chapter, change_rules};
 
 use jiff::civil::Date;
 
-use crate::document::{Document, Node};
-use crate::finding::{Finding, Subject};
-use crate::openapi::Model;
+use crate::document::Document;
+use crate::openapi::{LeftOut, Model, left_out};
 use crate::rule::{Findings, Rule};
 use comparer::Comparer;
-
-/// The rules of [`Model::of`] whose findings mean that a part of the document is not understood.
-const NOT_UNDERSTOOD: [&str; 4] = ["struct-type", "struct-key", "invalid-ref", "no-circular-refs"];
-/// From here on a count is not exact, since findings of a rule are limited.
-const MANY: usize = 100;
 
 /// All rules.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
@@ -66,23 +60,11 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
 pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change> {
     let (mut in_base, mut in_revision) = (Findings::default(), Findings::default());
     let models = (Model::of(base, &mut in_base), Model::of(revision, &mut in_revision));
-    let mut changes = Vec::new();
-    let mut understood = true;
+    let mut changes: Vec<Change> = Vec::new();
     for (document, findings) in [(base, in_base), (revision, in_revision)] {
-        let version = document.root.get("openapi");
-        let is_3_0 = |text: &str| text == "3.0" || text.starts_with("3.0.");
-        if version.and_then(Node::as_str).is_some_and(is_3_0) {
-            changes.extend(not_understood(document, findings.sorted()));
-        } else {
-            understood = false;
-            let what = "only documents with `openapi: 3.0.x` can be compared".to_owned();
-            let span = version.map_or(document.root.span, |node| node.span);
-            let pointer = version.map_or("", |_| "/openapi").to_owned();
-            let place = Location { file: document.path.clone(), pointer, span };
-            changes.push(change(Subject::document(), place, what));
-        }
+        changes.extend(left_out(findings.sorted()).map(|left_out| not_understood(document, left_out)));
     }
-    if understood {
+    if models.0.is_complete() && models.1.is_complete() {
         let mut cx = Comparer::new(&models.0, &models.1, today);
         let (old, new) = (models.0.root(), models.1.root());
         unknown::compare(&mut cx, &old, &new, &[]);
@@ -105,32 +87,11 @@ pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change>
     changes
 }
 
-/// One change for all places of a document that are not understood, at the first of them.
-fn not_understood(document: &Document, findings: Vec<Finding>) -> Option<Change> {
-    let mut places: Vec<_> =
-        findings.into_iter().filter(|finding| NOT_UNDERSTOOD.contains(&finding.rule.as_str())).collect();
-    places.sort_by_key(|finding| finding.span.start);
-    let count = match places.len() {
-        1 => "1 place is".to_owned(),
-        count if count > MANY => format!("more than {MANY} places are"),
-        count => format!("{count} places are"),
-    };
-    let first = places.into_iter().next()?;
-    let what = format!("{count} not understood, first this: {}", first.message.trim_end_matches('.'));
-    let place = Location { file: document.path.clone(), pointer: first.pointer, span: first.span };
-    Some(change(first.subject, place, what))
-}
-
-fn change(subject: Subject, place: Location, what: String) -> Change {
+/// One change for all places of a document that are not understood.
+fn not_understood(document: &Document, LeftOut { first, message, .. }: LeftOut) -> Change {
     let rule = &rules::NOT_UNDERSTOOD;
-    Change {
-        rule,
-        severity: rule.severity,
-        subject,
-        what,
-        place,
-        base: None,
-        operations: Vec::new(),
-        waived: None,
-    }
+    let what = message.trim_end_matches('.').to_owned();
+    let place = Location { file: document.path.clone(), pointer: first.pointer, span: first.span };
+    let (subject, severity) = (first.subject, rule.severity);
+    Change { rule, severity, subject, what, place, base: None, operations: Vec::new(), waived: None }
 }

@@ -2,7 +2,6 @@
 
 mod json;
 mod mistakes;
-mod place;
 pub mod pointer;
 mod scalar;
 mod tree;
@@ -11,7 +10,6 @@ mod yaml;
 use std::path::Path;
 use std::{fs, io};
 
-pub use place::{BadReference, Place};
 pub use tree::{Entry, Mapping, Node, Problem, Span, Value};
 pub use yaml::{MAX_DEPTH, MAX_NODES, decode};
 

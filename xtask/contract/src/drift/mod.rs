@@ -44,6 +44,9 @@ pub fn compare(document: &Document, code: &Document, help: Help<'_>) -> Vec<Find
     let written = Model::of(document, &mut found);
     let coded = Model::of(code, &mut Findings::default());
     let (unclear, finding) = structure::not_understood(document, code, found);
+    if !written.is_complete() {
+        return finding.into_iter().collect();
+    }
     let mut comparison = Comparison { help, unclear, operation: None, found: Vec::new() };
     comparison.object(&Subject::document(), written.root(), coded.root());
     let mut findings = merged(comparison.found);

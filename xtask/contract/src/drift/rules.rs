@@ -1,20 +1,12 @@
 //! The rules of drift. All of them report an error: the document and the code must agree.
 
-use crate::finding::Severity;
 use crate::openapi::Kind;
-use crate::rule::{Profile, Rule};
+use crate::rule::Rule;
 
 const fn drift(name: &'static str, explanation: &'static str) -> Rule {
     Rule::spec(name, "this project", explanation)
 }
 
-pub(super) static NOT_UNDERSTOOD: Rule = Rule {
-    name: "not-understood",
-    severity: Severity::Unreadable,
-    profile: Profile::Spec,
-    explanation: "The structure of the document can be understood, so that it can be compared.",
-    origin: "this project",
-};
 pub(super) static UNKNOWN_KEYWORD: Rule = drift(
     "unknown-keyword",
     "Each key of an object that is compared is a keyword of OpenAPI 3.0.3 or an extension.",
@@ -79,8 +71,8 @@ static NAMED: [(&str, Rule, Rule); 11] = named! {
     "security scheme" "security-scheme-not-in-code" "security-scheme-not-in-document",
 };
 
-static SPECIAL: [&Rule; 6] =
-    [&NOT_UNDERSTOOD, &UNKNOWN_KEYWORD, &SCHEMA_REFERENCE, &OPERATION_SECURITY, &SERVER_URL, &DOCUMENT];
+static SPECIAL: [&Rule; 5] =
+    [&UNKNOWN_KEYWORD, &SCHEMA_REFERENCE, &OPERATION_SECURITY, &SERVER_URL, &DOCUMENT];
 
 /// All rules of drift.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {

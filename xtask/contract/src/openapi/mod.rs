@@ -17,6 +17,7 @@ mod server;
 pub mod shapes;
 mod structure;
 mod tables;
+mod understood;
 
 pub use kind::{Demand, Keys, Kind, Shape, Table};
 pub use media_type::{Header, MediaType, RequestBody, Response};
@@ -27,6 +28,7 @@ pub use references::in_place;
 pub use schema::{Additional, Schema};
 pub use security::{Requirement, Security};
 pub use server::Server;
+pub use understood::{LeftOut, NOT_UNDERSTOOD, left_out};
 
 use crate::rule::Rule;
 

@@ -2,7 +2,6 @@
 
 use contract::breaking::{FailOn, Outcome};
 use contract::config::Config;
-use jiff::civil::date;
 
 use crate::documents::{LIBRARY, TODAY, document, edit};
 

@@ -21,7 +21,9 @@ fn each_rule_has_a_fixture_and_each_fixture_a_rule() {
     let folders: BTreeSet<_> = families.iter().map(|(family, _)| (*family).to_owned()).collect();
     assert_eq!(folders, names_in(&fixtures), "a folder of fixtures for each family");
     for (family, rules) in families {
-        let names: BTreeSet<_> = rules.iter().map(|rule| rule.name.to_owned()).collect();
+        // What is wrong with a waiver is not an edit of a document; `tests/breaking/gate.rs` has its cases.
+        let names = rules.iter().map(|rule| rule.name.to_owned());
+        let names: BTreeSet<_> = names.filter(|name| !name.starts_with("waiver-")).collect();
         assert_eq!(names, names_in(&fixtures.join(family)), "{family}");
         for name in names {
             let text = fs::read_to_string(fixtures.join(family).join(format!("{name}.yaml"))).unwrap();
@@ -68,7 +70,7 @@ fn the_table_has_a_row_for_each_rule() {
 
 #[test]
 fn each_explanation_shows_an_edit_and_the_place() {
-    for rule in rules() {
+    for rule in rules().filter(|rule| !rule.name.starts_with("waiver-")) {
         let text = explain(rule);
         assert!(text.starts_with(rule.name) && text.contains(rule.explanation), "{text}");
         assert!(["  set `", "  remove `", "  rename `"].iter().any(|edit| text.contains(edit)), "{text}");

@@ -10,6 +10,7 @@ pub(super) use schemas::*;
 use std::ops::Deref;
 
 use crate::finding::Severity;
+use crate::openapi;
 use crate::rule::Rule;
 
 const OASDIFF: &str = "oasdiff";
@@ -65,9 +66,13 @@ macro_rules! rules {
             bump: Bump::$bump,
             chapter: Chapter::$chapter,
         };)*
-        static ALONE: &[&ChangeRule] = &[$(&$id),*];
+        static ALONE: &[&ChangeRule] = &[&NOT_UNDERSTOOD, $(&$id),*];
     };
 }
+
+/// The rule of a document that is not understood as a whole.
+pub(super) static NOT_UNDERSTOOD: ChangeRule =
+    ChangeRule { rule: openapi::NOT_UNDERSTOOD, bump: Bump::None, chapter: Chapter::Changed };
 
 /// All rules, those that stand alone first.
 pub fn change_rules() -> impl Iterator<Item = &'static ChangeRule> {
@@ -75,8 +80,6 @@ pub fn change_rules() -> impl Iterator<Item = &'static ChangeRule> {
 }
 
 rules! {
-    NOT_UNDERSTOOD = "not-understood", Unreadable, None, Changed, OURS, "What is not understood was not compared. Run lint on the document and fix what it reports.";
-
     ENDPOINT_ADDED = "endpoint-added", Info, Minor, Added, OASDIFF, "Clients can call one more operation.";
     REMOVED_WITHOUT_DEPRECATION = "api-removed-without-deprecation", Error, Major, Removed, OASDIFF, "Calls fail, and no earlier version announced it.";
     PATH_REMOVED_WITHOUT_DEPRECATION = "api-path-removed-without-deprecation", Error, Major, Removed, OASDIFF, "Calls fail, and no earlier version announced it.";

@@ -1,0 +1,46 @@
+//! Which parts of a document a comparison cannot use.
+
+use std::collections::HashSet;
+
+use super::{references, structure};
+use crate::finding::{Finding, Severity};
+use crate::rule::Rule;
+
+/// The rule of a comparison that had to leave out parts of a document.
+pub const NOT_UNDERSTOOD: Rule = Rule::comparison(
+    "not-understood",
+    Severity::Unreadable,
+    "this project",
+    "What is not understood was not compared. Run lint on the document and fix what it reports.",
+);
+
+/// The places that a comparison leaves out.
+#[derive(Debug)]
+pub struct LeftOut {
+    /// The JSON pointers of the places.
+    pub pointers: HashSet<String>,
+    /// The finding at the place that most likely explains the others.
+    pub first: Finding,
+    /// What the first finding means for a comparison, as a sentence.
+    pub message: String,
+}
+
+/// The places without a meaning among the findings of [`Model::of`](super::Model::of). `None` if there are
+/// none.
+pub fn left_out(findings: Vec<Finding>) -> Option<LeftOut> {
+    let rules =
+        [&structure::VERSION, &structure::TYPE, &structure::KEY, &references::INVALID, &references::CIRCLE];
+    let left_out = |finding: &Finding| rules.iter().any(|rule| rule.name == finding.rule);
+    let places: Vec<Finding> = findings.into_iter().filter(left_out).collect();
+    let pointers = places.iter().map(|place| place.pointer.clone()).collect();
+    let others = match places.len().saturating_sub(1) {
+        0 => String::new(),
+        1 => ". 1 other place was not compared either".to_owned(),
+        others => format!(". {others} other places were not compared either"),
+    };
+    // A reference may lead nowhere because of another place.
+    let explains = |place: &Finding| (place.rule == references::INVALID.name, place.span.start);
+    let first = places.into_iter().min_by_key(explains)?;
+    let message = format!("{}, so it was not compared{others}.", first.message.trim_end_matches('.'));
+    Some(LeftOut { pointers, first, message })
+}
