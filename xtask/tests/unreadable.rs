@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use wait_timeout::ChildExt;
 
-const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../openapi/animal-store.yaml");
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/contract/tests/documents/library.yaml");
 /// No file takes longer; without a limit a command that hangs would hang the test.
 const LIMIT: Duration = Duration::from_secs(60);
 
