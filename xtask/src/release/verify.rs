@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use contract::config::Config;
 use contract::document::{self, Document};
@@ -21,8 +21,8 @@ pub fn sum(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Runs the command: 0 in order, 1 not in order.
-pub(super) fn run(root: &Path, code: &Document, today: Date) -> ExitCode {
+/// Runs the command. Returns the exit status: 0 in order, 1 not in order.
+pub(super) fn run(root: &Path, code: &Document, today: Date) -> u8 {
     let problems = problems(root, code, today);
     for problem in &problems {
         eprintln!("error: {problem}");
@@ -30,7 +30,7 @@ pub(super) fn run(root: &Path, code: &Document, today: Date) -> ExitCode {
     if problems.is_empty() {
         println!("{RELEASED}: every release is unchanged and valid, and its version fits what it changed");
     }
-    ExitCode::from(u8::from(!problems.is_empty()))
+    u8::from(!problems.is_empty())
 }
 
 /// What is not in order, a line each.
