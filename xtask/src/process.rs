@@ -32,9 +32,6 @@ fn groups() -> MutexGuard<'static, Vec<Pid>> {
 }
 
 /// From now on, SIGINT and SIGTERM end what runs, and then us.
-///
-/// # Errors
-/// A sentence, when signals cannot be had.
 pub(crate) fn end_all_on_signals() -> Result<(), String> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("no signals: {error}"))?;
     thread::spawn(move || {
@@ -59,9 +56,6 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts it.
-    ///
-    /// # Errors
-    /// A sentence that names the program.
     pub(crate) fn start(command: &mut Command) -> Result<Self, String> {
         let spawned = command.stdin(Stdio::null()).process_group(0).spawn();
         let mut child = spawned.map_err(cannot_be_run(command))?;
@@ -76,9 +70,6 @@ impl Running {
 
     /// Starts a server, whose standard error goes to the file `log`, and waits for its line `ready: URL`.
     /// Returns the URL too.
-    ///
-    /// # Errors
-    /// A sentence, when the line does not come within two minutes.
     pub(crate) fn serve(command: &mut Command, log: &Path) -> Result<(Self, String), String> {
         let mut running = Self::start(command.stdout(Stdio::piped()).stderr(create(log)?))?;
         let (say, said) = mpsc::channel();
@@ -131,9 +122,6 @@ impl Drop for Running {
 
 /// Runs a program to its end and returns what it printed. `name` names the files in `logs` that it prints
 /// into.
-///
-/// # Errors
-/// What it said, and where that is kept, when it failed or took longer than `limit`.
 pub(crate) fn run(name: &str, command: &mut Command, logs: &Path, limit: Duration) -> Result<String, String> {
     let files = [logs.join(format!("{name}.out")), logs.join(format!("{name}.err"))];
     let [out, err] = &files;
@@ -166,17 +154,11 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// Runs a program with the streams of this one.
-///
-/// # Errors
-/// A sentence that names the program.
 pub(crate) fn status(command: &mut Command) -> Result<ExitStatus, String> {
     command.status().map_err(cannot_be_run(command))
 }
 
 /// Runs a program and takes what it prints.
-///
-/// # Errors
-/// A sentence that names the program.
 pub(crate) fn output(command: &mut Command) -> Result<Output, String> {
     command.output().map_err(cannot_be_run(command))
 }

@@ -29,9 +29,6 @@ pub fn from_here(path: PathBuf) -> PathBuf {
 }
 
 /// The target directory that a program was built into.
-///
-/// # Errors
-/// A sentence, when the program is not in one.
 pub(crate) fn target(program: &Path) -> Result<PathBuf, String> {
     let target = program.ancestors().nth(2).map(Path::to_owned);
     target.ok_or_else(|| format!("{} is not in a target directory", program.display()))
@@ -43,9 +40,6 @@ pub(crate) fn in_file<E: Display>(path: &Path) -> impl Fn(E) -> String + '_ {
 }
 
 /// Creates a directory, or empties the one that is there.
-///
-/// # Errors
-/// A sentence that names it.
 pub(crate) fn empty_directory(path: &Path) -> Result<(), String> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

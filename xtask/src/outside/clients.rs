@@ -7,9 +7,6 @@ use super::Place;
 use crate::workspace::in_file;
 
 /// TypeScript: types by openapi-typescript, requests by openapi-fetch, `tsc --strict`, Node.
-///
-/// # Errors
-/// What the generator, the compiler or the program says.
 pub(super) fn typescript(place: &Place) -> Result<String, String> {
     let mut generate = place.node("openapi-typescript");
     place.run("openapi-typescript", generate.arg(&place.document).args(["--output", "api.d.ts"]))?;
@@ -20,9 +17,6 @@ pub(super) fn typescript(place: &Place) -> Result<String, String> {
 }
 
 /// Python: all of it by openapi-python-client, whose warnings count.
-///
-/// # Errors
-/// What the generator or the program says.
 pub(super) fn python(place: &Place) -> Result<String, String> {
     let mut generate = place.python("openapi-python-client");
     generate.args(["generate", "--meta", "none", "--overwrite", "--fail-on-warning"]);
@@ -34,9 +28,6 @@ pub(super) fn python(place: &Place) -> Result<String, String> {
 }
 
 /// `/docs` in headless Chromium. The screenshots are kept in `target/outside/screenshots`.
-///
-/// # Errors
-/// What was not as it should be.
 pub(super) fn docs(place: &Place) -> Result<String, String> {
     let screenshots = place.directory.join("screenshots");
     fs::create_dir_all(&screenshots).map_err(in_file(&screenshots))?;

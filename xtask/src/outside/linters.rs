@@ -14,9 +14,6 @@ use crate::workspace::in_file;
 type Linter = fn(&Place, &str, &Path) -> Result<(), String>;
 
 /// Lints the document.
-///
-/// # Errors
-/// What is found.
 pub(super) fn run_all(place: &Place) -> Result<String, String> {
     let worse = worse(place)?;
     for (name, linter) in [("redocly", redocly as Linter), ("spectral", spectral)] {

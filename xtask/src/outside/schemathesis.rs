@@ -16,9 +16,6 @@ const CASES: u64 = 3000;
 const PHASES: [&str; 4] = ["examples", "coverage", "fuzzing", "stateful"];
 
 /// Runs it.
-///
-/// # Errors
-/// What it found, or what it left out.
 pub(super) fn run_all(place: &Place) -> Result<String, String> {
     let file = place.directory.join("logs/schemathesis.json");
     place.run_beside_service("schemathesis", |url| {

@@ -20,9 +20,6 @@ pub(super) enum Packages {
 }
 
 /// Installs the Node packages.
-///
-/// # Errors
-/// What npm says.
 pub(super) fn install_node(place: &Place) -> Result<String, String> {
     let directory = bring(place, "node")?;
     let summary =
@@ -41,9 +38,6 @@ pub(super) fn install_node(place: &Place) -> Result<String, String> {
 }
 
 /// Installs the Python packages into a virtual environment.
-///
-/// # Errors
-/// What pip says.
 pub(super) fn install_python(place: &Place) -> Result<String, String> {
     let directory = bring(place, "python")?;
     install(&directory, &["requirements.txt"], "venv/bin/python", || {

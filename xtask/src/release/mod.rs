@@ -143,14 +143,18 @@ fn clean(document: &Document, code: &Document, config: &Config, date: Date) -> R
         (drift::compare(document, code, Help::default()), "`cargo xtask check` shows all"),
     ];
     for (findings, command) in checks {
-        let (findings, _) = config.apply(findings);
-        let errors: Vec<_> =
-            findings.into_iter().filter(|finding| finding.severity >= Severity::Error).collect();
+        let errors = errors(config, findings);
         if !errors.is_empty() {
             return Err(refused(first(&document.path, &errors, command)));
         }
     }
     Ok(())
+}
+
+/// The findings that are errors under a configuration.
+fn errors(config: &Config, findings: Vec<Finding>) -> Vec<Finding> {
+    let (findings, _) = config.apply(findings);
+    findings.into_iter().filter(|finding| finding.severity >= Severity::Error).collect()
 }
 
 /// Compares a document with the release before it, and refuses a version that is too low and a comparison
