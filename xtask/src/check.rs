@@ -1,13 +1,12 @@
-//! `cargo xtask check`: does the document say what the code does?
+//! `cargo xtask check`: compares the document with the code.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use contract::command::exit_status;
+use contract::command::{exit_status, summary};
 use contract::document::Document;
 use contract::drift::{Help, TOLERATED, compare};
-use contract::finding::{Finding, Severity};
+use contract::finding::Finding;
 use contract::report::{self, About, Output};
 use jiff::Zoned;
 
@@ -44,49 +43,39 @@ pub struct Options {
     pub root: Option<PathBuf>,
 }
 
-/// Compares the document with the code, and prints what differs.
-pub fn run(options: &Options) -> ExitCode {
+/// Compares the document with the code, and prints what differs. Returns the exit status.
+///
+/// # Errors
+/// A sentence, when the code has no document or the file cannot be watched.
+pub fn run(options: &Options) -> Result<u8, String> {
     if options.tolerated {
-        print_tolerated();
-        return ExitCode::SUCCESS;
-    }
-    let code = match code(options.code.as_deref()) {
-        Ok(code) => code,
-        Err(problem) => {
-            anstream::eprintln!("error: {problem}");
-            return ExitCode::from(2);
+        println!("| tolerated | because |\n| --- | --- |");
+        for tolerated in TOLERATED {
+            println!("| {} | {} |", tolerated.what, tolerated.why);
         }
+        return Ok(0);
+    }
+    let code = match &options.code {
+        Some(file) => Document::load(file).map_err(|error| format!("{}: {}", error.path, error.problem))?,
+        None => dropshot::document()?,
     };
     let spec = options.spec.clone().unwrap_or_else(own_spec);
     if !options.watch {
-        return ExitCode::from(check(&spec, &code, options));
+        return Ok(check(&spec, &code, options));
     }
-    let again = || {
-        let (clear, time) = (std::io::stdout().is_terminal(), Zoned::now().strftime("%H:%M:%S"));
-        anstream::print!("{}", if clear { "\x1b[2J\x1b[3J\x1b[H" } else { "" });
-        anstream::println!("──── {time}");
+    let clear = if std::io::stdout().is_terminal() { "\x1b[2J\x1b[3J\x1b[H" } else { "" };
+    watch::until_stopped(&spec, || {
+        anstream::println!("{clear}──── {}", Zoned::now().strftime("%H:%M:%S"));
         check(&spec, &code, options);
         anstream::println!(
             "Waiting for {} to be saved; start again after a change of Rust code. Ctrl-C ends it.",
             spec.display()
         );
-    };
-    match watch::until_stopped(&spec, again) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            anstream::eprintln!("error: {problem}");
-            ExitCode::from(2)
-        }
-    }
+    })?;
+    Ok(0)
 }
 
-/// The code's side: that of the service, or the one in a file.
-fn code(file: Option<&Path>) -> Result<Document, String> {
-    let Some(file) = file else { return dropshot::document() };
-    Document::load(file).map_err(|unreadable| format!("{}: {}", unreadable.path, unreadable.problem))
-}
-
-/// Compares once. Returns the exit code.
+/// Compares once. Returns the exit status.
 fn check(spec: &Path, code: &Document, options: &Options) -> u8 {
     let (path, text, mut findings) = match Document::load(spec) {
         Ok(document) => {
@@ -102,33 +91,8 @@ fn check(spec: &Path, code: &Document, options: &Options) -> u8 {
     let sources = if findings.is_empty() { Sources::none(&root) } else { Sources::read(&root) };
     sources.locate_all(&mut findings);
     let about = About { path: &path, text: &text, findings: &findings };
-    let summary = format!("{path}: {}", summary(&findings));
-    report::print(options.output.format, &[about], sources.shown(), &summary);
+    let summary =
+        if findings.is_empty() { "the document and the code agree".to_owned() } else { summary(&findings) };
+    report::print(options.output.format, &[about], sources.shown(), &format!("{path}: {summary}"));
     exit_status(&findings)
-}
-
-/// Prints the table of differences that are not reported, in Markdown.
-fn print_tolerated() {
-    println!("| tolerated | because |\n| --- | --- |");
-    for tolerated in TOLERATED {
-        println!("| {} | {} |", tolerated.what, tolerated.why);
-    }
-}
-
-fn summary(findings: &[Finding]) -> String {
-    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
-    let counted = |count: usize, what: &str| match count {
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
-    };
-    let warnings = match count(Severity::Warning) {
-        0 => String::new(),
-        warnings => format!(", {}", counted(warnings, "warning")),
-    };
-    match (count(Severity::Unreadable), count(Severity::Error)) {
-        (0, 0) => format!("the document and the code agree{warnings}"),
-        (0, errors) => format!("{}{warnings}", counted(errors, "difference")),
-        (_, 0) => format!("could not be read{warnings}"),
-        (_, errors) => format!("could not be read as a whole; {}{warnings}", counted(errors, "difference")),
-    }
 }

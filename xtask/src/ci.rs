@@ -1,10 +1,8 @@
 //! `cargo xtask ci`: everything that must hold before a change is taken.
 
-use std::ffi::OsString;
-use std::process::{Command, ExitCode};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::workspace::workspace;
+use crate::process::{cargo, seconds, status};
 
 /// A step: what it is called, and the arguments of cargo.
 const STEPS: [(&str, &[&str]); 8] = [
@@ -18,39 +16,25 @@ const STEPS: [(&str, &[&str]); 8] = [
     ("tests", &["test", "--quiet", "--workspace"]),
 ];
 
-/// Runs the steps in order and stops at the first that fails.
-pub fn run() -> ExitCode {
+/// Runs the steps in order and stops at the first that fails. Returns the exit status.
+///
+/// # Errors
+/// A sentence, when cargo cannot be run.
+pub fn run() -> Result<u8, String> {
     let begin = Instant::now();
     for (number, (name, arguments)) in STEPS.iter().enumerate() {
         let command = format!("cargo {}", arguments.join(" "));
-        println!("ci {}/{}: {name} ({command})", number + 1, STEPS.len());
+        let label = format!("ci {}/{}: {name}", number + 1, STEPS.len());
+        println!("{label} ({command})");
         let step = Instant::now();
-        let status = Command::new(cargo()).args(*arguments).current_dir(workspace()).status();
+        let status = status(&mut cargo(arguments))?;
         let took = seconds(step.elapsed());
-        match status {
-            Ok(status) if status.success() => {
-                println!("ci {}/{}: {name} took {took}", number + 1, STEPS.len())
-            }
-            Ok(status) => {
-                eprintln!("ci: {name} failed after {took} ({status}); to run it alone: {command}");
-                return ExitCode::FAILURE;
-            }
-            Err(error) => {
-                eprintln!("ci: {name} could not be run: {error}");
-                return ExitCode::FAILURE;
-            }
+        if !status.success() {
+            eprintln!("ci: {name} failed after {took} ({status}); to run it alone: {command}");
+            return Ok(1);
         }
+        println!("{label} took {took}");
     }
     println!("ci: all well after {}", seconds(begin.elapsed()));
-    ExitCode::SUCCESS
-}
-
-/// The cargo that runs us.
-pub(crate) fn cargo() -> OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
-}
-
-/// A duration as people read it.
-pub(crate) fn seconds(duration: Duration) -> String {
-    format!("{:.1} s", duration.as_secs_f64())
+    Ok(0)
 }

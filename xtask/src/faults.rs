@@ -5,40 +5,27 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use crate::ci::{cargo, seconds};
-use crate::workspace::workspace;
+use crate::process::{cargo, seconds, status};
 
 /// Runs the faults and prints the table. `long` makes the long run of it; `release` breaks an optimised
-/// build, whose figures are those of the service as it is run.
-pub fn run(long: bool, release: bool) -> ExitCode {
-    match table(long, release) {
-        Ok((table, fine)) => {
-            println!("\n{table}");
-            if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-        }
-        Err(problem) => {
-            eprintln!("faults: {problem}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn table(long: bool, release: bool) -> Result<(String, bool), String> {
+/// build, whose figures are those of the service as it is run. Returns the exit status.
+///
+/// # Errors
+/// A sentence, when the tests cannot be run or their rows cannot be read.
+pub fn run(long: bool, release: bool) -> Result<u8, String> {
     let rows = tempfile::tempdir().map_err(|error| format!("no directory for the rows: {error}"))?;
     let begin = Instant::now();
-    let mut command = Command::new(cargo());
-    command.args(["test", "--package", "animal-store", "--test", "faults", "--test", "hostile"]);
-    command.args(release.then_some("--release"));
-    command.args(["--", "--test-threads=1"]).current_dir(workspace());
+    let mut command = cargo(&["test", "--package", "animal-store", "--test", "faults", "--test", "hostile"]);
+    command.args(release.then_some("--release")).args(["--", "--test-threads=1"]);
     command.env("STORE_TESTS_FAULTS", rows.path()).env("STORE_TESTS_LONG", if long { "1" } else { "0" });
-    let status = command.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
+    let status = status(&mut command)?;
     let rows = read(rows.path()).map_err(|error| format!("the rows cannot be read: {error}"))?;
-    println!("faults: {} rows after {}", rows.len(), seconds(begin.elapsed()));
-    let heading = "| fault | what a client sees | what is true afterwards |\n| --- | --- | --- |\n";
-    Ok((heading.to_owned() + &rows.concat(), status.success()))
+    println!("faults: {} rows after {}\n", rows.len(), seconds(begin.elapsed()));
+    println!("| fault | what a client sees | what is true afterwards |\n| --- | --- | --- |");
+    println!("{}", rows.concat());
+    Ok(u8::from(!status.success()))
 }
 
 /// The rows, in the order of their names.

@@ -105,30 +105,29 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match Arguments::parse().command {
+    let status = match Arguments::parse().command {
         Command::Check(options) => check::run(&options),
         Command::Lint { spec, options } => {
-            ExitCode::from(lint::run(&spec.unwrap_or_else(own_spec), &options, &workspace()))
+            Ok(lint::run(&spec.unwrap_or_else(own_spec), &options, &workspace()))
         }
         Command::Breaking { base, spec, options } => {
             let spec = spec.unwrap_or_else(own_spec);
-            ExitCode::from(match base.map_or_else(newest_release, Ok) {
-                Ok(base) => breaking::run(&base, &spec, &options, &workspace()),
-                Err(problem) => {
-                    anstream::eprintln!("error: {problem}");
-                    2
-                }
-            })
+            let base = base.map_or_else(newest_release, Ok);
+            base.map(|base| breaking::run(&base, &spec, &options, &workspace()))
         }
         Command::Release(arguments) => release::run(&arguments, utc_today()),
-        Command::Scaffold(arguments) => scaffold::run(&arguments),
+        Command::Scaffold(arguments) => return scaffold::run(&arguments),
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
         Command::Licences => licences::run(),
         Command::Faults { long, release } => faults::run(long, release),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Outside { parts } => outside::run(&parts),
-    }
+    };
+    ExitCode::from(status.unwrap_or_else(|problem| {
+        anstream::eprintln!("error: {problem}");
+        2
+    }))
 }
 
 fn utc_today() -> Date {

@@ -1,14 +1,14 @@
-//! Other people's programs: bounded in time, what they say kept in files, and nothing of them left running,
-//! also when we are told to stop.
+//! Other programs. Those that may hang are bounded in time, print into files, and are ended with this program.
 //!
-//! Each is the leader of a process group, because a browser or a package manager starts programs of its
-//! own, which are to end with it.
+//! Each of these is the leader of a process group, because a browser or a package manager starts programs of
+//! its own, which are to end with it.
 
+use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{self, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{self, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -18,6 +18,12 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use crate::workspace::{in_file, workspace};
+
+/// What a server prints before its URL, once it accepts requests.
+pub(crate) const READY: &str = "ready: ";
+const READY_LIMIT: Duration = Duration::from_secs(120);
+
 /// The groups that run.
 static GROUPS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
@@ -26,9 +32,6 @@ fn groups() -> MutexGuard<'static, Vec<Pid>> {
 }
 
 /// From now on, SIGINT and SIGTERM end what runs, and then us.
-///
-/// # Errors
-/// A sentence, when signals cannot be had.
 pub(crate) fn end_all_on_signals() -> Result<(), String> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("no signals: {error}"))?;
     thread::spawn(move || {
@@ -53,13 +56,9 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts it.
-    ///
-    /// # Errors
-    /// A sentence that names the program.
     pub(crate) fn start(command: &mut Command) -> Result<Self, String> {
         let spawned = command.stdin(Stdio::null()).process_group(0).spawn();
-        let program = command.get_program().to_string_lossy();
-        let mut child = spawned.map_err(|error| format!("{program} cannot be run: {error}"))?;
+        let mut child = spawned.map_err(cannot_be_run(command))?;
         let leader = Pid::from_child(&child);
         groups().push(leader);
         let stdout = child.stdout.take();
@@ -69,17 +68,25 @@ impl Running {
         Ok(Self { leader, stdout, ended, over: false })
     }
 
-    /// The first line that it prints, if it was started with a pipe for it. `None` when none came in time.
-    pub(crate) fn first_line(&mut self, limit: Duration) -> Option<String> {
-        let output = self.stdout.take()?;
+    /// Starts a server, whose standard error goes to the file `log`, and waits for its line `ready: URL`.
+    /// Returns the URL too.
+    pub(crate) fn serve(command: &mut Command, log: &Path) -> Result<(Self, String), String> {
+        let mut running = Self::start(command.stdout(Stdio::piped()).stderr(create(log)?))?;
         let (say, said) = mpsc::channel();
+        let output = running.stdout.take();
         thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                // All of it is read, so that the program never waits for us; the first line is wanted.
+            // All lines are read, so that the server never waits for a reader; only the first is wanted.
+            for line in
+                output.into_iter().flat_map(|output| BufReader::new(output).lines().map_while(Result::ok))
+            {
                 let _ = say.send(line);
             }
         });
-        said.recv_timeout(limit).ok()
+        let line = said.recv_timeout(READY_LIMIT).unwrap_or_default();
+        match line.strip_prefix(READY) {
+            Some(url) => Ok((running, url.to_owned())),
+            None => Err(format!("the server did not start, see {}", log.display())),
+        }
     }
 
     /// Its process's number.
@@ -115,9 +122,6 @@ impl Drop for Running {
 
 /// Runs a program to its end and returns what it printed. `name` names the files in `logs` that it prints
 /// into.
-///
-/// # Errors
-/// What it said, and where that is kept, when it failed or took longer than `limit`.
 pub(crate) fn run(name: &str, command: &mut Command, logs: &Path, limit: Duration) -> Result<String, String> {
     let files = [logs.join(format!("{name}.out")), logs.join(format!("{name}.err"))];
     let [out, err] = &files;
@@ -128,7 +132,7 @@ pub(crate) fn run(name: &str, command: &mut Command, logs: &Path, limit: Duratio
     let read = |file: &Path| fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let why = match status {
         Some(status) if status.success() => {
-            return read(out).map_err(|error| format!("{}: {error}", out.display()));
+            return read(out).map_err(in_file(out));
         }
         Some(status) => status.to_string(),
         None => format!("it did not end within {} s", limit.as_secs()),
@@ -138,9 +142,33 @@ pub(crate) fn run(name: &str, command: &mut Command, logs: &Path, limit: Duratio
 }
 
 /// A new, empty file.
-///
-/// # Errors
-/// A sentence that names it.
-pub(crate) fn create(file: &Path) -> Result<File, String> {
-    File::create(file).map_err(|error| format!("{}: {error}", file.display()))
+fn create(file: &Path) -> Result<File, String> {
+    File::create(file).map_err(in_file(file))
+}
+
+/// The cargo that runs this program, in the root of the repository.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(workspace());
+    command
+}
+
+/// Runs a program with the streams of this one.
+pub(crate) fn status(command: &mut Command) -> Result<ExitStatus, String> {
+    command.status().map_err(cannot_be_run(command))
+}
+
+/// Runs a program and takes what it prints.
+pub(crate) fn output(command: &mut Command) -> Result<Output, String> {
+    command.output().map_err(cannot_be_run(command))
+}
+
+fn cannot_be_run(command: &Command) -> impl Fn(io::Error) -> String {
+    let program = command.get_program().to_string_lossy().into_owned();
+    move |error| format!("{program} cannot be run: {error}")
+}
+
+/// A duration as people read it.
+pub(crate) fn seconds(duration: Duration) -> String {
+    format!("{:.1} s", duration.as_secs_f64())
 }

@@ -1,38 +1,28 @@
-//! `cargo xtask serve`: the service for somebody who wants to try something out.
+//! `cargo xtask serve`: runs the service with a development database and key.
 //!
-//! The service is a process of its own, in a process group of its own: Ctrl-C reaches this one only, which
-//! passes it on once, so that the service sees one request to stop and not two.
+//! The service is in a process group of its own: Ctrl-C reaches this process only, which passes it on once, so
+//! that the service receives one signal instead of two.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::ci::cargo;
-use crate::workspace::workspace;
+use crate::process::{READY, cargo, output};
+use crate::workspace::{in_file, target};
 
-/// What the service prints once it accepts requests.
-pub(crate) const READY: &str = "ready: ";
-
-/// Builds and runs the service until it ends.
-pub fn run(bind: &str, release: bool) -> ExitCode {
-    match serve(bind, release) {
-        Ok(code) => code,
-        Err(problem) => {
-            eprintln!("serve: {problem}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn serve(bind: &str, release: bool) -> Result<ExitCode, String> {
+/// Builds the service and runs it until it ends. Returns its exit status.
+///
+/// # Errors
+/// As [`run_program`], and when the service does not build.
+pub fn run(bind: &str, release: bool) -> Result<u8, String> {
     run_program(&build(release)?, bind, &mut io::stdout())
 }
 
@@ -41,17 +31,19 @@ fn serve(bind: &str, release: bool) -> Result<ExitCode, String> {
 ///
 /// # Errors
 /// A sentence, when there is no store or no key, or the service does not start.
-pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result<ExitCode, String> {
-    let store = DevelopmentStore::beside(program)?;
-    let key = store.key(program)?;
+pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result<u8, String> {
+    let directory = target(program)?.join("dev");
+    fs::create_dir_all(&directory).map_err(in_file(&directory))?;
+    let file = directory.join("animals.db");
+    let database = format!("sqlite:{}", file.display());
+    let key = development_key(program, &file, &database)?;
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("no signals: {error}"))?;
-    let mut child = Command::new(program)
-        .args(["serve", "--bind", bind, "--database", &store.url()])
+    let mut child = command(program, bind, &database)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .process_group(0)
         .spawn()
-        .map_err(|error| format!("{} cannot be run: {error}", program.display()))?;
+        .map_err(in_file(program))?;
     let pid = Pid::from_child(&child);
     std::thread::spawn(move || {
         for signal in signals.forever() {
@@ -65,16 +57,14 @@ pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result
     if !ready && !status.success() {
         return Err("the service did not start, see above; --bind 127.0.0.1:0 takes a free port".to_owned());
     }
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-/// Builds the service and says where it is.
+/// Builds the service. Returns the path of the program.
 pub(crate) fn build(release: bool) -> Result<PathBuf, String> {
-    let mut command = Command::new(cargo());
-    command.args(["build", "--package", "animal-store", "--bin", "animal-store"]);
+    let mut command = cargo(&["build", "--package", "animal-store", "--bin", "animal-store"]);
     command.arg("--message-format=json-render-diagnostics").args(release.then_some("--release"));
-    command.current_dir(workspace()).stderr(Stdio::inherit());
-    let output = command.output().map_err(|error| format!("cargo cannot be run: {error}"))?;
+    let output = output(command.stderr(Stdio::inherit()))?;
     if !output.status.success() {
         return Err("the service does not build, see above".to_owned());
     }
@@ -85,56 +75,39 @@ pub(crate) fn build(release: bool) -> Result<PathBuf, String> {
     program.ok_or("cargo does not say where it built the service".to_owned())
 }
 
-/// The database and the key of a developer.
-struct DevelopmentStore {
-    directory: PathBuf,
+/// The command that serves a database.
+pub(crate) fn command(program: &Path, bind: &str, database: &str) -> Command {
+    let mut command = Command::new(program);
+    command.args(["serve", "--bind", bind, "--database", database]);
+    command
 }
 
-impl DevelopmentStore {
-    /// In `dev` of the target directory that the program was built into.
-    fn beside(program: &Path) -> Result<Self, String> {
-        let target = program.parent().and_then(Path::parent);
-        let directory =
-            target.map(|target| target.join("dev")).ok_or("the service has no target directory")?;
-        fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-        Ok(Self { directory })
+/// Creates an API key in a database, and the database if there is none.
+pub(crate) fn create_key(program: &Path, name: &str, database: &str) -> Result<String, String> {
+    let mut create = Command::new(program);
+    create.args(["key", "create", name, "--database", database]).stderr(Stdio::inherit());
+    let output = output(&mut create)?;
+    let key = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if !output.status.success() || key.is_empty() {
+        return Err(format!("no {name} key could be made, see above"));
     }
+    Ok(key)
+}
 
-    fn database(&self) -> PathBuf {
-        self.directory.join("animals.db")
-    }
-
-    fn url(&self) -> String {
-        format!("sqlite:{}", self.database().display())
-    }
-
-    /// The key of the last time, if its database is still there; else a new one.
-    fn key(&self, program: &Path) -> Result<String, String> {
-        let file = self.directory.join("key");
-        let wrong = |error: io::Error| format!("{}: {error}", file.display());
-        if self.database().exists() {
-            match fs::read_to_string(&file) {
-                Ok(key) if !key.trim().is_empty() => return Ok(key.trim().to_owned()),
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(wrong(error)),
-            }
+/// The key in the file `key` beside the development database, if both are there; else a new one.
+fn development_key(program: &Path, file: &Path, database: &str) -> Result<String, String> {
+    let kept = file.with_file_name("key");
+    if file.exists() {
+        match fs::read_to_string(&kept) {
+            Ok(key) if !key.trim().is_empty() => return Ok(key.trim().to_owned()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(in_file(&kept)(error)),
+            _ => {}
         }
-        let output = Command::new(program)
-            .args(["key", "create", "development", "--database", &self.url()])
-            .stderr(Stdio::inherit())
-            .output()
-            .map_err(|error| format!("{} cannot be run: {error}", program.display()))?;
-        let key = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        if !output.status.success() || key.is_empty() {
-            return Err("no development key could be made, see above".to_owned());
-        }
-        let mut open = OpenOptions::new();
-        let mut secret =
-            open.write(true).create(true).truncate(true).mode(0o600).open(&file).map_err(wrong)?;
-        writeln!(secret, "{key}").map_err(wrong)?;
-        Ok(key)
     }
+    let key = create_key(program, "development", database)?;
+    let secret = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&kept);
+    secret.and_then(|mut secret| writeln!(secret, "{key}")).map_err(in_file(&kept))?;
+    Ok(key)
 }
 
 /// Passes on what the service prints, and once it is ready says how to talk to it. Returns whether it was.

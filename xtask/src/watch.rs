@@ -1,14 +1,14 @@
 //! Runs something again whenever a file is saved.
 //!
-//! What is watched is the directory: editors write a new file and rename it over the old one, and a watch of
-//! the old one would never hear of it.
+//! The directory is watched: editors write a new file and rename it over the old one, which a watch of the old
+//! one does not report.
 
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use notify::event::{AccessKind, AccessMode};
-use notify::{Event, EventKind, RecursiveMode, Watcher};
+use notify::{Event, RecursiveMode, Watcher};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -30,19 +30,15 @@ pub fn until_stopped(path: &Path, mut again: impl FnMut()) -> Result<(), String>
     let stop = sender.clone();
     std::thread::spawn(move || {
         if signals.forever().next().is_some() {
-            // Nobody listens any more if we are about to end anyway.
+            // The receiver is gone if this process is about to end.
             let _ = stop.send(Heard::Stop);
         }
     });
-    // Lives as long as it is to watch.
+    // Dropping it would end the watch.
     let _watcher = watcher(path, sender)?;
     let mut seen = std::fs::read(path).ok();
     again();
-    loop {
-        match heard.recv() {
-            Ok(Heard::Change) => {}
-            Ok(Heard::Stop) | Err(_) => return Ok(()),
-        }
+    while let Ok(Heard::Change) = heard.recv() {
         loop {
             match heard.recv_timeout(QUIET) {
                 Ok(Heard::Change) => {}
@@ -56,50 +52,32 @@ pub fn until_stopped(path: &Path, mut again: impl FnMut()) -> Result<(), String>
             again();
         }
     }
+    Ok(())
 }
 
+/// Watches the directory of the file, and that of the file that it is a link to.
 fn watcher(path: &Path, sender: Sender<Heard>) -> Result<impl Watcher, String> {
-    let files = files(path);
+    let here = std::env::current_dir().unwrap_or_default().join(path);
+    let target = path.canonicalize().ok().filter(|target| *target != here);
+    let files: Vec<PathBuf> = iter::once(here).chain(target).collect();
     let names: Vec<_> = files.iter().filter_map(|file| file.file_name().map(ToOwned::to_owned)).collect();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-        // What went wrong may have hidden a change.
+        // An error may have hidden a change. Reading is an event too, and that of this process must not count.
         let change = event.map_or(true, |event| {
-            let named =
-                |path: &PathBuf| path.file_name().is_some_and(|name| names.iter().any(|it| it == name));
-            is_change(event.kind) && event.paths.iter().any(named)
+            let mut changed = event.paths.iter().filter_map(|path| path.file_name());
+            !event.kind.is_access() && changed.any(|name| names.iter().any(|known| known == name))
         });
         if change {
-            // Nobody listens any more if we are about to end.
+            // The receiver is gone if this process is about to end.
             let _ = sender.send(Heard::Change);
         }
     })
     .map_err(|error| format!("files cannot be watched: {error}"))?;
-    let mut directories: Vec<PathBuf> = files.iter().map(|file| directory(file)).collect();
+    let mut directories: Vec<&Path> = files.iter().filter_map(|file| file.parent()).collect();
     directories.dedup();
     for directory in directories {
-        let watched = watcher.watch(&directory, RecursiveMode::NonRecursive);
+        let watched = watcher.watch(directory, RecursiveMode::NonRecursive);
         watched.map_err(|error| format!("{} cannot be watched: {error}", directory.display()))?;
     }
     Ok(watcher)
-}
-
-/// The file, and what it is a link to.
-fn files(path: &Path) -> Vec<PathBuf> {
-    let target = path.canonicalize().ok();
-    let here = std::env::current_dir().unwrap_or_default().join(path);
-    let target = target.filter(|target| *target != here);
-    std::iter::once(here).chain(target).collect()
-}
-
-fn directory(file: &Path) -> PathBuf {
-    file.parent().unwrap_or(file).to_owned()
-}
-
-/// Reading a file is an event too, and our own reading must not be one.
-fn is_change(kind: EventKind) -> bool {
-    match kind {
-        EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
-        EventKind::Access(_) => false,
-        _ => true,
-    }
 }

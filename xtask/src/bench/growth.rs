@@ -1,19 +1,18 @@
-//! What becomes of the time of a request when the store grows.
+//! How the time of a request grows with the store.
 
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use ureq::Agent;
 
-use super::command::Plan;
+use super::Plan;
 use super::load::{Load, Request};
-use super::picture::{self, Line};
-use super::postgres::Postgres;
-use super::seed;
+use super::seed::Postgres;
 use super::server::{Programs, Server};
 use super::table::{grouped, median, table};
+use crate::workspace::in_file;
 
 const SIZES: [u64; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 const REQUESTS: [&str; 4] = ["get by id", "first page", "deep page", "rare filter"];
@@ -21,44 +20,39 @@ const REQUESTS: [&str; 4] = ["get by id", "first page", "deep page", "rare filte
 /// A store of one size, served.
 struct Stage {
     size: u64,
-    /// What the operating system is to have in memory; it may have put away what was not read for a while.
-    file: Option<PathBuf>,
     server: Server,
     requests: [Request; 4],
-    /// By request, the answers per second of each round.
+    /// By request, the requests per second of each round.
     rates: [Vec<f64>; 4],
 }
 
-/// Each round sends every request to the stores of all sizes, in turn: the machine's own ups and downs are longer.
+/// Measures on each database.
 pub(super) fn run(plan: &Plan) -> Result<(), String> {
     let load = Load::new(plan)?;
     let programs = Programs::build()?;
-    let mut lines = Vec::new();
-    lines.extend(grow("SQLite", plan, &load, |size| on_sqlite(&programs, size, plan))?);
+    grow("SQLite", plan, &load, |size| programs.on_sqlite(size, plan))?;
     if let Some(postgres) = Postgres::start()? {
-        lines.extend(grow("PostgreSQL", plan, &load, |size| on_postgres(&programs, &postgres, size, plan))?);
+        grow("PostgreSQL", plan, &load, |size| programs.on_postgres(&postgres, size, plan))?;
     }
-    picture::draw(&plan.picture, &lines)?;
-    println!("bench: drew {}", plan.picture.display());
     Ok(())
 }
 
+/// Each round sends every request to the stores of all sizes, in turn: the machine's load varies more slowly.
 fn grow(
-    database: &'static str,
+    database: &str,
     plan: &Plan,
     load: &Load,
-    serve: impl Fn(u64) -> Result<(Option<PathBuf>, Server), String>,
-) -> Result<Vec<Line>, String> {
+    serve: impl Fn(u64) -> Result<Server, String>,
+) -> Result<(), String> {
     let mut stages = Vec::new();
     for size in SIZES.into_iter().filter(|size| *size <= plan.most) {
         println!("bench: {database}, makes a store of {} animals", grouped(size as f64));
-        let (file, server) = serve(size)?;
-        stages.push(Stage::new(size, file, server)?);
+        stages.push(Stage::new(size, serve(size)?)?);
     }
     for round in 1..=plan.rounds {
         for request in 0..REQUESTS.len() {
             for stage in &mut stages {
-                stage.file.as_deref().map_or(Ok(0), read_through)?;
+                stage.server.file.as_deref().map_or(Ok(0), read_through)?;
                 let measured = load.measure(&stage.server, &stage.requests[request])?;
                 stage.rates[request].push(measured.rate);
             }
@@ -66,53 +60,19 @@ fn grow(
         println!("bench: round {round} of {}", plan.rounds);
     }
     println!("\n{}", shown(database, &stages));
-    let line = |(number, request): (usize, &&'static str)| Line {
-        database,
-        request,
-        points: stages.iter().map(|stage| (stage.size, stage.slower_than(&stages[0], number))).collect(),
-    };
-    Ok(REQUESTS.iter().enumerate().map(line).collect())
-}
-
-fn on_sqlite(programs: &Programs, size: u64, plan: &Plan) -> Result<(Option<PathBuf>, Server), String> {
-    let file = plan.directory.join(format!("{size}.db"));
-    let database = format!("sqlite:{}", file.display());
-    let key = programs.key(&database)?;
-    seed::sqlite(&file, size)?;
-    let log = plan.directory.join(format!("sqlite-{size}"));
-    Ok((Some(file), programs.service("on SQLite", &database, key, &log)?))
-}
-
-fn on_postgres(
-    programs: &Programs,
-    postgres: &Postgres,
-    size: u64,
-    plan: &Plan,
-) -> Result<(Option<PathBuf>, Server), String> {
-    let database = postgres.database();
-    let key = programs.key(&database)?;
-    postgres.run(&database, &seed::postgres(size))?;
-    let log = plan.directory.join(format!("postgres-{size}"));
-    Ok((None, programs.service("on PostgreSQL", &database, key, &log)?))
+    Ok(())
 }
 
 impl Stage {
-    fn new(size: u64, file: Option<PathBuf>, server: Server) -> Result<Self, String> {
+    fn new(size: u64, server: Server) -> Result<Self, String> {
         let first = "/v1/pets";
-        let deep = middle(&server, first, size)?;
         let requests = [
             Request::Random(size),
             Request::Path(first.to_owned()),
-            Request::Path(deep),
+            Request::Path(middle(&server, first, size)?),
             Request::Path("/v1/pets?status=sold".to_owned()),
         ];
-        Ok(Self { size, file, server, requests, rates: Default::default() })
-    }
-
-    /// How many times the time of a request, the median of the rounds.
-    fn slower_than(&self, smallest: &Self, request: usize) -> f64 {
-        let pairs = smallest.rates[request].iter().zip(&self.rates[request]);
-        median(pairs.map(|(before, now)| before / now))
+        Ok(Self { size, server, requests, rates: Default::default() })
     }
 }
 
@@ -134,25 +94,26 @@ fn middle(server: &Server, path: &str, size: u64) -> Result<String, String> {
     Ok(next.replace("limit=100", "limit=20"))
 }
 
-/// Reads a file from its beginning to its end.
+/// Reads a file, so that the operating system has it in memory.
 fn read_through(path: &Path) -> Result<u64, String> {
-    let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut io::sink()));
-    read.map_err(|error| format!("{}: {error}", path.display()))
+    File::open(path).and_then(|mut file| io::copy(&mut file, &mut io::sink())).map_err(in_file(path))
 }
 
+/// The table. Its last column is the median of the ratios of the rounds.
 fn shown(database: &str, stages: &[Stage]) -> String {
-    let mut rows = vec![
-        [format!("on {database}, requests/s")]
-            .into_iter()
-            .chain(stages.iter().map(|stage| grouped(stage.size as f64)))
-            .chain(["time, last to first".to_owned()])
-            .collect::<Vec<_>>(),
-    ];
-    for (number, request) in REQUESTS.iter().enumerate() {
-        let rates = stages.iter().map(|stage| grouped(median(stage.rates[number].iter().copied())));
-        let last = stages.last().map(|last| last.slower_than(&stages[0], number));
-        let last = last.map(|ratio| format!("{ratio:.2}"));
-        rows.push([(*request).to_owned()].into_iter().chain(rates).chain(last).collect());
-    }
-    table(&rows)
+    let mut head = vec![format!("on {database}, requests/s")];
+    head.extend(stages.iter().map(|stage| grouped(stage.size as f64)));
+    head.push("time, last to first".to_owned());
+    let row = |(number, request): (usize, &&str)| {
+        let rates = |stage: &Stage| stage.rates[number].clone();
+        let mut row = vec![(*request).to_owned()];
+        row.extend(stages.iter().map(|stage| grouped(median(rates(stage)))));
+        if let (Some(first), Some(last)) = (stages.first(), stages.last()) {
+            let ratios = rates(first).into_iter().zip(rates(last)).map(|(first, last)| first / last);
+            row.push(format!("{:.2}", median(ratios)));
+        }
+        row
+    };
+    let rows: Vec<_> = REQUESTS.iter().enumerate().map(row).collect();
+    table(&head.iter().map(String::as_str).collect::<Vec<_>>(), &rows)
 }

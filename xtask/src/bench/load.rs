@@ -1,13 +1,14 @@
 //! The load: `wrk`, with 64 connections on two threads.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use super::command::Plan;
+use super::Plan;
 use super::server::Server;
 use crate::process;
+use crate::workspace::in_file;
 
 const CONNECTIONS: u32 = 64;
 const SCRIPT: &str = include_str!("load.lua");
@@ -52,7 +53,7 @@ impl Load {
             .output()
             .map_err(|error| format!("wrk cannot be run ({error}); Debian has it as the package wrk"))?;
         let script = plan.directory.join("load.lua");
-        fs::write(&script, SCRIPT).map_err(|error| format!("{}: {error}", script.display()))?;
+        fs::write(&script, SCRIPT).map_err(in_file(&script))?;
         Ok(Self { script, logs: plan.directory.clone(), time: plan.time })
     }
 
@@ -60,21 +61,17 @@ impl Load {
     pub(super) fn measure(&self, server: &Server, request: &Request) -> Result<Measured, String> {
         self.run(server, request, WARM_UP)?;
         let before = server.processor_time()?;
-        let (requests, took, p99) = self.run(server, request, self.time)?;
+        let [requests, seconds, p99] = self.run(server, request, self.time)?;
         let used = server.processor_time()? - before;
         Ok(Measured {
-            rate: requests / took.as_secs_f64(),
-            p99: p99.as_secs_f64() * 1e3,
+            rate: requests / seconds,
+            p99: p99 * 1e3,
             processor: used.as_secs_f64() * 1e6 / requests,
         })
     }
 
-    fn run(
-        &self,
-        server: &Server,
-        request: &Request,
-        time: Duration,
-    ) -> Result<(f64, Duration, Duration), String> {
+    /// Returns the number of requests, the time that they took, and the 99th percentile of their times.
+    fn run(&self, server: &Server, request: &Request, time: Duration) -> Result<[f64; 3], String> {
         let mut command = Command::new("wrk");
         command.args(["--threads", "2", "--connections", &CONNECTIONS.to_string()]);
         command.args(["--duration", &format!("{}s", time.as_secs()), "--timeout", "10s"]);
@@ -94,17 +91,13 @@ impl Load {
         let figures: Vec<u64> = figures.split(' ').map_while(|figure| figure.parse().ok()).collect();
         match figures[..] {
             [requests, took, 0, 0, p99] if requests > 0 => {
-                Ok((requests as f64, Duration::from_micros(took), Duration::from_micros(p99)))
+                Ok([requests as f64, took as f64 / 1e6, p99 as f64 / 1e6])
             }
             [_, _, failed, refused, _] => Err(format!(
                 "{}: {failed} connections failed and {refused} requests were refused at {request:?}",
                 server.name
             )),
-            _ => Err(format!("wrk says nothing that is understood: {}", self.log().display())),
+            _ => Err(format!("the output of wrk is not understood, see {}/wrk.out", self.logs.display())),
         }
-    }
-
-    fn log(&self) -> PathBuf {
-        Path::new(&self.logs).join("wrk.out")
     }
 }

@@ -1,46 +1,81 @@
-//! Stores with many animals, made by the databases themselves: over HTTP, ten million would take minutes.
+//! Stores with many animals, filled by the databases themselves: over HTTP, ten million would take minutes.
 //!
-//! Animals are as long as one another, and as many are sold however many there are, so that a request asks
-//! for as much of a large store as of a small one.
+//! All animals have the same length, and the number of sold ones does not grow with the store, so that a
+//! request reads as much of a large store as of a small one.
 
 use std::path::Path;
 
 use rusqlite::Connection;
+use tokio::runtime::{Builder, Runtime};
+
+use self::cluster::Cluster;
+
+#[path = "../../../tests/postgres_cluster/mod.rs"]
+mod cluster;
 
 /// How many animals are sold. The others are available, pending, or of no status, a third each.
 const SOLD: u64 = 40;
 
-/// Adds animals with the identifiers from 1 to `count` to a store that has none.
+/// Adds animals with the identifiers from 1 to `count` to an empty SQLite store.
 pub(super) fn sqlite(path: &Path, count: u64) -> Result<(), String> {
     let fill = || {
         let connection = Connection::open(path)?;
-        let statement = format!(
-            "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < {count})
-             INSERT INTO animal (id, name, category_id, status)
-             SELECT n, printf('Animal %08d', n), n % 50, {} FROM number",
-            status(count)
-        );
-        connection.execute(&statement, [])?;
+        let insert = insert("printf('Animal %08d', n)", "number", count);
+        let numbers = format!("SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < {count}");
+        connection.execute(&format!("WITH RECURSIVE number(n) AS ({numbers}) {insert}"), [])?;
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     };
     fill().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
 }
 
-/// The same for PostgreSQL, as statements.
-pub(super) fn postgres(count: u64) -> Vec<String> {
-    let insert = format!(
-        "INSERT INTO animal (id, name, category_id, status)
-         SELECT n, 'Animal ' || lpad(n::text, 8, '0'), n % 50, {} FROM generate_series(1, {count}) AS n",
-        status(count)
-    );
-    let after = format!("SELECT setval('animal_id', {count})");
-    vec![insert, after, "VACUUM ANALYZE animal".to_owned(), "CHECKPOINT".to_owned()]
-}
-
-fn status(count: u64) -> String {
+/// The statement that adds animals. `name` is the SQL of a name, `numbers` that of the rows with numbers `n`.
+fn insert(name: &str, numbers: &str, count: u64) -> String {
     let every = (count / SOLD).max(1);
     format!(
-        "CASE WHEN n % {every} = {every} / 2 THEN 'sold'
-              ELSE CASE n % 3 WHEN 0 THEN 'available' WHEN 1 THEN 'pending' END END"
+        "INSERT INTO animal (id, name, category_id, status)
+         SELECT n, {name}, n % 50, CASE WHEN n % {every} = {every} / 2 THEN 'sold'
+             ELSE CASE n % 3 WHEN 0 THEN 'available' WHEN 1 THEN 'pending' END END
+         FROM {numbers}"
     )
+}
+
+/// A PostgreSQL server, stopped when dropped. Unlike that of the tests, its commits reach the disk.
+pub(super) struct Postgres {
+    cluster: Cluster,
+    runtime: Runtime,
+}
+
+impl Postgres {
+    /// `None`, after a line that says so, when the server's programs are not installed.
+    pub(super) fn start() -> Result<Option<Self>, String> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
+        let cluster = Cluster::with("-c shared_buffers=1GB -c max_wal_size=4GB");
+        Ok(cluster.map(|cluster| Self { cluster, runtime }))
+    }
+
+    /// Creates an empty database. Returns its URL.
+    pub(super) fn database(&self) -> String {
+        let name = self.runtime.block_on(self.cluster.database(""));
+        self.cluster.url(&name)
+    }
+
+    /// Adds animals as [`sqlite`] does.
+    pub(super) fn fill(&self, url: &str, count: u64) -> Result<(), String> {
+        let name = url.rsplit('/').next().unwrap_or_default();
+        let numbers = format!("generate_series(1, {count}) AS n");
+        let statements = [
+            insert("'Animal ' || lpad(n::text, 8, '0')", &numbers, count),
+            format!("SELECT setval('animal_id', {count})"),
+            "VACUUM ANALYZE animal".to_owned(),
+            "CHECKPOINT".to_owned(),
+        ];
+        self.runtime.block_on(async {
+            let client = self.cluster.client(name).await;
+            for statement in statements {
+                client.batch_execute(&statement).await.map_err(|error| format!("{statement}: {error}"))?;
+            }
+            Ok(())
+        })
+    }
 }

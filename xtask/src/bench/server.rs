@@ -1,71 +1,58 @@
 //! The servers that are measured, each a process of its own, built with optimisations.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
-use crate::ci::cargo;
-use crate::process::{self, Running};
-use crate::serve::{self, READY};
-use crate::workspace::workspace;
+use super::Plan;
+use super::seed::{self, Postgres};
+use crate::process::{Running, cargo, status};
+use crate::serve;
+use crate::workspace::in_file;
 
-const LIMIT: Duration = Duration::from_secs(120);
-
-/// Where the programs are.
-pub(super) struct Programs {
-    store: PathBuf,
-    bare_hyper: PathBuf,
-    bare_dropshot: PathBuf,
-}
+/// The path of the service, with the bare servers beside it.
+pub(super) struct Programs(PathBuf);
 
 impl Programs {
-    /// Builds them.
     pub(super) fn build() -> Result<Self, String> {
         println!("bench: builds the service and the bare servers, with optimisations");
         let store = serve::build(true)?;
-        let mut command = Command::new(cargo());
-        command.args(["build", "--quiet", "--release", "--package", "bare"]);
-        let status = command.current_dir(workspace()).status();
-        if !status.map_err(|error| format!("cargo cannot be run: {error}"))?.success() {
+        if !status(&mut cargo(&["build", "--quiet", "--release", "--package", "bare"]))?.success() {
             return Err("the bare servers do not build, see above".to_owned());
         }
-        let example = |name: &str| store.with_file_name(name);
-        Ok(Self { bare_hyper: example("bare-hyper"), bare_dropshot: example("bare-dropshot"), store })
+        Ok(Self(store))
     }
 
-    /// A server that does nothing, without dropshot and with it.
-    pub(super) fn bare(&self, directory: &Path) -> Result<[Server; 2], String> {
-        let start = |name: &'static str, program| {
-            Server::start(name, Command::new(program), None, &directory.join(name.replace(' ', "-")))
-        };
-        Ok([start("bare hyper", &self.bare_hyper)?, start("bare dropshot", &self.bare_dropshot)?])
+    /// Starts a server that does nothing: `bare-hyper` or `bare-dropshot`.
+    pub(super) fn bare(&self, program: &'static str, plan: &Plan) -> Result<Server, String> {
+        Server::start(program, Command::new(self.0.with_file_name(program)), plan.directory.join(program))
     }
 
-    /// Makes an empty store and a key for it.
-    pub(super) fn key(&self, database: &str) -> Result<String, String> {
-        let output = Command::new(&self.store)
-            .args(["key", "create", "bench", "--database", database])
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| format!("{}: {error}", self.store.display()))?;
-        if !output.status.success() {
-            return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
-        }
-        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    /// Starts the service without any configuration, on SQLite.
+    pub(super) fn on_sqlite(&self, animals: u64, plan: &Plan) -> Result<Server, String> {
+        let file = plan.directory.join(format!("{animals}.db"));
+        let database = format!("sqlite:{}", file.display());
+        let key = serve::create_key(&self.0, "bench", &database)?;
+        seed::sqlite(&file, animals)?;
+        let command = serve::command(&self.0, "127.0.0.1:0", &database);
+        let server = Server::start("on SQLite", command, file.with_extension("log"))?;
+        Ok(Server { key: Some(key), file: Some(file), ..server })
     }
 
-    /// The service, as it runs without any configuration.
-    pub(super) fn service(
+    /// Starts the service without any configuration, on PostgreSQL.
+    pub(super) fn on_postgres(
         &self,
-        name: &'static str,
-        database: &str,
-        key: String,
-        log: &Path,
+        postgres: &Postgres,
+        animals: u64,
+        plan: &Plan,
     ) -> Result<Server, String> {
-        let mut command = Command::new(&self.store);
-        command.args(["serve", "--bind", "127.0.0.1:0", "--database", database]);
-        Server::start(name, command, Some(key), log)
+        let database = postgres.database();
+        let key = serve::create_key(&self.0, "bench", &database)?;
+        postgres.fill(&database, animals)?;
+        let command = serve::command(&self.0, "127.0.0.1:0", &database);
+        let log = plan.directory.join(format!("postgres-{animals}.log"));
+        Ok(Server { key: Some(key), ..Server::start("on PostgreSQL", command, log)? })
     }
 }
 
@@ -75,29 +62,21 @@ pub(super) struct Server {
     /// Scheme, host and port.
     pub(super) address: String,
     pub(super) key: Option<String>,
+    /// The SQLite database.
+    pub(super) file: Option<PathBuf>,
     running: Running,
 }
 
 impl Server {
-    fn start(
-        name: &'static str,
-        mut command: Command,
-        key: Option<String>,
-        log: &Path,
-    ) -> Result<Self, String> {
-        let log = log.with_extension("log");
-        let mut running = Running::start(command.stdout(Stdio::piped()).stderr(process::create(&log)?))?;
-        let ready = running.first_line(LIMIT);
-        let url = ready.as_deref().and_then(|line| line.strip_prefix(READY));
-        let address = url.map(|url| url.trim_end_matches("/v1").to_owned());
-        let address = address.ok_or_else(|| format!("{name} did not start, see {}", log.display()))?;
-        Ok(Self { name, address, key, running })
+    fn start(name: &'static str, mut command: Command, log: PathBuf) -> Result<Self, String> {
+        let (running, url) = Running::serve(&mut command, &log)?;
+        Ok(Self { name, address: url.trim_end_matches("/v1").to_owned(), key: None, file: None, running })
     }
 
-    /// What its process has taken of the processors so far, in user and kernel.
+    /// The processor time of its process so far, in user and kernel mode.
     pub(super) fn processor_time(&self) -> Result<Duration, String> {
-        let file = format!("/proc/{}/stat", self.running.id());
-        let stat = fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
+        let file = PathBuf::from(format!("/proc/{}/stat", self.running.id()));
+        let stat = fs::read_to_string(&file).map_err(in_file(&file))?;
         // After the name in brackets, the 12th and 13th: proc_pid_stat(5).
         let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace()).into_iter().flatten();
         let ticks: u64 = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();

@@ -1,19 +1,20 @@
 //! Requests per second: a bare hyper server, a bare dropshot endpoint, and the service on either database.
 
-use super::command::Plan;
+use super::Plan;
 use super::load::{Load, Measured, Request};
-use super::postgres::Postgres;
-use super::seed;
+use super::seed::Postgres;
 use super::server::{Programs, Server};
 use super::table::{grouped, median, table};
 
 /// How many animals there are before any is added.
 const ANIMALS: u64 = 1_000_000;
 
-/// A server, and what it is asked.
-struct Contestant {
-    server: Server,
-    requests: Vec<(&'static str, Request)>,
+/// One request at one server.
+struct Row<'s> {
+    server: &'s Server,
+    what: &'static str,
+    request: Request,
+    rounds: Vec<Measured>,
 }
 
 /// Each round loads every server with every request, in turn.
@@ -22,92 +23,47 @@ pub(super) fn run(plan: &Plan) -> Result<(), String> {
     let programs = Programs::build()?;
     let postgres = Postgres::start()?;
     println!("bench: {} animals, {} rounds of {:?} a load", grouped(ANIMALS as f64), plan.rounds, plan.time);
-    let contestants = contestants(&programs, postgres.as_ref(), plan)?;
-    let mut rows: Vec<Row> = contestants.iter().flat_map(Contestant::rows).collect();
+    let bare = [programs.bare("bare-hyper", plan)?, programs.bare("bare-dropshot", plan)?];
+    let mut services = vec![programs.on_sqlite(ANIMALS, plan)?];
+    if let Some(postgres) = &postgres {
+        services.push(programs.on_postgres(postgres, ANIMALS, plan)?);
+    }
+    let mut rows = Vec::new();
+    for server in &bare {
+        rows.push(Row::new(server, "hello", Request::Path("/".to_owned())));
+    }
+    for server in &services {
+        rows.push(Row::new(server, "get by id", Request::Random(ANIMALS)));
+        rows.push(Row::new(server, "list of 20", Request::Path("/v1/pets".to_owned())));
+        rows.push(Row::new(server, "durable add", Request::Add));
+    }
     for round in 1..=plan.rounds {
-        let mut row = rows.iter_mut();
-        for contestant in &contestants {
-            for (_, request) in &contestant.requests {
-                let measured = load.measure(&contestant.server, request)?;
-                row.next().into_iter().for_each(|row| row.rounds.push(measured));
-            }
+        for row in &mut rows {
+            row.rounds.push(load.measure(row.server, &row.request)?);
         }
         println!("bench: round {round} of {}", plan.rounds);
     }
-    println!("\n{}", shown(&rows));
+    let head = ["server, request", "requests/s", "p99 ms", "server CPU µs/request", "of bare hyper"];
+    let cells: Vec<_> = rows.iter().map(|row| row.cells(&rows[0])).collect();
+    println!("\n{}", table(&head, &cells));
     Ok(())
 }
 
-fn contestants(
-    programs: &Programs,
-    postgres: Option<&Postgres>,
-    plan: &Plan,
-) -> Result<Vec<Contestant>, String> {
-    let [hyper, dropshot] = programs.bare(&plan.directory)?;
-    let hello = || vec![("hello", Request::Path("/".to_owned()))];
-    let mut contestants = vec![
-        Contestant { server: hyper, requests: hello() },
-        Contestant { server: dropshot, requests: hello() },
-    ];
-    let all = || {
+impl<'s> Row<'s> {
+    fn new(server: &'s Server, what: &'static str, request: Request) -> Self {
+        Self { server, what, request, rounds: Vec::new() }
+    }
+
+    /// The medians. The share of the bare server's rate is that of the ratios of the rounds.
+    fn cells(&self, bare: &Row<'_>) -> Vec<String> {
+        let of = |figure: fn(&Measured) -> f64| median(self.rounds.iter().map(figure));
+        let shares = self.rounds.iter().zip(&bare.rounds).map(|(mine, bare)| mine.rate / bare.rate);
         vec![
-            ("get by id", Request::Random(ANIMALS)),
-            ("list of 20", Request::Path("/v1/pets".to_owned())),
-            ("durable add", Request::Add),
+            format!("{}, {}", self.server.name, self.what),
+            grouped(of(|round| round.rate)),
+            format!("{:.1}", of(|round| round.p99)),
+            format!("{:.1}", of(|round| round.processor)),
+            format!("{:.2}", median(shares)),
         ]
-    };
-    let file = plan.directory.join("service.db");
-    let database = format!("sqlite:{}", file.display());
-    let key = programs.key(&database)?;
-    seed::sqlite(&file, ANIMALS)?;
-    let server = programs.service("on SQLite", &database, key, &plan.directory.join("on-sqlite"))?;
-    contestants.push(Contestant { server, requests: all() });
-    if let Some(postgres) = postgres {
-        let database = postgres.database();
-        let key = programs.key(&database)?;
-        postgres.run(&database, &seed::postgres(ANIMALS))?;
-        let server =
-            programs.service("on PostgreSQL", &database, key, &plan.directory.join("on-postgres"))?;
-        contestants.push(Contestant { server, requests: all() });
     }
-    Ok(contestants)
-}
-
-impl Contestant {
-    fn rows(&self) -> impl Iterator<Item = Row> {
-        let row =
-            |(what, _): &(&'static str, Request)| Row { server: self.server.name, what, rounds: Vec::new() };
-        self.requests.iter().map(row)
-    }
-}
-
-/// One request at one server.
-struct Row {
-    server: &'static str,
-    what: &'static str,
-    rounds: Vec<Measured>,
-}
-
-impl Row {
-    fn median(&self, of: impl Fn(&Measured) -> f64) -> f64 {
-        median(self.rounds.iter().map(of))
-    }
-}
-
-/// Ratios are made round by round, and the median is taken of them.
-fn shown(rows: &[Row]) -> String {
-    let head = ["server, request", "requests/s", "p99 ms", "server CPU µs/request", "of bare hyper"];
-    let mut cells = vec![head.map(str::to_owned).to_vec()];
-    let bare = &rows[0].rounds;
-    for row in rows {
-        let share = median(row.rounds.iter().zip(bare).map(|(mine, bare)| mine.rate / bare.rate));
-        cells.push(vec![
-            format!("{}, {}", row.server, row.what),
-            grouped(row.median(|round| round.rate)),
-            format!("{:.1}", row.median(|round| round.p99)),
-            format!("{:.1}", row.median(|round| round.processor)),
-            format!("{share:.2}"),
-        ]);
-    }
-    table(&cells)
 }

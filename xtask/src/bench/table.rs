@@ -1,10 +1,9 @@
 //! Figures: medians, and tables in Markdown.
 
-use std::fmt::Write as _;
-use std::time::Duration;
+use std::time::Instant;
 
 /// The middle of the values, or the mean of the two in the middle; 0 of none.
-pub(super) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
     match values.len() {
@@ -14,8 +13,8 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     }
 }
 
-/// With thousands apart: `12,345`.
-pub(super) fn grouped(value: f64) -> String {
+/// Rounds to a whole number and separates thousands: `12,345`.
+pub fn grouped(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut text = String::new();
     for (position, digit) in digits.chars().enumerate() {
@@ -27,37 +26,16 @@ pub(super) fn grouped(value: f64) -> String {
     text
 }
 
-/// In milliseconds.
-pub(super) fn milliseconds(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1e3
+/// What the work returns, and the seconds that it took.
+pub(super) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let done = work();
+    (done, start.elapsed().as_secs_f64())
 }
 
-/// A table in Markdown; the first row is its head, and numbers stand to the right.
-pub(super) fn table(rows: &[Vec<String>]) -> String {
-    let mut text = String::new();
-    for (number, row) in rows.iter().enumerate() {
-        let _ = writeln!(text, "| {} |", row.join(" | "));
-        if number == 0 {
-            let rest = "| ---: ".repeat(row.len().saturating_sub(1));
-            let _ = writeln!(text, "| --- {rest}|");
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_median_is_in_the_middle() {
-        assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median([4.0, 1.0, 2.0, 3.0]), 2.5);
-        assert_eq!(median([]), 0.0);
-    }
-
-    #[test]
-    fn thousands_stand_apart() {
-        assert_eq!([0.0, 999.4, 1000.0, 1_234_567.0].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-    }
+/// A table in Markdown; all columns but the first are aligned to the right.
+pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let rule = "| ---: ".repeat(head.len().saturating_sub(1));
+    let rows = rows.iter().map(|row| format!("| {} |\n", row.join(" | ")));
+    format!("| {} |\n| --- {rule}|\n{}", head.join(" | "), rows.collect::<String>())
 }

@@ -55,11 +55,9 @@ pub fn completed(mut document: Value) -> Result<Value, String> {
 
 fn complete(operation: &mut Value, shared: &Value) -> Result<(), String> {
     let codes = take_codes(operation)?;
-    let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
-    for parameter in parameters.into_iter().flatten() {
-        let schema = parameter.get_mut("schema").and_then(Value::as_object_mut);
-        if let Some((default, schema)) = schema.and_then(|schema| Some((schema.remove("x-default")?, schema)))
-        {
+    let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten();
+    for schema in parameters.filter_map(|parameter| parameter.get_mut("schema")?.as_object_mut()) {
+        if let Some(default) = schema.remove("x-default") {
             schema.insert("default".to_owned(), default);
         }
     }

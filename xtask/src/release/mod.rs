@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use contract::breaking::{Outcome, changelog};
 use contract::config::Config;
@@ -48,32 +47,30 @@ pub struct Arguments {
     pub root: Option<PathBuf>,
 }
 
-/// Runs the command: 0 done or all in order, 1 refused or not in order, 2 something could not be read.
-pub fn run(arguments: &Arguments, today: Date) -> ExitCode {
+/// Runs the command. Returns the exit status: 0 done or all in order, 1 refused or not in order, 2 something
+/// could not be read.
+///
+/// # Errors
+/// A sentence, when the code has no document.
+pub fn run(arguments: &Arguments, today: Date) -> Result<u8, String> {
     let root = arguments.root.clone().unwrap_or_else(workspace);
-    let code = match dropshot::document() {
-        Ok(code) => code,
-        Err(problem) => {
-            eprintln!("error: the code describes no interface: {problem}");
-            return ExitCode::from(2);
-        }
-    };
+    let code = dropshot::document()?;
     if arguments.verify {
-        return verify::run(&root, &code, today);
+        return Ok(verify::run(&root, &code, today));
     }
-    match release(&root, &code, arguments.date.unwrap_or(today)) {
+    Ok(match release(&root, &code, arguments.date.unwrap_or(today)) {
         Ok(version) => {
             println!("released {version}: {RELEASED}/{version}.yaml, {version}.json, {SUMS} and {CHANGELOG}");
             println!("next: read the entry in {CHANGELOG}, then commit these files:");
             println!("  git add openapi && git commit -m 'Release {version} of the interface'");
             println!("  cargo xtask release --verify");
-            ExitCode::SUCCESS
+            0
         }
         Err(Refused { message, code }) => {
             eprintln!("error: {message}");
-            ExitCode::from(code)
+            code
         }
-    }
+    })
 }
 
 /// Why nothing was released.
@@ -146,14 +143,18 @@ fn clean(document: &Document, code: &Document, config: &Config, date: Date) -> R
         (drift::compare(document, code, Help::default()), "`cargo xtask check` shows all"),
     ];
     for (findings, command) in checks {
-        let (findings, _) = config.apply(findings);
-        let errors: Vec<_> =
-            findings.into_iter().filter(|finding| finding.severity >= Severity::Error).collect();
+        let errors = errors(config, findings);
         if !errors.is_empty() {
             return Err(refused(first(&document.path, &errors, command)));
         }
     }
     Ok(())
+}
+
+/// The findings that are errors under a configuration.
+fn errors(config: &Config, findings: Vec<Finding>) -> Vec<Finding> {
+    let (findings, _) = config.apply(findings);
+    findings.into_iter().filter(|finding| finding.severity >= Severity::Error).collect()
 }
 
 /// Compares a document with the release before it, and refuses a version that is too low and a comparison

@@ -3,26 +3,27 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use contract::config::Config;
 use contract::document::{self, Document};
-use contract::finding::Severity;
 use contract::lint::lint;
 use contract::rule::Profile;
 use jiff::civil::Date;
 use semver::Version;
 use sha2::{Digest, Sha256};
 
-use super::{CHANGELOG, RELEASED, SPEC, SUMS, clean, config, document_version, first, load, released, step};
+use super::{
+    CHANGELOG, RELEASED, SPEC, SUMS, clean, config, document_version, errors, first, load, released, step,
+};
 
 /// SHA-256, in lower-case hexadecimal digits.
 pub fn sum(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Runs the command: 0 in order, 1 not in order.
-pub(super) fn run(root: &Path, code: &Document, today: Date) -> ExitCode {
+/// Runs the command. Returns the exit status: 0 in order, 1 not in order.
+pub(super) fn run(root: &Path, code: &Document, today: Date) -> u8 {
     let problems = problems(root, code, today);
     for problem in &problems {
         eprintln!("error: {problem}");
@@ -30,7 +31,7 @@ pub(super) fn run(root: &Path, code: &Document, today: Date) -> ExitCode {
     if problems.is_empty() {
         println!("{RELEASED}: every release is unchanged and valid, and its version fits what it changed");
     }
-    ExitCode::from(u8::from(!problems.is_empty()))
+    u8::from(!problems.is_empty())
 }
 
 /// What is not in order, a line each.
@@ -89,9 +90,7 @@ fn documents(root: &Path, code: &Document, config: &Config, today: Date) -> Vec<
         };
         // What a released document must be, whatever the rules have become since.
         let validity = Config::default().with_profile(Some(Profile::Spec));
-        let (findings, _) = validity.apply(lint(&document, today));
-        let errors: Vec<_> =
-            findings.into_iter().filter(|finding| finding.severity >= Severity::Error).collect();
+        let errors = errors(&validity, lint(&document, today));
         if !errors.is_empty() {
             problems.push(first(&document.path, &errors, "it should not have been released"));
         }
@@ -133,20 +132,15 @@ fn history(root: &Path) -> Vec<String> {
     if !root.join(RELEASED).is_dir() {
         return Vec::new();
     }
-    match git(root, &["rev-parse", "--is-shallow-repository"]).as_deref().map(str::trim) {
-        Ok("false") => {}
-        Ok(_) => {
-            return vec![format!(
-                "the history is shallow, so nobody can tell whether {RELEASED} ever changed; \
-                 run `git fetch --unshallow`"
-            )];
-        }
+    let unknown = match git(root, &["rev-parse", "--is-shallow-repository"]) {
+        Ok(shallow) if shallow.trim() == "false" => None,
+        Ok(_) => Some("the history is shallow; run `git fetch --unshallow`".to_owned()),
         Err(problem) => {
-            return vec![format!(
-                "the history cannot be read, so nobody can tell whether {RELEASED} ever changed: {problem}; \
-                 run this in a full clone, with git installed"
-            )];
+            Some(format!("the history cannot be read: {problem}; run this in a full clone with git"))
         }
+    };
+    if let Some(problem) = unknown {
+        return vec![format!("whether {RELEASED} ever changed is unknown, because {problem}")];
     }
     let yaml = format!("{RELEASED}/*.yaml");
     let json = format!("{RELEASED}/*.json");
@@ -171,9 +165,6 @@ fn history(root: &Path) -> Vec<String> {
 }
 
 /// What git prints.
-///
-/// # Errors
-/// Why it printed nothing: what it says, or that it cannot be run.
 fn git(root: &Path, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new("git").args(arguments).current_dir(root).output();
     let output = output.map_err(|error| format!("git cannot be run: {error}"))?;

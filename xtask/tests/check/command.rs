@@ -113,7 +113,7 @@ fn a_finding_reads_well() {
         "^^^^ code: enum: [available, pending, sold]\n".to_owned(),
         "at: /components/schemas/BookStatus/enum/2\n".to_owned(),
         "help: Change the code to `enum: [available, pending, gone]`, or write `enum: [available, pending, sold]` here.\n".to_owned(),
-        "1 difference\n".to_owned(),
+        "edited.yaml: 1 error\n".to_owned(),
     ] {
         assert!(printed.contains(&part), "{part:?} is not in {printed}");
     }

@@ -80,7 +80,7 @@ fn each_save_is_checked() {
     let edited = edit(&["name: limit"], "maximum: 100", "maximum: 50");
     std::fs::write(&file, &edited.text).unwrap();
     let printed = watching.until("error[schema-differs]");
-    assert!(printed.contains("1 difference"), "{printed}");
+    assert!(printed.contains(": 1 error\n"), "{printed}");
     assert!(!printed.contains('\x1b'), "nothing is cleared where there is no terminal: {printed}");
     std::fs::write(&file, TEXT).unwrap();
     watching.until("agree");

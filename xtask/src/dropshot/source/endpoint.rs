@@ -16,10 +16,10 @@ pub(super) struct Endpoint {
     pub(super) function: Spot,
     /// The keys of its attribute, each with its value.
     keys: Vec<(String, Spot)>,
-    /// The argument that judges key and input: `Call<I, E>`.
-    call: Option<Spot>,
-    /// What it takes: `Path<T>`, `Query<T>`, `Json<T>`.
-    inputs: Vec<Named>,
+    /// The argument that reads key and input, `Call<I, E>`; the function without one.
+    pub(super) call: Spot,
+    /// Its extractors: `Path<T>`, `Query<T>`, `Json<T>`.
+    pub(super) inputs: Vec<Named>,
     /// What it fails with.
     pub(super) error: Option<Named>,
     /// What it returns.
@@ -44,13 +44,14 @@ impl Endpoint {
         let pairs = attribute.parse_args_with(Punctuated::<MetaNameValue, Token![,]>::parse_terminated);
         let pairs = pairs.ok()?;
         let ReturnType::Type(_, returned) = &function.sig.output else { return None };
+        let name = Spot::of(file, &function.sig.ident);
         let mut endpoint = Self {
             id: function.sig.ident.to_string(),
             path: String::new(),
             method: String::new(),
-            function: Spot::of(file, &function.sig.ident),
+            function: name,
             keys: Vec::new(),
-            call: None,
+            call: name,
             inputs: Vec::new(),
             error: None,
             output: Spot::of(file, returned),
@@ -73,27 +74,23 @@ impl Endpoint {
             let FnArg::Typed(argument) = argument else { continue };
             let Some((name, arguments)) = parts(&argument.ty) else { continue };
             if name == "Call" {
-                endpoint.call = Some(Spot::of(file, argument));
+                endpoint.call = Spot::of(file, argument);
                 endpoint.inputs = arguments.first().map(|input| inputs(file, input)).unwrap_or_default();
                 endpoint.error = arguments.get(1).and_then(|error| named(file, error));
             }
         }
-        endpoint.answer(file, returned);
-        Some(endpoint)
-    }
-
-    /// Takes the answer apart: `Answer<HttpResponseHeaders<HttpResponseOk<Pet>, NextPage>>`.
-    fn answer(&mut self, file: usize, returned: &Type) {
-        let mut next = Some(returned);
-        while let Some((name, arguments)) = next.and_then(parts) {
+        // `Answer<HttpResponseHeaders<HttpResponseOk<Pet>, NextPage>>`, from the outside.
+        let mut part: Option<&Type> = Some(returned);
+        while let Some((name, arguments)) = part.and_then(parts) {
             if name == "HttpResponseHeaders" {
-                self.headers = arguments.get(1).and_then(|headers| named(file, headers));
+                endpoint.headers = arguments.get(1).and_then(|headers| named(file, headers));
             } else if name.starts_with("HttpResponse") {
-                self.success = next.and_then(|success| named(file, success));
-                return;
+                endpoint.success = part.and_then(|success| named(file, success));
+                break;
             }
-            next = arguments.first().copied();
+            part = arguments.first().copied();
         }
+        Some(endpoint)
     }
 
     /// A key of the attribute with its value, else the function.
@@ -105,16 +102,6 @@ impl Endpoint {
     /// The input that this extractor reads.
     pub(super) fn input(&self, extractor: &str) -> Option<&Named> {
         self.inputs.iter().find(|input| input.name == extractor)
-    }
-
-    /// The names of the extractors.
-    pub(super) fn extractors(&self) -> impl Iterator<Item = &str> {
-        self.inputs.iter().map(|input| input.name.as_str())
-    }
-
-    /// Where something that it takes or is refused with would be added.
-    pub(super) fn call(&self) -> Spot {
-        self.call.unwrap_or(self.function)
     }
 }
 
@@ -132,16 +119,16 @@ fn named(file: usize, of: &Type) -> Option<Named> {
     Some(Named { name, of: inner, spot: Spot::of(file, of) })
 }
 
-/// The name of a type and its arguments.
-fn parts(of: &Type) -> Option<(String, Vec<&Type>)> {
+/// The name of a type and the types among its arguments.
+pub(super) fn parts(of: &Type) -> Option<(String, Vec<&Type>)> {
     let Type::Path(path) = of else { return None };
     let segment = path.path.segments.last()?;
-    let mut types = Vec::new();
-    if let PathArguments::AngleBracketed(arguments) = &segment.arguments {
-        types.extend(arguments.args.iter().filter_map(|argument| match argument {
-            GenericArgument::Type(inner) => Some(inner),
-            _ => None,
-        }));
-    }
-    Some((segment.ident.to_string(), types))
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+        return Some((segment.ident.to_string(), Vec::new()));
+    };
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(inner) => Some(inner),
+        _ => None,
+    });
+    Some((segment.ident.to_string(), types.collect()))
 }

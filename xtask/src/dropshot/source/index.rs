@@ -73,6 +73,11 @@ impl Index {
         named.clone().find(|known| known.public).or_else(|| named.next())
     }
 
+    /// The first word of this kind.
+    pub(super) fn word(&self, wanted: impl Fn(&Word) -> bool) -> Option<Spot> {
+        self.words.iter().find(|word| wanted(word)).map(|word| word.spot)
+    }
+
     /// A constant or a function.
     pub(super) fn name(&self, name: &str) -> Option<Spot> {
         self.names.iter().find(|(known, _)| known == name).map(|(_, spot)| *spot)
@@ -118,32 +123,19 @@ impl<'ast> Visit<'ast> for Reader<'_> {
 
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
         let implemented = item.trait_.as_ref().and_then(|(path, _)| path.segments.last());
-        if let (Some(implemented), Some(name)) = (implemented, last_ident(&item.self_ty)) {
-            self.index.implemented(&name, &implemented.ident.to_string(), item);
-        }
-        visit::visit_item_impl(self, item);
-    }
-}
-
-impl Index {
-    /// A type stands before its implementations, in the file that has both.
-    fn implemented(&mut self, name: &str, implemented: &str, item: &ItemImpl) {
-        let Some(known) = self.types.iter_mut().rev().find(|known| known.name == name) else { return };
-        known.traits.push(implemented.to_owned());
-        if implemented != "JsonSchema" {
-            return;
-        }
-        known.hand_written = true;
-        let names = item.items.iter().filter_map(|item| match item {
-            syn::ImplItem::Fn(function) if function.sig.ident == "schema_name" => Some(function),
-            _ => None,
-        });
-        for function in names {
-            let mut words = Words::new(0);
-            words.visit_block(&function.block);
-            if let Some(word) = words.found.into_iter().find(|word| word.literal) {
-                known.wire = word.text;
+        let name = last_ident(&item.self_ty);
+        // A type stands before its implementations, in the file that has both.
+        let known = self.index.types.iter_mut().rev().find(|known| Some(&known.name) == name.as_ref());
+        if let (Some(implemented), Some(known)) = (implemented, known) {
+            known.traits.push(implemented.ident.to_string());
+            if implemented.ident == "JsonSchema" {
+                known.hand_written = true;
+                let mut words = Words::new(self.file);
+                words.visit_item_impl(item);
+                let name = words.found.into_iter().find(|word| word.literal && word.within == "schema_name");
+                known.wire = name.map_or_else(|| known.wire.clone(), |word| word.text);
             }
         }
+        visit::visit_item_impl(self, item);
     }
 }

@@ -69,10 +69,7 @@ impl<'l> Locator<'l> {
             "tag" => self.tag(self.instead().unwrap_or(name)),
             "path" => self.path(name, rest),
             "operation" => self.operation(index.endpoint(name)?, rest),
-            "schema" if self.not_in_code() && rest.is_empty() => {
-                let instead = self.instead().and_then(|name| index.schema(name));
-                instead.map(|known| known.spot)
-            }
+            "schema" if self.not_in_code() && rest.is_empty() => Some(index.schema(self.instead()?)?.spot),
             "schema" => self.inside(index.schema(name)?, rest),
             "security scheme" => index.name(match self.keyword {
                 "" => "SCHEME_NAME",
@@ -85,9 +82,8 @@ impl<'l> Locator<'l> {
 
     /// A tag is a literal, or would stand where the tags are listed.
     fn tag(&self, name: &str) -> Option<Spot> {
-        let mut words = self.index.words.iter();
-        let literal = words.clone().find(|word| word.literal && word.text == name);
-        literal.or_else(|| words.find(|word| word.text == "tags")).map(|word| word.spot)
+        let literal = self.index.word(|word| word.literal && word.text == name);
+        literal.or_else(|| self.index.word(|word| word.text == "tags"))
     }
 
     fn path(&self, path: &str, rest: Trail<'_>) -> Option<Spot> {
@@ -106,14 +102,14 @@ impl<'l> Locator<'l> {
             return Some(match self.keyword {
                 "operationId" => endpoint.key("operation_id"),
                 "tags" | "deprecated" => endpoint.key(self.keyword),
-                _ if self.finding.rule == "operation-security" => endpoint.call(),
+                _ if self.finding.rule == "operation-security" => endpoint.call,
                 _ => endpoint.function,
             });
         };
         match *kind {
             "parameter" => self.parameter(endpoint, name, rest),
             "request body" | "media type" => {
-                Some(endpoint.input("Json").map_or(endpoint.call(), |body| body.spot))
+                Some(endpoint.input("Json").map_or(endpoint.call, |body| body.spot))
             }
             "response" if name.starts_with(['1', '2', '3']) => self.success(endpoint, rest),
             "response" => self.refusal(endpoint, name, rest),
@@ -126,7 +122,7 @@ impl<'l> Locator<'l> {
         let sought = self.in_code(name);
         let (name, place) = sought.split_once(" in ").unwrap_or((sought, ""));
         let types = || {
-            let inputs = endpoint.extractors().filter_map(|extractor| endpoint.input(extractor));
+            let inputs = endpoint.inputs.iter();
             inputs.filter_map(|input| Some((input, self.index.rust_type(&input.of)?)))
         };
         let found = types().find_map(|(input, of)| Some((input, of.member(name)?)));
@@ -136,7 +132,7 @@ impl<'l> Locator<'l> {
         // Where it would be added: with those of its kind, if there are any.
         let kind = |extractor: &str| extractor.eq_ignore_ascii_case(place);
         let with_them = types().find(|(input, _)| kind(&input.name)).map(|(_, of)| of.spot);
-        Some(with_them.unwrap_or(endpoint.call()))
+        Some(with_them.unwrap_or(endpoint.call))
     }
 
     fn success(&self, endpoint: &Endpoint, rest: Trail<'_>) -> Option<Spot> {
@@ -155,66 +151,51 @@ impl<'l> Locator<'l> {
     /// A header of a success.
     fn header(&self, endpoint: &Endpoint, name: &str, rest: Trail<'_>) -> Option<Spot> {
         let name = self.in_code(name);
-        if let Some(word) = self.edge_header(name) {
-            return Some(word.spot);
-        }
-        let headers = endpoint.headers.as_ref();
-        let Some(of) = headers.and_then(|headers| self.index.rust_type(&headers.name)) else {
-            return Some(endpoint.output);
+        let headers = endpoint.headers.as_ref().and_then(|headers| self.index.rust_type(&headers.name));
+        let declared = || match headers {
+            None => endpoint.output,
+            Some(of) => of.member(name).map_or(of.spot, |member| self.member(member, rest)),
         };
-        Some(of.member(name).map_or(of.spot, |member| self.member(member, rest)))
+        Some(self.edge_header(name).unwrap_or_else(declared))
     }
 
-    /// A header that every answer has, or that of a deprecated operation.
-    fn edge_header(&self, name: &str) -> Option<&'l Word> {
-        let mut words = self.index.words.iter();
-        words.find(|word| {
-            word.literal && word.within == "headers" && word.owner.is_empty() && same(&word.text, name)
-        })
+    /// A header that every response has, or that of a deprecated operation.
+    fn edge_header(&self, name: &str) -> Option<Spot> {
+        self.index.word(|word| word.owner.is_empty() && word.is_header(name))
     }
 
-    /// An answer that is no success: the code that leads to it, or what declares the codes.
+    /// An error response: the code that leads to it, or what declares the codes.
     fn refusal(&self, endpoint: &Endpoint, status: &str, rest: Trail<'_>) -> Option<Spot> {
-        let codes: Vec<String> = Code::ALL
-            .into_iter()
-            .filter(|code| code.status().as_str() == status)
-            .map(|code| format!("{code:?}"))
-            .collect();
-        let error = endpoint.error.as_ref();
-        let declares = |word: &&Word| {
-            let owner = word.owner.as_str();
-            let by_error = error.is_some_and(|error| error.name == owner);
-            let by_input = endpoint.extractors().any(|extractor| extractor == owner);
-            let by_key = word.within == "JUDGED" || owner == "Declared";
-            (by_error || by_input || by_key) && codes.contains(&word.text)
-        };
-        let declared = || self.index.words.iter().find(declares).map(|word| word.spot);
-        let would = || error.map_or(endpoint.call(), |error| error.spot);
-        let Some(((kind, name), _)) = rest.split_first() else {
-            return Some(declared().unwrap_or_else(would));
-        };
-        match *kind {
-            "header" => {
-                let name = self.in_code(name);
-                let edge = self.edge_header(name).map(|word| word.spot);
-                edge.or_else(|| self.code_header(name, &codes))
+        let codes = Code::ALL.into_iter().filter(|code| code.status().as_str() == status);
+        let codes: Vec<String> = codes.map(|code| format!("{code:?}")).collect();
+        match rest.first() {
+            None => {
+                let error = endpoint.error.as_ref();
+                let declared = self.index.word(|word| {
+                    let by_error = error.is_some_and(|error| error.name == word.owner);
+                    let by_input = endpoint.input(&word.owner).is_some();
+                    let by_key = word.within == "JUDGED" || word.owner == "Declared";
+                    (by_error || by_input || by_key) && codes.contains(&word.text)
+                });
+                declared.or(Some(error.map_or(endpoint.call, |error| error.spot)))
             }
-            // The body of every refusal is the same.
-            _ => self.index.schema("Error").map(|error| error.spot),
+            Some(("header", name)) => {
+                let name = self.in_code(name);
+                self.edge_header(name).or_else(|| self.code_header(name, &codes))
+            }
+            // All error responses have the same body.
+            Some(_) => self.index.schema("Error").map(|error| error.spot),
         }
     }
 
     /// A header that comes with a code, or the arm of that code.
     fn code_header(&self, name: &str, codes: &[String]) -> Option<Spot> {
-        let of_codes = || {
-            let words = self.index.words.iter();
-            words.filter(|word| word.owner == "Code" && word.within == "headers")
-        };
+        let is_header = |word: &Word| word.owner == "Code" && word.is_header(name);
         let here = |word: &Word| codes.is_empty() || word.arm.iter().any(|variant| codes.contains(variant));
-        let literal = of_codes().find(|word| word.literal && same(&word.text, name) && here(word));
-        let constant = || of_codes().find(|word| word.literal && same(&word.text, name));
-        let arm = || of_codes().find(|word| codes.contains(&word.text));
-        literal.or_else(constant).or_else(arm).map(|word| word.spot)
+        let is_arm =
+            |word: &Word| word.owner == "Code" && word.within == "headers" && codes.contains(&word.text);
+        let literal = self.index.word(|word| is_header(word) && here(word));
+        literal.or_else(|| self.index.word(is_header)).or_else(|| self.index.word(is_arm))
     }
 
     /// Something inside of a type.
@@ -263,15 +244,8 @@ impl<'l> Locator<'l> {
     }
 
     fn word_in(&self, owner: &str, function: &str, text: &str) -> Option<Spot> {
-        let mut words = self.index.words.iter();
-        let here = |word: &&Word| word.owner == owner && word.within == function && word.text == text;
-        words.find(here).map(|word| word.spot)
+        self.index.word(|word| word.owner == owner && word.within == function && word.text == text)
     }
-}
-
-/// HTTP gives no meaning to the case of a header's name.
-fn same(one: &str, other: &str) -> bool {
-    one.eq_ignore_ascii_case(other)
 }
 
 /// What schemars calls a keyword: `maxItems` is `max_items`.

@@ -1,12 +1,13 @@
 //! Structs and enums that go over the wire, with the names that serde gives to them and to their members.
 
 use heck::{ToKebabCase, ToLowerCamelCase, ToPascalCase, ToShoutyKebabCase, ToShoutySnakeCase, ToSnakeCase};
+use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Expr, Fields, GenericArgument, ItemEnum, ItemStruct, Lit, Meta, PathArguments, Token, Type,
-    Visibility,
+    Attribute, Expr, ExprLit, Fields, Ident, ItemEnum, ItemStruct, Lit, Meta, Token, Type, Visibility,
 };
 
+use super::endpoint::parts;
 use super::index::Spot;
 
 /// A struct or an enum.
@@ -48,68 +49,37 @@ pub(super) struct Member {
 
 impl WireType {
     pub(super) fn of_struct(file: usize, item: &ItemStruct) -> Self {
-        let settings = Settings::of(file, &item.attrs);
-        let named = match &item.fields {
-            Fields::Named(fields) => fields.named.iter().collect(),
-            _ => Vec::new(),
-        };
-        let members = named.into_iter().filter_map(|field| {
-            let name = field.ident.as_ref()?;
-            let own = Settings::of(file, &field.attrs);
-            let (from, to) = (Spot::of(file, name), Spot::of(file, &field.ty));
-            let bare = name.to_string();
-            let bare = bare.strip_prefix("r#").unwrap_or(&bare);
-            Some(Member {
-                name: bare.to_owned(),
-                wire: own.rename.unwrap_or_else(|| settings.renamed(bare)),
-                spot: until(from, to),
-                of: last_ident(&field.ty).unwrap_or_default(),
-                type_spot: to,
-                schema_with: own.schema_with,
-                default: own.default,
-            })
-        });
-        let members = members.collect();
-        Self::new(&settings, &item.attrs, &item.ident, &item.vis, Spot::of(file, &item.ident), members)
+        let mut known = Self::new(file, &item.attrs, &item.ident, &item.vis);
+        let fields = if let Fields::Named(fields) = &item.fields { Some(&fields.named) } else { None };
+        for field in fields.into_iter().flatten() {
+            let Some(name) = &field.ident else { continue };
+            let type_spot = Spot::of(file, &field.ty);
+            let mut member = Member::new(file, &field.attrs, name, &item.attrs);
+            member.spot.span.end = type_spot.span.end;
+            let of = last_ident(&field.ty).unwrap_or_default();
+            known.members.push(Member { of, type_spot, ..member });
+        }
+        known
     }
 
     pub(super) fn of_enum(file: usize, item: &ItemEnum) -> Self {
-        let settings = Settings::of(file, &item.attrs);
-        let members = item.variants.iter().map(|variant| {
-            let own = Settings::of(file, &variant.attrs);
-            let spot = Spot::of(file, &variant.ident);
-            Member {
-                name: variant.ident.to_string(),
-                wire: own.rename.unwrap_or_else(|| settings.renamed(&variant.ident.to_string())),
-                spot,
-                of: String::new(),
-                type_spot: spot,
-                schema_with: None,
-                default: None,
-            }
-        });
-        let members = members.collect();
-        Self::new(&settings, &item.attrs, &item.ident, &item.vis, Spot::of(file, &item.ident), members)
+        let variants = item.variants.iter();
+        let members =
+            variants.map(|variant| Member::new(file, &variant.attrs, &variant.ident, &item.attrs)).collect();
+        Self { members, ..Self::new(file, &item.attrs, &item.ident, &item.vis) }
     }
 
-    fn new(
-        settings: &Settings,
-        attributes: &[Attribute],
-        name: &syn::Ident,
-        visibility: &Visibility,
-        spot: Spot,
-        members: Vec<Member>,
-    ) -> Self {
-        let name = name.to_string();
+    fn new(file: usize, attributes: &[Attribute], name: &Ident, visibility: &Visibility) -> Self {
+        let settings = Settings::of(file, attributes);
         Self {
-            wire: settings.rename.clone().unwrap_or_else(|| name.clone()),
-            name,
+            name: name.to_string(),
+            wire: settings.rename.unwrap_or_else(|| name.to_string()),
             public: matches!(visibility, Visibility::Public(_)),
-            spot,
+            spot: Spot::of(file, name),
             closed: settings.closed,
             hand_written: false,
             traits: derives(attributes),
-            members,
+            members: Vec::new(),
         }
     }
 
@@ -128,10 +98,22 @@ fn derives(attributes: &[Attribute]) -> Vec<String> {
     paths.flatten().filter_map(|path| Some(path.segments.last()?.ident.to_string())).collect()
 }
 
-fn until(from: Spot, to: Spot) -> Spot {
-    let mut spot = from;
-    spot.span.end = to.span.end;
-    spot
+impl Member {
+    /// A variant, or a field without its type. `outer` are the attributes of the type that it belongs to.
+    fn new(file: usize, attributes: &[Attribute], name: &Ident, outer: &[Attribute]) -> Self {
+        let (own, outer) = (Settings::of(file, attributes), Settings::of(file, outer));
+        let spot = Spot::of(file, name);
+        let name = name.unraw().to_string();
+        Self {
+            wire: own.rename.unwrap_or_else(|| outer.renamed(&name)),
+            name,
+            spot,
+            of: String::new(),
+            type_spot: spot,
+            schema_with: own.schema_with,
+            default: own.default,
+        }
+    }
 }
 
 /// What the attributes of serde and schemars say.
@@ -194,27 +176,17 @@ impl Settings {
     }
 }
 
-/// A literal's text.
+/// The text of a string literal.
 pub(super) fn text_of(expression: &Expr) -> Option<String> {
-    match expression {
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Str(text) => Some(text.value()),
-            _ => None,
-        },
-        _ => None,
-    }
+    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = expression else { return None };
+    Some(text.value())
 }
 
 /// The name of a type, without what wraps it: `Pet` of `Option<Vec<Pet>>`.
 pub(super) fn last_ident(of: &Type) -> Option<String> {
-    let Type::Path(path) = of else { return None };
-    let segment = path.path.segments.last()?;
-    let wraps = ["Option", "Vec", "Box"].iter().any(|wrapper| segment.ident == wrapper);
-    if wraps
-        && let PathArguments::AngleBracketed(arguments) = &segment.arguments
-        && let Some(GenericArgument::Type(inner)) = arguments.args.first()
-    {
-        return last_ident(inner);
+    let (name, arguments) = parts(of)?;
+    match (name.as_str(), arguments.first()) {
+        ("Option" | "Vec" | "Box", Some(inner)) => last_ident(inner),
+        _ => Some(name),
     }
-    Some(segment.ident.to_string())
 }

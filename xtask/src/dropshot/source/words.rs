@@ -23,6 +23,13 @@ pub(super) struct Word {
     pub(super) arm: Vec<String>,
 }
 
+impl Word {
+    /// Whether it is the name of a header in a function `headers`.
+    pub(super) fn is_header(&self, name: &str) -> bool {
+        self.literal && self.within == "headers" && self.text.eq_ignore_ascii_case(name)
+    }
+}
+
 /// Collects them.
 pub(super) struct Words {
     file: usize,

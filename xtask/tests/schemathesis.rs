@@ -1,0 +1,44 @@
+//! How the report of Schemathesis is judged.
+
+use serde_json::{Value, json};
+use xtask::outside::schemathesis::judge;
+
+const PHASES: [&str; 4] = ["examples", "coverage", "fuzzing", "stateful"];
+
+fn report() -> Value {
+    let phases: serde_json::Map<_, _> =
+        PHASES.iter().map(|phase| ((*phase).to_owned(), json!({"status": "success"}))).collect();
+    json!({
+        "operations": {"total": 3, "tested": 3},
+        "phases": phases,
+        "test_cases": {"generated": 3500, "with_failures": 0, "errored": 0},
+        "warnings": {"missing_auth": []},
+        "failures": [],
+        "errors": [],
+    })
+}
+
+#[test]
+fn a_whole_run_without_failures_is_good() {
+    assert_eq!(judge(&report()).unwrap(), "3500 cases, 0 failures, 3 of 3 operations");
+}
+
+#[test]
+fn a_run_that_left_something_out_or_failed_is_not() {
+    for (pointer, value) in [
+        ("/operations/tested", json!(2)),
+        ("/operations/total", json!(0)),
+        ("/test_cases/generated", json!(2999)),
+        ("/phases/stateful/status", json!("skip")),
+        ("/test_cases/with_failures", json!(1)),
+        ("/test_cases/errored", json!(1)),
+        ("/failures", json!([{"code": "ST202"}])),
+        ("/errors", json!([{"title": "Network Error"}])),
+        ("/warnings/missing_auth", json!(["GET /pets"])),
+        ("/phases", json!(null)),
+    ] {
+        let mut report = report();
+        *report.pointer_mut(pointer).unwrap() = value;
+        assert!(judge(&report).is_err(), "{pointer}");
+    }
+}
