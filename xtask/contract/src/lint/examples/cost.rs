@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::document::{Node, Value};
+use crate::document::{Entry, Node, Value};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 
@@ -55,12 +55,8 @@ impl<'a> Walk<'a> {
     /// Whether a value can be validated against a schema within the limits.
     pub(crate) fn affordable(&mut self, schema: Id, value: &'a Node) -> Result<(), TooMuch> {
         let cost = self.cost(self.model.object(schema), value, 0);
-        if cost > ONE {
-            // Counting took time too.
-            self.spent = self.spent.saturating_add(ONE / 10);
-        } else {
-            self.spent = self.spent.saturating_add(cost);
-        }
+        // Counting takes time too.
+        self.spent = self.spent.saturating_add(if cost > ONE { ONE / 10 } else { cost });
         if self.spent > ALL || self.known.len() as u64 > ALL {
             return Err(TooMuch::Altogether);
         }
@@ -89,40 +85,10 @@ impl<'a> Walk<'a> {
         if let (Value::String(text), Some(pattern)) = (&value.value, schema.text("pattern")) {
             cost = cost.saturating_add((text.len() / 100 * pattern.len()) as u64);
         }
-        let mut add = |more: u64| {
-            cost = cost.saturating_add(more);
-            cost <= ONE
-        };
-        'parts: {
-            for part in in_place(schema) {
-                if !add(self.cost(part, value, depth + 1)) {
-                    break 'parts;
-                }
-            }
-            for property in schema.children("properties") {
-                let Some(value) = value.get(property.name()) else { continue };
-                if !add(self.cost(property, value, depth + 1)) {
-                    break 'parts;
-                }
-            }
-            if let Some(other) = schema.child("additionalProperties") {
-                let named = schema.get("properties");
-                let others = value
-                    .entries()
-                    .iter()
-                    .filter(|entry| named.is_none_or(|named| named.get(&entry.key).is_none()));
-                for entry in others {
-                    if !add(self.cost(other, &entry.value, depth + 1)) {
-                        break 'parts;
-                    }
-                }
-            }
-            if let Some(each) = schema.child("items") {
-                for item in value.items() {
-                    if !add(self.cost(each, item, depth + 1)) {
-                        break 'parts;
-                    }
-                }
+        for (part, value) in applications(schema, value) {
+            cost = cost.saturating_add(self.cost(part, value, depth + 1));
+            if cost > ONE {
+                break;
             }
         }
         self.known.insert(key, cost);
@@ -156,4 +122,18 @@ impl<'a> Walk<'a> {
         }
         longest
     }
+}
+
+/// The schemas that a schema applies to a value and to the values in it, with those values.
+fn applications<'a>(schema: Object<'a>, value: &'a Node) -> impl Iterator<Item = (Object<'a>, &'a Node)> {
+    let properties = schema.children("properties");
+    let properties = properties.filter_map(|property| Some((property, value.get(property.name())?)));
+    let named = schema.get("properties");
+    let is_other = move |entry: &&Entry| named.is_none_or(|named| named.get(&entry.key).is_none());
+    let others = schema.child("additionalProperties").into_iter().flat_map(move |other| {
+        value.entries().iter().filter(is_other).map(move |entry| (other, &entry.value))
+    });
+    let items = schema.child("items").into_iter();
+    let items = items.flat_map(|each| value.items().iter().map(move |item| (each, item)));
+    in_place(schema).map(move |part| (part, value)).chain(properties).chain(others).chain(items)
 }

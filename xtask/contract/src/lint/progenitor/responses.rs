@@ -119,18 +119,10 @@ fn one_type(all: &[(Object<'_>, Body)], rule: &Rule, what: &str, findings: &mut 
     let usual = |(response, body): &&&(Object<'_>, Body)| (users[body], Reverse(response.name().to_owned()));
     let Some((first, body)) = all.iter().max_by_key(usual) else { return };
     for (response, other) in all.iter().filter(|(_, other)| other != body) {
-        let message = format!(
-            "{} has {}, and `{}` has {}: two types of {what}, where progenitor can generate one.",
-            response.subject(),
-            other.word(),
-            first.name(),
-            if matches!(body, Body::Typed(_)) { "a JSON body" } else { body.word() },
-        );
-        findings.add(
-            rule,
-            response.spot(),
-            message,
-            format!("Give every {what} of the operation the same body."),
-        );
+        let (subject, other, name) = (response.subject(), other.word(), first.name());
+        let message =
+            format!("{subject} has {other}, unlike `{name}`: progenitor can generate one type of {what}.");
+        let fix = format!("Give every {what} of the operation the same body.");
+        findings.add(rule, response.spot(), message, fix);
     }
 }

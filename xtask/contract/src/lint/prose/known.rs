@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::document::Node;
 
 use super::Prose;
+use crate::lint::items;
 use crate::openapi::{Kind, Model};
 
 /// A row of the table of error codes.
@@ -59,10 +60,7 @@ impl<'a> Known<'a> {
                         known.headers.extend(object.text("name").map(str::to_ascii_lowercase));
                     }
                 }
-                Kind::Schema => {
-                    let values = object.get("enum").map(Node::items).unwrap_or_default();
-                    known.names.extend(values.iter().filter_map(Node::as_str));
-                }
+                Kind::Schema => known.names.extend(items(object, "enum").iter().filter_map(Node::as_str)),
                 Kind::SecurityScheme if object.text("in") == Some("header") => {
                     known.headers.extend(object.text("name").map(str::to_ascii_lowercase));
                 }
@@ -72,10 +70,8 @@ impl<'a> Known<'a> {
                 _ => {}
             }
         }
-        for info in model.all(Kind::Info) {
-            known
-                .codes
-                .extend(Prose::of(info, "description").map(|prose| table(prose.text)).unwrap_or_default());
+        for prose in model.all(Kind::Info).filter_map(|info| Prose::of(info, "description")) {
+            known.codes.extend(table(prose.text));
         }
         known.names.extend(known.codes.keys());
         known.listed = known.codes.values().map(|code| code.status.clone()).collect();
