@@ -20,13 +20,6 @@ const DEEPEST: usize = 1_000;
 /// The longest chain of schemas that reference each other.
 pub(crate) const LONGEST_CHAIN: usize = 2_000;
 
-/// Why an example is not checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TooMuch {
-    ByItself,
-    Altogether,
-}
-
 pub(crate) struct Walk<'a> {
     model: &'a Model<'a>,
     /// By schema and address of the value.
@@ -34,12 +27,6 @@ pub(crate) struct Walk<'a> {
     /// The schemas that some example is tested against.
     needed: HashSet<Id>,
     spent: u64,
-}
-
-/// A chain of schemas that reference each other.
-pub(crate) struct Chain {
-    pub(crate) first: Id,
-    pub(crate) length: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -53,14 +40,16 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether a value can be validated against a schema within the limits.
-    pub(crate) fn affordable(&mut self, schema: Id, value: &'a Node) -> Result<(), TooMuch> {
+    pub(crate) fn affords(&mut self, schema: Id, value: &'a Node) -> bool {
         let cost = self.cost(self.model.object(schema), value, 0);
         // Counting takes time too.
         self.spent = self.spent.saturating_add(if cost > ONE { ONE / 10 } else { cost });
-        if self.spent > ALL || self.known.len() as u64 > ALL {
-            return Err(TooMuch::Altogether);
-        }
-        if cost > ONE { Err(TooMuch::ByItself) } else { Ok(()) }
+        cost <= ONE && !self.is_exhausted()
+    }
+
+    /// Whether the limit for all examples together is reached.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.spent > ALL || self.known.len() as u64 > ALL
     }
 
     fn cost(&mut self, schema: Object<'a>, value: &'a Node, depth: usize) -> u64 {
@@ -95,8 +84,9 @@ impl<'a> Walk<'a> {
         cost
     }
 
-    /// The longest chain of needed schemas. All schemas of a cycle count.
-    pub(crate) fn deepest_chain(&self) -> Option<Chain> {
+    /// The first schema and the length of the longest chain of needed schemas that reference each other. All
+    /// schemas of a cycle count.
+    pub(crate) fn longest_chain(&self) -> Option<(Id, usize)> {
         let mut graph: DiGraph<Id, ()> = DiGraph::new();
         let mut needed: Vec<Id> = self.needed.iter().copied().collect();
         needed.sort_unstable();
@@ -109,15 +99,15 @@ impl<'a> Walk<'a> {
             }
         }
         let mut lengths = vec![0; graph.node_count()];
-        let mut longest: Option<Chain> = None;
+        let mut longest: Option<(Id, usize)> = None;
         // Referenced schemas come first.
         for circle in kosaraju_scc(&graph) {
             let below =
                 circle.iter().flat_map(|node| graph.neighbors(*node)).map(|next| lengths[next.index()]);
             let length = circle.len() + below.max().unwrap_or_default();
             circle.iter().for_each(|node| lengths[node.index()] = length);
-            if longest.as_ref().is_none_or(|longest| longest.length < length) {
-                longest = Some(Chain { first: graph[circle[0]], length });
+            if longest.is_none_or(|(_, longest)| longest < length) {
+                longest = Some((graph[circle[0]], length));
             }
         }
         longest

@@ -65,24 +65,22 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let mut walk = cost::Walk::new(model);
     let mut samples = Vec::new();
     for sample in samples_of(model) {
-        match walk.affordable(sample.schema, sample.value) {
-            Ok(()) => samples.push(sample),
-            Err(stop) => {
-                let schema = model.object(sample.schema).subject();
-                let message = format!("Validating this against {schema} would take too long.");
-                let fix = "Compose the schemas less deeply, or shorten the example.";
-                findings.add(&COSTLY, sample.spot("", sample.value), message, fix);
-                if stop == cost::TooMuch::Altogether {
-                    break;
-                }
-            }
+        if walk.affords(sample.schema, sample.value) {
+            samples.push(sample);
+            continue;
+        }
+        let schema = model.object(sample.schema).subject();
+        let message = format!("Validating this against {schema} would take too long.");
+        let fix = "Compose the schemas less deeply, or shorten the example.";
+        findings.add(&COSTLY, sample.spot("", sample.value), message, fix);
+        if walk.is_exhausted() {
+            break;
         }
     }
-    if let Some(deep) = walk.deepest_chain().filter(|chain| chain.length > cost::LONGEST_CHAIN) {
-        let length = deep.length;
+    if let Some((first, length)) = walk.longest_chain().filter(|(_, length)| *length > cost::LONGEST_CHAIN) {
         let message = format!("A chain of {length} schemas begins here; examples are not validated.");
         let fix = format!("Make it shorter than {}.", cost::LONGEST_CHAIN);
-        findings.add(&COSTLY, model.object(deep.first).spot(), message, fix);
+        findings.add(&COSTLY, model.object(first).spot(), message, fix);
         return;
     }
     let problems = std::thread::scope(|scope| {
@@ -93,9 +91,9 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     });
     match problems {
         Ok(problems) => {
-            for Problem { sample, pointer, node, message, fix } in problems {
-                findings.add(sample.rule, sample.spot(&pointer, node), message, fix);
-            }
+            problems
+                .into_iter()
+                .for_each(|(rule, spot, message, fix)| findings.add(rule, spot, message, fix));
         }
         Err(reason) => {
             let message = format!("The examples could not be validated: {}.", shown(&reason));
@@ -135,20 +133,14 @@ fn samples_of<'a>(model: &'a Model<'a>) -> impl Iterator<Item = Sample<'a>> {
     })
 }
 
-/// An error in a sample, with its place.
-struct Problem<'s, 'a> {
-    sample: &'s Sample<'a>,
-    pointer: String,
-    node: &'a Node,
-    message: String,
-    fix: &'static str,
-}
+/// The rule that a sample breaks, the place, the message and the fix.
+type Problem = (&'static Rule, Spot, String, &'static str);
 
-fn validate<'s, 'a>(
+fn validate<'a>(
     model: &'a Model<'a>,
     walk: &cost::Walk<'a>,
-    samples: &'s [Sample<'a>],
-) -> Result<Vec<Problem<'s, 'a>>, String> {
+    samples: &[Sample<'a>],
+) -> Result<Vec<Problem>, String> {
     let mut converter = Converter::new(model, walk);
     let items: Vec<Value> =
         samples.iter().map(|sample| converter.reference(sample.schema, sample.direction)).collect();
@@ -184,7 +176,8 @@ fn validate<'s, 'a>(
                 pointer::push(&mut pointer, key);
                 node = value;
             }
-            problems.push(Problem { sample, pointer, node, message: format!("{subject} {message}."), fix });
+            let spot = sample.spot(&pointer, node);
+            problems.push((sample.rule, spot, format!("{subject} {message}."), fix));
         }
     }
     Ok(problems)

@@ -54,11 +54,11 @@ fn typeless(schema: Object<'_>, findings: &mut Findings) {
     let first = |keywords: &[&'static str]| keywords.iter().copied().find(|keyword| has(schema, keyword));
     let mut found: Vec<&str> = KEYWORDS_OF.iter().filter_map(|(_, keywords)| first(keywords)).collect();
     found.extend(first(&["enum"]).into_iter().chain(first(&["format"])));
-    // progenitor understands numeric bounds or a format without a type only if they are alone.
+    // Alone, the keywords of one type say the type, except that a number may be an integer or not.
     let Some(keyword) = found.last() else { return };
     let is_number =
         |keyword| KEYWORDS_OF.iter().any(|(types, all)| types.contains(&"number") && all.contains(keyword));
-    if found.len() == 1 && (*keyword == "format" || is_number(keyword)) {
+    if found.len() == 1 && *keyword != "format" && !is_number(keyword) {
         return;
     }
     let message = format!("{} has `{keyword}` and no `type`.", schema.subject());

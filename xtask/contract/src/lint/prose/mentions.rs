@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use http::StatusCode;
 use regex::Regex;
 
-use super::super::rules::names::is_header;
+use super::super::rules::names::{is_camel, is_header};
 use super::known::{Known, operation};
 use super::{CODE, HEADER, NAME, OPERATION, Prose, STATUS};
 use crate::finding::shortened as shown;
@@ -142,7 +142,7 @@ fn words(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
         } else if is_snake(text) {
             let fix = "Add it to the table of codes in `info.description`, or correct the text.";
             (&CODE, "an error code or a name in the document", fix)
-        } else if is_camel(text) {
+        } else if is_camel(text) && text.contains(|c: char| c.is_ascii_uppercase()) {
             (&NAME, "a name in the document", "Correct the spelling, or the text.")
         } else {
             continue;
@@ -157,11 +157,4 @@ fn is_snake(text: &str) -> bool {
         !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
     };
     text.contains('_') && text.split('_').all(word)
-}
-
-/// Two words or more, the first in lower case, each other one with a capital.
-fn is_camel(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text.contains(|c: char| c.is_ascii_uppercase())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

@@ -80,7 +80,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     }
 }
 
-fn is_camel(name: &str) -> bool {
+pub(crate) fn is_camel(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
