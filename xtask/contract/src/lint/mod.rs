@@ -16,9 +16,9 @@ mod rules;
 
 use jiff::civil::Date;
 
-use crate::document::Document;
-use crate::finding::Finding;
-use crate::openapi::{self, Model};
+use crate::document::{Document, Node};
+use crate::finding::{Finding, Spot};
+use crate::openapi::{self, Model, Object, Step, head};
 use crate::rule::{Findings, Rule};
 
 type Check = fn(&Model<'_>, &mut Findings);
@@ -26,9 +26,8 @@ type Check = fn(&Model<'_>, &mut Findings);
 /// The rules of each module with the function that checks them.
 const CHECKS: &[(&[&Rule], Check)] = &[
     (rules::combinations::RULES, rules::combinations::check),
-    (rules::info::RULES, rules::info::check),
+    (rules::documentation::RULES, rules::documentation::check),
     (rules::servers::RULES, rules::servers::check),
-    (rules::tags::RULES, rules::tags::check),
     (rules::paths::RULES, rules::paths::check),
     (rules::operations::RULES, rules::operations::check),
     (rules::parameters::RULES, rules::parameters::check),
@@ -39,12 +38,10 @@ const CHECKS: &[(&[&Rule], Check)] = &[
     (rules::bounds::RULES, rules::bounds::check),
     (rules::patterns::RULES, rules::patterns::check),
     (rules::names::RULES, rules::names::check),
-    (rules::descriptions::RULES, rules::descriptions::check),
     (examples::RULES, examples::check),
     (progenitor::responses::RULES, progenitor::responses::check),
-    (progenitor::bodies::RULES, progenitor::bodies::check),
-    (progenitor::parameters::RULES, progenitor::parameters::check),
-    (progenitor::references::RULES, progenitor::references::check),
+    (progenitor::requests::RULES, progenitor::requests::check),
+    (progenitor::RULES, progenitor::check),
     (progenitor::schemas::RULES, progenitor::schemas::check),
     (prose::RULES, prose::check),
 ];
@@ -70,4 +67,15 @@ pub fn lint(document: &Document, today: Date) -> Vec<Finding> {
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let checks = CHECKS.iter().map(|(rules, _)| *rules).chain([rules::deprecation::RULES]);
     openapi::rules().chain(checks.flatten().copied())
+}
+
+/// The items of a list under a keyword; none if the value is not a list.
+fn items<'a>(object: Object<'a>, keyword: &str) -> &'a [Node] {
+    object.get(keyword).map(Node::items).unwrap_or_default()
+}
+
+/// The place of an item of a list under a keyword.
+fn item_spot(object: Object<'_>, keyword: &str, number: usize) -> Spot {
+    let span = items(object, keyword).get(number).map_or(object.node().span, head);
+    object.spot_at(&[Step::Key(keyword), Step::Item(number)], span)
 }

@@ -43,17 +43,22 @@ const ELSEWHERE: &[(&str, &str)] = &[
 /// The largest edit distance of a suggestion.
 const ALIKE: usize = 2;
 
+/// The keyword of an object that a key most likely misspells.
+pub fn meant(kind: Kind, key: &str) -> Option<&'static str> {
+    // Long keys are not misspelt keywords, and the distance takes quadratic time.
+    if key.len() > 40 {
+        return None;
+    }
+    let folded = key.to_ascii_lowercase().replace(['-', '_'], "");
+    let distance = |keyword: &str| strsim::damerau_levenshtein(&folded, &keyword.to_ascii_lowercase());
+    let keywords = kind.table().keywords.iter().map(|(keyword, ..)| (distance(keyword), *keyword));
+    let (distance, keyword) = keywords.min()?;
+    (distance <= ALIKE.min(key.len() / 3)).then_some(keyword)
+}
+
 /// The fix for a key that is not a keyword.
 pub fn instead_of(kind: Kind, key: &str) -> String {
-    let keywords = || kind.table().keywords.iter().map(|(keyword, ..)| *keyword);
-    let folded = key.to_ascii_lowercase().replace(['-', '_'], "");
-    // Long keys are not misspelt keywords, and the distance takes quadratic time.
-    let meant = (key.len() <= 40).then(|| {
-        let distance = |keyword: &str| strsim::damerau_levenshtein(&folded, &keyword.to_ascii_lowercase());
-        keywords().map(|keyword| (distance(keyword), keyword)).min()
-    });
-    let near = |distance: usize| distance <= ALIKE.min(key.len() / 3);
-    if let Some((_, keyword)) = meant.flatten().filter(|(distance, _)| near(*distance)) {
+    if let Some(keyword) = meant(kind, key) {
         return format!("Did you mean `{keyword}`?");
     }
     if let Some((_, fix)) = ELSEWHERE.iter().find(|(keyword, _)| *keyword == key) {

@@ -147,7 +147,12 @@ impl<'a> Walker<'a, '_> {
             self.steps.pop();
         }
         for (keyword, demand, _) in table.keywords {
-            if *demand == Demand::Required && node.entry(keyword).is_none() {
+            // A misspelt keyword has its own finding.
+            let is_misspelt = |entry: &Entry| {
+                !entry.key.starts_with("x-") && shapes::meant(kind, &entry.key) == Some(*keyword)
+            };
+            let is_missing = *demand == Demand::Required && node.entry(keyword).is_none();
+            if is_missing && !node.entries().iter().any(is_misspelt) {
                 let message = format!("{} has no `{keyword}`.", self.model.object(id).subject());
                 self.missing(id, message, format!("Add `{keyword}`."));
             }

@@ -75,6 +75,15 @@ fn almost_empty_documents_are_reported() {
 }
 
 #[test]
+fn a_misspelt_required_keyword_is_one_finding() {
+    let findings = findings("{openapi: 3.0.3, info: {titel: T, version: 1.0.0}, paths: {}}");
+    let about_title = findings.iter().filter(|finding| finding.pointer.starts_with("/info"));
+    let about_title: Vec<_> = about_title.filter(|finding| finding.rule.starts_with("struct-")).collect();
+    let [finding] = about_title.as_slice() else { panic!("{}", told(&findings)) };
+    assert_eq!((&*finding.rule, &*finding.fix), ("struct-keyword", "Did you mean `title`?"));
+}
+
+#[test]
 fn wrong_types_everywhere_are_reported() {
     let mut pointers = Vec::new();
     collect(&real(), "", &mut pointers);

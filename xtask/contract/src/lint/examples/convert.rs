@@ -3,14 +3,14 @@
 //! OpenAPI 3.0 adds to its draft of JSON Schema: `nullable`, the integer formats, `readOnly` and `writeOnly`.
 //! Left out are keywords with an invalid value, which other rules report, and patterns that need backtracking.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use crate::document::Node;
 use serde_json::{Map, Value, json};
 
-use super::super::rules::patterns::Usable;
+use super::super::rules::patterns::Patterns;
 use super::cost::Walk;
-use crate::openapi::{Id, Kind, Model, Object};
+use crate::openapi::{Id, Kind, Model, Object, Schema};
 
 /// The direction in which a value is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,12 +42,12 @@ pub(crate) struct Converter<'w, 'a> {
     numbers: HashMap<Key, usize>,
     /// Definitions that have been referenced and not yet converted.
     open: Vec<Key>,
-    patterns: Usable<'a>,
+    patterns: Patterns<'a>,
 }
 
 impl<'w, 'a> Converter<'w, 'a> {
     pub(crate) fn new(model: &'a Model<'a>, walk: &'w Walk<'a>) -> Self {
-        Self { model, walk, numbers: HashMap::new(), open: Vec::new(), patterns: Usable::default() }
+        Self { model, walk, numbers: HashMap::new(), open: Vec::new(), patterns: Patterns::default() }
     }
 
     /// A reference to the definition of a schema; `true` if no example needs it.
@@ -86,36 +86,19 @@ impl<'w, 'a> Converter<'w, 'a> {
             return Value::Bool(true);
         }
         let mut made = Map::new();
-        for keyword in ["maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties"] {
-            self.keep(schema, keyword, Value::is_u64, &mut made);
+        for (keyword, is_right) in COPIED {
+            let value = schema.get(keyword).map(Node::to_json).filter(is_right);
+            made.extend(value.map(|value| ((*keyword).to_owned(), value)));
         }
-        self.keep(schema, "uniqueItems", Value::is_boolean, &mut made);
-        self.keep(schema, "format", Value::is_string, &mut made);
-        self.keep(
-            schema,
-            "multipleOf",
-            |number| number.as_f64().is_some_and(|number| number > 0.0),
-            &mut made,
-        );
-        self.keep(
-            schema,
-            "enum",
-            |values| values.as_array().is_some_and(|values| !values.is_empty()),
-            &mut made,
-        );
-        for (bound, flag, exclusive) in [
-            ("minimum", "exclusiveMinimum", "exclusiveMinimum"),
-            ("maximum", "exclusiveMaximum", "exclusiveMaximum"),
-        ] {
-            self.keep(schema, bound, Value::is_number, &mut made);
-            if schema.flag(flag)
+        for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
+            if schema.flag(exclusive)
                 && let Some(limit) = made.remove(bound)
             {
                 made.insert(exclusive.to_owned(), limit);
             }
         }
         if let Some(pattern) = schema.text("pattern")
-            && self.patterns.is(pattern)
+            && self.patterns.problem(pattern).is_none()
         {
             made.insert("pattern".to_owned(), pattern.into());
         }
@@ -130,27 +113,14 @@ impl<'w, 'a> Converter<'w, 'a> {
             _ => None,
         };
         if let Some(bounds) = bounds {
-            let parts = made.entry("allOf").or_insert_with(|| json!([]));
-            parts.as_array_mut().into_iter().for_each(|parts| parts.push(bounds.clone()));
+            append(&mut made, "allOf", bounds);
         }
         Value::Object(made)
     }
 
-    fn keep(
-        &self,
-        schema: Object<'_>,
-        keyword: &str,
-        is_right: impl Fn(&Value) -> bool,
-        made: &mut Map<String, Value>,
-    ) {
-        let value = schema.get(keyword).map(Node::to_json).filter(is_right);
-        made.extend(value.map(|value| (keyword.to_owned(), value)));
-    }
-
     /// The keywords that hold schemas.
     fn applied(&mut self, schema: Object<'a>, direction: Direction, made: &mut Map<String, Value>) {
-        let required = schema.get("required").map(Node::items).unwrap_or_default();
-        let mut required: HashSet<&str> = required.iter().filter_map(Node::as_str).collect();
+        let mut required: BTreeSet<&str> = Schema::new(schema).required().collect();
         let mut properties = Map::new();
         for part in schema.parts().filter(|part| part.kind() == Kind::Schema) {
             match part.keyword() {
@@ -168,9 +138,7 @@ impl<'w, 'a> Converter<'w, 'a> {
                     properties.insert(part.name().to_owned(), converted);
                 }
                 keyword @ ("allOf" | "anyOf" | "oneOf") => {
-                    let converted = self.part(part, direction);
-                    let parts = made.entry(keyword).or_insert_with(|| json!([]));
-                    parts.as_array_mut().into_iter().for_each(|parts| parts.push(converted.clone()));
+                    append(made, keyword, self.part(part, direction));
                 }
                 keyword @ ("not" | "items" | "additionalProperties") => {
                     let converted = self.part(part, direction);
@@ -186,12 +154,35 @@ impl<'w, 'a> Converter<'w, 'a> {
             made.insert("properties".to_owned(), properties.into());
         }
         if !required.is_empty() {
-            let mut required: Vec<_> = required.into_iter().collect();
-            required.sort_unstable();
-            made.insert("required".to_owned(), required.into());
+            made.insert("required".to_owned(), required.into_iter().collect());
         }
     }
 }
+
+/// Appends a schema to a list of schemas.
+fn append(made: &mut Map<String, Value>, keyword: &str, schema: Value) {
+    if let Value::Array(parts) = made.entry(keyword).or_insert_with(|| json!([])) {
+        parts.push(schema);
+    }
+}
+
+type IsRight = fn(&Value) -> bool;
+
+/// The keywords that are copied if their value is valid.
+const COPIED: &[(&str, IsRight)] = &[
+    ("maxLength", Value::is_u64),
+    ("minLength", Value::is_u64),
+    ("maxItems", Value::is_u64),
+    ("minItems", Value::is_u64),
+    ("maxProperties", Value::is_u64),
+    ("minProperties", Value::is_u64),
+    ("minimum", Value::is_number),
+    ("maximum", Value::is_number),
+    ("uniqueItems", Value::is_boolean),
+    ("format", Value::is_string),
+    ("multipleOf", |number| number.as_f64().is_some_and(|number| number > 0.0)),
+    ("enum", |values| values.as_array().is_some_and(|values| !values.is_empty())),
+];
 
 const TYPES: &[&str] = &["string", "number", "integer", "boolean", "array", "object"];
 

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::document::{Node, Value};
+use crate::document::{Entry, Node, Value};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 
@@ -20,13 +20,6 @@ const DEEPEST: usize = 1_000;
 /// The longest chain of schemas that reference each other.
 pub(crate) const LONGEST_CHAIN: usize = 2_000;
 
-/// Why an example is not checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TooMuch {
-    ByItself,
-    Altogether,
-}
-
 pub(crate) struct Walk<'a> {
     model: &'a Model<'a>,
     /// By schema and address of the value.
@@ -34,12 +27,6 @@ pub(crate) struct Walk<'a> {
     /// The schemas that some example is tested against.
     needed: HashSet<Id>,
     spent: u64,
-}
-
-/// A chain of schemas that reference each other.
-pub(crate) struct Chain {
-    pub(crate) first: Id,
-    pub(crate) length: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -53,18 +40,16 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether a value can be validated against a schema within the limits.
-    pub(crate) fn affordable(&mut self, schema: Id, value: &'a Node) -> Result<(), TooMuch> {
+    pub(crate) fn affords(&mut self, schema: Id, value: &'a Node) -> bool {
         let cost = self.cost(self.model.object(schema), value, 0);
-        if cost > ONE {
-            // Counting took time too.
-            self.spent = self.spent.saturating_add(ONE / 10);
-        } else {
-            self.spent = self.spent.saturating_add(cost);
-        }
-        if self.spent > ALL || self.known.len() as u64 > ALL {
-            return Err(TooMuch::Altogether);
-        }
-        if cost > ONE { Err(TooMuch::ByItself) } else { Ok(()) }
+        // Counting takes time too.
+        self.spent = self.spent.saturating_add(if cost > ONE { ONE / 10 } else { cost });
+        cost <= ONE && !self.is_exhausted()
+    }
+
+    /// Whether the limit for all examples together is reached.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.spent > ALL || self.known.len() as u64 > ALL
     }
 
     fn cost(&mut self, schema: Object<'a>, value: &'a Node, depth: usize) -> u64 {
@@ -89,48 +74,19 @@ impl<'a> Walk<'a> {
         if let (Value::String(text), Some(pattern)) = (&value.value, schema.text("pattern")) {
             cost = cost.saturating_add((text.len() / 100 * pattern.len()) as u64);
         }
-        let mut add = |more: u64| {
-            cost = cost.saturating_add(more);
-            cost <= ONE
-        };
-        'parts: {
-            for part in in_place(schema) {
-                if !add(self.cost(part, value, depth + 1)) {
-                    break 'parts;
-                }
-            }
-            for property in schema.children("properties") {
-                let Some(value) = value.get(property.name()) else { continue };
-                if !add(self.cost(property, value, depth + 1)) {
-                    break 'parts;
-                }
-            }
-            if let Some(other) = schema.child("additionalProperties") {
-                let named = schema.get("properties");
-                let others = value
-                    .entries()
-                    .iter()
-                    .filter(|entry| named.is_none_or(|named| named.get(&entry.key).is_none()));
-                for entry in others {
-                    if !add(self.cost(other, &entry.value, depth + 1)) {
-                        break 'parts;
-                    }
-                }
-            }
-            if let Some(each) = schema.child("items") {
-                for item in value.items() {
-                    if !add(self.cost(each, item, depth + 1)) {
-                        break 'parts;
-                    }
-                }
+        for (part, value) in applications(schema, value) {
+            cost = cost.saturating_add(self.cost(part, value, depth + 1));
+            if cost > ONE {
+                break;
             }
         }
         self.known.insert(key, cost);
         cost
     }
 
-    /// The longest chain of needed schemas. All schemas of a cycle count.
-    pub(crate) fn deepest_chain(&self) -> Option<Chain> {
+    /// The first schema and the length of the longest chain of needed schemas that reference each other. All
+    /// schemas of a cycle count.
+    pub(crate) fn longest_chain(&self) -> Option<(Id, usize)> {
         let mut graph: DiGraph<Id, ()> = DiGraph::new();
         let mut needed: Vec<Id> = self.needed.iter().copied().collect();
         needed.sort_unstable();
@@ -143,17 +99,31 @@ impl<'a> Walk<'a> {
             }
         }
         let mut lengths = vec![0; graph.node_count()];
-        let mut longest: Option<Chain> = None;
+        let mut longest: Option<(Id, usize)> = None;
         // Referenced schemas come first.
         for circle in kosaraju_scc(&graph) {
             let below =
                 circle.iter().flat_map(|node| graph.neighbors(*node)).map(|next| lengths[next.index()]);
             let length = circle.len() + below.max().unwrap_or_default();
             circle.iter().for_each(|node| lengths[node.index()] = length);
-            if longest.as_ref().is_none_or(|longest| longest.length < length) {
-                longest = Some(Chain { first: graph[circle[0]], length });
+            if longest.is_none_or(|(_, longest)| longest < length) {
+                longest = Some((graph[circle[0]], length));
             }
         }
         longest
     }
+}
+
+/// The schemas that a schema applies to a value and to the values in it, with those values.
+fn applications<'a>(schema: Object<'a>, value: &'a Node) -> impl Iterator<Item = (Object<'a>, &'a Node)> {
+    let properties = schema.children("properties");
+    let properties = properties.filter_map(|property| Some((property, value.get(property.name())?)));
+    let named = schema.get("properties");
+    let is_other = move |entry: &&Entry| named.is_none_or(|named| named.get(&entry.key).is_none());
+    let others = schema.child("additionalProperties").into_iter().flat_map(move |other| {
+        value.entries().iter().filter(is_other).map(move |entry| (other, &entry.value))
+    });
+    let items = schema.child("items").into_iter();
+    let items = items.flat_map(|each| value.items().iter().map(move |item| (each, item)));
+    in_place(schema).map(move |part| (part, value)).chain(properties).chain(others).chain(items)
 }

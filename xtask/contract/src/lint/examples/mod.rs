@@ -9,14 +9,13 @@
 mod convert;
 mod cost;
 
-use crate::document::Node;
+use crate::document::{Node, pointer};
 use jsonschema::{Draft, ValidationError, error::ValidationErrorKind};
 use serde_json::{Value, json};
 
 use self::convert::{Converter, Direction};
 use super::rules::patterns;
-use crate::finding::Spot;
-use crate::finding::shortened as shown;
+use crate::finding::{Spot, shortened as shown};
 use crate::openapi::{Id, Kind, Model, Object, Step, head};
 use crate::rule::{Findings, Rule, rules};
 
@@ -66,118 +65,82 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let mut walk = cost::Walk::new(model);
     let mut samples = Vec::new();
     for sample in samples_of(model) {
-        match walk.affordable(sample.schema, sample.value) {
-            Ok(()) => samples.push(sample),
-            Err(stop) => {
-                let schema = model.object(sample.schema).subject();
-                let message = format!("Validating this against {schema} would take too long.");
-                let fix = "Compose the schemas less deeply, or shorten the example.";
-                findings.add(&COSTLY, sample.spot("", sample.value), message, fix);
-                if stop == cost::TooMuch::Altogether {
-                    break;
-                }
-            }
+        if walk.affords(sample.schema, sample.value) {
+            samples.push(sample);
+            continue;
+        }
+        let schema = model.object(sample.schema).subject();
+        let message = format!("Validating this against {schema} would take too long.");
+        let fix = "Compose the schemas less deeply, or shorten the example.";
+        findings.add(&COSTLY, sample.spot("", sample.value), message, fix);
+        if walk.is_exhausted() {
+            break;
         }
     }
-    if let Some(deep) = walk.deepest_chain().filter(|chain| chain.length > cost::LONGEST_CHAIN) {
-        let message = format!(
-            "A chain of {} schemas that reference each other begins here; examples are not validated.",
-            deep.length
-        );
+    if let Some((first, length)) = walk.longest_chain().filter(|(_, length)| *length > cost::LONGEST_CHAIN) {
+        let message = format!("A chain of {length} schemas begins here; examples are not validated.");
         let fix = format!("Make it shorter than {}.", cost::LONGEST_CHAIN);
-        findings.add(&COSTLY, model.object(deep.first).spot(), message, fix);
+        findings.add(&COSTLY, model.object(first).spot(), message, fix);
         return;
     }
     let problems = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK);
         let work = thread.spawn_scoped(scope, || validate(model, &walk, &samples));
-        let problems = work.map(std::thread::ScopedJoinHandle::join);
-        problems.unwrap_or_else(|error| Ok(Err(error.to_string())))
+        let work = work.map_err(|error| error.to_string())?;
+        work.join().map_err(|_| "the validator failed".to_owned())?
     });
     match problems {
-        Ok(Ok(problems)) => {
-            for problem in problems {
-                let spot = problem.sample.spot(&problem.pointer, problem.node);
-                findings.add(problem.sample.rule, spot, problem.message, problem.fix);
-            }
+        Ok(problems) => {
+            problems
+                .into_iter()
+                .for_each(|(rule, spot, message, fix)| findings.add(rule, spot, message, fix));
         }
-        Ok(Err(reason)) => unchecked(model, &reason, findings),
-        Err(_) => unchecked(model, "the validator failed", findings),
+        Err(reason) => {
+            let message = format!("The examples could not be validated: {}.", shown(&reason));
+            findings.add(&COSTLY, model.root().spot(), message, "Correct the schemas first.");
+        }
     }
-}
-
-fn unchecked(model: &Model<'_>, reason: &str, findings: &mut Findings) {
-    let message = format!("The examples could not be validated: {}.", shown(reason));
-    findings.add(&COSTLY, model.root().spot(), message, "Correct the schemas first.");
 }
 
 /// All values that should match a schema.
 fn samples_of<'a>(model: &'a Model<'a>) -> impl Iterator<Item = Sample<'a>> {
     let split = model.all(Kind::Schema).any(|schema| schema.flag("readOnly") || schema.flag("writeOnly"));
     model.everything().filter(|object| !object.is_reference()).flat_map(move |owner| {
-        let direction = if split { Direction::of(owner) } else { Direction::Either };
         let mut samples = Vec::new();
-        if owner.kind() == Kind::Schema {
-            for (keyword, rule) in [("example", &SCHEMA), ("default", &DEFAULT)] {
-                let value = owner.get(keyword);
-                let schema = owner.id;
-                samples.extend(value.map(|value| Sample {
-                    rule,
-                    owner,
-                    keyword,
-                    value,
-                    schema,
-                    direction: Direction::Either,
-                }));
-            }
-            return samples;
-        }
+        let mut add = |rule, owner: Object<'a>, keyword, schema: Object<'a>, direction| {
+            let sample = |value| Sample { rule, owner, keyword, value, schema: schema.id, direction };
+            samples.extend(owner.get(keyword).map(sample));
+        };
         let rule = match owner.kind() {
             Kind::MediaType => &MEDIA,
             Kind::Parameter => &PARAMETER,
             Kind::Header => &HEADER,
+            Kind::Schema => {
+                add(&SCHEMA, owner, "example", owner, Direction::Either);
+                add(&DEFAULT, owner, "default", owner, Direction::Either);
+                return samples;
+            }
             _ => return samples,
         };
-        let Some(schema) = owner.child("schema").and_then(|schema| schema.resolved()) else { return samples };
-        let schema = schema.id;
-        let keyword = "example";
-        samples.extend(owner.get(keyword).map(|value| Sample {
-            rule,
-            owner,
-            keyword,
-            value,
-            schema,
-            direction,
-        }));
-        for example in owner.resolved_children("examples") {
-            let value = example.get("value");
-            samples.extend(value.map(|value| Sample {
-                rule,
-                owner: example,
-                keyword: "value",
-                value,
-                schema,
-                direction,
-            }));
+        if let Some(schema) = owner.child("schema").and_then(|schema| schema.resolved()) {
+            let direction = if split { Direction::of(owner) } else { Direction::Either };
+            add(rule, owner, "example", schema, direction);
+            for example in owner.resolved_children("examples") {
+                add(rule, example, "value", schema, direction);
+            }
         }
         samples
     })
 }
 
-/// An error in a sample, with its place.
-struct Problem<'s, 'a> {
-    sample: &'s Sample<'a>,
-    pointer: String,
-    node: &'a Node,
-    message: String,
-    fix: &'static str,
-}
+/// The rule that a sample breaks, the place, the message and the fix.
+type Problem = (&'static Rule, Spot, String, &'static str);
 
-fn validate<'s, 'a>(
+fn validate<'a>(
     model: &'a Model<'a>,
     walk: &cost::Walk<'a>,
-    samples: &'s [Sample<'a>],
-) -> Result<Vec<Problem<'s, 'a>>, String> {
+    samples: &[Sample<'a>],
+) -> Result<Vec<Problem>, String> {
     let mut converter = Converter::new(model, walk);
     let items: Vec<Value> =
         samples.iter().map(|sample| converter.reference(sample.schema, sample.direction)).collect();
@@ -201,39 +164,32 @@ fn validate<'s, 'a>(
             continue;
         };
         let Some(node) = sample.value.pointer(pointer) else { continue };
+        let word = if sample.keyword == "default" { "default" } else { "example" };
         let whole = sample.owner.subject();
-        let subject = match pointer.rsplit('/').next().filter(|_| !pointer.is_empty()) {
-            Some(name) => format!("`{}` in the {} of {whole}", shown(name), sample.word()),
-            None => format!("The {} of {whole}", sample.word()),
+        let subject = match pointer.rsplit_once('/') {
+            Some((_, name)) => format!("`{}` in the {word} of {whole}", shown(name)),
+            None => format!("The {word} of {whole}"),
         };
         for (key, message, fix) in described(&error) {
-            let (pointer, node) = match key.as_deref().and_then(|key| Some((key, node.get(key)?))) {
-                Some((key, node)) => {
-                    (format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")), node)
-                }
-                None => (pointer.to_owned(), node),
-            };
-            problems.push(Problem { sample, pointer, node, message: format!("{subject} {message}."), fix });
+            let (mut pointer, mut node) = (pointer.to_owned(), node);
+            if let Some((key, value)) = key.and_then(|key| Some((key, node.get(key)?))) {
+                pointer::push(&mut pointer, key);
+                node = value;
+            }
+            let spot = sample.spot(&pointer, node);
+            problems.push((sample.rule, spot, format!("{subject} {message}."), fix));
         }
     }
     Ok(problems)
 }
 
-impl Sample<'_> {
-    fn word(&self) -> &'static str {
-        if self.keyword == "default" { "default" } else { "example" }
-    }
-}
-
-const VALUE: &str = "Correct the example or the schema.";
-
 /// Describes an error of the validator: the key below its place, if any, then the message and the fix.
-fn described(error: &ValidationError<'_>) -> Vec<(Option<String>, String, &'static str)> {
+fn described<'e>(error: &'e ValidationError<'_>) -> Vec<(Option<&'e str>, String, &'static str)> {
     let message = match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
-            let each = |key: &String| {
+            let each = |key: &'e String| {
                 let message = format!("has `{}`, which its schema does not allow", shown(key));
-                (Some(key.clone()), message, "Remove it, or add it to the schema.")
+                (Some(key.as_str()), message, "Remove it, or add it to the schema.")
             };
             return unexpected.iter().map(each).collect();
         }
@@ -241,28 +197,10 @@ fn described(error: &ValidationError<'_>) -> Vec<(Option<String>, String, &'stat
             let property = property.as_str().unwrap_or_default();
             return vec![(None, format!("has no `{}`, which is required", shown(property)), "Add it.")];
         }
-        ValidationErrorKind::Type { .. } => {
-            format!("has the wrong type: {}", shown(&error.to_string()))
-        }
-        ValidationErrorKind::Enum { options } => format!("is not one of {}", shown(&options.to_string())),
-        ValidationErrorKind::Minimum { limit } => format!("is less than {limit}"),
-        ValidationErrorKind::Maximum { limit } => format!("is greater than {limit}"),
-        ValidationErrorKind::ExclusiveMinimum { limit } => format!("is not greater than {limit}"),
-        ValidationErrorKind::ExclusiveMaximum { limit } => format!("is not less than {limit}"),
-        ValidationErrorKind::MinLength { limit } => format!("is shorter than {limit} characters"),
-        ValidationErrorKind::MaxLength { limit } => format!("is longer than {limit} characters"),
-        ValidationErrorKind::MinItems { limit } => format!("has fewer than {limit} items"),
-        ValidationErrorKind::MaxItems { limit } => format!("has more than {limit} items"),
-        ValidationErrorKind::UniqueItems => "has duplicate items".to_owned(),
-        ValidationErrorKind::Pattern { pattern } => format!("does not match `{}`", shown(pattern)),
-        ValidationErrorKind::Format { format } => format!("is not a valid `{}`", shown(format)),
-        ValidationErrorKind::AnyOf { .. } => "matches none of `anyOf`".to_owned(),
-        ValidationErrorKind::OneOfNotValid { .. } => "matches none of `oneOf`".to_owned(),
-        ValidationErrorKind::OneOfMultipleValid { .. } => "matches more than one of `oneOf`".to_owned(),
         ValidationErrorKind::FalseSchema => {
-            "is not allowed here: `readOnly` properties are not in requests, `writeOnly` ones not in responses".to_owned()
+            "is `readOnly` in a request, or `writeOnly` in a response".to_owned()
         }
-        _ => format!("does not match `{}` of its schema", error.kind().keyword()),
+        _ => format!("does not match its schema: {}", shown(&error.masked().to_string())),
     };
-    vec![(None, message, VALUE)]
+    vec![(None, message, "Correct the example or the schema.")]
 }

@@ -4,8 +4,41 @@
 //! test `tests/generator` of the root package runs progenitor on the fixtures of these rules: it must fail on
 //! what they report and succeed on the document as it is.
 
-pub(crate) mod bodies;
-pub(crate) mod parameters;
-pub(crate) mod references;
+pub(crate) mod requests;
 pub(crate) mod responses;
 pub(crate) mod schemas;
+
+use crate::finding::shortened as shown;
+use crate::openapi::{Kind, Model};
+use crate::rule::{Findings, rules};
+
+rules! {
+    REFERENCES: Strict Error "progenitor-references", "progenitor 0.15",
+        "References lead to `components`, and no path is a reference.";
+}
+
+/// progenitor looks up only the last segment of a reference.
+pub(super) fn check(model: &Model<'_>, findings: &mut Findings) {
+    for object in model.everything().filter(|object| object.is_reference()) {
+        let section = match object.kind() {
+            Kind::Schema => "schemas",
+            Kind::Response => "responses",
+            Kind::Parameter => "parameters",
+            Kind::RequestBody => "requestBodies",
+            Kind::PathItem => {
+                let message = format!("{} is a reference.", object.subject());
+                let fix = "Replace the reference by the path item.";
+                findings.add(&REFERENCES, object.key_spot("$ref"), message, fix);
+                continue;
+            }
+            _ => continue,
+        };
+        let reference = object.text("$ref").unwrap_or_default();
+        let name = reference.strip_prefix(&format!("#/components/{section}/"));
+        if object.resolved().is_some() && name.is_none_or(|name| name.contains(['/', '%', '~'])) {
+            let message = format!("`{}` is not the plain name of a component.", shown(reference));
+            let fix = format!("Move the target to `components/{section}`, and reference it there.");
+            findings.add(&REFERENCES, object.value_spot("$ref"), message, fix);
+        }
+    }
+}

@@ -78,12 +78,15 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let sides: [(&Rule, &[char], &str); 2] =
             [(&SUCCESS, &['2'], "success"), (&ERROR, &['4', '5'], "error")];
         for (rule, classes, what) in sides {
-            let belongs = |status: &str| {
-                status.starts_with(classes) || status == "default" || (status == "101" && classes == ['2'])
+            // With `2XX`, `default` covers errors only.
+            let covered = what == "success" && responses.child("2XX").is_some();
+            let belongs = |response: &Object<'_>| match response.name() {
+                "default" => !covered,
+                "101" => what == "success",
+                status => status.starts_with(classes),
             };
-            let all: Vec<_> = responses
-                .parts()
-                .filter(|response| belongs(response.name()))
+            let all = responses.parts().filter(belongs);
+            let all: Vec<_> = all
                 .filter_map(|response| Some((response, bodies.of(response.resolved()?, response.name()))))
                 .collect();
             one_type(&all, rule, what, findings);
@@ -109,28 +112,16 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 }
 
 fn one_type(all: &[(Object<'_>, Body)], rule: &Rule, what: &str, findings: &mut Findings) {
-    // With `2XX`, `default` covers errors only.
-    let covered = all.iter().any(|(response, _)| response.name() == "2XX") && what == "success";
-    let counts = |response: &Object<'_>| !(covered && response.name() == "default");
-    let all: Vec<_> = all.iter().filter(|(response, _)| counts(response)).collect();
     let mut users: HashMap<Body, usize> = HashMap::new();
     all.iter().for_each(|(_, body)| *users.entry(*body).or_default() += 1);
     // The most frequent body is the expected one; if several are, that of the lowest status.
-    let usual = |(response, body): &&&(Object<'_>, Body)| (users[body], Reverse(response.name().to_owned()));
+    let usual = |(response, body): &&(Object<'_>, Body)| (users[body], Reverse(response.name().to_owned()));
     let Some((first, body)) = all.iter().max_by_key(usual) else { return };
     for (response, other) in all.iter().filter(|(_, other)| other != body) {
-        let message = format!(
-            "{} has {}, and `{}` has {}: two types of {what}, where progenitor can generate one.",
-            response.subject(),
-            other.word(),
-            first.name(),
-            if matches!(body, Body::Typed(_)) { "a JSON body" } else { body.word() },
-        );
-        findings.add(
-            rule,
-            response.spot(),
-            message,
-            format!("Give every {what} of the operation the same body."),
-        );
+        let (subject, other, name) = (response.subject(), other.word(), first.name());
+        let message =
+            format!("{subject} has {other}, unlike `{name}`: progenitor can generate one type of {what}.");
+        let fix = format!("Give every {what} of the operation the same body.");
+        findings.add(rule, response.spot(), message, fix);
     }
 }

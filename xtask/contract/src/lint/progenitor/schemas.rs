@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use crate::document::{Node, Value};
 use heck::ToPascalCase;
 
-use crate::finding::shortened as shown;
+use crate::lint::items;
+use crate::lint::rules::schemas::KEYWORDS_OF;
 use crate::openapi::shapes::type_of;
 use crate::openapi::{Kind, Model, Object};
 use crate::rule::{Findings, rules};
@@ -20,16 +21,6 @@ rules! {
     COMPOSITION: Strict Error "progenitor-composition", "progenitor 0.15",
         "No schema has both `oneOf` and `anyOf`.";
 }
-
-/// Keywords by the type that they apply to.
-const KEYWORDS: &[(&str, &[&str])] = &[
-    ("text", &["minLength", "maxLength", "pattern"]),
-    ("number", &["minimum", "maximum", "multipleOf"]),
-    ("list", &["items", "minItems", "maxItems", "uniqueItems"]),
-    ("object", &["properties", "required", "additionalProperties", "minProperties", "maxProperties"]),
-    ("enum", &["enum"]),
-    ("format", &["format"]),
-];
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for schema in model.all(Kind::Schema) {
@@ -60,12 +51,16 @@ fn typeless(schema: Object<'_>, findings: &mut Findings) {
     if schema.keyword() == "allOf" || composed.iter().any(|keyword| schema.has(keyword)) {
         return;
     }
-    let found = KEYWORDS.iter().filter_map(|(kind, keywords)| {
-        keywords.iter().find(|keyword| has(schema, keyword)).map(|keyword| (*kind, *keyword))
-    });
-    let found: Vec<_> = found.collect();
-    let alone = |kind: &str| !matches!(kind, "number" | "format");
-    let Some((_, keyword)) = found.last().filter(|(kind, _)| found.len() > 1 || !alone(kind)) else { return };
+    let first = |keywords: &[&'static str]| keywords.iter().copied().find(|keyword| has(schema, keyword));
+    let mut found: Vec<&str> = KEYWORDS_OF.iter().filter_map(|(_, keywords)| first(keywords)).collect();
+    found.extend(first(&["enum"]).into_iter().chain(first(&["format"])));
+    // Alone, the keywords of one type say the type, except that a number may be an integer or not.
+    let Some(keyword) = found.last() else { return };
+    let is_number =
+        |keyword| KEYWORDS_OF.iter().any(|(types, all)| types.contains(&"number") && all.contains(keyword));
+    if found.len() == 1 && *keyword != "format" && !is_number(keyword) {
+        return;
+    }
     let message = format!("{} has `{keyword}` and no `type`.", schema.subject());
     findings.add(&TYPE, schema.key_spot(keyword), message, "Add `type`.");
 }
@@ -79,8 +74,7 @@ fn has(schema: Object<'_>, keyword: &str) -> bool {
 
 fn not(schema: Object<'_>, findings: &mut Findings) {
     let plain = |key: &str| matches!(key, "type" | "enum" | "title" | "description") || key.starts_with("x-");
-    let entries = schema.node().entries();
-    let values = schema.get("enum").map(Node::items).unwrap_or_default();
+    let (entries, values) = (schema.node().entries(), items(schema, "enum"));
     let scalar = |node: &Node| matches!(node.value, Value::String(_) | Value::Number(_) | Value::Bool(_));
     let understood =
         entries.iter().all(|entry| plain(&entry.key)) && !values.is_empty() && values.iter().all(scalar);
@@ -92,7 +86,7 @@ fn not(schema: Object<'_>, findings: &mut Findings) {
 }
 
 fn values(schema: Object<'_>, findings: &mut Findings) {
-    let items = schema.get("enum").map(Node::items).unwrap_or_default();
+    let items = items(schema, "enum");
     let mut kinds: BTreeSet<&str> = items.iter().map(type_of).collect();
     kinds.remove("null");
     if kinds.len() > 1 && !schema.has("type") {
@@ -102,21 +96,14 @@ fn values(schema: Object<'_>, findings: &mut Findings) {
         return;
     }
     let texts: HashSet<&str> = items.iter().filter_map(Node::as_str).collect();
-    let spelled =
-        |spell: fn(&str) -> String| texts.iter().map(|text| spell(text)).collect::<HashSet<_>>().len();
-    let unique = |spell| spelled(spell) == texts.len();
-    if !unique(variant) && !unique(|text| variant(&text.replace(|c: char| c == '_' || !is_letter(c), "X"))) {
+    let is_unique = |spell: fn(&str) -> String| {
+        texts.iter().map(|text| spell(text)).collect::<HashSet<_>>().len() == texts.len()
+    };
+    let separated = |text: &str| variant(&text.replace(|c: char| c == '_' || !is_letter(c), "X"));
+    if !is_unique(variant) && !is_unique(separated) {
         let message = format!("Two values of the `enum` of {} have the same name in Rust.", schema.subject());
-        let fix = format!("Rename one; both become `{}`.", shown(&twin(&texts)));
-        findings.add(&ENUM, schema.value_spot("enum"), message, fix);
+        findings.add(&ENUM, schema.value_spot("enum"), message, "Rename one of them.");
     }
-}
-
-/// A Rust name that two values share.
-fn twin(texts: &HashSet<&str>) -> String {
-    let mut texts: Vec<_> = texts.iter().map(|text| variant(text)).collect();
-    texts.sort();
-    texts.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone()).unwrap_or_default()
 }
 
 /// The name of the Rust variant for a value of an `enum`.

@@ -42,24 +42,19 @@ fn examples(media_type: Object<'_>, status: &str, known: &Known<'_>, findings: &
             let message = format!("This error has the status {number}, but is an example of {status}.");
             findings.add(&CODE_STATUS, spot("status", node), message, format!("Write {status}."));
         }
-        let Some((node, code)) = value.get("code").and_then(|node| Some((node, node.as_str()?))) else {
+        let Some(node) = value.get("code") else { continue };
+        let Some(code) = node.as_str() else { continue };
+        let listed = known.codes.get(code).map(|listed| &*listed.status);
+        if listed == Some(status) {
             continue;
+        }
+        let message = match listed {
+            None => format!("The code `{}` is not in the table of `info.description`.", shown(code)),
+            Some(other) => {
+                format!("The code `{}` is listed with status {other}, but used with {status}.", shown(code))
+            }
         };
-        let code_shown = shown(code);
-        let (message, fix) = match known.codes.get(code) {
-            None => (
-                format!("The code `{code_shown}` is not in the table of `info.description`."),
-                format!("Add the row ``| `{code_shown}` | {status} | ... |``, or use a listed code."),
-            ),
-            Some(listed) if listed.status != status => (
-                format!(
-                    "The code `{code_shown}` is listed with status {}, but used with {status}.",
-                    listed.status
-                ),
-                "Correct one of them.".to_owned(),
-            ),
-            Some(_) => continue,
-        };
+        let fix = format!("Write the row ``| `{}` | {status} | ... |``, or use another code.", shown(code));
         findings.add(&CODE_LISTED, spot("code", node), message, fix);
     }
 }

@@ -2,10 +2,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::document::Node;
 
 use super::Prose;
+use crate::lint::items;
 use crate::openapi::{Kind, Model};
 
 /// A row of the table of error codes.
@@ -59,10 +63,7 @@ impl<'a> Known<'a> {
                         known.headers.extend(object.text("name").map(str::to_ascii_lowercase));
                     }
                 }
-                Kind::Schema => {
-                    let values = object.get("enum").map(Node::items).unwrap_or_default();
-                    known.names.extend(values.iter().filter_map(Node::as_str));
-                }
+                Kind::Schema => known.names.extend(items(object, "enum").iter().filter_map(Node::as_str)),
                 Kind::SecurityScheme if object.text("in") == Some("header") => {
                     known.headers.extend(object.text("name").map(str::to_ascii_lowercase));
                 }
@@ -72,10 +73,8 @@ impl<'a> Known<'a> {
                 _ => {}
             }
         }
-        for info in model.all(Kind::Info) {
-            known
-                .codes
-                .extend(Prose::of(info, "description").map(|prose| table(prose.text)).unwrap_or_default());
+        for prose in model.all(Kind::Info).filter_map(|info| Prose::of(info, "description")) {
+            known.codes.extend(table(prose.text));
         }
         known.names.extend(known.codes.keys());
         known.listed = known.codes.values().map(|code| code.status.clone()).collect();
@@ -93,20 +92,17 @@ pub(crate) fn operation(method: &str, path: &str) -> String {
 }
 
 /// The rows ``| `code` | status | ...`` of a Markdown table.
+static ROWS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?m)^[ \t]*\|[ \t]*`([^|\n]*)`[ \t]*\|[ \t]*([0-9]{3})[ \t]*(?:\|.*)?$").ok()
+});
+
 fn table(text: &str) -> BTreeMap<&str, Listed> {
     let mut codes = BTreeMap::new();
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let row = start..start + line.trim_end().len();
-        start += line.len();
-        let mut cells = line.trim().strip_prefix('|').unwrap_or_default().split('|').map(str::trim);
-        let code = cells.next().and_then(|cell| cell.strip_prefix('`')?.strip_suffix('`'));
-        let status = cells
-            .next()
-            .filter(|status| status.len() == 3 && status.bytes().all(|byte| byte.is_ascii_digit()));
-        if let Some((code, status)) = code.zip(status) {
-            codes.entry(code).or_insert(Listed { status: status.to_owned(), row });
-        }
+    for row in ROWS.iter().flat_map(|rows| rows.captures_iter(text)) {
+        let (whole, [code, status]) = row.extract();
+        let start = row.get(0).map_or(0, |row| row.start());
+        let row = start..start + whole.trim_end().len();
+        codes.entry(code).or_insert(Listed { status: status.to_owned(), row });
     }
     codes
 }

@@ -7,22 +7,16 @@ use std::sync::LazyLock;
 use http::StatusCode;
 use regex::Regex;
 
-use super::super::rules::names::is_header;
+use super::super::rules::names::{is_camel, is_header};
 use super::known::{Known, operation};
 use super::{CODE, HEADER, NAME, OPERATION, Prose, STATUS};
 use crate::finding::shortened as shown;
 use crate::openapi::{Id, Kind, Model};
 use crate::rule::Findings;
 
-/// Headers that the document need not declare, with the reason.
-const UNDECLARED: &[(&str, &str)] = &[
-    ("accept", "OpenAPI declares it by the keys of `content`"),
-    ("allow", "only 405 has it, which is not a response of an operation"),
-    ("content-type", "OpenAPI declares it by the keys of `content`"),
-    ("date", "the HTTP library sends it"),
-    ("content-length", "the HTTP library sends it"),
-    ("host", "every request of HTTP/1.1 has it"),
-];
+/// Headers that the document need not declare: the HTTP library sends them, OpenAPI declares them by the keys
+/// of `content`, or, as for `Allow`, only responses outside of operations have them.
+const UNDECLARED: &[&str] = &["accept", "allow", "content-type", "date", "content-length", "host"];
 
 /// Headers of one word. Other capitalised words are not taken for headers.
 const ONE_WORD: &str = "\
@@ -45,7 +39,7 @@ static OPERATIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"\b(GET|PUT|POST|DELETE|OPTIONS|HEAD|PATCH|TRACE) (/[^\s`'")\]>,;?]*)"#).ok()
 });
 static NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b[1-5][0-9][0-9]\b").ok());
-static CODE_SPANS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`([A-Za-z][A-Za-z0-9_-]*)`").ok());
+static CODE_SPANS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`[A-Za-z][A-Za-z0-9_-]*`").ok());
 
 pub(crate) fn check(model: &Model<'_>, known: &Known<'_>, findings: &mut Findings) {
     let mut answered = Answered::new();
@@ -93,11 +87,12 @@ fn statuses<'a>(prose: Prose<'a>, known: &Known<'_>, answered: &mut Answered<'a>
         let has = |statuses: &HashSet<&str>| {
             statuses.contains(status) || statuses.contains(range.as_str()) || statuses.contains("default")
         };
-        let (exists, owner) = match (declared, operation) {
-            (Some(own), Some(operation)) => (has(own), operation.subject().to_string()),
-            _ => (has(&known.statuses) || known.listed.contains(status), "any operation".to_owned()),
+        let exists = match declared {
+            Some(own) => has(own),
+            None => has(&known.statuses) || known.listed.contains(status),
         };
         if !exists {
+            let owner = operation.map_or("any operation".to_owned(), |own| own.subject().to_string());
             let message = format!("{status} is mentioned, but is not a response of {owner}.");
             let fix = "Add it to `responses`, or correct the text.";
             findings.add(&STATUS, prose.spot(number.range()), message, fix);
@@ -111,56 +106,48 @@ fn is_status(text: &str, number: &Range<usize>) -> bool {
     if assigned.is_none_or(|status| status.canonical_reason().is_none()) {
         return false;
     }
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
     let before = text[..number.start].trim_end_matches('`');
-    let after = text[number.end..].trim_start_matches('`');
-    let word = |character: char| character.is_alphanumeric() || character == '_';
     let previous = before.trim_end();
-    let after_word = previous.len() < before.len() && previous.ends_with(word);
-    let fits_before = if after_word {
-        let start = previous.rfind(|character| !word(character)).map_or(0, |position| position + 1);
-        let last = previous[start..].trim_start_matches(|character| !word(character));
-        BEFORE.split(' ').any(|word| word.eq_ignore_ascii_case(last))
-    } else {
-        previous.len() < before.len() || before.is_empty() || before.ends_with(['(', '|', '"', '\''])
+    let word = previous.rsplit(|character| !is_word(character)).next().unwrap_or_default();
+    let fits_before = match (previous.len() < before.len(), word) {
+        (true, "") => true,
+        (true, word) => BEFORE.split(' ').any(|known| known.eq_ignore_ascii_case(word)),
+        (false, _) => before.is_empty() || before.ends_with(['(', '|', '"', '\'']),
     };
+    let after = text[number.end..].trim_start_matches('`');
     let next = after.trim_start();
-    let fits_after = if next.len() < after.len() && next.starts_with(word) {
-        let last = next.find(|character| !word(character)).unwrap_or(next.len());
-        AFTER.split(' ').any(|word| word == &next[..last])
+    let word = next.split(|character| !is_word(character)).next().unwrap_or_default();
+    let fits_after = if next.len() < after.len() {
+        word.is_empty() || AFTER.split(' ').any(|known| known == word)
     } else {
-        let mut rest = after.chars();
-        !(rest.next().is_some_and(|first| "-.,:/".contains(first))
-            && rest.next().is_some_and(|second| second.is_ascii_digit()))
+        // Not part of a longer number.
+        !after.starts_with(['-', '.', ',', ':', '/']) || !after[1..].starts_with(|c: char| c.is_ascii_digit())
     };
     fits_before && fits_after
 }
 
 fn words(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
-    for word in
-        CODE_SPANS.iter().flat_map(|regex| regex.captures_iter(prose.text)).filter_map(|found| found.get(1))
-    {
-        let text = word.as_str();
-        if known.names.contains(text) {
-            continue;
-        }
+    for span in CODE_SPANS.iter().flat_map(|regex| regex.find_iter(prose.text)) {
+        let word = span.start() + 1..span.end() - 1;
+        let text = &prose.text[word.clone()];
         let lower = text.to_ascii_lowercase();
-        let spot = || prose.spot(word.range());
         let looks_like_header =
             is_header(text) && (text.contains('-') || ONE_WORD.split(' ').any(|word| word == text));
-        if looks_like_header {
-            let undeclared = UNDECLARED.iter().any(|(header, _)| *header == lower);
-            if !undeclared && !known.headers.contains(&lower) {
-                let message = format!("The header `{text}` is mentioned, but not declared.");
-                findings.add(&HEADER, spot(), message, "Declare it where it is sent, or correct the text.");
-            }
+        let is_declared = UNDECLARED.contains(&lower.as_str()) || known.headers.contains(&lower);
+        let (rule, what, fix) = if known.names.contains(text) || (looks_like_header && is_declared) {
+            continue;
+        } else if looks_like_header {
+            (&HEADER, "a declared header", "Declare it where it is sent, or correct the text.")
         } else if is_snake(text) {
-            let message = format!("`{text}` is mentioned, but is neither an error code nor a name.");
             let fix = "Add it to the table of codes in `info.description`, or correct the text.";
-            findings.add(&CODE, spot(), message, fix);
-        } else if is_camel(text) {
-            let message = format!("`{text}` is mentioned, but is not a name in the document.");
-            findings.add(&NAME, spot(), message, "Correct the spelling, or the text.");
-        }
+            (&CODE, "an error code or a name in the document", fix)
+        } else if is_camel(text) && text.contains(|c: char| c.is_ascii_uppercase()) {
+            (&NAME, "a name in the document", "Correct the spelling, or the text.")
+        } else {
+            continue;
+        };
+        findings.add(rule, prose.spot(word), format!("`{text}` is mentioned, but is not {what}."), fix);
     }
 }
 
@@ -170,11 +157,4 @@ fn is_snake(text: &str) -> bool {
         !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
     };
     text.contains('_') && text.split('_').all(word)
-}
-
-/// Two words or more, the first in lower case, each other one with a capital.
-fn is_camel(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text.contains(|c: char| c.is_ascii_uppercase())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

@@ -2,9 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::document::Node;
-
-use crate::openapi::{Id, Kind, Model, Object};
+use crate::openapi::{Additional, Id, Kind, Model, Object, Schema};
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -24,23 +22,17 @@ const UNBOUNDED: &[&str] = &["cursor"];
 const BOUNDED_FORMATS: &[&str] = &["date", "date-time", "uuid", "ipv4", "ipv6"];
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
-    let sent = reachable(model, |object| {
-        let name = object.text("name").unwrap_or_default();
-        match object.kind() {
-            Kind::Parameter => !UNBOUNDED.contains(&name),
-            Kind::RequestBody => true,
-            _ => false,
-        }
+    let in_requests = reachable(model, |object| match object.kind() {
+        Kind::Parameter => !UNBOUNDED.contains(&object.text("name").unwrap_or_default()),
+        kind => kind == Kind::RequestBody,
     });
-    let answered = reachable(model, |object| object.kind() == Kind::Response);
-    for schema in model.all(Kind::Schema) {
-        if sent.contains(&schema.id) {
+    let in_responses = reachable(model, |object| object.kind() == Kind::Response);
+    for schema in model.all(Kind::Schema).map(Schema::new) {
+        let is_closed = matches!(schema.additional_properties(), Additional::None);
+        if in_requests.contains(&schema.id) {
             closed(schema, findings);
             bounded(schema, findings);
-        } else if answered.contains(&schema.id)
-            && is_closed(schema)
-            && schema.node().get("properties").is_some()
-        {
+        } else if in_responses.contains(&schema.id) && is_closed && schema.has("properties") {
             let message =
                 format!("{} cannot get another property without breaking clients.", schema.subject());
             let fix = "Remove `additionalProperties`; clients ignore unknown properties.";
@@ -49,42 +41,37 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     }
 }
 
-/// The schemas that can be reached from the objects that `is_root` selects.
+/// The objects that can be reached from those that `is_root` selects.
 fn reachable(model: &Model<'_>, is_root: impl Fn(&Object<'_>) -> bool) -> HashSet<Id> {
-    let mut open: Vec<Id> = model
-        .everything()
-        .filter(|object| !object.is_reference())
-        .filter(is_root)
-        .map(|root| root.id)
-        .collect();
+    let roots = model.everything().filter(|object| !object.is_reference() && is_root(object));
+    let mut open: Vec<Object<'_>> = roots.collect();
     let mut seen = HashSet::new();
-    while let Some(id) = open.pop() {
-        if seen.insert(id) {
-            open.extend(model.object(id).parts().map(|part| part.id));
-            open.extend(model.target(id).map(|target| target.id));
+    while let Some(object) = open.pop() {
+        if seen.insert(object.id) {
+            open.extend(object.parts().chain(model.target(object.id)));
         }
     }
     seen
 }
 
-fn is_closed(schema: Object<'_>) -> bool {
-    schema.get("additionalProperties").and_then(Node::as_bool) == Some(false)
-}
-
-fn closed(schema: Object<'_>, findings: &mut Findings) {
-    let is_object = schema.text("type") == Some("object") || schema.has("properties");
+fn closed(schema: Schema<'_>, findings: &mut Findings) {
+    let is_object = schema.type_name() == Some("object") || schema.has("properties");
     // Closed parts of an `allOf` would refuse each other's properties.
     let composed = schema.has("allOf") || matches!(schema.keyword(), "allOf" | "not");
-    let is_map = schema.get("additionalProperties").is_some_and(|other| !other.entries().is_empty());
-    let settled = is_closed(schema) || (is_map && schema.has("maxProperties"));
-    if is_object && !composed && !settled {
+    let (is_closed, fix) = match schema.additional_properties() {
+        Additional::None => (true, ""),
+        Additional::Schema(other) if !other.node().entries().is_empty() => {
+            (schema.has("maxProperties"), "Add `maxProperties`.")
+        }
+        _ => (false, "Add `additionalProperties: false`."),
+    };
+    if is_object && !composed && !is_closed {
         let message = format!("{} is part of a request and allows any property.", schema.subject());
-        let fix = if is_map { "Add `maxProperties`." } else { "Add `additionalProperties: false`." };
         findings.add(&CLOSED, schema.key_spot("additionalProperties"), message, fix);
     }
 }
 
-fn bounded(schema: Object<'_>, findings: &mut Findings) {
+fn bounded(schema: Schema<'_>, findings: &mut Findings) {
     let has_all = |keywords: &[&str]| keywords.iter().all(|keyword| schema.has(keyword));
     let format = schema.text("format").unwrap_or_default();
     let (bounded, fix) = match schema.text("type") {

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use crate::document::Value;
 
 use crate::finding::shortened as shown;
-use crate::openapi::{Kind, Model, Object, Step};
+use crate::lint::item_spot;
+use crate::openapi::shapes::text_of;
+use crate::openapi::{Kind, Model, Object};
 use crate::rule::{Findings, Rule, rules};
 
 rules! {
@@ -20,6 +22,9 @@ rules! {
         "An Example Object has a `value` or an `externalValue`.";
     LIST: Spec Error "struct-list", "JSON Schema draft Wright-00, 5.15 and 5.22 to 5.24",
         "`required`, `allOf`, `anyOf` and `oneOf` are not empty, and `required` has no duplicates.";
+    ENUM: Recommended Error "duplicated-entry-in-enum",
+        "JSON Schema draft Wright-00, 5.20; Spectral: duplicated-entry-in-enum",
+        "An `enum` is not empty and has no duplicates.";
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
@@ -38,15 +43,17 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             Kind::Link => one_of(object, &["operationRef", "operationId"], Some(&CONDITION), findings),
             Kind::Responses if object.parts().next().is_none() => {
                 let message = format!("{} has no response.", object.subject());
-                findings.add(
-                    &CONDITION,
-                    object.spot(),
-                    message,
-                    "Add a response, such as `'200'` or `default`.",
-                );
+                let fix = "Add a response, such as `'200'` or `default`.";
+                findings.add(&CONDITION, object.spot(), message, fix);
             }
             Kind::SecurityScheme => security_scheme(object, findings),
-            Kind::OAuthFlow => flow(object, findings),
+            Kind::OAuthFlow if object.name() == "implicit" => {
+                demands(object, &["authorizationUrl"], findings);
+            }
+            Kind::OAuthFlow if object.name() == "authorizationCode" => {
+                demands(object, &["authorizationUrl", "tokenUrl"], findings);
+            }
+            Kind::OAuthFlow => demands(object, &["tokenUrl"], findings),
             Kind::Schema => schema(object, findings),
             _ => {}
         }
@@ -99,15 +106,15 @@ fn parameter(object: Object<'_>, findings: &mut Findings) {
 }
 
 fn security_scheme(object: Object<'_>, findings: &mut Findings) {
-    let demanded: &[&str] = match object.text("type") {
-        Some("apiKey") => &["name", "in"],
-        Some("http") => &["scheme"],
-        Some("oauth2") => &["flows"],
-        Some("openIdConnect") => &["openIdConnectUrl"],
+    let kind = object.text("type").unwrap_or_default();
+    let demanded: &[&str] = match kind {
+        "apiKey" => &["name", "in"],
+        "http" => &["scheme"],
+        "oauth2" => &["flows"],
+        "openIdConnect" => &["openIdConnectUrl"],
         _ => return,
     };
-    let kind = object.text("type").unwrap_or_default();
-    demands(object, &format!("of type `{kind}`"), demanded, findings);
+    demands(object, demanded, findings);
     for keyword in ["name", "in", "scheme", "bearerFormat", "flows", "openIdConnectUrl"] {
         let belongs = demanded.contains(&keyword) || (keyword == "bearerFormat" && kind == "http");
         if object.has(keyword) && !belongs {
@@ -117,49 +124,36 @@ fn security_scheme(object: Object<'_>, findings: &mut Findings) {
     }
 }
 
-fn flow(object: Object<'_>, findings: &mut Findings) {
-    let demanded: &[&str] = match object.name() {
-        "implicit" => &["authorizationUrl"],
-        "authorizationCode" => &["authorizationUrl", "tokenUrl"],
-        _ => &["tokenUrl"],
-    };
-    demands(object, "of this grant type", demanded, findings);
-}
-
-fn demands(object: Object<'_>, which: &str, demanded: &[&str], findings: &mut Findings) {
+fn demands(object: Object<'_>, demanded: &[&str], findings: &mut Findings) {
     for keyword in demanded.iter().filter(|keyword| !object.has(keyword)) {
-        let message = format!("{} {which} has no `{keyword}`.", object.subject());
+        let message = format!("{} has no `{keyword}`.", object.subject());
         findings.add(&CONDITION, object.spot(), message, format!("Add `{keyword}`."));
     }
 }
 
 fn schema(object: Object<'_>, findings: &mut Findings) {
-    if object.text("type") == Some("array") && !object.has("items") {
-        let message = format!("{} has `type: array` but no `items`.", object.subject());
-        findings.add(&ARRAY_ITEMS, object.value_spot("type"), message, "Add `items` with a schema.");
+    for (keyword, rule) in
+        [("required", &LIST), ("allOf", &LIST), ("oneOf", &LIST), ("anyOf", &LIST), ("enum", &ENUM)]
+    {
+        list(object, keyword, rule, findings);
     }
-    for keyword in ["required", "allOf", "oneOf", "anyOf"] {
-        list(object, keyword, findings);
-    }
-    for (keyword, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
-        if object.has(keyword) && !object.has(bound) {
-            let message = format!("`{keyword}` requires `{bound}` beside it.");
-            findings.add(&CONDITION, object.key_spot(keyword), message, format!("Add `{bound}`."));
-        }
+    let composed = ["oneOf", "anyOf", "allOf"].iter().any(|keyword| object.has(keyword));
+    // A keyword, whether it lacks another one, that other one, and the rule.
+    let lacks = [
+        ("type", object.text("type") == Some("array") && !object.has("items"), "items", &ARRAY_ITEMS),
+        ("exclusiveMinimum", !object.has("minimum"), "minimum", &CONDITION),
+        ("exclusiveMaximum", !object.has("maximum"), "maximum", &CONDITION),
+        ("nullable", object.flag("nullable") && !object.has("type"), "type", &INEFFECTIVE),
+        ("discriminator", !composed && object.keyword() != "schemas", "oneOf", &CONDITION),
+    ];
+    for (keyword, _, other, rule) in lacks.iter().filter(|(keyword, lacks, ..)| *lacks && object.has(keyword))
+    {
+        let message = format!("`{keyword}` of {} requires `{other}` beside it.", object.subject());
+        findings.add(rule, object.key_spot(keyword), message, format!("Add `{other}`."));
     }
     if object.flag("readOnly") && object.flag("writeOnly") {
         let message = format!("{} has both `readOnly` and `writeOnly`.", object.subject());
         findings.add(&CONDITION, object.key_spot("writeOnly"), message, "Remove one.");
-    }
-    if object.flag("nullable") && !object.has("type") {
-        let message = format!("`nullable` of {} has no effect without `type`.", object.subject());
-        findings.add(&INEFFECTIVE, object.key_spot("nullable"), message, "Add `type` beside it.");
-    }
-    let composed = ["oneOf", "anyOf", "allOf"].iter().any(|keyword| object.has(keyword));
-    if object.has("discriminator") && !composed && object.keyword() != "schemas" {
-        let message =
-            format!("`discriminator` of {} requires `oneOf`, `anyOf` or `allOf`.", object.subject());
-        findings.add(&CONDITION, object.key_spot("discriminator"), message, "Add `oneOf` or `anyOf`.");
     }
     if let Some(Value::Number(number)) = object.get("multipleOf").map(|node| &node.value)
         && number.as_f64().is_none_or(|number| number <= 0.0)
@@ -169,24 +163,20 @@ fn schema(object: Object<'_>, findings: &mut Findings) {
     }
 }
 
-/// A list that must not be empty, and whose strings must be unique.
-fn list(object: Object<'_>, keyword: &str, findings: &mut Findings) {
+/// A list that must not be empty. The values of `required` and `enum` must be unique.
+fn list(object: Object<'_>, keyword: &str, rule: &Rule, findings: &mut Findings) {
     let Some(Value::Sequence(items)) = object.get(keyword).map(|list| &list.value) else { return };
     if items.is_empty() {
         let message = format!("`{keyword}` of {} is empty.", object.subject());
-        findings.add(
-            &LIST,
-            object.value_spot(keyword),
-            message,
-            format!("Remove `{keyword}`, or add items."),
-        );
+        let fix = format!("Remove `{keyword}`, or add items.");
+        findings.add(rule, object.value_spot(keyword), message, fix);
     }
     let mut seen = HashSet::new();
     for (number, item) in items.iter().enumerate() {
-        if let Some(text) = item.as_str().filter(|text| !seen.insert(*text)) {
-            let message = format!("`{}` occurs twice in `{keyword}` of {}.", shown(text), object.subject());
-            let steps = [Step::Key(keyword), Step::Item(number)];
-            findings.add(&LIST, object.spot_at(&steps, item.span), message, "Remove one.");
+        if matches!(keyword, "required" | "enum") && !seen.insert(item.to_json().to_string()) {
+            let value = shown(&text_of(item));
+            let message = format!("`{value}` occurs twice in `{keyword}` of {}.", object.subject());
+            findings.add(rule, item_spot(object, keyword, number), message, "Remove one.");
         }
     }
 }

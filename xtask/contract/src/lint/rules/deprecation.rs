@@ -29,12 +29,8 @@ pub(crate) fn check(model: &Model<'_>, today: Date, findings: &mut Findings) {
         }
         for keyword in KEYWORDS.into_iter().filter(|keyword| operation.has(keyword)) {
             let message = format!("{} has `{keyword}` but is not deprecated.", operation.subject());
-            findings.add(
-                &DATES,
-                operation.key_spot(keyword),
-                message,
-                "Remove it, or add `deprecated: true`.",
-            );
+            let fix = "Remove it, or add `deprecated: true`.";
+            findings.add(&DATES, operation.key_spot(keyword), message, fix);
         }
     }
 }
@@ -46,39 +42,31 @@ fn deprecated(operation: Object<'_>, today: Date, findings: &mut Findings) {
         findings.add(&DATES, operation.key_spot("deprecated"), message, format!("Add `{keyword}`."));
     }
     let mut date = |keyword: &str| {
-        let node = operation.get(keyword)?;
-        let date =
-            node.as_str().and_then(|text| text.parse::<Date>().ok().filter(|date| date.to_string() == text));
+        let text = operation.get(keyword)?.as_str().unwrap_or_default();
+        let date = text.parse::<Date>().ok().filter(|date| date.to_string() == text);
         if date.is_none() {
             let message = format!("`{keyword}` of {subject} is not a date.");
-            findings.add(
-                &DATES,
-                operation.value_spot(keyword),
-                message,
-                "Write a date such as `'2030-12-05'`.",
-            );
+            let fix = "Write a date such as `'2030-12-05'`.";
+            findings.add(&DATES, operation.value_spot(keyword), message, fix);
         }
         date
     };
     let (since, sunset) = (date("x-deprecated-since"), date("x-sunset"));
+    let spot = || operation.value_spot("x-sunset");
     if let Some((since, sunset)) = since.zip(sunset).filter(|(since, sunset)| since >= sunset) {
         let message = format!("{subject} is deprecated since {since}, but its sunset is on {sunset}.");
-        findings.add(&DATES, operation.value_spot("x-sunset"), message, "Correct one of the dates.");
+        findings.add(&DATES, spot(), message, "Correct one of the dates.");
     }
-    if let Some(sunset) = sunset.filter(|sunset| *sunset < today) {
-        let message = format!("The sunset of {subject} was on {sunset}.");
-        let fix = "Remove the operation, or move the date and announce it.";
-        findings.add(&PASSED, operation.value_spot("x-sunset"), message, fix);
-    }
-    let days = |sunset: Date| today.until(sunset).map(|span| span.get_days()).unwrap_or(i32::MAX);
-    if let Some(sunset) = sunset.filter(|sunset| *sunset >= today && days(*sunset) <= WARNING_DAYS) {
-        let message = format!("The sunset of {subject} is on {sunset}, in {} days.", days(sunset));
-        findings.add(
-            &NEAR,
-            operation.value_spot("x-sunset"),
-            message,
-            "Plan the release that removes the operation.",
-        );
+    if let Some((sunset, span)) = sunset.and_then(|sunset| Some((sunset, today.until(sunset).ok()?))) {
+        let days = span.get_days();
+        if days < 0 {
+            let message = format!("The sunset of {subject} was on {sunset}.");
+            let fix = "Remove the operation, or move the date and announce it.";
+            findings.add(&PASSED, spot(), message, fix);
+        } else if days <= WARNING_DAYS {
+            let message = format!("The sunset of {subject} is on {sunset}, in {days} days.");
+            findings.add(&NEAR, spot(), message, "Plan the release that removes the operation.");
+        }
     }
     let Some(successor) = operation.get("x-successor") else { return };
     let paths = operation.model().root().get("paths");

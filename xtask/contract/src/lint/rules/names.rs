@@ -34,67 +34,53 @@ const EXCEPTIONS: &str = "\
     ETag WWW-Authenticate TE DNT NEL DPoP Content-MD5 SourceMap Content-DPR DPR RateLimit RateLimit-Policy";
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
-    for operation in model.all(Kind::Operation) {
-        let Some(id) = operation.text("operationId") else { continue };
-        if !is_camel(id) {
-            let message = format!("The `operationId` `{}` is not in camelCase.", shown(id));
-            findings.add(
-                &OPERATION,
-                operation.value_spot("operationId"),
-                message,
-                "Write a name such as `listPets`.",
-            );
-            continue;
-        }
-        let verb = id.split(|c: char| c.is_ascii_uppercase()).next().unwrap_or_default();
-        if !VERBS.split(' ').any(|known| known == verb) {
-            let message = format!("The `operationId` `{}` does not begin with a known verb.", shown(id));
-            let fix = "Begin with a verb such as `list`, `get` or `create`.";
-            findings.add(&VERB, operation.value_spot("operationId"), message, fix);
-        }
-    }
-    for schema in model.everything().filter(|object| object.kind() == Kind::Schema) {
-        let named = schema.parent().is_some_and(|parent| parent.kind() == Kind::Components);
-        let name = shown(schema.name());
-        if named && !is_pascal(schema.name()) {
-            let message = format!("The schema name `{name}` is not in PascalCase.");
-            findings.add(&SCHEMA, schema.spot(), message, "Write a name such as `NewPet`.");
-        }
-        if schema.keyword() == "properties" && !is_camel(schema.name()) {
-            let message = format!("The property `{name}` is not in camelCase.");
-            findings.add(&FIELD, schema.spot(), message, "Write a name such as `categoryId`.");
-        }
-    }
-    for parameter in model.all(Kind::Parameter) {
-        let Some(name) = parameter.text("name") else { continue };
-        let spot = || parameter.value_spot("name");
-        if parameter.text("in") == Some("header") {
-            if !is_header(name) {
-                findings.add(
-                    &HEADER,
-                    spot(),
-                    header_message(name),
-                    "Capitalise each word, as in `If-Match`.",
-                );
+    let mut misspelt = |rule, spot, what: &str, name: &str, case: &str, example: &str| {
+        let message = format!("The {what} `{}` is not {case}.", shown(name));
+        findings.add(rule, spot, message, format!("Write a name such as `{example}`."));
+    };
+    let (camel, capitalised) = ("in camelCase", "capitalised like a standard header");
+    for object in model.everything() {
+        let is_of = |kind| object.parent().is_some_and(|parent| parent.kind() == kind);
+        let in_header = object.text("in") == Some("header");
+        let name = match object.kind() {
+            Kind::Operation => object.text("operationId"),
+            Kind::Parameter => object.text("name"),
+            _ => Some(object.name()),
+        };
+        let Some(name) = name else { continue };
+        match object.kind() {
+            Kind::Operation if !is_camel(name) => {
+                let spot = object.value_spot("operationId");
+                misspelt(&OPERATION, spot, "`operationId`", name, camel, "listPets");
             }
-        } else if !is_camel(name) {
-            let message = format!("The parameter `{}` is not in camelCase.", shown(name));
-            findings.add(&FIELD, spot(), message, "Write a name such as `petId`.");
-        }
-    }
-    for response in model.all(Kind::Response) {
-        for header in response.children("headers").filter(|header| !is_header(header.name())) {
-            let message = header_message(header.name());
-            findings.add(&HEADER, header.spot(), message, "Capitalise each word, as in `Retry-After`.");
+            Kind::Operation => {
+                let verb = name.split(|c: char| c.is_ascii_uppercase()).next().unwrap_or_default();
+                if !VERBS.split(' ').any(|known| known == verb) {
+                    let spot = object.value_spot("operationId");
+                    misspelt(&VERB, spot, "`operationId`", name, "a known verb and a noun", "listPets");
+                }
+            }
+            Kind::Schema if is_of(Kind::Components) && !is_pascal(name) => {
+                misspelt(&SCHEMA, object.spot(), "schema name", name, "in PascalCase", "NewPet");
+            }
+            Kind::Schema if object.keyword() == "properties" && !is_camel(name) => {
+                misspelt(&FIELD, object.spot(), "property", name, camel, "categoryId");
+            }
+            Kind::Parameter if in_header && !is_header(name) => {
+                misspelt(&HEADER, object.value_spot("name"), "header", name, capitalised, "If-Match");
+            }
+            Kind::Parameter if !in_header && !is_camel(name) => {
+                misspelt(&FIELD, object.value_spot("name"), "parameter", name, camel, "petId");
+            }
+            Kind::Header if is_of(Kind::Response) && !is_header(name) => {
+                misspelt(&HEADER, object.spot(), "header", name, capitalised, "Retry-After");
+            }
+            _ => {}
         }
     }
 }
 
-fn header_message(name: &str) -> String {
-    format!("The header name `{}` is not capitalised like a standard header.", shown(name))
-}
-
-fn is_camel(name: &str) -> bool {
+pub(crate) fn is_camel(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

@@ -1,15 +1,13 @@
-//! Operations: identifier, summary, description, request body.
+//! Operations: identifier, request body and tags.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::finding::shortened as shown;
+use crate::lint::{item_spot, items};
 use crate::openapi::{Kind, Model};
 use crate::rule::{Findings, rules};
 
 rules! {
-    ID: Recommended Error "operation-operationId",
-        "Spectral: operation-operationId; Redocly: operation-operationId",
-        "Each operation has an `operationId`.";
     UNIQUE: Spec Error "operation-operationId-unique",
         "OpenAPI 3.0.3, 4.7.10.1; Spectral: operation-operationId-unique; Redocly: \
          operation-operationId-unique",
@@ -17,32 +15,26 @@ rules! {
     URL_SAFE: Recommended Error "operation-operationId-valid-in-url",
         "Spectral: operation-operationId-valid-in-url; Redocly: operation-operationId-url-safe",
         "An `operationId` has only characters that are allowed in a URL.";
-    SUMMARY: Recommended Error "operation-summary", "Redocly: operation-summary",
-        "Each operation has a `summary`.";
-    DESCRIPTION: Recommended Error "operation-description",
-        "Spectral: operation-description; Redocly: operation-description",
-        "Each operation has a `description`.";
     BODY: Recommended Error "no-ignored-request-body", "OpenAPI 3.0.3, 4.7.10.1; RFC 9110, 9.3",
         "GET, HEAD, DELETE and TRACE have no request body, because HTTP defines no meaning for it and \
          clients ignore it.";
+    TAGS: Recommended Error "operation-tags", "Spectral: operation-tags",
+        "Each operation has a tag.";
+    TAG_DEFINED: Recommended Error "operation-tag-defined",
+        "Spectral: operation-tag-defined; Redocly: operation-tag-defined",
+        "The tags of operations are defined in `tags` of the document.";
+    TAG_USED: Strict Error "no-unused-tags", "this project",
+        "Each defined tag is used by an operation.";
+    TAG_UNIQUE: Spec Error "openapi-tags-uniqueness",
+        "OpenAPI 3.0.3, 4.7.1.1; Spectral: openapi-tags-uniqueness",
+        "No two tags have the same name.";
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let mut ids = HashSet::new();
     for operation in model.all(Kind::Operation) {
-        let subject = operation.subject();
-        let demanded = [
-            ("operationId", &ID, "a name such as `listPets`"),
-            ("summary", &SUMMARY, "a few words, for lists of operations"),
-            ("description", &DESCRIPTION, "what a client should know"),
-        ];
-        for (keyword, rule, what) in demanded {
-            if !operation.has(keyword) {
-                let message = format!("{subject} has no `{keyword}`.");
-                findings.add(rule, operation.spot(), message, format!("Add `{keyword}`: {what}."));
-            }
-        }
         if operation.has("requestBody") && matches!(operation.name(), "get" | "head" | "delete" | "trace") {
+            let subject = operation.subject();
             let message =
                 format!("{subject} has a request body, which HTTP gives no meaning for its method.");
             let fix = "Use parameters, or another method.";
@@ -60,5 +52,38 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 format!("The `operationId` `{}` has characters that a URL does not allow.", shown(id));
             findings.add(&URL_SAFE, spot(), message, "Use letters and digits.");
         }
+    }
+    tags(model, findings);
+}
+
+fn tags(model: &Model<'_>, findings: &mut Findings) {
+    // Whether an operation uses the tag.
+    let mut used: HashMap<&str, bool> = HashMap::new();
+    for tag in model.all(Kind::Tag) {
+        if tag.text("name").is_some_and(|name| used.insert(name, false).is_some()) {
+            let message = format!("{} is defined twice.", tag.subject());
+            findings.add(&TAG_UNIQUE, tag.value_spot("name"), message, "Remove one.");
+        }
+    }
+    for operation in model.all(Kind::Operation) {
+        let tags = items(operation, "tags");
+        if tags.is_empty() {
+            let message = format!("{} has no tag.", operation.subject());
+            findings.add(&TAGS, operation.spot(), message, "Add `tags` with a defined tag.");
+        }
+        for (number, tag) in tags.iter().enumerate() {
+            let Some(name) = tag.as_str() else { continue };
+            if let Some(used) = used.get_mut(name) {
+                *used = true;
+                continue;
+            }
+            let message = format!("The tag `{}` of {} is not defined.", shown(name), operation.subject());
+            let fix = "Define it in `tags` of the document, or use a defined one.";
+            findings.add(&TAG_DEFINED, item_spot(operation, "tags", number), message, fix);
+        }
+    }
+    for tag in model.all(Kind::Tag).filter(|tag| tag.text("name").is_some_and(|name| !used[name])) {
+        let message = format!("No operation has {}.", tag.subject());
+        findings.add(&TAG_USED, tag.value_spot("name"), message, "Remove it, or add it to an operation.");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::servers::names;
 use crate::finding::shortened as shown;
 use crate::openapi::{Kind, Model, Object};
 use crate::rule::{Findings, rules};
@@ -63,15 +64,10 @@ fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) -> bool {
         let message = format!("The path `{}` has an empty segment.", shown(template));
         findings.add(&TRAILING_SLASH, path.spot(), message, "Remove the superfluous slash.");
     }
-    let mut names = HashSet::new();
-    let mut pieces = template.split('{');
-    let literal = pieces.next().is_some_and(|first| !first.contains('}'));
-    let balanced = pieces.all(|piece| {
-        piece.split_once('}').is_some_and(|(name, rest)| {
-            !name.is_empty() && !name.contains('/') && !rest.contains('}') && names.insert(name)
-        })
-    });
-    if !(literal && balanced) {
+    let names: Vec<&str> = names(template).collect();
+    let balanced = ['{', '}'].iter().all(|brace| template.matches(*brace).count() == names.len());
+    let distinct = names.iter().collect::<HashSet<_>>().len() == names.len();
+    if !balanced || !distinct || names.iter().any(|name| name.is_empty() || name.contains('/')) {
         let message = format!("The braces of the path `{}` are not distinct parameters.", shown(template));
         findings.add(&DECLARATIONS, path.spot(), message, "Write each parameter once, such as `{petId}`.");
         return false;

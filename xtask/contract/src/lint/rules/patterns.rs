@@ -27,31 +27,45 @@ const MOST_PATTERNS: usize = 2_000;
 /// The most heavy patterns of a document.
 const MOST_HEAVY: usize = 30;
 
+/// A rule that a pattern breaks, and how.
+type Problem = Option<(&'static Rule, &'static str)>;
+
+/// The patterns of a document, each compiled once.
+#[derive(Default)]
+pub(crate) struct Patterns<'a> {
+    known: HashMap<&'a str, Problem>,
+    heavy: usize,
+}
+
+impl<'a> Patterns<'a> {
+    /// What is wrong with a pattern. [`validator`] can match the others.
+    pub(crate) fn problem(&mut self, pattern: &'a str) -> Problem {
+        if let Some(problem) = self.known.get(pattern) {
+            return *problem;
+        }
+        if self.known.len() >= MOST_PATTERNS || self.heavy >= MOST_HEAVY {
+            return Some((&LINEAR, "is not checked, because the document has too many patterns"));
+        }
+        let problem = if pattern.len() > LONGEST {
+            Some((&LINEAR, "is too long to check"))
+        } else if regress::Regex::with_flags(pattern, "u").is_err() {
+            Some((&VALID, "is not a regular expression of ECMA 262"))
+        } else if compiles(pattern, LIGHT) {
+            None
+        } else {
+            self.heavy += 1;
+            (!compiles(pattern, HEAVY)).then_some((&LINEAR, "may need backtracking or too much memory"))
+        };
+        self.known.insert(pattern, problem);
+        problem
+    }
+}
+
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
-    let mut known: HashMap<&str, Option<(&Rule, &str)>> = HashMap::new();
-    let mut heavy = 0;
+    let mut patterns = Patterns::default();
     for schema in model.all(Kind::Schema) {
         let Some(pattern) = schema.text("pattern") else { continue };
-        if (known.len() >= MOST_PATTERNS || heavy >= MOST_HEAVY) && !known.contains_key(pattern) {
-            let message = "The document has too many patterns; those from here on are not checked.";
-            let fix = "Move repeated patterns into schemas of `components`, and simplify large ones.";
-            findings.add(&LINEAR, schema.value_spot("pattern"), message, fix);
-            return;
-        }
-        let wrong = known.entry(pattern).or_insert_with(|| {
-            if pattern.len() > LONGEST {
-                return Some((&LINEAR, "is too long to check"));
-            }
-            if regress::Regex::with_flags(pattern, "u").is_err() {
-                return Some((&VALID, "is not a regular expression of ECMA 262"));
-            }
-            if compiles(pattern, LIGHT) {
-                return None;
-            }
-            heavy += 1;
-            (!compiles(pattern, HEAVY)).then_some((&LINEAR, "may need backtracking or too much memory"))
-        });
-        if let Some((rule, what)) = wrong {
+        if let Some((rule, what)) = patterns.problem(pattern) {
             let message = format!("The pattern `{}` {what}.", shown(pattern));
             let fix = "Simplify the pattern, and describe the rest in `description`.";
             findings.add(rule, schema.value_spot("pattern"), message, fix);
@@ -62,28 +76,6 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 /// Options of a validator that matches patterns without backtracking.
 pub(crate) fn validator() -> ValidationOptions<'static> {
     options(HEAVY)
-}
-
-/// The patterns that examples are validated with.
-#[derive(Default)]
-pub(crate) struct Usable<'a> {
-    known: HashMap<&'a str, bool>,
-    heavy: usize,
-}
-
-impl<'a> Usable<'a> {
-    /// Whether the engine of [`validator`] can match a pattern.
-    pub(crate) fn is(&mut self, pattern: &'a str) -> bool {
-        if let Some(usable) = self.known.get(pattern) {
-            return *usable;
-        }
-        let within = self.known.len() < MOST_PATTERNS && self.heavy < MOST_HEAVY && pattern.len() <= LONGEST;
-        let light = within && compiles(pattern, LIGHT);
-        self.heavy += usize::from(within && !light);
-        let usable = light || (within && compiles(pattern, HEAVY));
-        self.known.insert(pattern, usable);
-        usable
-    }
 }
 
 fn options(most: usize) -> ValidationOptions<'static> {

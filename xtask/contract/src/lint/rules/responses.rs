@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::openapi::{Id, Kind, Model, Object};
-use crate::rule::{Findings, rules};
+use crate::rule::{Findings, Rule, rules};
 
 rules! {
     SUCCESS: Recommended Error "operation-success-response",
@@ -25,20 +25,13 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let mut bodies = HashMap::new();
     for responses in model.all(Kind::Responses) {
         let owner = responses.parent().map(|operation| operation.subject()).unwrap_or_default();
-        let some = |classes: &[char]| responses.parts().any(|part| part.name().starts_with(classes));
-        if !some(&['2', '3']) {
-            let message = format!("{owner} has no 2xx or 3xx response.");
-            findings.add(
-                &SUCCESS,
-                responses.spot(),
-                message,
-                "Add the response to a successful request, such as `'200'`.",
-            );
-        }
-        if !some(&['4']) {
-            let message = format!("{owner} has no 4xx response.");
-            let fix = "Add the response to an invalid request, such as `'400'`.";
-            findings.add(&ERROR, responses.spot(), message, fix);
+        let needed: [(&Rule, &[char], _); 2] =
+            [(&SUCCESS, &['2', '3'], "2xx or 3xx"), (&ERROR, &['4'], "4xx")];
+        for (rule, classes, what) in needed {
+            if !responses.parts().any(|response| response.name().starts_with(classes)) {
+                let message = format!("{owner} has no {what} response.");
+                findings.add(rule, responses.spot(), message, format!("Add a {what} response."));
+            }
         }
         for response in responses.parts() {
             status(response, &mut bodies, findings);

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::document::Node;
-
 use crate::finding::shortened as shown;
-use crate::openapi::{Kind, Model, Step};
+use crate::lint::item_spot;
+use crate::openapi::{Kind, Model, Object};
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -21,19 +20,13 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     if !model.root().has("security") {
         for operation in model.all(Kind::Operation).filter(|operation| !operation.has("security")) {
             let message = format!("{} has no `security`, and neither has the document.", operation.subject());
-            findings.add(
-                &DEFINED,
-                operation.spot(),
-                message,
-                "Add `security` to one of them; `[]` if no authentication is needed.",
-            );
+            let fix = "Add `security` to one of them; `[]` if no authentication is needed.";
+            findings.add(&DEFINED, operation.spot(), message, fix);
         }
     }
-    let components = model.all(Kind::Components);
-    let schemes: HashMap<&str, _> = components
-        .flat_map(|components| components.children("securitySchemes").collect::<Vec<_>>())
-        .map(|scheme| (scheme.name(), scheme))
-        .collect();
+    let components = model.all(Kind::Components).flat_map(|components| components.parts());
+    let schemes = components.filter(|component| component.keyword() == "securitySchemes");
+    let schemes: HashMap<&str, _> = schemes.map(|scheme| (scheme.name(), scheme)).collect();
     for requirement in model.all(Kind::SecurityRequirement) {
         for entry in requirement.node().entries() {
             let name = shown(&entry.key);
@@ -47,23 +40,16 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             let flows: Vec<_> = scheme.child("flows").iter().flat_map(|flows| flows.parts()).collect();
             for (number, scope) in entry.value.items().iter().enumerate() {
                 let Some(text) = scope.as_str() else { continue };
+                let in_flow =
+                    |flow: &Object<'_>| flow.get("scopes").is_some_and(|all| all.get(text).is_some());
                 let known = match scheme.text("type") {
-                    Some("oauth2") => {
-                        let scopes = flows.iter().filter_map(|flow| flow.get("scopes"));
-                        scopes.into_iter().any(|scopes: &Node| scopes.get(text).is_some())
-                    }
-                    Some("openIdConnect") => true,
-                    _ => false,
+                    Some("oauth2") => flows.iter().any(in_flow),
+                    kind => kind == Some("openIdConnect"),
                 };
                 if !known {
                     let message = format!("The security scheme `{name}` has no scope `{}`.", shown(text));
-                    let steps = [Step::Key(&entry.key), Step::Item(number)];
-                    findings.add(
-                        &SCHEME,
-                        requirement.spot_at(&steps, scope.span),
-                        message,
-                        "Take it out, or define it.",
-                    );
+                    let spot = item_spot(requirement, &entry.key, number);
+                    findings.add(&SCHEME, spot, message, "Remove it, or define it.");
                 }
             }
         }

@@ -27,29 +27,21 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let root = model.root();
     if root.get("servers").is_none_or(|servers| servers.items().is_empty()) {
         let message = "The document has no server.";
-        findings.add(
-            &SERVERS,
-            root.key_spot("servers"),
-            message,
-            "Add `servers` with the URL of the service.",
-        );
+        let fix = "Add `servers` with the URL of the service.";
+        findings.add(&SERVERS, root.key_spot("servers"), message, fix);
     }
     let mut urls = HashSet::new();
     for server in model.all(Kind::Server) {
         let Some(url) = server.text("url") else { continue };
-        if url.ends_with('/') {
-            let message = format!("The server URL `{}` ends in `/`.", shown(url));
-            findings.add(&TRAILING_SLASH, server.value_spot("url"), message, "Remove the slash.");
-        }
-        if url.contains("example.com") {
-            let message = format!("The server URL `{}` contains `example.com`.", shown(url));
-            let fix = "Write the real host, or a variable.";
-            findings.add(&EXAMPLE, server.value_spot("url"), message, fix);
-        }
         let owner = server.parent().map(|parent| parent.id);
-        if !urls.insert((owner, url)) {
-            let message = format!("The server `{}` is listed twice.", shown(url));
-            findings.add(&UNIQUE, server.value_spot("url"), message, "Remove one.");
+        let wrong = [
+            (url.ends_with('/'), &TRAILING_SLASH, "ends in `/`", "Remove the slash."),
+            (url.contains("example.com"), &EXAMPLE, "contains `example.com`", "Write the real host."),
+            (!urls.insert((owner, url)), &UNIQUE, "is listed twice", "Remove one."),
+        ];
+        for (_, rule, what, fix) in wrong.into_iter().filter(|(is_wrong, ..)| *is_wrong) {
+            let message = format!("The server URL `{}` {what}.", shown(url));
+            findings.add(rule, server.value_spot("url"), message, fix);
         }
         variables(server, url, findings);
     }
