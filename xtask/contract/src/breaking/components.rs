@@ -2,7 +2,7 @@
 //! compared, since generated clients have a type for each schema, and what is compared as data.
 
 use super::comparer::{Comparer, Owner};
-use super::data::{pairs, same_or_missing};
+use super::data::pairs;
 use super::place::At;
 use super::schema::is_same;
 use super::{rules, security_schemes, unknown};
@@ -14,9 +14,7 @@ pub(super) fn compare(cx: &mut Comparer<'_>) {
     for (old, new) in base.iter().zip(&revision) {
         unknown::compare(cx, old, new, &[]);
         for (keyword, rule) in [("links", &rules::LINKS_CHANGED), ("callbacks", &rules::CALLBACKS_CHANGED)] {
-            if !same_or_missing(old.get(keyword), new.get(keyword)) {
-                cx.report_keyword(rule, (old, new), keyword, format!("`{keyword}` changed"));
-            }
+            cx.compare_keyword(rule, (old, new), keyword);
         }
     }
     let survivor = At::value_or_object(&revision.unwrap_or(new), "schemas");
@@ -36,8 +34,7 @@ pub(super) fn compare_unused(cx: &mut Comparer<'_>) {
     cx.owner = Owner::Document;
     let used = cx.parts();
     let (old, new) = (cx.base.root().child("components"), cx.revision.root().child("components"));
-    for pair in pairs(named(old, "schemas"), named(new, "schemas")) {
-        let (Some(old), Some(new)) = pair else { continue };
+    for (old, new) in pairs(named(old, "schemas"), named(new, "schemas")).both {
         if !used.contains(&old.id) && !is_same(cx, old, new) {
             let what = "it changed, though no operation uses it";
             cx.report(&rules::UNUSED_SCHEMA_CHANGED, Some(At::of(&old)), Some(At::of(&new)), what);

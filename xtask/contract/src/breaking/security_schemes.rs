@@ -2,10 +2,8 @@
 
 use super::comparer::Comparer;
 use super::components::named;
-use super::data::{same, shown};
 use super::place::At;
-use super::rules::{self, ChangeRule};
-use super::unknown;
+use super::{rules, unknown};
 use crate::openapi::Object;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: Option<Object<'a>>, new: Option<Object<'a>>) {
@@ -19,34 +17,22 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: Option<Object<'a>>, new: O
     }
 }
 
-/// Compares the value of a keyword.
-fn keyword<'a>(
-    cx: &mut Comparer<'a>,
-    rule: &'static ChangeRule,
-    (old, new): (&Object<'a>, &Object<'a>),
-    key: &str,
-) {
-    // The names of HTTP schemes have no case (RFC 9110, section 11.1).
-    let text = |object: &Object<'a>| object.text(key).map(str::to_ascii_lowercase);
-    let what = match (old.get(key), new.get(key)) {
-        (None, None) => return,
-        (Some(before), Some(after)) if same(before, after) => return,
-        (Some(_), Some(_)) if key == "scheme" && text(old) == text(new) => return,
-        (Some(before), Some(after)) => format!("`{key}` changed from {} to {}", shown(before), shown(after)),
-        (Some(before), None) => format!("`{key}` {} was removed", shown(before)),
-        (None, Some(after)) => format!("`{key}` was set to {}", shown(after)),
-    };
-    cx.report_keyword(rule, (old, new), key, what);
-}
-
 fn both<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
     unknown::compare(cx, old, new, &[]);
-    keyword(cx, &rules::SCHEME_TYPE, (old, new), "type");
-    keyword(cx, &rules::SCHEME_PLACE, (old, new), "in");
-    keyword(cx, &rules::SCHEME_PLACE, (old, new), "name");
-    keyword(cx, &rules::SCHEME_PLACE, (old, new), "scheme");
-    keyword(cx, &rules::SCHEME_HINT, (old, new), "bearerFormat");
-    keyword(cx, &rules::SCHEME_AUTHORIZATION_URL, (old, new), "openIdConnectUrl");
+    // The names of HTTP schemes have no case (RFC 9110, section 11.1).
+    let scheme = |object: &Object<'a>| object.text("scheme").map(str::to_ascii_lowercase);
+    for (rule, keyword) in [
+        (&rules::SCHEME_TYPE, "type"),
+        (&rules::SCHEME_PLACE, "in"),
+        (&rules::SCHEME_PLACE, "name"),
+        (&rules::SCHEME_PLACE, "scheme"),
+        (&rules::SCHEME_HINT, "bearerFormat"),
+        (&rules::SCHEME_AUTHORIZATION_URL, "openIdConnectUrl"),
+    ] {
+        if keyword != "scheme" || scheme(old) != scheme(new) {
+            cx.compare_keyword(rule, (old, new), keyword);
+        }
+    }
     let flows = |scheme: &Object<'a>| {
         let flows = scheme.child("flows").into_iter().flat_map(|flows| flows.parts());
         flows.map(|flow| (flow.name(), flow)).collect::<Vec<_>>()
@@ -60,9 +46,9 @@ fn both<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
 
 fn flow<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
     unknown::compare(cx, old, new, &[]);
-    keyword(cx, &rules::SCHEME_AUTHORIZATION_URL, (old, new), "authorizationUrl");
-    keyword(cx, &rules::SCHEME_TOKEN_URL, (old, new), "tokenUrl");
-    keyword(cx, &rules::SCHEME_TOKEN_URL, (old, new), "refreshUrl");
+    cx.compare_keyword(&rules::SCHEME_AUTHORIZATION_URL, (old, new), "authorizationUrl");
+    cx.compare_keyword(&rules::SCHEME_TOKEN_URL, (old, new), "tokenUrl");
+    cx.compare_keyword(&rules::SCHEME_TOKEN_URL, (old, new), "refreshUrl");
     let scopes =
         |flow: &Object<'a>| At::value(flow, "scopes").into_iter().flat_map(At::entries).collect::<Vec<_>>();
     let survivor = At::value_or_object(new, "scopes");

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::data::{order, same, shown};
+use crate::breaking::data::{difference, order};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family};
 use crate::document::{Node, Value};
@@ -66,24 +66,18 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
 fn one<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, bound: &Bound) {
     let keyword = bound.keyword;
     let (base, revision) = (strictest(&both.base, bound), strictest(&both.revision, bound));
-    let (old, new) = match (base, revision) {
-        (None, None) => return,
-        (None, Some((new, _))) => {
-            let what = format!("`{keyword}` was set to {}", shown(&new));
-            return both.report(cx, bound.set, None, Some(new), what);
-        }
-        (Some((old, _)), None) => {
-            let what = format!("`{keyword}` {} was removed", shown(&old));
-            return both.report(cx, bound.unset, Some(old), None, what);
-        }
-        (Some(old), Some(new)) => (old, new),
+    let place = |bound: Option<(At<'a>, _)>| bound.map(|(place, _)| place);
+    let (old, new) = (place(base), place(revision));
+    let family = match (old, new) {
+        (None, _) => bound.set,
+        (_, None) => bound.unset,
+        (Some(old), Some(new)) if order(&old, &new) == Some(Ordering::Less) => bound.increased,
+        _ => bound.decreased,
     };
-    let what = || format!("`{keyword}` changed from {} to {}", shown(&old.0), shown(&new.0));
-    match order(&old.0, &new.0) {
-        Some(Ordering::Less) => both.report(cx, bound.increased, Some(old.0), Some(new.0), what()),
-        Some(Ordering::Greater) => both.report(cx, bound.decreased, Some(old.0), Some(new.0), what()),
-        _ => {}
+    if let Some(what) = difference(&format!("`{keyword}`"), old.as_deref(), new.as_deref()) {
+        both.report(cx, family, old, new, what);
     }
+    let (Some(old), Some(new)) = (base, revision) else { return };
     let Some((keyword, set, unset)) = bound.exclusive else { return };
     match (old.1, new.1) {
         (None, Some(place)) => {
@@ -124,20 +118,18 @@ fn strictest<'a>(schema: &Schema<'a>, bound: &Bound) -> Option<(At<'a>, Option<A
 
 fn multiple_of<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (both.base.first("multipleOf"), both.revision.first("multipleOf"));
-    let (family, what) = match (base, revision) {
-        (None, Some(new)) => (&rules::MULTIPLE_SET, format!("`multipleOf` was set to {}", shown(&new))),
-        (Some(old), None) => (&rules::MULTIPLE_UNSET, format!("`multipleOf` {} was removed", shown(&old))),
-        (Some(old), Some(new)) if !same(&old, &new) => {
-            let family = match (is_multiple(&new, &old), is_multiple(&old, &new)) {
-                (true, false) => &rules::MULTIPLE_SET,
-                (false, true) => &rules::MULTIPLE_UNSET,
-                _ => &rules::MULTIPLE_CHANGED,
-            };
-            (family, format!("`multipleOf` changed from {} to {}", shown(&old), shown(&new)))
-        }
-        _ => return,
+    let family = match (base, revision) {
+        (None, _) => &rules::MULTIPLE_SET,
+        (_, None) => &rules::MULTIPLE_UNSET,
+        (Some(old), Some(new)) => match (is_multiple(&new, &old), is_multiple(&old, &new)) {
+            (true, false) => &rules::MULTIPLE_SET,
+            (false, true) => &rules::MULTIPLE_UNSET,
+            _ => &rules::MULTIPLE_CHANGED,
+        },
     };
-    both.report(cx, family, base, revision, what);
+    if let Some(what) = difference("`multipleOf`", base.as_deref(), revision.as_deref()) {
+        both.report(cx, family, base, revision, what);
+    }
 }
 
 /// Whether all multiples of one number are multiples of the other, as far as both are integers.

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::data::{canonical, pairs, same_or_missing};
+use crate::breaking::data::{canonical, pairs, same};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family};
 use crate::openapi::Object;
@@ -77,18 +77,12 @@ fn alternatives<'a>(
         let items = schema.children(keyword).into_iter();
         items.map(|item| (identity(item), item)).collect::<Vec<_>>()
     };
-    let (mut old, mut new) = (Vec::new(), Vec::new());
-    for pair in pairs(items(&both.base), items(&both.revision)) {
-        match pair {
-            (Some(one), Some(other)) => both.compare_at(cx, &[one], &[other], both.role),
-            (one, other) => {
-                old.extend(one);
-                new.extend(other);
-            }
-        }
+    let paired = pairs(items(&both.base), items(&both.revision));
+    for (old, new) in paired.both {
+        both.compare_at(cx, &[old], &[new], both.role);
     }
-    let (old_references, old): (Vec<_>, Vec<_>) = old.into_iter().partition(Object::is_reference);
-    let (new_references, new): (Vec<_>, Vec<_>) = new.into_iter().partition(Object::is_reference);
+    let (old_references, old): (Vec<_>, Vec<_>) = paired.removed.into_iter().partition(Object::is_reference);
+    let (new_references, new): (Vec<_>, Vec<_>) = paired.added.into_iter().partition(Object::is_reference);
     for (one, other) in old.iter().zip(&new) {
         both.compare_at(cx, &[*one], &[*other], both.role);
     }
@@ -144,7 +138,7 @@ pub(in crate::breaking) fn is_same<'a>(cx: &mut Comparer<'a>, one: Object<'a>, o
         }
         let (one, other) = match (one.resolved(), other.resolved()) {
             (Some(one), Some(other)) => (one, other),
-            (None, None) if same_or_missing(Some(one.node()), Some(other.node())) => continue,
+            (None, None) if same(one.node(), other.node()) => continue,
             _ => return false,
         };
         if !seen.insert((one.id, other.id)) {
@@ -165,15 +159,16 @@ pub(in crate::breaking) fn is_same<'a>(cx: &mut Comparer<'a>, one: Object<'a>, o
             };
             let (ones, others) = (keyed(&one), keyed(&other));
             if ones.is_empty() || others.is_empty() {
-                if !other.has(keyword) || !same_or_missing(one.get(keyword), other.get(keyword)) {
+                if !one.get(keyword).zip(other.get(keyword)).is_some_and(|(one, other)| same(one, other)) {
                     return false;
                 }
                 continue;
             }
-            for pair in pairs(ones, others) {
-                let (Some(one), Some(other)) = pair else { return false };
-                open.push((one, other));
+            let paired = pairs(ones, others);
+            if !paired.removed.is_empty() || !paired.added.is_empty() {
+                return false;
             }
+            open.extend(paired.both);
         }
     }
     true

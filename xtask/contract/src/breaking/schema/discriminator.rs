@@ -2,7 +2,7 @@
 
 use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::data::{same, same_or_missing, shown};
+use crate::breaking::data::{same, shown};
 use crate::breaking::place::At;
 use crate::breaking::rules;
 use crate::breaking::unknown;
@@ -22,13 +22,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         }
         (Some(old), Some(new)) => (old, new),
     };
-    let (before, after) = (old.get("propertyName"), new.get("propertyName"));
-    if !same_or_missing(before, after) {
-        let name = |node| if let Some(node) = node { shown(node) } else { "nothing".to_owned() };
-        let what = format!("the discriminating property changed from {} to {}", name(before), name(after));
-        let place = At::value_or_object(&new, "propertyName");
-        both.report(cx, &rules::DISCRIMINATOR_RENAMED, At::value(&old, "propertyName"), Some(place), what);
-    }
+    cx.compare_keyword(rules::DISCRIMINATOR_RENAMED.rule(both.role), (&old, &new), "propertyName");
     mapping(cx, both, &old, &new);
     unknown::compare(cx, &old, &new, &[]);
 }

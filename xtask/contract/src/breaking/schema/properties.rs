@@ -32,20 +32,15 @@ impl<'a> Property<'a> {
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (properties(&both.base), properties(&both.revision));
     let named = |properties: &'_ [Property<'a>]| {
-        properties
-            .iter()
-            .enumerate()
-            .map(|(position, property)| (property.name, position))
-            .collect::<Vec<_>>()
+        let names = properties.iter().map(|property| property.name);
+        names.enumerate().map(|(position, name)| (name, position)).collect::<Vec<_>>()
     };
-    for pair in pairs(named(&base), named(&revision)) {
-        match pair {
-            (Some(old), Some(new)) => common(cx, both, &base[old], &revision[new]),
-            (Some(old), None) => removed(cx, both, &base[old]),
-            (None, Some(new)) => added(cx, both, &revision[new]),
-            (None, None) => {}
-        }
+    let paired = pairs(named(&base), named(&revision));
+    for (old, new) in paired.both {
+        common(cx, both, &base[old], &revision[new]);
     }
+    paired.removed.into_iter().for_each(|old| removed(cx, both, &base[old]));
+    paired.added.into_iter().for_each(|new| added(cx, both, &revision[new]));
 }
 
 fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
