@@ -46,24 +46,17 @@ impl Alternative<'_> {
 
 /// The alternatives of an operation that need credentials, and whether none are needed.
 fn alternatives<'a>(cx: &mut Comparer<'a>, security: &Security<'a>) -> (Vec<Alternative<'a>>, bool) {
-    let mut alternatives = Vec::new();
-    let mut count = 0;
-    let mut is_open = false;
-    for (object, schemes) in security.alternatives() {
-        count += 1;
-        is_open |= schemes.is_empty();
-        if count <= MAX_ALTERNATIVES && !schemes.is_empty() {
-            alternatives.push(Alternative { schemes, place: At::of(&object) });
-        }
-    }
-    if count > MAX_ALTERNATIVES {
+    let all: Vec<_> = security.alternatives().collect();
+    let is_open = all.is_empty() || all.iter().any(|(_, schemes)| schemes.is_empty());
+    if all.len() > MAX_ALTERNATIVES {
         let what = format!(
             "`security` has more than {MAX_ALTERNATIVES} alternatives, and the rest was not compared"
         );
         let place = security.owner().and_then(|owner| At::value(&owner, "security"));
         cx.report(&rules::NOT_UNDERSTOOD, None, place, what);
     }
-    (alternatives, is_open || count == 0)
+    let closed = all.into_iter().take(MAX_ALTERNATIVES).filter(|(_, schemes)| !schemes.is_empty());
+    (closed.map(|(object, schemes)| Alternative { schemes, place: At::of(&object) }).collect(), is_open)
 }
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {

@@ -54,13 +54,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         one(cx, both, bound);
     }
     multiple_of(cx, both);
-    let rules = (&rules::UNIQUE_SET, &rules::UNIQUE_UNSET);
-    both.flag(
-        cx,
-        "uniqueItems",
-        rules,
-        ("its items must now be unique", "its items need no longer be unique"),
-    );
+    let what = ("its items must now be unique", "its items need no longer be unique");
+    both.flag(cx, "uniqueItems", (&rules::UNIQUE_SET, &rules::UNIQUE_UNSET), what);
 }
 
 fn one<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, bound: &Bound) {
@@ -79,16 +74,9 @@ fn one<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, bound: &Bound) {
     }
     let (Some(old), Some(new)) = (base, revision) else { return };
     let Some((keyword, set, unset)) = bound.exclusive else { return };
-    match (old.1, new.1) {
-        (None, Some(place)) => {
-            let what = format!("`{keyword}` was set: the bound itself is excluded");
-            both.report(cx, set, None, Some(place), what);
-        }
-        (Some(place), None) => {
-            let what = format!("`{keyword}` was removed: the bound itself is included");
-            both.report(cx, unset, Some(place), None, what);
-        }
-        _ => {}
+    let family = if new.1.is_some() { set } else { unset };
+    if let Some(what) = difference(&format!("`{keyword}`"), old.1.as_deref(), new.1.as_deref()) {
+        both.report(cx, family, old.1, new.1, what);
     }
 }
 

@@ -1,4 +1,4 @@
-//! `oneOf`, `anyOf` and `not`. (`allOf` is resolved before anything is compared.)
+//! `oneOf`, `anyOf`, `not` and `discriminator`. (`allOf` is resolved before anything is compared.)
 //!
 //! Alternatives are paired when they refer to the same component or have the same content. Of the others, those
 //! that are not references are paired in their order: that is how an edited one is found.
@@ -7,9 +7,10 @@ use std::collections::HashSet;
 
 use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::data::{canonical, pairs, same};
+use crate::breaking::data::{canonical, pairs, same, shown};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family};
+use crate::breaking::unknown;
 use crate::openapi::Object;
 
 /// The keywords that allow and forbid no value.
@@ -19,6 +20,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     alternatives(cx, both, "oneOf", &rules::ONE_OF_ADDED, &rules::ONE_OF_REMOVED);
     alternatives(cx, both, "anyOf", &rules::ANY_OF_ADDED, &rules::ANY_OF_REMOVED);
     not(cx, both);
+    discriminator(cx, both);
 }
 
 /// Whether a schema became one of several alternatives, or the other way round. Nothing else about it is
@@ -110,6 +112,40 @@ fn not<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         (Some(_), Some(_)) => {
             both.report(cx, &rules::NOT_CHANGED, removed, added, "`not` excludes other values");
         }
+    }
+}
+
+/// Compares the property that tells which alternative a value is.
+fn discriminator<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    let those = |schema: &Schema<'a>| schema.children("discriminator").first().copied();
+    let (old, new) = match (those(&both.base), those(&both.revision)) {
+        (None, None) => return,
+        (None, Some(new)) => {
+            let what = "a `discriminator` was added";
+            return both.report(cx, &rules::DISCRIMINATOR_ADDED, None, Some(At::of(&new)), what);
+        }
+        (Some(old), None) => {
+            let what = "its `discriminator` was removed";
+            return both.report(cx, &rules::DISCRIMINATOR_REMOVED, Some(At::of(&old)), None, what);
+        }
+        (Some(old), Some(new)) => (old, new),
+    };
+    cx.compare_keyword(rules::DISCRIMINATOR_RENAMED.rule(both.role), (&old, &new), "propertyName");
+    mapping(cx, both, &old, &new);
+    unknown::compare(cx, &old, &new, &[]);
+}
+
+fn mapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Object<'a>, new: &Object<'a>) {
+    let mapping = |discriminator: &Object<'a>| {
+        At::value(discriminator, "mapping").into_iter().flat_map(At::entries).collect::<Vec<_>>()
+    };
+    let survivor = At::value_or_object(new, "mapping");
+    let rules = both.rules(&rules::MAPPING_ADDED, &rules::MAPPING_DELETED);
+    let in_both = cx.in_both("discriminating value", rules, (mapping(old), mapping(new)), survivor);
+    for (old, new) in in_both.into_iter().filter(|(old, new)| !same(old, new)) {
+        let (from, to) = (shown(&old), shown(&new));
+        let what = format!("the discriminating value {} changed from {from} to {to}", old.name());
+        both.report(cx, &rules::MAPPING_CHANGED, Some(old), Some(new), what);
     }
 }
 

@@ -4,14 +4,11 @@
 //! So a property that moves into an `allOf`, or out of it, is no change, and a bound stays the same wherever it
 //! is written. Of several bounds the strictest counts, of several enums what they share.
 
-mod additional;
 mod bounds;
 mod composition;
-mod discriminator;
-mod enums;
-mod patterns;
 mod properties;
 mod types;
+mod values;
 
 pub(super) use composition::is_same;
 
@@ -160,14 +157,11 @@ fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         return;
     }
     types::compare(cx, both);
-    enums::compare(cx, both);
     bounds::compare(cx, both);
-    patterns::compare(cx, both);
+    values::compare(cx, both);
     properties::compare(cx, both);
-    additional::compare(cx, both);
     items(cx, both);
     composition::compare(cx, both);
-    discriminator::compare(cx, both);
     default(cx, both);
     let what = ("it is now deprecated", "it is no longer deprecated");
     both.flag(cx, "deprecated", (&rules::SCHEMA_DEPRECATED, &rules::SCHEMA_REACTIVATED), what);
