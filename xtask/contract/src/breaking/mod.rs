@@ -31,7 +31,6 @@ mod response;
 mod rules;
 mod schema;
 mod security;
-mod security_schemes;
 mod servers;
 mod unknown;
 pub mod version;

@@ -14,39 +14,28 @@ struct Bound {
     keyword: &'static str,
     /// Of several such bounds the smallest counts, rather than the greatest.
     upper: bool,
-    set: &'static Family,
-    unset: &'static Family,
-    increased: &'static Family,
-    decreased: &'static Family,
+    /// The rules of a bound that was set, unset, increased, decreased.
+    rules: [&'static Family; 4],
     /// The keyword that excludes the bound itself, and its rules.
     exclusive: Option<(&'static str, &'static Family, &'static Family)>,
-}
-
-/// A bound whose rules are in this order: set, unset, increased, decreased.
-const fn bound(
-    keyword: &'static str,
-    upper: bool,
-    [set, unset, increased, decreased]: [&'static Family; 4],
-) -> Bound {
-    Bound { keyword, upper, set, unset, increased, decreased, exclusive: None }
 }
 
 #[rustfmt::skip]
 static BOUNDS: [Bound; 8] = [
     Bound {
+        keyword: "maximum", upper: true, rules: [&rules::MAX_SET, &rules::MAX_UNSET, &rules::MAX_INCREASED, &rules::MAX_DECREASED],
         exclusive: Some(("exclusiveMaximum", &rules::EXCLUSIVE_MAX_SET, &rules::EXCLUSIVE_MAX_UNSET)),
-        ..bound("maximum", true, [&rules::MAX_SET, &rules::MAX_UNSET, &rules::MAX_INCREASED, &rules::MAX_DECREASED])
     },
     Bound {
+        keyword: "minimum", upper: false, rules: [&rules::MIN_SET, &rules::MIN_UNSET, &rules::MIN_INCREASED, &rules::MIN_DECREASED],
         exclusive: Some(("exclusiveMinimum", &rules::EXCLUSIVE_MIN_SET, &rules::EXCLUSIVE_MIN_UNSET)),
-        ..bound("minimum", false, [&rules::MIN_SET, &rules::MIN_UNSET, &rules::MIN_INCREASED, &rules::MIN_DECREASED])
     },
-    bound("maxLength", true, [&rules::MAX_LENGTH_SET, &rules::MAX_LENGTH_UNSET, &rules::MAX_LENGTH_INCREASED, &rules::MAX_LENGTH_DECREASED]),
-    bound("minLength", false, [&rules::MIN_LENGTH_INCREASED, &rules::MIN_LENGTH_DECREASED, &rules::MIN_LENGTH_INCREASED, &rules::MIN_LENGTH_DECREASED]),
-    bound("maxItems", true, [&rules::MAX_ITEMS_SET, &rules::MAX_ITEMS_UNSET, &rules::MAX_ITEMS_INCREASED, &rules::MAX_ITEMS_DECREASED]),
-    bound("minItems", false, [&rules::MIN_ITEMS_SET, &rules::MIN_ITEMS_UNSET, &rules::MIN_ITEMS_INCREASED, &rules::MIN_ITEMS_DECREASED]),
-    bound("maxProperties", true, [&rules::MAX_PROPERTIES_SET, &rules::MAX_PROPERTIES_UNSET, &rules::MAX_PROPERTIES_INCREASED, &rules::MAX_PROPERTIES_DECREASED]),
-    bound("minProperties", false, [&rules::MIN_PROPERTIES_INCREASED, &rules::MIN_PROPERTIES_DECREASED, &rules::MIN_PROPERTIES_INCREASED, &rules::MIN_PROPERTIES_DECREASED]),
+    Bound { keyword: "maxLength", upper: true, rules: [&rules::MAX_LENGTH_SET, &rules::MAX_LENGTH_UNSET, &rules::MAX_LENGTH_INCREASED, &rules::MAX_LENGTH_DECREASED], exclusive: None },
+    Bound { keyword: "minLength", upper: false, rules: [&rules::MIN_LENGTH_INCREASED, &rules::MIN_LENGTH_DECREASED, &rules::MIN_LENGTH_INCREASED, &rules::MIN_LENGTH_DECREASED], exclusive: None },
+    Bound { keyword: "maxItems", upper: true, rules: [&rules::MAX_ITEMS_SET, &rules::MAX_ITEMS_UNSET, &rules::MAX_ITEMS_INCREASED, &rules::MAX_ITEMS_DECREASED], exclusive: None },
+    Bound { keyword: "minItems", upper: false, rules: [&rules::MIN_ITEMS_SET, &rules::MIN_ITEMS_UNSET, &rules::MIN_ITEMS_INCREASED, &rules::MIN_ITEMS_DECREASED], exclusive: None },
+    Bound { keyword: "maxProperties", upper: true, rules: [&rules::MAX_PROPERTIES_SET, &rules::MAX_PROPERTIES_UNSET, &rules::MAX_PROPERTIES_INCREASED, &rules::MAX_PROPERTIES_DECREASED], exclusive: None },
+    Bound { keyword: "minProperties", upper: false, rules: [&rules::MIN_PROPERTIES_INCREASED, &rules::MIN_PROPERTIES_DECREASED, &rules::MIN_PROPERTIES_INCREASED, &rules::MIN_PROPERTIES_DECREASED], exclusive: None },
 ];
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
@@ -63,11 +52,12 @@ fn one<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, bound: &Bound) {
     let (base, revision) = (strictest(&both.base, bound), strictest(&both.revision, bound));
     let place = |bound: Option<(At<'a>, _)>| bound.map(|(place, _)| place);
     let (old, new) = (place(base), place(revision));
+    let [set, unset, increased, decreased] = bound.rules;
     let family = match (old, new) {
-        (None, _) => bound.set,
-        (_, None) => bound.unset,
-        (Some(old), Some(new)) if order(&old, &new) == Some(Ordering::Less) => bound.increased,
-        _ => bound.decreased,
+        (None, _) => set,
+        (_, None) => unset,
+        (Some(old), Some(new)) if order(&old, &new) == Some(Ordering::Less) => increased,
+        _ => decreased,
     };
     if let Some(what) = difference(&format!("`{keyword}`"), old.as_deref(), new.as_deref()) {
         both.report(cx, family, old, new, what);
