@@ -220,3 +220,21 @@ pub fn shortened(text: &str) -> String {
     }
     format!("{}…", &line[..line.floor_char_boundary(LONGEST.min(line.len()))])
 }
+
+/// The number of findings of each severity, as `2 errors, 1 warning`.
+pub fn summary(severities: impl Iterator<Item = Severity>) -> String {
+    let severities: Vec<Severity> = severities.collect();
+    let nouns = [
+        (Severity::Unreadable, "unreadable place"),
+        (Severity::Error, "error"),
+        (Severity::Warning, "warning"),
+        (Severity::Info, "note"),
+    ];
+    let counted = nouns.into_iter().filter_map(|(severity, noun)| {
+        let count = severities.iter().filter(|known| **known == severity).count();
+        let plural = if count == 1 { "" } else { "s" };
+        (count > 0).then(|| format!("{count} {noun}{plural}"))
+    });
+    let counts: Vec<_> = counted.collect();
+    if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") }
+}

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use crate::document::Span;
-
 use super::rules::ChangeRule;
+use crate::document::Span;
 use crate::finding::{Finding, Severity, Subject};
 
 /// A place in a file.
@@ -47,6 +46,12 @@ pub struct Change {
 }
 
 impl Change {
+    /// A change of the rule's severity, of the whole document.
+    pub(super) fn new(rule: &'static ChangeRule, subject: Subject, what: String, place: Location) -> Self {
+        let severity = rule.severity;
+        Self { rule, severity, subject, what, place, base: None, operations: Vec::new(), waived: None }
+    }
+
     /// Whether it breaks a client and is not waived.
     pub fn breaks(&self) -> bool {
         self.severity >= Severity::Error

@@ -1,6 +1,6 @@
 //! The entry of a changelog, for users of the API: without rules, lines and code.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::change::Change;
@@ -16,39 +16,34 @@ pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -
         text.push_str("\nThe first release.\n");
         return text;
     };
-    let mut chapters: BTreeMap<Title, Vec<Line>> = BTreeMap::new();
-    let mut listed_at: HashMap<(String, &str), (Title, usize)> = HashMap::new();
+    let mut lines: Vec<Line> = Vec::new();
+    let mut listed_at: HashMap<(String, &str), usize> = HashMap::new();
     let mut broken = HashSet::new();
     let listed = changes.iter().filter(|change| change.rule.bump != Bump::None);
     for change in listed {
-        let chapter = chapter(change);
-        let sentence = change.sentence();
+        let (chapter, sentence, impact) = (chapter(change), change.sentence(), change.rule.explanation);
         if chapter.0 == 0 {
             broken.insert(sentence.clone());
         } else if change.severity == Severity::Info && broken.contains(&sentence) {
             // The other direction of a breaking change that is listed already.
             continue;
         }
-        let lines = chapters.entry(chapter).or_default();
-        let place = (chapter, lines.len());
-        let (chapter, position) =
-            *listed_at.entry((sentence.clone(), change.rule.explanation)).or_insert(place);
-        if (chapter, position) == place {
-            lines.push(Line { sentence, impact: change.rule.explanation, operations: BTreeSet::new() });
+        let next = lines.len();
+        let position = *listed_at.entry((sentence.clone(), impact)).or_insert(next);
+        if position == next {
+            lines.push(Line { chapter, sentence, impact, operations: BTreeSet::new() });
         }
         // Where the sentence itself names the operation, once is enough.
-        let named = change.subject.parts().iter().any(|(kind, _)| *kind == "operation");
-        if let Some(line) =
-            chapters.get_mut(&chapter).and_then(|lines| lines.get_mut(position)).filter(|_| !named)
-        {
-            line.operations.extend(change.operations.iter().map(String::as_str));
+        if !change.subject.parts().iter().any(|(kind, _)| *kind == "operation") {
+            lines[position].operations.extend(change.operations.iter().map(String::as_str));
         }
     }
-    if chapters.is_empty() {
+    if lines.is_empty() {
         let _ = write!(text, "\nOnly descriptions and examples differ from {from}.\n");
     }
-    for ((_, title), lines) in chapters {
-        let _ = write!(text, "\n### {title}\n\n");
+    lines.sort_by_key(|line| line.chapter);
+    for lines in lines.chunk_by(|one, other| one.chapter == other.chapter) {
+        let _ = write!(text, "\n### {}\n\n", lines[0].chapter.1);
         for line in lines {
             let _ = write!(text, "- {}. {}", line.sentence, line.impact);
             if !line.operations.is_empty() {
@@ -66,6 +61,7 @@ type Title = (u8, &'static str);
 
 /// One line of a chapter; the same change in several operations is one.
 struct Line<'a> {
+    chapter: Title,
     sentence: String,
     impact: &'a str,
     operations: BTreeSet<&'a str>,

@@ -12,7 +12,7 @@ use std::hash::Hash;
 use jiff::civil::Date;
 
 use super::change::Change;
-use super::data::pairs;
+use super::data::{difference, pairs};
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
 use super::schema::Schema;
@@ -163,6 +163,18 @@ impl<'a> Comparer<'a> {
         }
     }
 
+    /// Compares the value of a keyword as data.
+    pub(super) fn compare_keyword(
+        &mut self,
+        rule: &'static ChangeRule,
+        (old, new): (&Object<'a>, &Object<'a>),
+        keyword: &str,
+    ) {
+        if let Some(what) = difference(&format!("`{keyword}`"), old.get(keyword), new.get(keyword)) {
+            self.report_keyword(rule, (old, new), keyword, what);
+        }
+    }
+
     /// Reports what only one of two lists has, and returns what both have. `survivor` stands for what was
     /// removed, `noun` is what the items are called.
     pub(super) fn in_both<K: Hash + Eq, T: Copy + Into<At<'a>>>(
@@ -172,25 +184,18 @@ impl<'a> Comparer<'a> {
         (old, new): (impl IntoIterator<Item = (K, T)>, impl IntoIterator<Item = (K, T)>),
         survivor: At<'a>,
     ) -> Vec<(T, T)> {
-        let mut in_both = Vec::new();
-        for pair in pairs(old, new) {
-            match pair {
-                (Some(old), Some(new)) => in_both.push((old, new)),
-                (Some(old), None) => {
-                    let what = format!("the {noun} {} was removed", old.into().name());
-                    self.report(removed, Some(old.into()), Some(survivor), what);
-                }
-                (None, Some(new)) if new.into().is_object() => {
-                    self.report(added, None, Some(new.into()), "it was added");
-                }
-                (None, Some(new)) => {
-                    let what = format!("the {noun} {} was added", new.into().name());
-                    self.report(added, None, Some(new.into()), what);
-                }
-                (None, None) => {}
-            }
+        let paired = pairs(old, new);
+        for old in paired.removed.into_iter().map(Into::into) {
+            self.report(removed, Some(old), Some(survivor), format!("the {noun} {} was removed", old.name()));
         }
-        in_both
+        for new in paired.added.into_iter().map(Into::into) {
+            let what = match new.is_object() {
+                true => "it was added".to_owned(),
+                false => format!("the {noun} {} was added", new.name()),
+            };
+            self.report(added, None, Some(new), what);
+        }
+        paired.both
     }
 
     /// Counts one step of work, and returns whether there is any left.
@@ -259,27 +264,17 @@ impl<'a> Comparer<'a> {
             raw.operations.extend(raw.pairs.iter().flat_map(|pair| &users[*pair as usize]));
             raw.operations.sort_unstable();
             raw.operations.dedup();
-            let operations = raw.operations.iter().take(MAX_OPERATIONS);
             let old = raw.base.map(|at| at.location(&base.path));
             let new = raw.revision.map(|at| at.location(&revision.path));
-            let Some(subject) = raw.revision.or(raw.base).map(|at| at.subject()) else { continue };
-            let (place, base) = match (new, old) {
-                (Some(new), old) => (new, old),
-                (None, Some(old)) => (old, None),
-                (None, None) => continue,
+            let (Some(at), (Some(place), base)) =
+                (raw.revision.or(raw.base), if new.is_some() { (new, old) } else { (old, None) })
+            else {
+                continue;
             };
-            changes.push(Change {
-                rule: raw.rule,
-                severity: raw.rule.severity,
-                subject,
-                what: raw.what,
-                place,
-                base,
-                operations: operations
-                    .map(|operation| self.operations[*operation as usize].clone())
-                    .collect(),
-                waived: None,
-            });
+            let operations = raw.operations.iter().take(MAX_OPERATIONS);
+            let operations = operations.map(|operation| self.operations[*operation as usize].clone());
+            let change = Change::new(raw.rule, at.subject(), raw.what, place);
+            changes.push(Change { base, operations: operations.collect(), ..change });
         }
         changes
     }

@@ -5,44 +5,55 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
 use crate::document::{Node, Value};
-
 use crate::finding::shortened;
 
 /// Whether two values are the same data.
 pub(super) fn same(one: &Node, other: &Node) -> bool {
-    canonical(one) == canonical(other)
+    order(one, other) == Some(Ordering::Equal) || canonical(one) == canonical(other)
 }
 
-/// Whether both are missing, or are the same data.
-pub(super) fn same_or_missing(one: Option<&Node>, other: Option<&Node>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => same(one, other),
-        (one, other) => one.is_none() && other.is_none(),
+/// How a value changed, in a sentence that begins with its name. `None` if it is the same data.
+pub(super) fn difference(name: &str, old: Option<&Node>, new: Option<&Node>) -> Option<String> {
+    match (old, new) {
+        (None, None) => None,
+        (None, Some(new)) => Some(format!("{name} was set to {}", shown(new))),
+        (Some(old), None) => Some(format!("{name} {} was removed", shown(old))),
+        (Some(old), Some(new)) if same(old, new) => None,
+        (Some(old), Some(new)) => Some(format!("{name} changed from {} to {}", shown(old), shown(new))),
     }
 }
 
-/// Pairs the items of two lists by key: those of the first list in its order, then what is only in the second.
+/// The items of two lists, paired by key.
+pub(super) struct Paired<T> {
+    pub(super) both: Vec<(T, T)>,
+    pub(super) removed: Vec<T>,
+    pub(super) added: Vec<T>,
+}
+
+/// Pairs the items of two lists by key, in the order of the lists.
 pub(super) fn pairs<K: Hash + Eq, T: Copy>(
     ones: impl IntoIterator<Item = (K, T)>,
     others: impl IntoIterator<Item = (K, T)>,
-) -> Vec<(Option<T>, Option<T>)> {
+) -> Paired<T> {
     let others: Vec<(K, T)> = others.into_iter().collect();
     let mut positions: HashMap<&K, VecDeque<usize>> = HashMap::new();
     for (position, (key, _)) in others.iter().enumerate() {
         positions.entry(key).or_default().push_back(position);
     }
     let mut left = vec![true; others.len()];
-    let mut pairs = Vec::new();
+    let mut paired = Paired { both: Vec::new(), removed: Vec::new(), added: Vec::new() };
     for (key, one) in ones {
-        let position = positions.get_mut(&key).and_then(VecDeque::pop_front);
-        pairs.push((Some(one), position.map(|position| others[position].1)));
-        if let Some(position) = position {
-            left[position] = false;
+        match positions.get_mut(&key).and_then(VecDeque::pop_front) {
+            Some(position) => {
+                left[position] = false;
+                paired.both.push((one, others[position].1));
+            }
+            None => paired.removed.push(one),
         }
     }
-    let new = others.iter().zip(&left).filter(|(_, left)| **left);
-    pairs.extend(new.map(|((_, other), _)| (None, Some(*other))));
-    pairs
+    let added = others.iter().zip(&left).filter(|(_, left)| **left);
+    paired.added.extend(added.map(|((_, other), _)| *other));
+    paired
 }
 
 /// The value as JSON that is the same text whenever the data is the same.

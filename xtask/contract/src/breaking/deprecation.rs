@@ -8,9 +8,10 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::comparer::Comparer;
-use super::data::{same, shown};
+use super::data::shown;
 use super::place::At;
-use super::{operation, rules, unknown};
+use super::rules::{self, ChangeRule};
+use super::{operation, unknown};
 use crate::openapi::{Object, Operation};
 
 /// The extensions that hold the dates.
@@ -43,27 +44,24 @@ fn date(text: &str) -> Option<Date> {
 /// Reports that an operation was removed, or its whole path. `survivor` is the nearest place that is left.
 pub(super) fn removed<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, survivor: At<'a>, whole_path: bool) {
     cx.begin(old.name());
-    let (rule, path_rule, why) = match Sunset::of(old) {
+    let sunset = Sunset::of(old);
+    let why = match &sunset {
+        _ if !old.is_deprecated() => " without having been deprecated".to_owned(),
+        Sunset::Unknown => "; it had no sunset date".to_owned(),
+        Sunset::Unreadable(written) => format!("; its sunset {written} is not a date"),
+        Sunset::On(date) if cx.today < *date => format!(" before {date}, its sunset date"),
+        Sunset::On(date) => format!(" after {date}, its sunset date"),
+    };
+    let (rule, path_rule) = match sunset {
         _ if !old.is_deprecated() => {
-            let why = " without having been deprecated".to_owned();
-            (&rules::REMOVED_WITHOUT_DEPRECATION, &rules::PATH_REMOVED_WITHOUT_DEPRECATION, why)
+            (&rules::REMOVED_WITHOUT_DEPRECATION, &rules::PATH_REMOVED_WITHOUT_DEPRECATION)
         }
-        Sunset::Unknown => {
-            let why = "; it had no sunset date".to_owned();
-            (&rules::REMOVED_WITHOUT_SUNSET, &rules::REMOVED_WITHOUT_SUNSET, why)
-        }
-        Sunset::Unreadable(written) => {
-            let why = format!("; its sunset {written} is not a date");
-            (&rules::PATH_SUNSET_PARSE, &rules::PATH_SUNSET_PARSE, why)
-        }
+        Sunset::Unknown => (&rules::REMOVED_WITHOUT_SUNSET, &rules::REMOVED_WITHOUT_SUNSET),
+        Sunset::Unreadable(_) => (&rules::PATH_SUNSET_PARSE, &rules::PATH_SUNSET_PARSE),
         Sunset::On(date) if cx.today < date => {
-            let why = format!(" before {date}, its sunset date");
-            (&rules::REMOVED_BEFORE_SUNSET, &rules::PATH_REMOVED_BEFORE_SUNSET, why)
+            (&rules::REMOVED_BEFORE_SUNSET, &rules::PATH_REMOVED_BEFORE_SUNSET)
         }
-        Sunset::On(date) => {
-            let why = format!(" after {date}, its sunset date");
-            (&rules::REMOVED_WITH_DEPRECATION, &rules::PATH_REMOVED_WITH_DEPRECATION, why)
-        }
+        Sunset::On(_) => (&rules::REMOVED_WITH_DEPRECATION, &rules::PATH_REMOVED_WITH_DEPRECATION),
     };
     let rule = if whole_path { path_rule } else { rule };
     let what = format!("`{}` was removed{why}", operation::method_and_path(old));
@@ -79,8 +77,12 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
             cx.report_keyword(&rules::REACTIVATED, (old, new), "deprecated", what);
         }
         (true, true) => {
-            sunset(cx, old, new);
-            since(cx, old, new);
+            if let Some(rule) = sunset(old, new) {
+                cx.compare_keyword(rule, (old, new), "x-sunset");
+            }
+            let since = "x-deprecated-since";
+            let (removed, changed) = (&rules::DEPRECATED_SINCE_MISSING, &rules::DEPRECATED_SINCE_CHANGED);
+            cx.compare_keyword(if new.has(since) { changed } else { removed }, (old, new), since);
         }
         // Without deprecation the dates mean nothing, and are compared like any extension.
         (false, false) => {
@@ -118,39 +120,14 @@ fn begins<'a>(cx: &mut Comparer<'a>, new: &Operation<'a>) {
     }
 }
 
-fn sunset<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
-    let (rule, what) = match (Sunset::of(old), Sunset::of(new)) {
-        (Sunset::On(before), Sunset::On(after)) if after < before => {
-            let what = format!("its sunset date changed from {before} to {after}, which is earlier");
-            (&rules::SUNSET_EARLIER, what)
-        }
-        (Sunset::On(before), Sunset::On(after)) if after > before => {
-            (&rules::SUNSET_LATER, format!("its sunset date changed from {before} to {after}"))
-        }
-        (Sunset::On(before), Sunset::Unknown) => {
-            (&rules::SUNSET_DELETED, format!("its sunset date {before} was removed"))
-        }
-        (Sunset::On(_) | Sunset::Unknown, Sunset::Unreadable(written)) => {
-            (&rules::DEPRECATED_SUNSET_PARSE, format!("its sunset {written} is not a date"))
-        }
-        (Sunset::Unknown | Sunset::Unreadable(_), Sunset::On(after)) => {
-            (&rules::DEPRECATED, format!("it will be removed on {after}"))
-        }
-        _ => return,
-    };
-    cx.report_keyword(rule, (old, new), "x-sunset", what);
-}
-
-fn since<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
-    let key = "x-deprecated-since";
-    let (rule, what) = match (old.get(key), new.get(key)) {
-        (Some(_), None) => {
-            (&rules::DEPRECATED_SINCE_MISSING, "its date of deprecation was removed".to_owned())
-        }
-        (before, Some(now)) if before.is_none_or(|before| !same(before, now)) => {
-            (&rules::DEPRECATED_SINCE_CHANGED, format!("it is deprecated since {}", shown(now)))
-        }
-        _ => return,
-    };
-    cx.report_keyword(rule, (old, new), key, what);
+/// The rule for a change of the sunset date of something that stays deprecated.
+fn sunset(old: &Operation<'_>, new: &Operation<'_>) -> Option<&'static ChangeRule> {
+    match (Sunset::of(old), Sunset::of(new)) {
+        (Sunset::On(before), Sunset::On(after)) if after < before => Some(&rules::SUNSET_EARLIER),
+        (Sunset::On(before), Sunset::On(after)) if after > before => Some(&rules::SUNSET_LATER),
+        (Sunset::On(_), Sunset::Unknown) => Some(&rules::SUNSET_DELETED),
+        (Sunset::On(_) | Sunset::Unknown, Sunset::Unreadable(_)) => Some(&rules::DEPRECATED_SUNSET_PARSE),
+        (Sunset::Unknown | Sunset::Unreadable(_), Sunset::On(_)) => Some(&rules::DEPRECATED),
+        _ => None,
+    }
 }

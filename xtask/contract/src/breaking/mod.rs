@@ -21,7 +21,6 @@ mod comparer;
 mod components;
 mod data;
 mod deprecation;
-mod header;
 mod media_type;
 mod operation;
 mod outcome;
@@ -32,7 +31,6 @@ mod response;
 mod rules;
 mod schema;
 mod security;
-mod security_schemes;
 mod servers;
 mod unknown;
 pub mod version;
@@ -89,9 +87,7 @@ pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change>
 
 /// One change for all places of a document that are not understood.
 fn not_understood(document: &Document, LeftOut { first, message, .. }: LeftOut) -> Change {
-    let rule = &rules::NOT_UNDERSTOOD;
     let what = message.trim_end_matches('.').to_owned();
     let place = Location { file: document.path.clone(), pointer: first.pointer, span: first.span };
-    let (subject, severity) = (first.subject, rule.severity);
-    Change { rule, severity, subject, what, place, base: None, operations: Vec::new(), waived: None }
+    Change::new(&rules::NOT_UNDERSTOOD, first.subject, what, place)
 }

@@ -1,7 +1,6 @@
 //! One operation, in both documents.
 
 use super::comparer::Comparer;
-use super::data::{same, same_or_missing, shown};
 use super::place::At;
 use super::rules::{self, Role};
 use super::{deprecation, media_type, parameter, response, security, servers, unknown};
@@ -20,35 +19,17 @@ pub(super) fn method_and_path(operation: &Operation<'_>) -> String {
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     cx.begin(new.name());
     unknown::compare(cx, old, new, &deprecation::DATES);
-    operation_id(cx, old, new);
+    let rule = if old.has("operationId") { &rules::OPERATION_ID_REMOVED } else { &rules::OPERATION_ID_ADDED };
+    cx.compare_keyword(rule, (old, new), "operationId");
     tags(cx, old, new);
     deprecation::compare(cx, old, new);
     parameter::compare(cx, old, new);
     request_body(cx, old, new);
     response::compare(cx, old, new);
     // Callbacks swap client and server; they are compared as data only.
-    if !same_or_missing(old.get("callbacks"), new.get("callbacks")) {
-        cx.report_keyword(&rules::CALLBACKS_CHANGED, (old, new), "callbacks", "its callbacks changed");
-    }
+    cx.compare_keyword(&rules::CALLBACKS_CHANGED, (old, new), "callbacks");
     security::compare(cx, old, new);
     servers::compare(cx, old, new);
-}
-
-fn operation_id<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
-    let (rule, what) = match (old.get("operationId"), new.get("operationId")) {
-        (Some(before), None) => {
-            (&rules::OPERATION_ID_REMOVED, format!("its operationId {} was removed", shown(before)))
-        }
-        (Some(before), Some(after)) if !same(before, after) => {
-            let what = format!("its operationId changed from {} to {}", shown(before), shown(after));
-            (&rules::OPERATION_ID_REMOVED, what)
-        }
-        (None, Some(after)) => {
-            (&rules::OPERATION_ID_ADDED, format!("the operationId {} was added", shown(after)))
-        }
-        _ => return,
-    };
-    cx.report_keyword(rule, (old, new), "operationId", what);
 }
 
 fn tags<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {

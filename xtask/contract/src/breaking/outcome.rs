@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use super::{Change, compare, version, waivers};
 use crate::config::Config;
 use crate::document::Document;
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Severity, summary};
 
 /// What makes a comparison fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -70,21 +70,12 @@ impl Outcome {
         if unreadable { 2 } else { u8::from(breaking) }
     }
 
-    /// How many changes of each severity there are.
+    /// The number of changes of each severity, and how many are waived.
     pub fn summary(&self) -> String {
-        let count = |severity| self.all().filter(|change| change.severity == severity).count();
-        let counted =
-            |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        let unreadable = match count(Severity::Unreadable) {
-            0 => String::new(),
-            documents => format!("{} not understood, ", counted(documents, "document")),
-        };
-        let waived = match self.changes.iter().filter(|change| change.waived.is_some()).count() {
-            0 => String::new(),
-            waived => format!(" ({waived} waived)"),
-        };
-        let (errors, warnings) =
-            (counted(count(Severity::Error), "error"), counted(count(Severity::Warning), "warning"));
-        format!("{unreadable}{errors}, {warnings}, {} for information{waived}", count(Severity::Info))
+        let summary = summary(self.all().map(|change| change.severity));
+        match self.changes.iter().filter(|change| change.waived.is_some()).count() {
+            0 => summary,
+            waived => format!("{summary} ({waived} waived)"),
+        }
     }
 }

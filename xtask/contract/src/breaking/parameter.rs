@@ -10,40 +10,32 @@ use super::{media_type, schema, unknown};
 use crate::openapi::{Object, Operation, Parameter};
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
-    let (mut removed, mut added) = (Vec::new(), Vec::new());
-    for pair in pairs(parameters(old), parameters(new)) {
-        match pair {
-            (Some(old), Some(new)) => both(cx, &old, &new),
-            (Some(old), None) => removed.push((old.name(), old)),
-            (None, Some(new)) => added.push((new.name(), new)),
-            (None, None) => {}
-        }
+    let paired = pairs(parameters(old), parameters(new));
+    for (old, new) in paired.both {
+        both(cx, &old, &new);
     }
     // What is left and has the same name was moved to another location.
-    for pair in pairs(removed, added) {
-        match pair {
-            (Some(old), Some(new)) => {
-                let what = format!("it moved from {} to {}", old.location(), new.location());
-                let (base, revision) = (At::of(&old.declared()), At::of(&new.declared()));
-                cx.report(&rules::PARAMETER_MOVED, Some(base), Some(revision), what);
-                both(cx, &old, &new);
-            }
-            (Some(old), None) => {
-                let what = format!("the {} parameter `{}` was removed", old.location(), old.name());
-                let survivor = At::value_or_object(new, "parameters");
-                cx.report(removal(cx, &old), Some(At::of(&old.declared())), Some(survivor), what);
-            }
-            (None, Some(new)) => {
-                let (rule, required) = match (new.location(), new.is_required()) {
-                    ("path", _) => (&rules::PATH_PARAMETER_ADDED, " and required"),
-                    (_, true) => (&rules::PARAMETER_ADDED_REQUIRED, " and required"),
-                    (_, false) => (&rules::PARAMETER_ADDED_OPTIONAL, ""),
-                };
-                let what = format!("it is new{required}, in {}", new.location());
-                cx.report(rule, None, Some(At::of(&new.declared())), what);
-            }
-            (None, None) => {}
-        }
+    let named = |those: Vec<Parameter<'a>>| those.into_iter().map(|parameter| (parameter.name(), parameter));
+    let paired = pairs(named(paired.removed), named(paired.added));
+    for (old, new) in paired.both {
+        let what = format!("it moved from {} to {}", old.location(), new.location());
+        let (base, revision) = (At::of(&old.declared()), At::of(&new.declared()));
+        cx.report(&rules::PARAMETER_MOVED, Some(base), Some(revision), what);
+        both(cx, &old, &new);
+    }
+    let survivor = At::value_or_object(new, "parameters");
+    for old in paired.removed {
+        let what = format!("the {} parameter `{}` was removed", old.location(), old.name());
+        cx.report(removal(cx, &old), Some(At::of(&old.declared())), Some(survivor), what);
+    }
+    for new in paired.added {
+        let (rule, required) = match (new.location(), new.is_required()) {
+            ("path", _) => (&rules::PATH_PARAMETER_ADDED, " and required"),
+            (_, true) => (&rules::PARAMETER_ADDED_REQUIRED, " and required"),
+            (_, false) => (&rules::PARAMETER_ADDED_OPTIONAL, ""),
+        };
+        let what = format!("it is new{required}, in {}", new.location());
+        cx.report(rule, None, Some(At::of(&new.declared())), what);
     }
 }
 

@@ -9,44 +9,31 @@ use crate::openapi::{METHODS, Object, PathItem};
 /// A path item, and the object under the path, which may be a reference to it.
 type Path<'a> = (PathItem<'a>, Object<'a>);
 
-pub(super) fn compare(cx: &mut Comparer<'_>) {
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>) {
     let (old, new) = (cx.base.root(), cx.revision.root());
     for (old, new) in old.child("paths").into_iter().zip(new.child("paths")) {
         unknown::compare(cx, &old, &new, &[]);
     }
     // Equal templates first, so that paths of the same shape are not mixed up.
-    let all = pairs(paths(&old), paths(&new));
-    let (mut removed, mut added) = (Vec::new(), Vec::new());
-    for pair in all {
-        match pair {
-            (Some((old, _)), Some((new, _))) => both(cx, old, new),
-            (Some(old), None) => removed.push((shape(old.0.path()), old)),
-            (None, Some(new)) => added.push((shape(new.0.path()), new)),
-            (None, None) => {}
-        }
+    let paired = pairs(paths(&old), paths(&new));
+    for ((old, _), (new, _)) in paired.both {
+        both(cx, old, new);
     }
-    for pair in pairs(removed, added) {
-        match pair {
-            (Some((old, declared)), Some((new, object))) => {
-                cx.owner = Owner::Document;
-                let what = format!("its parameters were renamed; the path was `{}`", old.path());
-                let places = (At::of(&declared), At::of(&object));
-                cx.report(&rules::PATH_PARAMETER_RENAMED, Some(places.0), Some(places.1), what);
-                both(cx, old, new);
-            }
-            (Some((old, _)), None) => {
-                let survivor = At::value_or_object(&cx.revision.root(), "paths");
-                for old in METHODS.into_iter().filter_map(|method| old.operation(method)) {
-                    deprecation::removed(cx, &old, survivor, true);
-                }
-            }
-            (None, Some((new, _))) => {
-                for new in METHODS.into_iter().filter_map(|method| new.operation(method)) {
-                    operation::added(cx, &new);
-                }
-            }
-            (None, None) => {}
-        }
+    let shaped = |paths: Vec<Path<'a>>| paths.into_iter().map(|path| (shape(path.0.path()), path));
+    let paired = pairs(shaped(paired.removed), shaped(paired.added));
+    for ((old, declared), (new, object)) in paired.both {
+        cx.owner = Owner::Document;
+        let what = format!("its parameters were renamed; the path was `{}`", old.path());
+        let (base, revision) = (At::of(&declared), At::of(&object));
+        cx.report(&rules::PATH_PARAMETER_RENAMED, Some(base), Some(revision), what);
+        both(cx, old, new);
+    }
+    let survivor = At::value_or_object(&cx.revision.root(), "paths");
+    for (old, _) in paired.removed {
+        old.operations().for_each(|old| deprecation::removed(cx, &old, survivor, true));
+    }
+    for (new, _) in paired.added {
+        new.operations().for_each(|new| operation::added(cx, &new));
     }
 }
 

@@ -1,11 +1,11 @@
-//! The responses of an operation, by status.
+//! The responses of an operation, by status, and their headers.
 
 use super::comparer::Comparer;
-use super::data::same_or_missing;
+use super::data::pairs;
 use super::place::At;
 use super::rules::{self, Role};
-use super::{header, media_type, unknown};
-use crate::openapi::{Object, Operation, Response};
+use super::{media_type, parameter, unknown};
+use crate::openapi::{Header, Object, Operation, Response};
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     for (old, new) in old.child("responses").into_iter().zip(new.child("responses")) {
@@ -32,9 +32,43 @@ fn responses<'a>(operation: &Operation<'a>, is_success: bool) -> impl Iterator<I
 fn both<'a>(cx: &mut Comparer<'a>, old: Object<'a>, new: Object<'a>) {
     let (Some(old), Some(new)) = (Response::new(old), Response::new(new)) else { return };
     unknown::compare(cx, &old, &new, &[]);
-    header::compare(cx, &old, &new);
+    headers(cx, &old, &new);
     media_type::compare(cx, &old, &new, Role::Response);
-    if !same_or_missing(old.get("links"), new.get("links")) {
-        cx.report_keyword(&rules::LINKS_CHANGED, (&old, &new), "links", "its links changed");
+    cx.compare_keyword(&rules::LINKS_CHANGED, (&old, &new), "links");
+}
+
+/// Compares headers. The case of their names has no meaning (RFC 9110, section 5.1).
+fn headers<'a>(cx: &mut Comparer<'a>, old: &Response<'a>, new: &Response<'a>) {
+    let headers = |response: &Response<'a>| {
+        let headers = response.headers().map(|(name, header)| (name.to_ascii_lowercase(), header));
+        headers.collect::<Vec<_>>()
+    };
+    let survivor = At::value_or_object(new, "headers");
+    let paired = pairs(headers(old), headers(new));
+    for (old, new) in paired.both {
+        header(cx, &old, &new);
     }
+    for old in paired.removed {
+        let rule = match old.is_required() {
+            true => &rules::HEADER_REMOVED_REQUIRED,
+            false => &rules::HEADER_REMOVED_OPTIONAL,
+        };
+        let what = format!("the header `{}` was removed", old.declared().name());
+        cx.report(rule, Some(At::of(&old.declared())), Some(survivor), what);
+    }
+    for new in paired.added {
+        cx.report(&rules::HEADER_ADDED, None, Some(At::of(&new.declared())), "it was added");
+    }
+}
+
+fn header<'a>(cx: &mut Comparer<'a>, old: &Header<'a>, new: &Header<'a>) {
+    unknown::compare(cx, old, new, &[]);
+    let rules = (&rules::HEADER_REQUIRED, &rules::HEADER_OPTIONAL);
+    cx.report_flag(rules, (old, new), "required", ("it became required", "it became optional"));
+    parameter::deprecated(cx, (old, new), Role::Header);
+    if old.explode() != new.explode() {
+        let what = format!("`explode` changed from {} to {}", old.explode(), new.explode());
+        cx.report_keyword(&rules::HEADER_SERIALIZATION, (old, new), "explode", what);
+    }
+    parameter::value(cx, (old, new), &rules::HEADER_SERIALIZATION, Role::Header);
 }

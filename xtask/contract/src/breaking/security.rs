@@ -22,10 +22,10 @@ struct Alternative<'a> {
 impl Alternative<'_> {
     /// Whether credentials for the other one are sufficient for this one.
     fn is_satisfied_by(&self, other: &Self) -> bool {
-        let is_subset = |scopes: &BTreeSet<_>, others: &BTreeSet<_>| scopes.is_subset(others);
-        self.schemes
-            .iter()
-            .all(|(scheme, scopes)| other.schemes.get(scheme).is_some_and(|others| is_subset(scopes, others)))
+        let mut schemes = self.schemes.iter();
+        schemes.all(|(scheme, scopes)| {
+            other.schemes.get(scheme).is_some_and(|others: &BTreeSet<_>| scopes.is_subset(others))
+        })
     }
 
     fn has_schemes_of(&self, other: &Self) -> bool {
@@ -46,24 +46,17 @@ impl Alternative<'_> {
 
 /// The alternatives of an operation that need credentials, and whether none are needed.
 fn alternatives<'a>(cx: &mut Comparer<'a>, security: &Security<'a>) -> (Vec<Alternative<'a>>, bool) {
-    let mut alternatives = Vec::new();
-    let mut count = 0;
-    let mut is_open = false;
-    for (object, schemes) in security.alternatives() {
-        count += 1;
-        is_open |= schemes.is_empty();
-        if count <= MAX_ALTERNATIVES && !schemes.is_empty() {
-            alternatives.push(Alternative { schemes, place: At::of(&object) });
-        }
-    }
-    if count > MAX_ALTERNATIVES {
+    let all: Vec<_> = security.alternatives().collect();
+    let is_open = all.is_empty() || all.iter().any(|(_, schemes)| schemes.is_empty());
+    if all.len() > MAX_ALTERNATIVES {
         let what = format!(
             "`security` has more than {MAX_ALTERNATIVES} alternatives, and the rest was not compared"
         );
         let place = security.owner().and_then(|owner| At::value(&owner, "security"));
         cx.report(&rules::NOT_UNDERSTOOD, None, place, what);
     }
-    (alternatives, is_open || count == 0)
+    let closed = all.into_iter().take(MAX_ALTERNATIVES).filter(|(_, schemes)| !schemes.is_empty());
+    (closed.map(|(object, schemes)| Alternative { schemes, place: At::of(&object) }).collect(), is_open)
 }
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
@@ -86,10 +79,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         let what = format!("credentials are now required: {}", names.join(" or "));
         cx.report(rule, old_place, Some(place), what);
     }
-    for old in before.iter().filter(|_| !is_open) {
-        if after.iter().any(|new| new.is_satisfied_by(old)) {
-            continue;
-        }
+    let is_refused = |old: &&Alternative| !is_open && !after.iter().any(|new| new.is_satisfied_by(old));
+    for old in before.iter().filter(is_refused) {
         let (rule, what) = match after.iter().find(|new| new.has_schemes_of(old)) {
             Some(new) => {
                 let rule = choose(&rules::SCOPE_ADDED, &rules::GLOBAL_SCOPE_ADDED);
@@ -102,10 +93,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         };
         cx.report(rule, Some(old.place), Some(place), what);
     }
-    for new in after.iter().filter(|_| !was_open) {
-        if before.iter().any(|old| old.is_satisfied_by(new)) {
-            continue;
-        }
+    let is_new = |new: &&Alternative| !was_open && !before.iter().any(|old| old.is_satisfied_by(new));
+    for new in after.iter().filter(is_new) {
         let (rule, what) = match before.iter().find(|old| old.has_schemes_of(new)) {
             Some(old) if !new.is_satisfied_by(old) => continue,
             Some(old) => {

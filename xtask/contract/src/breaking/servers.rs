@@ -1,7 +1,7 @@
 //! Servers. Two are the same if their URL is.
 
 use super::comparer::Comparer;
-use super::data::{canonical, pairs, same_or_missing, shown};
+use super::data::{canonical, pairs, shown};
 use super::place::At;
 use super::{rules, unknown};
 use crate::openapi::Object;
@@ -10,16 +10,11 @@ use crate::openapi::Object;
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
     let servers = |owner: &Object<'a>| owner.children("servers").map(|server| (server.text("url"), server));
     let survivor = At::value_or_object(new, "servers");
-    let (mut removed, mut added) = (Vec::new(), Vec::new());
-    for pair in pairs(servers(old).collect::<Vec<_>>(), servers(new).collect::<Vec<_>>()) {
-        match pair {
-            (Some(old), Some(new)) => both(cx, &old, &new),
-            (old, new) => {
-                removed.extend(old);
-                added.extend(new);
-            }
-        }
+    let paired = pairs(servers(old).collect::<Vec<_>>(), servers(new).collect::<Vec<_>>());
+    for (old, new) in paired.both {
+        both(cx, &old, &new);
     }
+    let (removed, added) = (paired.removed, paired.added);
     let url = |server: &Object<'a>| server.get("url").map_or("without a URL".to_owned(), shown);
     for (old, new) in removed.iter().zip(&added) {
         let what = format!("its URL changed from {} to {}", url(old), url(new));
@@ -49,17 +44,7 @@ fn both<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
 
 fn variable<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
     unknown::compare(cx, old, new, &[]);
-    let (before, after) = (old.get("default"), new.get("default"));
-    if !same_or_missing(before, after) {
-        let what = match (before, after) {
-            (Some(before), Some(after)) => {
-                format!("its default changed from {} to {}", shown(before), shown(after))
-            }
-            (Some(before), None) => format!("its default {} was removed", shown(before)),
-            (None, after) => format!("its default was set to {}", after.map(shown).unwrap_or_default()),
-        };
-        cx.report_keyword(&rules::SERVER_VARIABLE_DEFAULT, (old, new), "default", what);
-    }
+    cx.compare_keyword(&rules::SERVER_VARIABLE_DEFAULT, (old, new), "default");
     // Without a list any value is allowed.
     let (removed, added) = (&rules::SERVER_VARIABLE_VALUE_REMOVED, &rules::SERVER_VARIABLE_VALUE_ADDED);
     match (At::value(old, "enum"), At::value(new, "enum")) {

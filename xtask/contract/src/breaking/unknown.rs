@@ -2,7 +2,7 @@
 //! compared as data, so that no difference is missed.
 
 use super::comparer::Comparer;
-use super::data::{pairs, same, shown};
+use super::data::{difference, pairs};
 use super::place::At;
 use super::rules;
 use crate::openapi::{Keys, Kind, Object};
@@ -35,21 +35,15 @@ pub(super) fn compare_entries<'a>(
     owner: At<'a>,
 ) {
     let keyed = |entries: Vec<(&'a str, At<'a>)>| entries.into_iter().map(|(key, at)| (key, (key, at)));
-    for pair in pairs(keyed(base), keyed(revision)) {
-        match pair {
-            (Some((key, old)), None) => {
-                cx.report(rule(key), Some(old), Some(owner), format!("`{key}` was removed"));
-            }
-            (None, Some((key, new))) => cx.report(rule(key), None, Some(new), format!("`{key}` was added")),
-            (Some((key, old)), Some((_, new))) if !same(&old, &new) => {
-                let what = format!("`{key}` changed from {} to {}", shown(&old), shown(&new));
-                cx.report(rule(key), Some(old), Some(new), what);
-            }
-            _ => {}
+    let paired = pairs(keyed(base), keyed(revision));
+    let changed = paired.both.into_iter().map(|((key, old), (_, new))| (key, Some(old), Some(new)));
+    let removed = paired.removed.into_iter().map(|(key, old)| (key, Some(old), None));
+    let added = paired.added.into_iter().map(|(key, new)| (key, None, Some(new)));
+    for (key, old, new) in changed.chain(removed).chain(added) {
+        if let Some(what) = difference(&format!("`{key}`"), old.as_deref(), new.as_deref()) {
+            let rule =
+                if key.starts_with("x-") { &rules::EXTENSION_CHANGED } else { &rules::KEYWORD_CHANGED };
+            cx.report(rule, old, new.or(Some(owner)), what);
         }
     }
-}
-
-fn rule(key: &str) -> &'static rules::ChangeRule {
-    if key.starts_with("x-") { &rules::EXTENSION_CHANGED } else { &rules::KEYWORD_CHANGED }
 }

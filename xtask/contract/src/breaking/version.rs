@@ -22,12 +22,12 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
         }
     };
     let needed = needed(changes);
-    if precedes(&new, &old) {
-        let what = format!("it decreased from {old} to {new}; it must be {} or later", least(&old, needed));
+    let least = least(&old, needed);
+    if new.cmp_precedence(&old).is_lt() {
+        let what = format!("it decreased from {old} to {new}; it must be {least} or later");
         return Some(change(base, revision, &rules::VERSION_DECREASED, what));
     }
     let numbers = |version: &Version| (version.major, version.minor, version.patch);
-    let least = least(&old, needed);
     if numbers(&new) >= numbers(&least) {
         return None;
     }
@@ -72,11 +72,6 @@ fn bump(change: &Change) -> Bump {
     }
 }
 
-/// Whether one version comes before another; build metadata does not count.
-fn precedes(one: &Version, other: &Version) -> bool {
-    one.cmp_precedence(other).is_lt()
-}
-
 /// `info.version` as it is written; empty where there is none.
 pub fn text(document: &Document) -> &str {
     document.root.pointer("/info/version").and_then(Node::as_str).unwrap_or_default()
@@ -99,14 +94,6 @@ fn change(base: &Document, revision: &Document, rule: &'static ChangeRule, what:
         let (pointer, span) = found.unwrap_or_default();
         Location { file: document.path.clone(), pointer, span }
     };
-    Change {
-        rule,
-        severity: rule.severity,
-        subject: Subject::document().with("version", ""),
-        what,
-        place: at(revision),
-        base: Some(at(base)),
-        operations: Vec::new(),
-        waived: None,
-    }
+    let change = Change::new(rule, Subject::document().with("version", ""), what, at(revision));
+    Change { base: Some(at(base)), ..change }
 }

@@ -27,20 +27,18 @@ pub struct Waiver {
 pub(super) fn apply(waivers: &[Waiver], changes: &mut [Change], today: Date) -> Vec<Change> {
     let problems = waivers.iter().filter_map(|waiver| {
         let (rule, what) = waiver.apply(changes, today).err()?;
-        let subject = Subject::document().with("waiver", "");
-        let (place, operations, severity) = (waiver.place.clone(), Vec::new(), rule.severity);
-        Some(Change { rule, severity, subject, what, place, base: None, operations, waived: None })
+        Some(Change::new(rule, Subject::document().with("waiver", ""), what, waiver.place.clone()))
     });
     problems.collect()
 }
 
 impl Waiver {
     fn apply(&self, changes: &mut [Change], today: Date) -> Result<(), (&'static ChangeRule, String)> {
-        let invalid = |what: String| Err((&rules::WAIVER_INVALID, what));
         let name = shortened(&self.rule);
         let known = change_rules().find(|known| known.name == self.rule);
         if known.is_none_or(|known| known.bump == Bump::None) {
-            return invalid(format!("`{name}` is not the rule of a change that can be waived"));
+            let what = format!("`{name}` is not the rule of a change that can be waived");
+            return Err((&rules::WAIVER_INVALID, what));
         }
         if self.until < today {
             return Err((&rules::WAIVER_EXPIRED, format!("it expired after {}", self.until)));

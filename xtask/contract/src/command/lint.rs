@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{exit_status, summary};
+use super::exit_status;
+use crate::finding::summary;
 use crate::lint::lint;
 use crate::registry;
 use crate::report::{self, About, Sources};
@@ -43,7 +44,7 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<u8, u8> {
         About { path: &config.path, text: &config.text, findings: &unused },
         About { path: &document.path, text: &document.text, findings: &findings },
     ];
-    let summary = format!("{}: {}", document.path, summary(&findings));
+    let summary = format!("{}: {}", document.path, summary(findings.iter().map(|finding| finding.severity)));
     report::print(options.format, &about, &Sources::new(root), &summary);
     Ok(exit_status(&findings))
 }

@@ -80,22 +80,3 @@ pub fn exit_status(findings: &[Finding]) -> u8 {
         Some(Severity::Unreadable) => 2,
     }
 }
-
-/// The number of findings by severity, as `2 errors, 1 warning`.
-pub fn summary(findings: &[Finding]) -> String {
-    let counted = |severity, what: &str| {
-        let count = findings.iter().filter(|finding| finding.severity == severity).count();
-        let plural = if count == 1 { "" } else { "s" };
-        (count > 0).then(|| format!("{count} {what}{plural}"))
-    };
-    let counts: Vec<_> = [
-        counted(Severity::Unreadable, "unreadable place"),
-        counted(Severity::Error, "error"),
-        counted(Severity::Warning, "warning"),
-        counted(Severity::Info, "note"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") }
-}

@@ -2,18 +2,30 @@
 //! refuses requests, but keeps responses within what clients expect.
 
 use super::{Bump, ChangeRule, Chapter, OURS};
-use crate::finding::Severity;
+use crate::finding::Severity::{self, Error, Info, Warning};
 use crate::rule::Rule;
 
-const REFUSED: &str = "Requests that the old version accepted are refused.";
-const ACCEPTED: &str = "Requests that the old version refused are accepted.";
 const MISUNDERSTOOD: &str = "Requests that the old version accepted are refused or understood differently.";
 const SAME_REQUESTS: &str = "The same requests are accepted, but some are understood differently.";
-const WITHIN: &str = "Responses stay within what the old version described.";
-const UNEXPECTED: &str = "Clients may receive values that the old version ruled out.";
 const OTHER_KIND: &str = "Clients may receive values of another kind than the old version described.";
 const SAME_RESPONSES: &str = "Responses stay the same.";
 const KEPT: &str = "It is not planned to be removed any more.";
+
+/// The severity of a change, and what it means for clients.
+type Impact = (Severity, &'static str);
+
+/// The impact on requests and responses of allowing fewer values.
+const NARROWED: (Impact, Impact) = (
+    (Error, "Requests that the old version accepted are refused."),
+    (Info, "Responses stay within what the old version described."),
+);
+/// The impact of allowing more values.
+const WIDENED: (Impact, Impact) = (
+    (Info, "Requests that the old version refused are accepted."),
+    (Error, "Clients may receive values that the old version ruled out."),
+);
+/// The impact of allowing other values.
+const REPLACED: (Impact, Impact) = ((Error, MISUNDERSTOOD), (Error, OTHER_KIND));
 
 /// The part that a schema plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,22 +74,22 @@ impl Family {
 
 const fn rule(
     name: &'static str,
-    severity: Severity,
-    explanation: &'static str,
+    (severity, explanation): Impact,
     origin: &'static str,
     chapter: Chapter,
 ) -> ChangeRule {
-    let bump = if matches!(severity, Severity::Error) { Bump::Major } else { Bump::Minor };
+    let bump = if matches!(severity, Error) { Bump::Major } else { Bump::Minor };
     ChangeRule { rule: Rule::comparison(name, severity, origin, explanation), bump, chapter }
 }
 
+/// A family is declared by its changelog chapter, the names of its two rules, the impact on requests and
+/// responses, and the origin of each rule.
 macro_rules! families {
-    ($($id:ident = $chapter:ident,
-        $request:literal, $refusal:ident, $sent:expr, $request_origin:expr;
-        $response:literal, $surprise:ident, $received:expr, $response_origin:expr;)*) => {
+    ($($id:ident = $chapter:ident, $request:literal, $response:literal, $impact:expr,
+        $request_origin:expr, $response_origin:expr;)*) => {
         $(pub(in crate::breaking) static $id: Family = Family {
-            request: rule($request, Severity::$refusal, $sent, $request_origin, Chapter::$chapter),
-            response: rule($response, Severity::$surprise, $received, $response_origin, Chapter::$chapter),
+            request: rule($request, $impact.0, $request_origin, Chapter::$chapter),
+            response: rule($response, $impact.1, $response_origin, Chapter::$chapter),
         };)*
         static FAMILIES: &[&Family] = &[$(&$id),*];
     };
@@ -89,156 +101,100 @@ pub(super) fn rules() -> impl Iterator<Item = &'static ChangeRule> {
 }
 
 families! {
-    TYPE_CHANGED = Changed, "request-type-changed", Error, MISUNDERSTOOD, "oasdiff: request-body-type-changed, request-parameter-property-type-changed, request-parameter-type-changed, request-property-type-changed";
-        "response-type-changed", Error, OTHER_KIND, "oasdiff: response-body-type-changed, response-header-type-changed, response-property-type-changed";
-    TYPE_GENERALIZED = Changed, "request-type-generalized", Info, ACCEPTED, "oasdiff: request-body-type-generalized, request-parameter-property-type-generalized, request-parameter-type-generalized, request-property-type-generalized";
-        "response-type-generalized", Error, UNEXPECTED, "oasdiff: response-body-type-generalized, response-header-type-changed, response-header-type-generalized, response-property-type-generalized";
-    TYPE_SPECIALIZED = Changed, "request-type-specialized", Error, REFUSED, "oasdiff: request-body-type-changed, request-parameter-property-type-specialized, request-parameter-type-changed, request-property-type-changed";
-        "response-type-specialized", Info, WITHIN, "oasdiff: response-body-type-specialized, response-header-type-compatible, response-header-type-specialized, response-property-type-specialized";
-    NULLABLE = Changed, "request-became-nullable", Info, ACCEPTED, "oasdiff: request-body-became-nullable, request-parameter-became-nullable, request-parameter-property-became-nullable, request-property-became-nullable";
-        "response-became-nullable", Error, UNEXPECTED, "oasdiff: response-body-became-nullable, response-header-became-nullable, response-property-became-nullable";
-    NOT_NULLABLE = Changed, "request-became-not-nullable", Error, REFUSED, "oasdiff: request-body-became-not-nullable, request-parameter-became-not-nullable, request-parameter-property-became-not-nullable, request-property-became-not-nullable";
-        "response-became-not-nullable", Info, WITHIN, "oasdiff: response-body-became-not-nullable, response-header-became-not-nullable, response-property-became-not-nullable";
-    ENUM_SET = Changed, "request-became-enum", Error, REFUSED, "oasdiff: request-body-became-enum, request-parameter-became-enum, request-property-became-enum";
-        "response-became-enum", Info, WITHIN, OURS;
-    ENUM_UNSET = Changed, "request-became-not-enum", Info, ACCEPTED, OURS;
-        "response-became-not-enum", Error, UNEXPECTED, OURS;
-    ENUM_VALUE_ADDED = Added, "request-enum-value-added", Info, ACCEPTED, "oasdiff: request-parameter-enum-value-added, request-parameter-property-enum-value-added, request-property-enum-value-added";
-        "response-enum-value-added", Error, UNEXPECTED, "oasdiff: response-property-enum-value-added";
-    ENUM_VALUE_REMOVED = Removed, "request-enum-value-removed", Error, REFUSED, "oasdiff: request-body-enum-value-removed, request-parameter-enum-value-removed, request-parameter-property-enum-value-removed, request-property-enum-value-removed";
-        "response-enum-value-removed", Info, WITHIN, "oasdiff: response-mediatype-enum-value-removed, response-property-enum-value-removed";
-    MAX_SET = Changed, "request-max-set", Error, REFUSED, "oasdiff: request-body-max-set, request-parameter-max-set, request-property-max-set";
-        "response-max-set", Info, WITHIN, OURS;
-    MAX_UNSET = Changed, "request-max-unset", Info, ACCEPTED, OURS;
-        "response-max-unset", Error, UNEXPECTED, OURS;
-    MAX_INCREASED = Changed, "request-max-increased", Info, ACCEPTED, "oasdiff: request-body-max-increased, request-parameter-max-increased, request-property-max-increased";
-        "response-max-increased", Error, UNEXPECTED, "oasdiff: response-body-max-increased, response-property-max-increased";
-    MAX_DECREASED = Changed, "request-max-decreased", Error, REFUSED, "oasdiff: request-body-max-decreased, request-parameter-max-decreased, request-property-max-decreased";
-        "response-max-decreased", Info, WITHIN, OURS;
-    EXCLUSIVE_MAX_SET = Changed, "request-exclusive-max-set", Error, REFUSED, "oasdiff: request-body-exclusive-max-set, request-parameter-exclusive-max-set, request-property-exclusive-max-set";
-        "response-exclusive-max-set", Info, WITHIN, OURS;
-    EXCLUSIVE_MAX_UNSET = Changed, "request-exclusive-max-unset", Info, ACCEPTED, OURS;
-        "response-exclusive-max-unset", Error, UNEXPECTED, OURS;
-    MIN_SET = Changed, "request-min-set", Error, REFUSED, "oasdiff: request-body-min-set, request-parameter-min-set, request-property-min-set";
-        "response-min-set", Info, WITHIN, OURS;
-    MIN_UNSET = Changed, "request-min-unset", Info, ACCEPTED, OURS;
-        "response-min-unset", Error, UNEXPECTED, OURS;
-    MIN_INCREASED = Changed, "request-min-increased", Error, REFUSED, "oasdiff: request-body-min-increased, request-parameter-min-increased, request-property-min-increased";
-        "response-min-increased", Info, WITHIN, OURS;
-    MIN_DECREASED = Changed, "request-min-decreased", Info, ACCEPTED, "oasdiff: request-body-min-decreased, request-parameter-min-decreased, request-property-min-decreased";
-        "response-min-decreased", Error, UNEXPECTED, "oasdiff: response-body-min-decreased, response-property-min-decreased";
-    EXCLUSIVE_MIN_SET = Changed, "request-exclusive-min-set", Error, REFUSED, "oasdiff: request-body-exclusive-min-set, request-parameter-exclusive-min-set, request-property-exclusive-min-set";
-        "response-exclusive-min-set", Info, WITHIN, OURS;
-    EXCLUSIVE_MIN_UNSET = Changed, "request-exclusive-min-unset", Info, ACCEPTED, OURS;
-        "response-exclusive-min-unset", Error, UNEXPECTED, OURS;
-    MAX_LENGTH_SET = Changed, "request-max-length-set", Error, REFUSED, "oasdiff: request-body-max-length-set, request-parameter-max-length-set, request-property-max-length-set";
-        "response-max-length-set", Info, WITHIN, OURS;
-    MAX_LENGTH_UNSET = Changed, "request-max-length-unset", Info, ACCEPTED, OURS;
-        "response-max-length-unset", Error, UNEXPECTED, "oasdiff: response-body-max-length-unset, response-property-max-length-unset";
-    MAX_LENGTH_INCREASED = Changed, "request-max-length-increased", Info, ACCEPTED, "oasdiff: request-body-max-length-increased, request-parameter-max-length-increased, request-property-max-length-increased";
-        "response-max-length-increased", Error, UNEXPECTED, "oasdiff: response-body-max-length-increased, response-property-max-length-increased";
-    MAX_LENGTH_DECREASED = Changed, "request-max-length-decreased", Error, REFUSED, "oasdiff: request-body-max-length-decreased, request-parameter-max-length-decreased, request-property-max-length-decreased";
-        "response-max-length-decreased", Info, WITHIN, OURS;
-    MIN_LENGTH_INCREASED = Changed, "request-min-length-increased", Error, REFUSED, "oasdiff: request-body-min-length-increased, request-parameter-min-length-increased, request-property-min-length-increased";
-        "response-min-length-increased", Info, WITHIN, OURS;
-    MIN_LENGTH_DECREASED = Changed, "request-min-length-decreased", Info, ACCEPTED, "oasdiff: request-body-min-length-decreased, request-parameter-min-length-decreased, request-property-min-length-decreased";
-        "response-min-length-decreased", Error, UNEXPECTED, "oasdiff: response-body-min-length-decreased, response-property-min-length-decreased";
-    MAX_ITEMS_SET = Changed, "request-max-items-set", Error, REFUSED, OURS;
-        "response-max-items-set", Info, WITHIN, OURS;
-    MAX_ITEMS_UNSET = Changed, "request-max-items-unset", Info, ACCEPTED, OURS;
-        "response-max-items-unset", Error, UNEXPECTED, OURS;
-    MAX_ITEMS_INCREASED = Changed, "request-max-items-increased", Info, ACCEPTED, "oasdiff: request-parameter-max-items-increased";
-        "response-max-items-increased", Error, UNEXPECTED, OURS;
-    MAX_ITEMS_DECREASED = Changed, "request-max-items-decreased", Error, REFUSED, "oasdiff: request-parameter-max-items-decreased";
-        "response-max-items-decreased", Info, WITHIN, OURS;
-    MIN_ITEMS_SET = Changed, "request-min-items-set", Error, REFUSED, "oasdiff: request-body-min-items-set, request-parameter-min-items-set, request-property-min-items-set";
-        "response-min-items-set", Info, WITHIN, OURS;
-    MIN_ITEMS_UNSET = Changed, "request-min-items-unset", Info, ACCEPTED, OURS;
-        "response-min-items-unset", Error, UNEXPECTED, "oasdiff: response-body-min-items-unset, response-property-min-items-unset";
-    MIN_ITEMS_INCREASED = Changed, "request-min-items-increased", Error, REFUSED, "oasdiff: request-body-min-items-increased, request-parameter-min-items-increased, request-property-min-items-increased";
-        "response-min-items-increased", Info, WITHIN, OURS;
-    MIN_ITEMS_DECREASED = Changed, "request-min-items-decreased", Info, ACCEPTED, "oasdiff: request-parameter-min-items-decreased";
-        "response-min-items-decreased", Error, UNEXPECTED, "oasdiff: response-body-min-items-decreased, response-property-min-items-decreased";
-    MAX_PROPERTIES_SET = Changed, "request-max-properties-set", Error, REFUSED, OURS;
-        "response-max-properties-set", Info, WITHIN, OURS;
-    MAX_PROPERTIES_UNSET = Changed, "request-max-properties-unset", Info, ACCEPTED, OURS;
-        "response-max-properties-unset", Error, UNEXPECTED, OURS;
-    MAX_PROPERTIES_INCREASED = Changed, "request-max-properties-increased", Info, ACCEPTED, OURS;
-        "response-max-properties-increased", Error, UNEXPECTED, OURS;
-    MAX_PROPERTIES_DECREASED = Changed, "request-max-properties-decreased", Error, REFUSED, OURS;
-        "response-max-properties-decreased", Info, WITHIN, OURS;
-    MIN_PROPERTIES_INCREASED = Changed, "request-min-properties-increased", Error, REFUSED, OURS;
-        "response-min-properties-increased", Info, WITHIN, OURS;
-    MIN_PROPERTIES_DECREASED = Changed, "request-min-properties-decreased", Info, ACCEPTED, OURS;
-        "response-min-properties-decreased", Error, UNEXPECTED, OURS;
-    MULTIPLE_SET = Changed, "request-multiple-of-set", Error, REFUSED, OURS;
-        "response-multiple-of-set", Info, WITHIN, OURS;
-    MULTIPLE_UNSET = Changed, "request-multiple-of-unset", Info, ACCEPTED, OURS;
-        "response-multiple-of-unset", Error, UNEXPECTED, OURS;
-    MULTIPLE_CHANGED = Changed, "request-multiple-of-changed", Error, MISUNDERSTOOD, OURS;
-        "response-multiple-of-changed", Error, OTHER_KIND, OURS;
-    UNIQUE_SET = Changed, "request-unique-items-set", Error, REFUSED, OURS;
-        "response-unique-items-set", Info, WITHIN, OURS;
-    UNIQUE_UNSET = Changed, "request-unique-items-unset", Info, ACCEPTED, OURS;
-        "response-unique-items-unset", Error, UNEXPECTED, OURS;
-    PATTERN_ADDED = Changed, "request-pattern-added", Error, REFUSED, "oasdiff: request-parameter-pattern-added, request-property-pattern-added";
-        "response-pattern-added", Info, WITHIN, "oasdiff: response-property-pattern-added";
-    PATTERN_REMOVED = Changed, "request-pattern-removed", Info, ACCEPTED, "oasdiff: request-parameter-pattern-removed, request-property-pattern-removed";
-        "response-pattern-removed", Error, UNEXPECTED, "oasdiff: response-property-pattern-removed";
-    PATTERN_CHANGED = Changed, "request-pattern-changed", Error, "Requests may be refused: whether the new pattern matches all that the old one matched is not known.", "oasdiff: request-parameter-pattern-changed, request-property-pattern-changed";
-        "response-pattern-changed", Warning, "Clients may receive values that do not match the old pattern.", "oasdiff: response-property-pattern-changed";
-    PATTERN_GENERALIZED = Changed, "request-pattern-generalized", Info, ACCEPTED, "oasdiff: request-parameter-pattern-generalized, request-property-pattern-generalized";
-        "response-pattern-generalized", Error, UNEXPECTED, OURS;
-    DEFAULT_ADDED = Changed, "request-default-value-added", Warning, SAME_REQUESTS, "oasdiff: request-body-default-value-added, request-property-default-value-added";
-        "response-default-value-added", Info, SAME_RESPONSES, "oasdiff: response-body-default-value-added, response-property-default-value-added";
-    DEFAULT_REMOVED = Changed, "request-default-value-removed", Warning, SAME_REQUESTS, "oasdiff: request-body-default-value-removed, request-property-default-value-removed";
-        "response-default-value-removed", Info, SAME_RESPONSES, "oasdiff: response-body-default-value-removed, response-property-default-value-removed";
-    DEFAULT_CHANGED = Changed, "request-default-value-changed", Error, SAME_REQUESTS, "oasdiff: request-body-default-value-changed, request-parameter-default-value-changed, request-property-default-value-changed";
-        "response-default-value-changed", Info, SAME_RESPONSES, "oasdiff: response-body-default-value-changed, response-property-default-value-changed";
-    ADDITIONAL_CLOSED = Changed, "request-additional-properties-forbidden", Error, REFUSED, OURS;
-        "response-additional-properties-forbidden", Info, WITHIN, OURS;
-    ADDITIONAL_OPENED = Changed, "request-additional-properties-allowed", Info, ACCEPTED, OURS;
-        "response-additional-properties-allowed", Warning, "Clients that refuse unknown properties may fail.", OURS;
-    ADDITIONAL_NARROWED = Changed, "request-additional-properties-specialized", Error, REFUSED, OURS;
-        "response-additional-properties-specialized", Info, WITHIN, OURS;
-    ADDITIONAL_WIDENED = Changed, "request-additional-properties-generalized", Info, ACCEPTED, OURS;
-        "response-additional-properties-generalized", Error, UNEXPECTED, OURS;
-    ONE_OF_ADDED = Added, "request-one-of-added", Info, ACCEPTED, "oasdiff: request-body-one-of-added, request-property-one-of-added";
-        "response-one-of-added", Error, UNEXPECTED, "oasdiff: response-body-one-of-added, response-property-one-of-added";
-    ONE_OF_REMOVED = Removed, "request-one-of-removed", Error, REFUSED, "oasdiff: request-body-one-of-removed, request-property-one-of-removed";
-        "response-one-of-removed", Info, WITHIN, "oasdiff: response-body-one-of-removed, response-property-one-of-removed";
-    ANY_OF_ADDED = Added, "request-any-of-added", Info, ACCEPTED, "oasdiff: request-body-any-of-added, request-property-any-of-added";
-        "response-any-of-added", Error, UNEXPECTED, "oasdiff: response-body-any-of-added, response-property-any-of-added";
-    ANY_OF_REMOVED = Removed, "request-any-of-removed", Error, REFUSED, "oasdiff: request-body-any-of-removed, request-property-any-of-removed";
-        "response-any-of-removed", Info, WITHIN, "oasdiff: response-body-any-of-removed, response-property-any-of-removed";
-    WRAPPED = Changed, "request-wrapped-in-one-of", Warning, "Requests that match several alternatives are refused, and generated clients have another type.", "oasdiff: request-body-wrapped-in-one-of";
-        "response-wrapped-in-one-of", Error, OTHER_KIND, "oasdiff: response-body-wrapped-in-one-of";
-    UNWRAPPED = Changed, "request-unwrapped-from-one-of", Error, MISUNDERSTOOD, OURS;
-        "response-unwrapped-from-one-of", Warning, "Responses stay within what the old version described, but generated clients have another type.", OURS;
-    ALTERNATIVES_SET = Changed, "request-alternatives-set", Error, REFUSED, OURS;
-        "response-alternatives-set", Info, WITHIN, OURS;
-    ALTERNATIVES_UNSET = Changed, "request-alternatives-unset", Info, ACCEPTED, OURS;
-        "response-alternatives-unset", Error, UNEXPECTED, OURS;
-    NOT_SET = Changed, "request-not-set", Error, REFUSED, OURS;
-        "response-not-set", Info, WITHIN, OURS;
-    NOT_UNSET = Changed, "request-not-unset", Info, ACCEPTED, OURS;
-        "response-not-unset", Error, UNEXPECTED, OURS;
-    NOT_CHANGED = Changed, "request-not-changed", Error, MISUNDERSTOOD, OURS;
-        "response-not-changed", Error, OTHER_KIND, OURS;
-    DISCRIMINATOR_ADDED = Changed, "request-discriminator-added", Warning, SAME_REQUESTS, "oasdiff: request-body-discriminator-added, request-property-discriminator-added";
-        "response-discriminator-added", Info, SAME_RESPONSES, "oasdiff: response-body-discriminator-added, response-property-discriminator-added";
-    DISCRIMINATOR_REMOVED = Changed, "request-discriminator-removed", Warning, SAME_REQUESTS, "oasdiff: request-body-discriminator-removed, request-property-discriminator-removed";
-        "response-discriminator-removed", Error, "Clients that choose a type by the property can no longer do so.", "oasdiff: response-body-discriminator-removed, response-property-discriminator-removed";
-    DISCRIMINATOR_RENAMED = Changed, "request-discriminator-property-name-changed", Error, MISUNDERSTOOD, "oasdiff: request-body-discriminator-property-name-changed, request-property-discriminator-property-name-changed";
-        "response-discriminator-property-name-changed", Error, OTHER_KIND, "oasdiff: response-body-discriminator-property-name-changed, response-property-discriminator-property-name-changed";
-    MAPPING_ADDED = Changed, "request-discriminator-mapping-added", Info, ACCEPTED, "oasdiff: request-body-discriminator-mapping-added, request-property-discriminator-mapping-added";
-        "response-discriminator-mapping-added", Error, UNEXPECTED, "oasdiff: response-body-discriminator-mapping-added, response-property-discriminator-mapping-added";
-    MAPPING_DELETED = Changed, "request-discriminator-mapping-deleted", Error, REFUSED, "oasdiff: request-body-discriminator-mapping-deleted, request-property-discriminator-mapping-deleted";
-        "response-discriminator-mapping-deleted", Info, WITHIN, "oasdiff: response-body-discriminator-mapping-deleted, response-property-discriminator-mapping-deleted";
-    MAPPING_CHANGED = Changed, "request-discriminator-mapping-changed", Error, MISUNDERSTOOD, "oasdiff: request-body-discriminator-mapping-changed, request-property-discriminator-mapping-changed";
-        "response-discriminator-mapping-changed", Error, OTHER_KIND, "oasdiff: response-body-discriminator-mapping-changed, response-property-discriminator-mapping-changed";
-    SCHEMA_DEPRECATED = Deprecated, "request-deprecated", Info, "The value still works. Plan requests without it.", "oasdiff: request-parameter-deprecated, request-property-deprecated";
-        "response-deprecated", Info, "The value is still sent. Plan clients without it.", "oasdiff: response-property-deprecated";
-    SCHEMA_REACTIVATED = Changed, "request-reactivated", Info, KEPT, "oasdiff: request-parameter-reactivated, request-property-reactivated";
-        "response-reactivated", Info, KEPT, "oasdiff: response-property-reactivated";
+    TYPE_CHANGED = Changed, "request-type-changed", "response-type-changed", REPLACED,
+        "oasdiff: request-body-type-changed, request-parameter-property-type-changed, request-parameter-type-changed, request-property-type-changed", "oasdiff: response-body-type-changed, response-header-type-changed, response-property-type-changed";
+    TYPE_GENERALIZED = Changed, "request-type-generalized", "response-type-generalized", WIDENED,
+        "oasdiff: request-body-type-generalized, request-parameter-property-type-generalized, request-parameter-type-generalized, request-property-type-generalized", "oasdiff: response-body-type-generalized, response-header-type-changed, response-header-type-generalized, response-property-type-generalized";
+    TYPE_SPECIALIZED = Changed, "request-type-specialized", "response-type-specialized", NARROWED,
+        "oasdiff: request-body-type-changed, request-parameter-property-type-specialized, request-parameter-type-changed, request-property-type-changed", "oasdiff: response-body-type-specialized, response-header-type-compatible, response-header-type-specialized, response-property-type-specialized";
+    NULLABLE = Changed, "request-became-nullable", "response-became-nullable", WIDENED,
+        "oasdiff: request-body-became-nullable, request-parameter-became-nullable, request-parameter-property-became-nullable, request-property-became-nullable", "oasdiff: response-body-became-nullable, response-header-became-nullable, response-property-became-nullable";
+    NOT_NULLABLE = Changed, "request-became-not-nullable", "response-became-not-nullable", NARROWED,
+        "oasdiff: request-body-became-not-nullable, request-parameter-became-not-nullable, request-parameter-property-became-not-nullable, request-property-became-not-nullable", "oasdiff: response-body-became-not-nullable, response-header-became-not-nullable, response-property-became-not-nullable";
+    ENUM_SET = Changed, "request-became-enum", "response-became-enum", NARROWED, "oasdiff: request-body-became-enum, request-parameter-became-enum, request-property-became-enum", OURS;
+    ENUM_UNSET = Changed, "request-became-not-enum", "response-became-not-enum", WIDENED, OURS, OURS;
+    ENUM_VALUE_ADDED = Added, "request-enum-value-added", "response-enum-value-added", WIDENED, "oasdiff: request-parameter-enum-value-added, request-parameter-property-enum-value-added, request-property-enum-value-added", "oasdiff: response-property-enum-value-added";
+    ENUM_VALUE_REMOVED = Removed, "request-enum-value-removed", "response-enum-value-removed", NARROWED,
+        "oasdiff: request-body-enum-value-removed, request-parameter-enum-value-removed, request-parameter-property-enum-value-removed, request-property-enum-value-removed", "oasdiff: response-mediatype-enum-value-removed, response-property-enum-value-removed";
+    MAX_SET = Changed, "request-max-set", "response-max-set", NARROWED, "oasdiff: request-body-max-set, request-parameter-max-set, request-property-max-set", OURS;
+    MAX_UNSET = Changed, "request-max-unset", "response-max-unset", WIDENED, OURS, OURS;
+    MAX_INCREASED = Changed, "request-max-increased", "response-max-increased", WIDENED, "oasdiff: request-body-max-increased, request-parameter-max-increased, request-property-max-increased", "oasdiff: response-body-max-increased, response-property-max-increased";
+    MAX_DECREASED = Changed, "request-max-decreased", "response-max-decreased", NARROWED, "oasdiff: request-body-max-decreased, request-parameter-max-decreased, request-property-max-decreased", OURS;
+    EXCLUSIVE_MAX_SET = Changed, "request-exclusive-max-set", "response-exclusive-max-set", NARROWED, "oasdiff: request-body-exclusive-max-set, request-parameter-exclusive-max-set, request-property-exclusive-max-set", OURS;
+    EXCLUSIVE_MAX_UNSET = Changed, "request-exclusive-max-unset", "response-exclusive-max-unset", WIDENED, OURS, OURS;
+    MIN_SET = Changed, "request-min-set", "response-min-set", NARROWED, "oasdiff: request-body-min-set, request-parameter-min-set, request-property-min-set", OURS;
+    MIN_UNSET = Changed, "request-min-unset", "response-min-unset", WIDENED, OURS, OURS;
+    MIN_INCREASED = Changed, "request-min-increased", "response-min-increased", NARROWED, "oasdiff: request-body-min-increased, request-parameter-min-increased, request-property-min-increased", OURS;
+    MIN_DECREASED = Changed, "request-min-decreased", "response-min-decreased", WIDENED, "oasdiff: request-body-min-decreased, request-parameter-min-decreased, request-property-min-decreased", "oasdiff: response-body-min-decreased, response-property-min-decreased";
+    EXCLUSIVE_MIN_SET = Changed, "request-exclusive-min-set", "response-exclusive-min-set", NARROWED, "oasdiff: request-body-exclusive-min-set, request-parameter-exclusive-min-set, request-property-exclusive-min-set", OURS;
+    EXCLUSIVE_MIN_UNSET = Changed, "request-exclusive-min-unset", "response-exclusive-min-unset", WIDENED, OURS, OURS;
+    MAX_LENGTH_SET = Changed, "request-max-length-set", "response-max-length-set", NARROWED, "oasdiff: request-body-max-length-set, request-parameter-max-length-set, request-property-max-length-set", OURS;
+    MAX_LENGTH_UNSET = Changed, "request-max-length-unset", "response-max-length-unset", WIDENED, OURS, "oasdiff: response-body-max-length-unset, response-property-max-length-unset";
+    MAX_LENGTH_INCREASED = Changed, "request-max-length-increased", "response-max-length-increased", WIDENED,
+        "oasdiff: request-body-max-length-increased, request-parameter-max-length-increased, request-property-max-length-increased", "oasdiff: response-body-max-length-increased, response-property-max-length-increased";
+    MAX_LENGTH_DECREASED = Changed, "request-max-length-decreased", "response-max-length-decreased", NARROWED, "oasdiff: request-body-max-length-decreased, request-parameter-max-length-decreased, request-property-max-length-decreased", OURS;
+    MIN_LENGTH_INCREASED = Changed, "request-min-length-increased", "response-min-length-increased", NARROWED, "oasdiff: request-body-min-length-increased, request-parameter-min-length-increased, request-property-min-length-increased", OURS;
+    MIN_LENGTH_DECREASED = Changed, "request-min-length-decreased", "response-min-length-decreased", WIDENED,
+        "oasdiff: request-body-min-length-decreased, request-parameter-min-length-decreased, request-property-min-length-decreased", "oasdiff: response-body-min-length-decreased, response-property-min-length-decreased";
+    MAX_ITEMS_SET = Changed, "request-max-items-set", "response-max-items-set", NARROWED, OURS, OURS;
+    MAX_ITEMS_UNSET = Changed, "request-max-items-unset", "response-max-items-unset", WIDENED, OURS, OURS;
+    MAX_ITEMS_INCREASED = Changed, "request-max-items-increased", "response-max-items-increased", WIDENED, "oasdiff: request-parameter-max-items-increased", OURS;
+    MAX_ITEMS_DECREASED = Changed, "request-max-items-decreased", "response-max-items-decreased", NARROWED, "oasdiff: request-parameter-max-items-decreased", OURS;
+    MIN_ITEMS_SET = Changed, "request-min-items-set", "response-min-items-set", NARROWED, "oasdiff: request-body-min-items-set, request-parameter-min-items-set, request-property-min-items-set", OURS;
+    MIN_ITEMS_UNSET = Changed, "request-min-items-unset", "response-min-items-unset", WIDENED, OURS, "oasdiff: response-body-min-items-unset, response-property-min-items-unset";
+    MIN_ITEMS_INCREASED = Changed, "request-min-items-increased", "response-min-items-increased", NARROWED, "oasdiff: request-body-min-items-increased, request-parameter-min-items-increased, request-property-min-items-increased", OURS;
+    MIN_ITEMS_DECREASED = Changed, "request-min-items-decreased", "response-min-items-decreased", WIDENED, "oasdiff: request-parameter-min-items-decreased", "oasdiff: response-body-min-items-decreased, response-property-min-items-decreased";
+    MAX_PROPERTIES_SET = Changed, "request-max-properties-set", "response-max-properties-set", NARROWED, OURS, OURS;
+    MAX_PROPERTIES_UNSET = Changed, "request-max-properties-unset", "response-max-properties-unset", WIDENED, OURS, OURS;
+    MAX_PROPERTIES_INCREASED = Changed, "request-max-properties-increased", "response-max-properties-increased", WIDENED, OURS, OURS;
+    MAX_PROPERTIES_DECREASED = Changed, "request-max-properties-decreased", "response-max-properties-decreased", NARROWED, OURS, OURS;
+    MIN_PROPERTIES_INCREASED = Changed, "request-min-properties-increased", "response-min-properties-increased", NARROWED, OURS, OURS;
+    MIN_PROPERTIES_DECREASED = Changed, "request-min-properties-decreased", "response-min-properties-decreased", WIDENED, OURS, OURS;
+    MULTIPLE_SET = Changed, "request-multiple-of-set", "response-multiple-of-set", NARROWED, OURS, OURS;
+    MULTIPLE_UNSET = Changed, "request-multiple-of-unset", "response-multiple-of-unset", WIDENED, OURS, OURS;
+    MULTIPLE_CHANGED = Changed, "request-multiple-of-changed", "response-multiple-of-changed", REPLACED, OURS, OURS;
+    UNIQUE_SET = Changed, "request-unique-items-set", "response-unique-items-set", NARROWED, OURS, OURS;
+    UNIQUE_UNSET = Changed, "request-unique-items-unset", "response-unique-items-unset", WIDENED, OURS, OURS;
+    PATTERN_ADDED = Changed, "request-pattern-added", "response-pattern-added", NARROWED, "oasdiff: request-parameter-pattern-added, request-property-pattern-added", "oasdiff: response-property-pattern-added";
+    PATTERN_REMOVED = Changed, "request-pattern-removed", "response-pattern-removed", WIDENED, "oasdiff: request-parameter-pattern-removed, request-property-pattern-removed", "oasdiff: response-property-pattern-removed";
+    PATTERN_CHANGED = Changed, "request-pattern-changed", "response-pattern-changed", ((Error, "Requests may be refused: whether the new pattern matches all that the old one matched is not known."), (Warning, "Clients may receive values that do not match the old pattern.")),
+        "oasdiff: request-parameter-pattern-changed, request-property-pattern-changed", "oasdiff: response-property-pattern-changed";
+    PATTERN_GENERALIZED = Changed, "request-pattern-generalized", "response-pattern-generalized", WIDENED, "oasdiff: request-parameter-pattern-generalized, request-property-pattern-generalized", OURS;
+    DEFAULT_ADDED = Changed, "request-default-value-added", "response-default-value-added", ((Warning, SAME_REQUESTS), (Info, SAME_RESPONSES)),
+        "oasdiff: request-body-default-value-added, request-property-default-value-added", "oasdiff: response-body-default-value-added, response-property-default-value-added";
+    DEFAULT_REMOVED = Changed, "request-default-value-removed", "response-default-value-removed", ((Warning, SAME_REQUESTS), (Info, SAME_RESPONSES)),
+        "oasdiff: request-body-default-value-removed, request-property-default-value-removed", "oasdiff: response-body-default-value-removed, response-property-default-value-removed";
+    DEFAULT_CHANGED = Changed, "request-default-value-changed", "response-default-value-changed", ((Error, SAME_REQUESTS), (Info, SAME_RESPONSES)),
+        "oasdiff: request-body-default-value-changed, request-parameter-default-value-changed, request-property-default-value-changed", "oasdiff: response-body-default-value-changed, response-property-default-value-changed";
+    ADDITIONAL_CLOSED = Changed, "request-additional-properties-forbidden", "response-additional-properties-forbidden", NARROWED, OURS, OURS;
+    ADDITIONAL_OPENED = Changed, "request-additional-properties-allowed", "response-additional-properties-allowed", (WIDENED.0, (Warning, "Clients that refuse unknown properties may fail.")), OURS, OURS;
+    ADDITIONAL_NARROWED = Changed, "request-additional-properties-specialized", "response-additional-properties-specialized", NARROWED, OURS, OURS;
+    ADDITIONAL_WIDENED = Changed, "request-additional-properties-generalized", "response-additional-properties-generalized", WIDENED, OURS, OURS;
+    ONE_OF_ADDED = Added, "request-one-of-added", "response-one-of-added", WIDENED, "oasdiff: request-body-one-of-added, request-property-one-of-added", "oasdiff: response-body-one-of-added, response-property-one-of-added";
+    ONE_OF_REMOVED = Removed, "request-one-of-removed", "response-one-of-removed", NARROWED, "oasdiff: request-body-one-of-removed, request-property-one-of-removed", "oasdiff: response-body-one-of-removed, response-property-one-of-removed";
+    ANY_OF_ADDED = Added, "request-any-of-added", "response-any-of-added", WIDENED, "oasdiff: request-body-any-of-added, request-property-any-of-added", "oasdiff: response-body-any-of-added, response-property-any-of-added";
+    ANY_OF_REMOVED = Removed, "request-any-of-removed", "response-any-of-removed", NARROWED, "oasdiff: request-body-any-of-removed, request-property-any-of-removed", "oasdiff: response-body-any-of-removed, response-property-any-of-removed";
+    WRAPPED = Changed, "request-wrapped-in-one-of", "response-wrapped-in-one-of", ((Warning, "Requests that match several alternatives are refused, and generated clients have another type."), (Error, OTHER_KIND)),
+        "oasdiff: request-body-wrapped-in-one-of", "oasdiff: response-body-wrapped-in-one-of";
+    UNWRAPPED = Changed, "request-unwrapped-from-one-of", "response-unwrapped-from-one-of", ((Error, MISUNDERSTOOD), (Warning, "Responses stay within what the old version described, but generated clients have another type.")), OURS, OURS;
+    ALTERNATIVES_SET = Changed, "request-alternatives-set", "response-alternatives-set", NARROWED, OURS, OURS;
+    ALTERNATIVES_UNSET = Changed, "request-alternatives-unset", "response-alternatives-unset", WIDENED, OURS, OURS;
+    NOT_SET = Changed, "request-not-set", "response-not-set", NARROWED, OURS, OURS;
+    NOT_UNSET = Changed, "request-not-unset", "response-not-unset", WIDENED, OURS, OURS;
+    NOT_CHANGED = Changed, "request-not-changed", "response-not-changed", REPLACED, OURS, OURS;
+    DISCRIMINATOR_ADDED = Changed, "request-discriminator-added", "response-discriminator-added", ((Warning, SAME_REQUESTS), (Info, SAME_RESPONSES)),
+        "oasdiff: request-body-discriminator-added, request-property-discriminator-added", "oasdiff: response-body-discriminator-added, response-property-discriminator-added";
+    DISCRIMINATOR_REMOVED = Changed, "request-discriminator-removed", "response-discriminator-removed", ((Warning, SAME_REQUESTS), (Error, "Clients that choose a type by the property can no longer do so.")),
+        "oasdiff: request-body-discriminator-removed, request-property-discriminator-removed", "oasdiff: response-body-discriminator-removed, response-property-discriminator-removed";
+    DISCRIMINATOR_RENAMED = Changed, "request-discriminator-property-name-changed", "response-discriminator-property-name-changed", REPLACED,
+        "oasdiff: request-body-discriminator-property-name-changed, request-property-discriminator-property-name-changed", "oasdiff: response-body-discriminator-property-name-changed, response-property-discriminator-property-name-changed";
+    MAPPING_ADDED = Changed, "request-discriminator-mapping-added", "response-discriminator-mapping-added", WIDENED,
+        "oasdiff: request-body-discriminator-mapping-added, request-property-discriminator-mapping-added", "oasdiff: response-body-discriminator-mapping-added, response-property-discriminator-mapping-added";
+    MAPPING_DELETED = Changed, "request-discriminator-mapping-deleted", "response-discriminator-mapping-deleted", NARROWED,
+        "oasdiff: request-body-discriminator-mapping-deleted, request-property-discriminator-mapping-deleted", "oasdiff: response-body-discriminator-mapping-deleted, response-property-discriminator-mapping-deleted";
+    MAPPING_CHANGED = Changed, "request-discriminator-mapping-changed", "response-discriminator-mapping-changed", REPLACED,
+        "oasdiff: request-body-discriminator-mapping-changed, request-property-discriminator-mapping-changed", "oasdiff: response-body-discriminator-mapping-changed, response-property-discriminator-mapping-changed";
+    SCHEMA_DEPRECATED = Deprecated, "request-deprecated", "response-deprecated", ((Info, "The value still works. Plan requests without it."), (Info, "The value is still sent. Plan clients without it.")),
+        "oasdiff: request-parameter-deprecated, request-property-deprecated", "oasdiff: response-property-deprecated";
+    SCHEMA_REACTIVATED = Changed, "request-reactivated", "response-reactivated", ((Info, KEPT), (Info, KEPT)), "oasdiff: request-parameter-reactivated, request-property-reactivated", "oasdiff: response-property-reactivated";
 }

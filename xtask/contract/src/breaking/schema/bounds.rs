@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::data::{order, same, shown};
+use crate::breaking::data::{difference, order};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family};
 use crate::document::{Node, Value};
@@ -14,39 +14,28 @@ struct Bound {
     keyword: &'static str,
     /// Of several such bounds the smallest counts, rather than the greatest.
     upper: bool,
-    set: &'static Family,
-    unset: &'static Family,
-    increased: &'static Family,
-    decreased: &'static Family,
+    /// The rules of a bound that was set, unset, increased, decreased.
+    rules: [&'static Family; 4],
     /// The keyword that excludes the bound itself, and its rules.
     exclusive: Option<(&'static str, &'static Family, &'static Family)>,
-}
-
-/// A bound whose rules are in this order: set, unset, increased, decreased.
-const fn bound(
-    keyword: &'static str,
-    upper: bool,
-    [set, unset, increased, decreased]: [&'static Family; 4],
-) -> Bound {
-    Bound { keyword, upper, set, unset, increased, decreased, exclusive: None }
 }
 
 #[rustfmt::skip]
 static BOUNDS: [Bound; 8] = [
     Bound {
+        keyword: "maximum", upper: true, rules: [&rules::MAX_SET, &rules::MAX_UNSET, &rules::MAX_INCREASED, &rules::MAX_DECREASED],
         exclusive: Some(("exclusiveMaximum", &rules::EXCLUSIVE_MAX_SET, &rules::EXCLUSIVE_MAX_UNSET)),
-        ..bound("maximum", true, [&rules::MAX_SET, &rules::MAX_UNSET, &rules::MAX_INCREASED, &rules::MAX_DECREASED])
     },
     Bound {
+        keyword: "minimum", upper: false, rules: [&rules::MIN_SET, &rules::MIN_UNSET, &rules::MIN_INCREASED, &rules::MIN_DECREASED],
         exclusive: Some(("exclusiveMinimum", &rules::EXCLUSIVE_MIN_SET, &rules::EXCLUSIVE_MIN_UNSET)),
-        ..bound("minimum", false, [&rules::MIN_SET, &rules::MIN_UNSET, &rules::MIN_INCREASED, &rules::MIN_DECREASED])
     },
-    bound("maxLength", true, [&rules::MAX_LENGTH_SET, &rules::MAX_LENGTH_UNSET, &rules::MAX_LENGTH_INCREASED, &rules::MAX_LENGTH_DECREASED]),
-    bound("minLength", false, [&rules::MIN_LENGTH_INCREASED, &rules::MIN_LENGTH_DECREASED, &rules::MIN_LENGTH_INCREASED, &rules::MIN_LENGTH_DECREASED]),
-    bound("maxItems", true, [&rules::MAX_ITEMS_SET, &rules::MAX_ITEMS_UNSET, &rules::MAX_ITEMS_INCREASED, &rules::MAX_ITEMS_DECREASED]),
-    bound("minItems", false, [&rules::MIN_ITEMS_SET, &rules::MIN_ITEMS_UNSET, &rules::MIN_ITEMS_INCREASED, &rules::MIN_ITEMS_DECREASED]),
-    bound("maxProperties", true, [&rules::MAX_PROPERTIES_SET, &rules::MAX_PROPERTIES_UNSET, &rules::MAX_PROPERTIES_INCREASED, &rules::MAX_PROPERTIES_DECREASED]),
-    bound("minProperties", false, [&rules::MIN_PROPERTIES_INCREASED, &rules::MIN_PROPERTIES_DECREASED, &rules::MIN_PROPERTIES_INCREASED, &rules::MIN_PROPERTIES_DECREASED]),
+    Bound { keyword: "maxLength", upper: true, rules: [&rules::MAX_LENGTH_SET, &rules::MAX_LENGTH_UNSET, &rules::MAX_LENGTH_INCREASED, &rules::MAX_LENGTH_DECREASED], exclusive: None },
+    Bound { keyword: "minLength", upper: false, rules: [&rules::MIN_LENGTH_INCREASED, &rules::MIN_LENGTH_DECREASED, &rules::MIN_LENGTH_INCREASED, &rules::MIN_LENGTH_DECREASED], exclusive: None },
+    Bound { keyword: "maxItems", upper: true, rules: [&rules::MAX_ITEMS_SET, &rules::MAX_ITEMS_UNSET, &rules::MAX_ITEMS_INCREASED, &rules::MAX_ITEMS_DECREASED], exclusive: None },
+    Bound { keyword: "minItems", upper: false, rules: [&rules::MIN_ITEMS_SET, &rules::MIN_ITEMS_UNSET, &rules::MIN_ITEMS_INCREASED, &rules::MIN_ITEMS_DECREASED], exclusive: None },
+    Bound { keyword: "maxProperties", upper: true, rules: [&rules::MAX_PROPERTIES_SET, &rules::MAX_PROPERTIES_UNSET, &rules::MAX_PROPERTIES_INCREASED, &rules::MAX_PROPERTIES_DECREASED], exclusive: None },
+    Bound { keyword: "minProperties", upper: false, rules: [&rules::MIN_PROPERTIES_INCREASED, &rules::MIN_PROPERTIES_DECREASED, &rules::MIN_PROPERTIES_INCREASED, &rules::MIN_PROPERTIES_DECREASED], exclusive: None },
 ];
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
@@ -54,47 +43,30 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         one(cx, both, bound);
     }
     multiple_of(cx, both);
-    let rules = (&rules::UNIQUE_SET, &rules::UNIQUE_UNSET);
-    both.flag(
-        cx,
-        "uniqueItems",
-        rules,
-        ("its items must now be unique", "its items need no longer be unique"),
-    );
+    let what = ("its items must now be unique", "its items need no longer be unique");
+    both.flag(cx, "uniqueItems", (&rules::UNIQUE_SET, &rules::UNIQUE_UNSET), what);
 }
 
 fn one<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, bound: &Bound) {
     let keyword = bound.keyword;
     let (base, revision) = (strictest(&both.base, bound), strictest(&both.revision, bound));
-    let (old, new) = match (base, revision) {
-        (None, None) => return,
-        (None, Some((new, _))) => {
-            let what = format!("`{keyword}` was set to {}", shown(&new));
-            return both.report(cx, bound.set, None, Some(new), what);
-        }
-        (Some((old, _)), None) => {
-            let what = format!("`{keyword}` {} was removed", shown(&old));
-            return both.report(cx, bound.unset, Some(old), None, what);
-        }
-        (Some(old), Some(new)) => (old, new),
+    let place = |bound: Option<(At<'a>, _)>| bound.map(|(place, _)| place);
+    let (old, new) = (place(base), place(revision));
+    let [set, unset, increased, decreased] = bound.rules;
+    let family = match (old, new) {
+        (None, _) => set,
+        (_, None) => unset,
+        (Some(old), Some(new)) if order(&old, &new) == Some(Ordering::Less) => increased,
+        _ => decreased,
     };
-    let what = || format!("`{keyword}` changed from {} to {}", shown(&old.0), shown(&new.0));
-    match order(&old.0, &new.0) {
-        Some(Ordering::Less) => both.report(cx, bound.increased, Some(old.0), Some(new.0), what()),
-        Some(Ordering::Greater) => both.report(cx, bound.decreased, Some(old.0), Some(new.0), what()),
-        _ => {}
+    if let Some(what) = difference(&format!("`{keyword}`"), old.as_deref(), new.as_deref()) {
+        both.report(cx, family, old, new, what);
     }
+    let (Some(old), Some(new)) = (base, revision) else { return };
     let Some((keyword, set, unset)) = bound.exclusive else { return };
-    match (old.1, new.1) {
-        (None, Some(place)) => {
-            let what = format!("`{keyword}` was set: the bound itself is excluded");
-            both.report(cx, set, None, Some(place), what);
-        }
-        (Some(place), None) => {
-            let what = format!("`{keyword}` was removed: the bound itself is included");
-            both.report(cx, unset, Some(place), None, what);
-        }
-        _ => {}
+    let family = if new.1.is_some() { set } else { unset };
+    if let Some(what) = difference(&format!("`{keyword}`"), old.1.as_deref(), new.1.as_deref()) {
+        both.report(cx, family, old.1, new.1, what);
     }
 }
 
@@ -124,20 +96,18 @@ fn strictest<'a>(schema: &Schema<'a>, bound: &Bound) -> Option<(At<'a>, Option<A
 
 fn multiple_of<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (both.base.first("multipleOf"), both.revision.first("multipleOf"));
-    let (family, what) = match (base, revision) {
-        (None, Some(new)) => (&rules::MULTIPLE_SET, format!("`multipleOf` was set to {}", shown(&new))),
-        (Some(old), None) => (&rules::MULTIPLE_UNSET, format!("`multipleOf` {} was removed", shown(&old))),
-        (Some(old), Some(new)) if !same(&old, &new) => {
-            let family = match (is_multiple(&new, &old), is_multiple(&old, &new)) {
-                (true, false) => &rules::MULTIPLE_SET,
-                (false, true) => &rules::MULTIPLE_UNSET,
-                _ => &rules::MULTIPLE_CHANGED,
-            };
-            (family, format!("`multipleOf` changed from {} to {}", shown(&old), shown(&new)))
-        }
-        _ => return,
+    let family = match (base, revision) {
+        (None, _) => &rules::MULTIPLE_SET,
+        (_, None) => &rules::MULTIPLE_UNSET,
+        (Some(old), Some(new)) => match (is_multiple(&new, &old), is_multiple(&old, &new)) {
+            (true, false) => &rules::MULTIPLE_SET,
+            (false, true) => &rules::MULTIPLE_UNSET,
+            _ => &rules::MULTIPLE_CHANGED,
+        },
     };
-    both.report(cx, family, base, revision, what);
+    if let Some(what) = difference("`multipleOf`", base.as_deref(), revision.as_deref()) {
+        both.report(cx, family, base, revision, what);
+    }
 }
 
 /// Whether all multiples of one number are multiples of the other, as far as both are integers.

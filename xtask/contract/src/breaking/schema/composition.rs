@@ -1,4 +1,4 @@
-//! `oneOf`, `anyOf` and `not`. (`allOf` is resolved before anything is compared.)
+//! `oneOf`, `anyOf`, `not` and `discriminator`. (`allOf` is resolved before anything is compared.)
 //!
 //! Alternatives are paired when they refer to the same component or have the same content. Of the others, those
 //! that are not references are paired in their order: that is how an edited one is found.
@@ -7,9 +7,10 @@ use std::collections::HashSet;
 
 use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::data::{canonical, pairs, same_or_missing};
+use crate::breaking::data::{canonical, pairs, same, shown};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family};
+use crate::breaking::unknown;
 use crate::openapi::Object;
 
 /// The keywords that allow and forbid no value.
@@ -19,6 +20,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     alternatives(cx, both, "oneOf", &rules::ONE_OF_ADDED, &rules::ONE_OF_REMOVED);
     alternatives(cx, both, "anyOf", &rules::ANY_OF_ADDED, &rules::ANY_OF_REMOVED);
     not(cx, both);
+    discriminator(cx, both);
 }
 
 /// Whether a schema became one of several alternatives, or the other way round. Nothing else about it is
@@ -77,18 +79,12 @@ fn alternatives<'a>(
         let items = schema.children(keyword).into_iter();
         items.map(|item| (identity(item), item)).collect::<Vec<_>>()
     };
-    let (mut old, mut new) = (Vec::new(), Vec::new());
-    for pair in pairs(items(&both.base), items(&both.revision)) {
-        match pair {
-            (Some(one), Some(other)) => both.compare_at(cx, &[one], &[other], both.role),
-            (one, other) => {
-                old.extend(one);
-                new.extend(other);
-            }
-        }
+    let paired = pairs(items(&both.base), items(&both.revision));
+    for (old, new) in paired.both {
+        both.compare_at(cx, &[old], &[new], both.role);
     }
-    let (old_references, old): (Vec<_>, Vec<_>) = old.into_iter().partition(Object::is_reference);
-    let (new_references, new): (Vec<_>, Vec<_>) = new.into_iter().partition(Object::is_reference);
+    let (old_references, old): (Vec<_>, Vec<_>) = paired.removed.into_iter().partition(Object::is_reference);
+    let (new_references, new): (Vec<_>, Vec<_>) = paired.added.into_iter().partition(Object::is_reference);
     for (one, other) in old.iter().zip(&new) {
         both.compare_at(cx, &[*one], &[*other], both.role);
     }
@@ -119,6 +115,40 @@ fn not<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     }
 }
 
+/// Compares the property that tells which alternative a value is.
+fn discriminator<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    let those = |schema: &Schema<'a>| schema.children("discriminator").first().copied();
+    let (old, new) = match (those(&both.base), those(&both.revision)) {
+        (None, None) => return,
+        (None, Some(new)) => {
+            let what = "a `discriminator` was added";
+            return both.report(cx, &rules::DISCRIMINATOR_ADDED, None, Some(At::of(&new)), what);
+        }
+        (Some(old), None) => {
+            let what = "its `discriminator` was removed";
+            return both.report(cx, &rules::DISCRIMINATOR_REMOVED, Some(At::of(&old)), None, what);
+        }
+        (Some(old), Some(new)) => (old, new),
+    };
+    cx.compare_keyword(rules::DISCRIMINATOR_RENAMED.rule(both.role), (&old, &new), "propertyName");
+    mapping(cx, both, &old, &new);
+    unknown::compare(cx, &old, &new, &[]);
+}
+
+fn mapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Object<'a>, new: &Object<'a>) {
+    let mapping = |discriminator: &Object<'a>| {
+        At::value(discriminator, "mapping").into_iter().flat_map(At::entries).collect::<Vec<_>>()
+    };
+    let survivor = At::value_or_object(new, "mapping");
+    let rules = both.rules(&rules::MAPPING_ADDED, &rules::MAPPING_DELETED);
+    let in_both = cx.in_both("discriminating value", rules, (mapping(old), mapping(new)), survivor);
+    for (old, new) in in_both.into_iter().filter(|(old, new)| !same(old, new)) {
+        let (from, to) = (shown(&old), shown(&new));
+        let what = format!("the discriminating value {} changed from {from} to {to}", old.name());
+        both.report(cx, &rules::MAPPING_CHANGED, Some(old), Some(new), what);
+    }
+}
+
 /// What makes an alternative the same as another.
 fn identity(item: Object<'_>) -> String {
     match item.text("$ref") {
@@ -144,7 +174,7 @@ pub(in crate::breaking) fn is_same<'a>(cx: &mut Comparer<'a>, one: Object<'a>, o
         }
         let (one, other) = match (one.resolved(), other.resolved()) {
             (Some(one), Some(other)) => (one, other),
-            (None, None) if same_or_missing(Some(one.node()), Some(other.node())) => continue,
+            (None, None) if same(one.node(), other.node()) => continue,
             _ => return false,
         };
         if !seen.insert((one.id, other.id)) {
@@ -165,15 +195,16 @@ pub(in crate::breaking) fn is_same<'a>(cx: &mut Comparer<'a>, one: Object<'a>, o
             };
             let (ones, others) = (keyed(&one), keyed(&other));
             if ones.is_empty() || others.is_empty() {
-                if !other.has(keyword) || !same_or_missing(one.get(keyword), other.get(keyword)) {
+                if !one.get(keyword).zip(other.get(keyword)).is_some_and(|(one, other)| same(one, other)) {
                     return false;
                 }
                 continue;
             }
-            for pair in pairs(ones, others) {
-                let (Some(one), Some(other)) = pair else { return false };
-                open.push((one, other));
+            let paired = pairs(ones, others);
+            if !paired.removed.is_empty() || !paired.added.is_empty() {
+                return false;
             }
+            open.extend(paired.both);
         }
     }
     true

@@ -4,21 +4,18 @@
 //! So a property that moves into an `allOf`, or out of it, is no change, and a bound stays the same wherever it
 //! is written. Of several bounds the strictest counts, of several enums what they share.
 
-mod additional;
 mod bounds;
 mod composition;
-mod discriminator;
-mod enums;
-mod patterns;
 mod properties;
 mod types;
+mod values;
 
 pub(super) use composition::is_same;
 
 use std::collections::HashSet;
 
 use super::comparer::{Comparer, Side};
-use super::data::{same, shown};
+use super::data::difference;
 use super::place::At;
 use super::rules::{self, ChangeRule, Family, Role};
 use super::unknown;
@@ -160,14 +157,11 @@ fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         return;
     }
     types::compare(cx, both);
-    enums::compare(cx, both);
     bounds::compare(cx, both);
-    patterns::compare(cx, both);
+    values::compare(cx, both);
     properties::compare(cx, both);
-    additional::compare(cx, both);
     items(cx, both);
     composition::compare(cx, both);
-    discriminator::compare(cx, both);
     default(cx, both);
     let what = ("it is now deprecated", "it is no longer deprecated");
     both.flag(cx, "deprecated", (&rules::SCHEMA_DEPRECATED, &rules::SCHEMA_REACTIVATED), what);
@@ -201,16 +195,14 @@ fn default<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         Role::Parameter => (&rules::PARAMETER_DEFAULT_ADDED, &rules::PARAMETER_DEFAULT_REMOVED),
         _ => both.rules(&rules::DEFAULT_ADDED, &rules::DEFAULT_REMOVED),
     };
-    let (rule, what) = match (base, revision) {
-        (None, Some(new)) => (added, format!("the default {} was added", shown(&new))),
-        (Some(old), None) => (removed, format!("its default {} was removed", shown(&old))),
-        (Some(old), Some(new)) if !same(&old, &new) => {
-            let what = format!("its default changed from {} to {}", shown(&old), shown(&new));
-            (rules::DEFAULT_CHANGED.rule(both.role), what)
-        }
-        _ => return,
+    let rule = match (base, revision) {
+        (None, _) => added,
+        (_, None) => removed,
+        _ => rules::DEFAULT_CHANGED.rule(both.role),
     };
-    cx.report(rule, base, revision.or(Some(At::of(&both.revision.anchor))), what);
+    if let Some(what) = difference("its default", base.as_deref(), revision.as_deref()) {
+        cx.report(rule, base, revision.or(Some(At::of(&both.revision.anchor))), what);
+    }
 }
 
 /// Compares the keywords that nothing else compares, as data.

@@ -1,11 +1,11 @@
-//! `properties` and `required`: the properties that an object may have and must have.
+//! `properties`, `required` and `additionalProperties`: the properties that an object may have and must have.
 //!
 //! A read-only property is never in a request and a write-only one never in a response (OpenAPI 3.0.3,
 //! section 4.7.24.2), so changes of it are ignored there.
 
 use std::collections::HashMap;
 
-use super::{Both, Schema, additional, at};
+use super::{Both, Schema, at};
 use crate::breaking::comparer::{Comparer, Side};
 use crate::breaking::data::pairs;
 use crate::breaking::place::At;
@@ -32,20 +32,16 @@ impl<'a> Property<'a> {
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (properties(&both.base), properties(&both.revision));
     let named = |properties: &'_ [Property<'a>]| {
-        properties
-            .iter()
-            .enumerate()
-            .map(|(position, property)| (property.name, position))
-            .collect::<Vec<_>>()
+        let names = properties.iter().map(|property| property.name);
+        names.enumerate().map(|(position, name)| (name, position)).collect::<Vec<_>>()
     };
-    for pair in pairs(named(&base), named(&revision)) {
-        match pair {
-            (Some(old), Some(new)) => common(cx, both, &base[old], &revision[new]),
-            (Some(old), None) => removed(cx, both, &base[old]),
-            (None, Some(new)) => added(cx, both, &revision[new]),
-            (None, None) => {}
-        }
+    let paired = pairs(named(&base), named(&revision));
+    for (old, new) in paired.both {
+        common(cx, both, &base[old], &revision[new]);
     }
+    paired.removed.into_iter().for_each(|old| removed(cx, both, &base[old]));
+    paired.added.into_iter().for_each(|new| added(cx, both, &revision[new]));
+    additional(cx, both);
 }
 
 fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
@@ -56,7 +52,7 @@ fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
         true if schema.first("default").is_some() => &rules::NEW_REQUIRED_PROPERTY_WITH_DEFAULT,
         true => &rules::NEW_REQUIRED_PROPERTY,
         false if schema.flag("writeOnly").is_some() => return,
-        false if additional::closed(&both.base).is_some() => &rules::RESPONSE_PROPERTY_ADDED_TO_CLOSED,
+        false if closed(&both.base).is_some() => &rules::RESPONSE_PROPERTY_ADDED_TO_CLOSED,
         false if new.required.is_some() => &rules::RESPONSE_REQUIRED_PROPERTY_ADDED,
         false => &rules::RESPONSE_OPTIONAL_PROPERTY_ADDED,
     };
@@ -72,7 +68,7 @@ fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
     let schema = schema(cx, Side::Base, old, &both.base);
     let rule = match both.role.is_request() {
         true if schema.flag("readOnly").is_some() => return,
-        true if additional::closed(&both.revision).is_some() => &rules::REQUEST_PROPERTY_REFUSED,
+        true if closed(&both.revision).is_some() => &rules::REQUEST_PROPERTY_REFUSED,
         true => &rules::REQUEST_PROPERTY_REMOVED,
         false if schema.flag("writeOnly").is_some() => return,
         false if old.required.is_some() => &rules::RESPONSE_REQUIRED_PROPERTY_REMOVED,
@@ -156,4 +152,61 @@ fn properties<'a>(schema: &Schema<'a>) -> Vec<Property<'a>> {
 fn schema<'a>(cx: &mut Comparer<'a>, side: Side, property: &Property<'a>, owner: &Schema<'a>) -> Schema<'a> {
     let id = at(cx, side, &property.schemas, owner.anchor);
     cx.schema(side, id)
+}
+
+/// The properties that are not listed.
+enum Additional<'a> {
+    Any(Option<At<'a>>),
+    Schemas(Vec<Object<'a>>),
+    None(At<'a>),
+}
+
+impl<'a> Additional<'a> {
+    fn of(schema: &Schema<'a>) -> Self {
+        if let Some(closed) = closed(schema) {
+            return Self::None(closed);
+        }
+        let mut schemas = schema.children("additionalProperties");
+        schemas.retain(|schema| !schema.node().entries().is_empty());
+        match schemas.is_empty() {
+            true => Self::Any(schema.first("additionalProperties")),
+            false => Self::Schemas(schemas),
+        }
+    }
+
+    fn place(&self) -> Option<At<'a>> {
+        match self {
+            Self::Any(place) => *place,
+            Self::Schemas(schemas) => schemas.first().map(At::of),
+            Self::None(place) => Some(*place),
+        }
+    }
+}
+
+/// Where an object forbids properties that are not listed, if it does.
+fn closed<'a>(schema: &Schema<'a>) -> Option<At<'a>> {
+    schema.all("additionalProperties").find(|at| at.as_bool() == Some(false))
+}
+
+fn additional<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    let (base, revision) = (Additional::of(&both.base), Additional::of(&both.revision));
+    let (family, what) = match (&base, &revision) {
+        (Additional::Any(_), Additional::Any(_)) | (Additional::None(_), Additional::None(_)) => return,
+        (Additional::Schemas(old), Additional::Schemas(new)) => {
+            return both.compare_at(cx, old, new, both.role.piece());
+        }
+        (_, Additional::None(_)) => {
+            (&rules::ADDITIONAL_CLOSED, "properties that are not listed are no longer allowed")
+        }
+        (Additional::None(_), _) => {
+            (&rules::ADDITIONAL_OPENED, "properties that are not listed are now allowed")
+        }
+        (Additional::Any(_), Additional::Schemas(_)) => {
+            (&rules::ADDITIONAL_NARROWED, "properties that are not listed must now match a schema")
+        }
+        (Additional::Schemas(_), Additional::Any(_)) => {
+            (&rules::ADDITIONAL_WIDENED, "properties that are not listed may now have any value")
+        }
+    };
+    both.report(cx, family, base.place(), revision.place(), what);
 }
