@@ -48,11 +48,6 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// A requirement of the specification.
-    pub const fn spec(name: &'static str, origin: &'static str, explanation: &'static str) -> Self {
-        Self { name, severity: Severity::Error, profile: Profile::Spec, explanation, origin }
-    }
-
     /// A difference between two documents, or between a document and the code. It is in every profile.
     pub const fn comparison(
         name: &'static str,
@@ -61,26 +56,6 @@ impl Rule {
         explanation: &'static str,
     ) -> Self {
         Self { name, severity, profile: Profile::Spec, explanation, origin }
-    }
-
-    /// A requirement that most API designers agree on.
-    pub const fn recommended(
-        name: &'static str,
-        severity: Severity,
-        origin: &'static str,
-        explanation: &'static str,
-    ) -> Self {
-        Self { name, severity, profile: Profile::Recommended, explanation, origin }
-    }
-
-    /// A requirement that a project chooses.
-    pub const fn strict(
-        name: &'static str,
-        severity: Severity,
-        origin: &'static str,
-        explanation: &'static str,
-    ) -> Self {
-        Self { name, severity, profile: Profile::Strict, explanation, origin }
     }
 }
 

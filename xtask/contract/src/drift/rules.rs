@@ -1,10 +1,11 @@
 //! The rules of drift. All of them report an error: the document and the code must agree.
 
+use crate::finding::Severity;
 use crate::openapi::Kind;
 use crate::rule::Rule;
 
 const fn drift(name: &'static str, explanation: &'static str) -> Rule {
-    Rule::spec(name, "this project", explanation)
+    Rule::comparison(name, Severity::Error, "this project", explanation)
 }
 
 pub(super) static UNKNOWN_KEYWORD: Rule = drift(

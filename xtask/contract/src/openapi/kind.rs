@@ -1,39 +1,6 @@
-//! The kinds of objects that OpenAPI 3.0.3 defines, and the types of their keywords.
+//! What a table of [`super::tables`] says about an object of OpenAPI 3.0.3.
 
-/// The objects of section 4.7, named as there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the specification defines each")]
-pub enum Kind {
-    OpenApi,
-    Info,
-    Contact,
-    License,
-    Server,
-    ServerVariable,
-    Components,
-    Paths,
-    PathItem,
-    Operation,
-    ExternalDocumentation,
-    Parameter,
-    RequestBody,
-    MediaType,
-    Encoding,
-    Responses,
-    Response,
-    Callback,
-    Example,
-    Link,
-    Header,
-    Tag,
-    Schema,
-    Discriminator,
-    Xml,
-    SecurityScheme,
-    OAuthFlows,
-    OAuthFlow,
-    SecurityRequirement,
-}
+use super::Kind;
 
 /// The type of the value of a keyword.
 #[derive(Debug)]
@@ -105,11 +72,4 @@ pub struct Table {
     pub keywords: &'static [(&'static str, Demand, Shape)],
     /// Which other keys it may have, and the type of their values.
     pub others: (Keys, Shape),
-}
-
-impl Kind {
-    /// Its name in messages.
-    pub fn word(self) -> &'static str {
-        self.table().word
-    }
 }

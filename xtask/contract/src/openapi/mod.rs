@@ -19,7 +19,7 @@ mod structure;
 mod tables;
 mod understood;
 
-pub use kind::{Demand, Keys, Kind, Shape, Table};
+pub use kind::{Demand, Keys, Shape, Table};
 pub use media_type::{Header, MediaType, RequestBody, Response};
 pub use model::{Id, Model, Object, Step, head};
 pub use operation::{METHODS, Operation, PathItem};
@@ -28,6 +28,7 @@ pub use references::in_place;
 pub use schema::{Additional, Schema};
 pub use security::{Requirement, Security};
 pub use server::Server;
+pub use tables::Kind;
 pub use understood::{LeftOut, NOT_UNDERSTOOD, left_out};
 
 use crate::rule::Rule;

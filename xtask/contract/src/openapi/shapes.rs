@@ -2,7 +2,8 @@
 
 use crate::document::{Node, Value};
 
-use super::kind::{Keys, Kind, Shape};
+use super::kind::{Keys, Shape};
+use super::Kind;
 
 /// Keywords of other versions, with the equivalent in OpenAPI 3.0.
 const ELSEWHERE: &[(&str, &str)] = &[
