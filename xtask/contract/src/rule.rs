@@ -12,11 +12,12 @@ const MOST_PER_RULE: usize = 100;
 const MOST_BYTES: usize = 256 << 20;
 
 /// A set of rules; each profile contains those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Profile {
     /// The document is valid by the specification, or by an RFC that it builds on.
     Spec,
     /// What most API designers agree on.
+    #[default]
     Recommended,
     /// All rules, including those that are a choice of one project.
     Strict,
