@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
 
 use clap::ValueEnum;
@@ -20,7 +20,7 @@ use crate::rule::Profile;
 pub const FILE: &str = "contract.toml";
 
 /// Which rules apply, with which severity, and what is accepted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Config {
     /// The path of the file; empty if there is none.
     pub path: String,
@@ -29,17 +29,9 @@ pub struct Config {
     /// The rules that apply unless `severities` says otherwise.
     pub profile: Profile,
     severities: BTreeMap<String, Option<Severity>>,
-    ignores: Vec<(Ignore, Range<usize>)>,
+    ignores: Vec<Spanned<Ignore>>,
     /// Breaking changes that are made on purpose.
     pub waivers: Vec<Waiver>,
-}
-
-/// An accepted finding.
-#[derive(Debug)]
-struct Ignore {
-    rule: String,
-    /// JSON pointer; everything below it is covered too.
-    at: String,
 }
 
 #[derive(Deserialize)]
@@ -49,15 +41,17 @@ struct Written {
     #[serde(default)]
     rules: BTreeMap<Spanned<String>, Spanned<String>>,
     #[serde(default)]
-    ignore: Vec<Spanned<WrittenIgnore>>,
+    ignore: Vec<Spanned<Ignore>>,
     #[serde(default)]
     waiver: Vec<Spanned<WrittenWaiver>>,
 }
 
-#[derive(Deserialize)]
+/// An accepted finding.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenIgnore {
+struct Ignore {
     rule: Spanned<String>,
+    /// JSON pointer; everything below it is covered too.
     at: String,
     reason: Spanned<String>,
 }
@@ -70,20 +64,6 @@ struct WrittenWaiver {
     operation: Option<String>,
     reason: Spanned<String>,
     until: Spanned<toml::Value>,
-}
-
-impl Default for Config {
-    /// The configuration of a document that has none: profile `recommended`.
-    fn default() -> Self {
-        Self {
-            path: String::new(),
-            text: String::new(),
-            profile: Profile::Recommended,
-            severities: BTreeMap::new(),
-            ignores: Vec::new(),
-            waivers: Vec::new(),
-        }
-    }
 }
 
 /// A configuration file that cannot be used.
@@ -103,7 +83,8 @@ impl Config {
     /// # Errors
     /// [`Unusable`] if the file cannot be read or holds anything that is not defined.
     pub fn load(file: Option<&Path>, document: &Path) -> Result<Self, Unusable> {
-        let found = file.map_or_else(|| beside(document), Path::to_owned);
+        let beside = || document.parent().unwrap_or(Path::new("")).join(FILE);
+        let found = file.map_or_else(beside, Path::to_owned);
         let path = found.display().to_string();
         match fs::read_to_string(&found) {
             Ok(text) => Self::parse(path, text),
@@ -150,13 +131,11 @@ impl Config {
                 ),
             }
         }
-        for entry in written.ignore {
-            let span = entry.span();
-            let WrittenIgnore { rule, at, reason } = entry.into_inner();
-            known_rule(&rule, &mut wrong);
-            given(&reason, &mut wrong);
-            config.ignores.push((Ignore { rule: rule.into_inner(), at }, span));
+        for ignore in &written.ignore {
+            known_rule(&ignore.get_ref().rule, &mut wrong);
+            given(&ignore.get_ref().reason, &mut wrong);
         }
+        config.ignores = written.ignore;
         for entry in written.waiver {
             let place = location(&text, entry.span());
             let WrittenWaiver { rule, at, operation, reason, until } = entry.into_inner();
@@ -207,16 +186,17 @@ impl Config {
         for mut finding in findings {
             let Some(severity) = self.severity(&finding.rule, finding.severity) else { continue };
             finding.severity = severity;
-            let covering = self.ignores.iter().position(|(ignore, _)| ignore.covers(&finding));
+            let covering = self.ignores.iter().position(|ignore| ignore.get_ref().covers(&finding));
             match covering {
                 Some(position) => used[position] = true,
                 None => left.push(finding),
             }
         }
         let unused = self.ignores.iter().zip(used).filter(|(_, used)| !used);
-        let unused = unused.map(|((ignore, range), _)| {
-            let message = format!("nothing at `{}` breaks the rule `{}`.", ignore.at, ignore.rule);
-            Finding::new(Severity::Warning, "ignore-unused", "", location(&self.text, range.clone()))
+        let unused = unused.map(|(entry, _)| {
+            let Ignore { rule, at, .. } = entry.get_ref();
+            let message = format!("nothing at `{at}` breaks the rule `{}`.", rule.get_ref());
+            Finding::new(Severity::Warning, "ignore-unused", "", location(&self.text, entry.span()))
                 .message(&Subject::document(), message)
                 .fix("Delete the entry, or correct `rule` and `at`.")
         });
@@ -227,12 +207,9 @@ impl Config {
 impl Ignore {
     fn covers(&self, finding: &Finding) -> bool {
         let below = finding.pointer.strip_prefix(&self.at);
-        finding.rule == self.rule && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        finding.rule == *self.rule.get_ref()
+            && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
-}
-
-fn beside(document: &Path) -> PathBuf {
-    document.parent().unwrap_or(Path::new("")).join(FILE)
 }
 
 fn known_rule(name: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String)) {

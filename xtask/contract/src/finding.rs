@@ -5,13 +5,14 @@ use std::fmt;
 use crate::document::{Span, Unreadable};
 
 /// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Good to know.
     Info,
     /// Worth a look, nothing to stop for.
     Warning,
     /// File and code disagree.
+    #[default]
     Error,
     /// The file cannot be understood here, so nothing was compared.
     Unreadable,
@@ -108,7 +109,7 @@ pub struct Location {
 }
 
 /// Something for a person to see.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finding {
     /// The rule's name, in kebab-case.
     pub rule: String,
@@ -141,21 +142,7 @@ pub struct Finding {
 impl Finding {
     /// A finding of which only the place is known yet.
     pub fn new(severity: Severity, rule: impl Into<String>, pointer: &str, span: Span) -> Self {
-        Self {
-            rule: rule.into(),
-            severity,
-            pointer: pointer.to_owned(),
-            span,
-            subject: Subject::document(),
-            message: String::new(),
-            file: String::new(),
-            code: String::new(),
-            fix: String::new(),
-            instead: None,
-            source: None,
-            elsewhere: String::new(),
-            operations: Vec::new(),
-        }
+        Self { rule: rule.into(), severity, pointer: pointer.to_owned(), span, ..Self::default() }
     }
 
     /// With its sentence.
@@ -209,6 +196,17 @@ impl From<&Unreadable> for Finding {
 fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// The name that was probably meant: the most similar one, at most `distance` edits away. Case, `-` and `_` do
+/// not count.
+pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>, distance: usize) -> Option<&'n str> {
+    // The comparison takes quadratic time.
+    const LONGEST: usize = 100;
+    let folded = |name: &str| name.to_lowercase().replace(['-', '_'], "");
+    let near = known.filter(|known| name.len().max(known.len()) <= LONGEST);
+    let near = near.map(|known| (strsim::damerau_levenshtein(&folded(name), &folded(known)), known));
+    near.filter(|(edits, _)| *edits <= distance).min().map(|(_, known)| known)
 }
 
 /// Text for a sentence, cut short if it is long.

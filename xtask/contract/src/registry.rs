@@ -6,7 +6,7 @@ use include_dir::{Dir, include_dir};
 
 use crate::document::{self, Node};
 use crate::rule::Rule;
-use crate::{breaking, drift, lint};
+use crate::{breaking, drift, finding, lint};
 
 /// The examples: a folder for each family of rules, a file for each rule.
 static FIXTURES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures");
@@ -32,9 +32,7 @@ pub fn find(name: &str) -> Option<&'static Rule> {
 
 /// The rule whose name is most like this one.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    let distance = |rule: &'static Rule| (strsim::damerau_levenshtein(name, rule.name), rule.name);
-    let (distance, near) = rules().map(distance).min()?;
-    (distance <= 3).then_some(near)
+    finding::nearest(name, rules().map(|rule| rule.name), 3)
 }
 
 /// All rules as a Markdown table.
@@ -78,17 +76,13 @@ fn edits(item: &Node, side: &str, text: &mut String) {
     for entry in item.entries() {
         let json = |node: &Node| serde_json::to_string(node).unwrap_or_default();
         let lines: Vec<String> = match entry.key.as_str() {
-            "set" => {
+            verb @ ("set" | "rename") => {
                 let each = entry.value.entries().iter();
-                each.map(|set| format!("set `{}` to `{}`", set.key, json(&set.value))).collect()
+                each.map(|edit| format!("{verb} `{}` to `{}`", edit.key, json(&edit.value))).collect()
             }
             "remove" => {
                 let pointers = entry.value.items().iter().filter_map(Node::as_str);
                 pointers.map(|pointer| format!("remove `{pointer}`")).collect()
-            }
-            "rename" => {
-                let each = entry.value.entries().iter();
-                each.map(|rename| format!("rename `{}` to `{}`", rename.key, json(&rename.value))).collect()
             }
             "before" => {
                 edits(&entry.value, " in both documents", text);

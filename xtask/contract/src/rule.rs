@@ -12,11 +12,12 @@ const MOST_PER_RULE: usize = 100;
 const MOST_BYTES: usize = 256 << 20;
 
 /// A set of rules; each profile contains those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Profile {
     /// The document is valid by the specification, or by an RFC that it builds on.
     Spec,
     /// What most API designers agree on.
+    #[default]
     Recommended,
     /// All rules, including those that are a choice of one project.
     Strict,
@@ -48,11 +49,6 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// A requirement of the specification.
-    pub const fn spec(name: &'static str, origin: &'static str, explanation: &'static str) -> Self {
-        Self { name, severity: Severity::Error, profile: Profile::Spec, explanation, origin }
-    }
-
     /// A difference between two documents, or between a document and the code. It is in every profile.
     pub const fn comparison(
         name: &'static str,
@@ -61,26 +57,6 @@ impl Rule {
         explanation: &'static str,
     ) -> Self {
         Self { name, severity, profile: Profile::Spec, explanation, origin }
-    }
-
-    /// A requirement that most API designers agree on.
-    pub const fn recommended(
-        name: &'static str,
-        severity: Severity,
-        origin: &'static str,
-        explanation: &'static str,
-    ) -> Self {
-        Self { name, severity, profile: Profile::Recommended, explanation, origin }
-    }
-
-    /// A requirement that a project chooses.
-    pub const fn strict(
-        name: &'static str,
-        severity: Severity,
-        origin: &'static str,
-        explanation: &'static str,
-    ) -> Self {
-        Self { name, severity, profile: Profile::Strict, explanation, origin }
     }
 }
 

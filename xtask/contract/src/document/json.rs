@@ -56,10 +56,10 @@ impl Reader<'_> {
         let span = self.span(parsed.range());
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return Err(problem(span, too_many()));
+            return Err(Problem::at(span, too_many()));
         }
         if depth > MAX_DEPTH + 1 {
-            return Err(problem(span, too_deep()));
+            return Err(Problem::at(span, too_deep()));
         }
         let value = match parsed {
             Parsed::NullKeyword(_) => Value::Null,
@@ -67,7 +67,7 @@ impl Reader<'_> {
             Parsed::StringLit(literal) => Value::String(literal.value.to_string()),
             Parsed::NumberLit(literal) => {
                 let number = literal.value.parse().map_err(|_| {
-                    problem(span, format!("`{}` is a number that JSON cannot hold", shown(literal.value)))
+                    Problem::at(span, format!("`{}` is a number that JSON cannot hold", shown(literal.value)))
                 })?;
                 Value::Number(number)
             }
@@ -84,7 +84,7 @@ impl Reader<'_> {
                     };
                     let key_span = self.span(property.name.range());
                     if let Some(first) = mapping.get(key) {
-                        return Err(problem(key_span, duplicate_key(key, first)));
+                        return Err(Problem::at(key_span, duplicate_key(key, first)));
                     }
                     let value = self.node(&property.value, depth + 1)?;
                     mapping.push(Entry { key: key.to_owned(), key_span, value });
@@ -106,8 +106,4 @@ impl Reader<'_> {
         self.counted = start;
         Span { start, end, line: self.line, column: self.column }
     }
-}
-
-fn problem(span: Span, message: String) -> Problem {
-    Problem { line: span.line, column: span.column, message }
 }

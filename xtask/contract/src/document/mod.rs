@@ -76,14 +76,12 @@ impl Document {
         let unreadable = |problem| Unreadable { path: path.to_owned(), text: text.to_owned(), problem };
         let root = read(text).map_err(unreadable)?;
         if !matches!(root.value, Value::Mapping(_)) {
-            let Span { line, column, .. } = root.span;
-            let message = "an OpenAPI document is a mapping that begins with `openapi:`".to_owned();
-            return Err(unreadable(Problem { line, column, message }));
+            let message = "an OpenAPI document is a mapping that begins with `openapi:`";
+            return Err(unreadable(Problem::at(root.span, message)));
         }
         if let (Some(entry), None) = (root.entry("swagger"), root.entry("openapi")) {
-            let Span { line, column, .. } = entry.key_span;
-            let message = "this is a Swagger 2.0 document; convert it to OpenAPI 3.0 first".to_owned();
-            return Err(unreadable(Problem { line, column, message }));
+            let message = "this is a Swagger 2.0 document; convert it to OpenAPI 3.0 first";
+            return Err(unreadable(Problem::at(entry.key_span, message)));
         }
         Ok(Self { path: path.to_owned(), text: text.to_owned(), root })
     }

@@ -156,17 +156,8 @@ impl Node {
 
     /// The same data without positions.
     pub fn to_json(&self) -> serde_json::Value {
-        match &self.value {
-            Value::Null => serde_json::Value::Null,
-            Value::Bool(bool) => (*bool).into(),
-            Value::Number(number) => number.clone().into(),
-            Value::String(text) => text.as_str().into(),
-            Value::Sequence(items) => items.iter().map(Self::to_json).collect(),
-            Value::Mapping(mapping) => {
-                let entries = mapping.entries.iter();
-                entries.map(|entry| (entry.key.clone(), entry.value.to_json())).collect()
-            }
-        }
+        // A tree is always valid JSON.
+        serde_json::to_value(self).unwrap_or_default()
     }
 }
 
@@ -195,6 +186,13 @@ pub struct Problem {
     pub column: usize,
     /// What is wrong, without the place.
     pub message: String,
+}
+
+impl Problem {
+    /// A problem with what begins at this place.
+    pub(super) fn at(span: Span, message: impl Into<String>) -> Self {
+        Self { line: span.line, column: span.column, message: message.into() }
+    }
 }
 
 impl fmt::Display for Problem {

@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
                 Event::DocumentStart(_) => {
                     documents += 1;
                     if documents > 1 {
-                        return Err(problem(span, "a second document begins here; a file holds one"));
+                        return Err(Problem::at(span, "a second document begins here; a file holds one"));
                     }
                 }
                 Event::SequenceStart(anchor, tag) => {
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
                 Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
                 Event::Scalar(text, style, anchor, tag) => {
                     let value = scalar::value(&text, style, tag.as_deref())
-                        .map_err(|message| problem(span, message))?;
+                        .map_err(|message| Problem::at(span, message))?;
                     let weight = Weight { nodes: 1, bytes: text.len(), height: 0 };
                     let node = Node { value, span };
                     let built = Built { node, weight, written: Some(text.into_owned()) };
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
             }
         }
         match self.root {
-            Some(Node { value: Value::Null, span }) => Err(problem(span, "the document is empty")),
+            Some(Node { value: Value::Null, span }) => Err(Problem::at(span, "the document is empty")),
             Some(root) => Ok(root),
             None => Err(Problem { line: 1, column: 1, message: "the document is empty".to_owned() }),
         }
@@ -166,12 +166,15 @@ impl<'a> Reader<'a> {
         start: Span,
     ) -> Result<(), Problem> {
         if let Some(tag) = tag
-            && scalar::core_tag(tag).map_err(|message| problem(start, message))? != kind
+            && scalar::core_tag(tag).map_err(|message| Problem::at(start, message))? != kind
         {
-            return Err(problem(start, format!("this is not what its tag `!!{}` says", shown(&tag.suffix))));
+            return Err(Problem::at(
+                start,
+                format!("this is not what its tag `!!{}` says", shown(&tag.suffix)),
+            ));
         }
         if let Some(Open { content: Content::Mapping(_, None), .. }) = self.open.last() {
-            return Err(problem(start, "a key must be text, not a list or a mapping"));
+            return Err(Problem::at(start, "a key must be text, not a list or a mapping"));
         }
         self.check_depth(1, start)?;
         self.spend(1, start)?;
@@ -182,7 +185,7 @@ impl<'a> Reader<'a> {
 
     fn end(&mut self, end: Span) -> Result<(), Problem> {
         let Some(Open { content, anchor, start, weight }) = self.open.pop() else {
-            return Err(problem(end, "this ends what has not begun"));
+            return Err(Problem::at(end, "this ends what has not begun"));
         };
         let (value, last) = match content {
             Content::Sequence(items) => {
@@ -204,12 +207,12 @@ impl<'a> Reader<'a> {
 
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Problem> {
         let Some(built) = self.anchors.get(&anchor) else {
-            return Err(problem(span, "this alias stands inside the value it stands for"));
+            return Err(Problem::at(span, "this alias stands inside the value it stands for"));
         };
         let (nodes, bytes, height) = (built.weight.nodes, built.weight.bytes, built.weight.height);
         self.aliased = self.aliased.saturating_add(bytes);
         if self.aliased > MAX_ALIASED_BYTES {
-            return Err(problem(span, "the aliases stand for too much text"));
+            return Err(Problem::at(span, "the aliases stand for too much text"));
         }
         self.check_depth(height, span)?;
         self.spend(nodes, span)?;
@@ -233,15 +236,15 @@ impl<'a> Reader<'a> {
             Content::Mapping(mapping, pending) => match pending.take() {
                 None => {
                     let Some(key) = built.written else {
-                        return Err(problem(span, "a key must be text, not a list or a mapping"));
+                        return Err(Problem::at(span, "a key must be text, not a list or a mapping"));
                     };
                     if let Some(first) = mapping.get(&key) {
-                        return Err(problem(span, duplicate_key(&key, first)));
+                        return Err(Problem::at(span, duplicate_key(&key, first)));
                     }
                     if key == "<<" && self.offsets.text[span.start..].starts_with("<<") {
                         let message =
                             "merge keys (`<<`) are not part of YAML 1.2; copy the keys, or quote this one";
-                        return Err(problem(span, message));
+                        return Err(Problem::at(span, message));
                     }
                     *pending = Some((key, span));
                 }
@@ -260,7 +263,7 @@ impl<'a> Reader<'a> {
 
     fn check_depth(&self, more: usize, span: Span) -> Result<(), Problem> {
         if self.open.len() + more > MAX_DEPTH {
-            return Err(problem(span, too_deep()));
+            return Err(Problem::at(span, too_deep()));
         }
         Ok(())
     }
@@ -268,7 +271,7 @@ impl<'a> Reader<'a> {
     fn spend(&mut self, nodes: usize, span: Span) -> Result<(), Problem> {
         self.nodes += nodes;
         if self.nodes > MAX_NODES {
-            return Err(problem(span, too_many()));
+            return Err(Problem::at(span, too_many()));
         }
         Ok(())
     }
@@ -301,7 +304,7 @@ impl<'a> Reader<'a> {
             let bracket = &text[open.start.start..=open.start.start];
             let close = if bracket == "[" { "]" } else { "}" };
             let message = format!("this `{bracket}` is not closed; add `{close}`, or the missing `,` inside");
-            return problem(open.start, message);
+            return Problem::at(open.start, message);
         }
         // The parser reports some tabs at the end of the line before.
         let next = if error.info().contains("tab") { line + 1 } else { line };
@@ -312,10 +315,6 @@ impl<'a> Reader<'a> {
         }
         Problem { line, column, message: mistakes::explained(error.info()).to_owned() }
     }
-}
-
-fn problem(span: Span, message: impl Into<String>) -> Problem {
-    Problem { line: span.line, column: span.column, message: message.into() }
 }
 
 pub(super) fn too_deep() -> String {

@@ -16,7 +16,6 @@ mod object;
 mod operation;
 mod rules;
 mod schema;
-mod structure;
 mod tolerated;
 
 use std::collections::HashSet;
@@ -24,7 +23,7 @@ use std::collections::HashSet;
 use crate::document::Document;
 use crate::document::pointer;
 use crate::finding::{Finding, Spot, Subject};
-use crate::openapi::{Model, Object};
+use crate::openapi::{LeftOut, Model, NOT_UNDERSTOOD, Object, left_out};
 use crate::rule::{Findings, Rule};
 
 pub use rules::rules;
@@ -43,7 +42,7 @@ pub fn compare(document: &Document, code: &Document, help: Help<'_>) -> Vec<Find
     let mut found = Findings::default();
     let written = Model::of(document, &mut found);
     let coded = Model::of(code, &mut Findings::default());
-    let (unclear, finding) = structure::not_understood(document, code, found);
+    let (unclear, finding) = not_understood(document, code, found);
     if !written.is_complete() {
         return finding.into_iter().collect();
     }
@@ -53,6 +52,27 @@ pub fn compare(document: &Document, code: &Document, help: Help<'_>) -> Vec<Find
     findings.splice(0..0, finding);
     findings.sort_by_key(|finding| finding.span.start);
     findings
+}
+
+/// The pointers of the places that cannot be compared, because the structure there is not that of OpenAPI, and
+/// one finding at the first of them.
+fn not_understood(
+    document: &Document,
+    code: &Document,
+    found: Findings,
+) -> (HashSet<String>, Option<Finding>) {
+    // A schema that only the code has is reported where it is missing.
+    let missing_schema = |finding: &Finding| {
+        let node = document.root.pointer(&finding.pointer).and_then(|node| node.as_str());
+        let target = node.filter(|reference| reference.starts_with("#/components/schemas/"));
+        target.and_then(pointer::in_reference).is_some_and(|target| code.root.pointer(&target).is_some())
+    };
+    let findings = found.sorted().into_iter().filter(|finding| !missing_schema(finding)).collect();
+    let Some(LeftOut { pointers, first, message }) = left_out(findings) else { return Default::default() };
+    let finding = Finding::new(NOT_UNDERSTOOD.severity, NOT_UNDERSTOOD.name, &first.pointer, first.span)
+        .message(&Subject::document(), message)
+        .fix("Run lint, and fix what it reports first.");
+    (pointers, Some(finding))
 }
 
 struct Comparison<'h> {

@@ -71,17 +71,15 @@ impl Comparison<'_> {
         word: &'static str,
         at: Spot,
         owner: Object<'a>,
-        written: Vec<Named<'a>>,
-        coded: Vec<Named<'a>>,
+        mut written: Vec<Named<'a>>,
+        mut coded: Vec<Named<'a>>,
     ) -> Vec<(Named<'a>, Named<'a>)> {
-        let is_unclear = |mut pointer: String, key: Option<&str>| {
-            key.into_iter().for_each(|key| pointer::push(&mut pointer, key));
-            self.unclear.contains(&pointer)
-        };
-        let written: Vec<_> =
-            written.into_iter().filter(|named| !is_unclear(named.spot.pointer.clone(), None)).collect();
-        let coded: Vec<_> =
-            coded.into_iter().filter(|named| !is_unclear(at.pointer.clone(), Some(&named.name))).collect();
+        coded.retain(|named| {
+            let mut pointer = at.pointer.clone();
+            pointer::push(&mut pointer, &named.name);
+            !self.unclear.contains(&pointer)
+        });
+        written.retain(|named| !self.unclear.contains(&named.spot.pointer));
         let names: HashSet<String> = written.iter().map(Named::folded).collect();
         let mut missing: Vec<&Named<'a>> =
             coded.iter().filter(|named| !names.contains(&named.folded())).collect();
@@ -129,21 +127,19 @@ impl Comparison<'_> {
         meant: Option<&str>,
     ) {
         let shown = quoted(word, &shortened(&named.name));
-        let (code, fix) = match (meant, self.scaffold(named)) {
-            (Some(meant), _) => (
-                format!("{meant}, but no {}", shortened(&named.name)),
+        let fix = match (meant, self.scaffold(named)) {
+            (Some(meant), _) => {
                 format!(
                     "Did you mean `{meant}`, which the code has? Write it here, or rename it in the code."
-                ),
-            ),
-            (None, Some(command)) => (
-                format!("no such {word}"),
-                format!("Run `{command}` to add {shown} to the code, or take it out here."),
-            ),
-            (None, None) => {
-                (format!("no such {word}"), format!("Add {shown} to the code, or take it out here."))
+                )
             }
+            (None, Some(command)) => {
+                format!("Run `{command}` to add {shown} to the code, or take it out here.")
+            }
+            (None, None) => format!("Add {shown} to the code, or take it out here."),
         };
+        let but_no = |meant| format!("{meant}, but no {}", shortened(&named.name));
+        let code = meant.map_or_else(|| format!("no such {word}"), but_no);
         let message = one_sided(subject, &shown, "document", "code");
         self.add(rules::one_sided(word, owner).0, &named.spot, |finding| {
             let finding = finding.message(&subject.with(word, &named.name), message);
@@ -190,12 +186,5 @@ fn one_sided(subject: &Subject, shown: &str, here: &str, there: &str) -> String 
 
 /// The name that was probably meant.
 pub(super) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    const LONGEST: usize = 100;
-    if name.len() > LONGEST {
-        return None;
-    }
-    let near = known.filter(|known| known.len() <= LONGEST);
-    let near = near.map(|known| (strsim::damerau_levenshtein(name, known), known));
-    let (distance, near) = near.min_by_key(|(distance, _)| *distance)?;
-    (distance <= 1.max(name.chars().count() / 3)).then_some(near)
+    crate::finding::nearest(name, known, 1.max(name.chars().count() / 3))
 }

@@ -1,10 +1,11 @@
 //! The rules of drift. All of them report an error: the document and the code must agree.
 
+use crate::finding::Severity;
 use crate::openapi::Kind;
 use crate::rule::Rule;
 
 const fn drift(name: &'static str, explanation: &'static str) -> Rule {
-    Rule::spec(name, "this project", explanation)
+    Rule::comparison(name, Severity::Error, "this project", explanation)
 }
 
 pub(super) static UNKNOWN_KEYWORD: Rule = drift(
@@ -22,29 +23,24 @@ pub(super) static SERVER_URL: Rule =
 
 static DOCUMENT: Rule =
     drift("document-differs", "Keywords of the document, its info, tags and paths are the same.");
+
+macro_rules! differs {
+    ($($name:literal $what:literal $($kind:ident)+;)*) => {
+        [$((&[$(Kind::$kind),+], drift($name, concat!("Keywords of ", $what, " are the same."))),)*]
+    };
+}
+
 /// For the keywords of these kinds of objects.
-static DIFFERS: [(&[Kind], Rule); 8] = [
-    (
-        &[Kind::Operation, Kind::Responses, Kind::Callback],
-        drift("operation-differs", "Keywords of an operation are the same."),
-    ),
-    (&[Kind::Parameter], drift("parameter-differs", "Keywords of a parameter are the same.")),
-    (&[Kind::RequestBody], drift("request-body-differs", "Keywords of a request body are the same.")),
-    (&[Kind::Response, Kind::Link], drift("response-differs", "Keywords of a response are the same.")),
-    (&[Kind::Header], drift("header-differs", "Keywords of a header are the same.")),
-    (
-        &[Kind::MediaType, Kind::Encoding],
-        drift("media-type-differs", "Keywords of a media type are the same."),
-    ),
-    (
-        &[Kind::Schema, Kind::Discriminator, Kind::Xml],
-        drift("schema-differs", "Keywords of a schema are the same."),
-    ),
-    (
-        &[Kind::SecurityScheme, Kind::OAuthFlows, Kind::OAuthFlow],
-        drift("security-scheme-differs", "Keywords of a security scheme are the same."),
-    ),
-];
+static DIFFERS: [(&[Kind], Rule); 8] = differs! {
+    "operation-differs" "an operation" Operation Responses Callback;
+    "parameter-differs" "a parameter" Parameter;
+    "request-body-differs" "a request body" RequestBody;
+    "response-differs" "a response" Response Link;
+    "header-differs" "a header" Header;
+    "media-type-differs" "a media type" MediaType Encoding;
+    "schema-differs" "a schema" Schema Discriminator Xml;
+    "security-scheme-differs" "a security scheme" SecurityScheme OAuthFlows OAuthFlow;
+};
 
 macro_rules! named {
     ($($word:literal $code:literal $document:literal),* $(,)?) => {

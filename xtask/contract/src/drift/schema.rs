@@ -37,11 +37,7 @@ impl Comparison<'_> {
             said(document),
             said(code)
         );
-        let side = |name: Option<&str>, schema: Schema<'_>| match name {
-            Some(name) => format!("`{name}`"),
-            None => keyword::said(&schema.node().to_json(), None),
-        };
-        let sides = (side(document, written), side(code, coded));
+        let sides = (name_or_content(written), name_or_content(coded));
         let here = Spot { span: head(written.node()), ..written.spot() };
         let spot = if document.is_some() { written.value_spot("$ref") } else { here };
         self.add(&SCHEMA_REFERENCE, &spot, |finding| {
@@ -96,35 +92,31 @@ impl Comparison<'_> {
         if let ([document], [code]) = (&document[..], &code[..]) {
             return self.schema(&about, *document, *code);
         }
-        let member = |schema: &Schema<'a>| match schema.reference_name() {
-            Some(name) => format!("`{name}`"),
-            None => keyword::said(&schema.node().to_json(), None),
+        let none = || "no such member".to_owned();
+        let about = subject.with("keyword", keyword);
+        let message = |member: &str, here: &str, there: &str| {
+            format!("`{keyword}` of {subject} has {member} in the {here}, but not in the {there}.")
         };
         for schema in document {
-            let member = member(&schema);
+            let member = name_or_content(schema);
             self.add(differs(Kind::Schema), &schema.spot(), |finding| {
-                let message =
-                    format!("`{keyword}` of {subject} has {member} in the document, but not in the code.");
                 let fix = format!("Add {member} to the code, or take it out here.");
-                finding
-                    .message(&subject.with("keyword", keyword), message)
-                    .sides(member, "no such member")
-                    .fix(fix)
+                finding.message(&about, message(&member, "document", "code")).sides(member, none()).fix(fix)
             });
         }
         for schema in code {
-            let member = member(&schema);
+            let member = name_or_content(schema);
             self.add(differs(Kind::Schema), &written.key_spot(keyword), |finding| {
-                let message =
-                    format!("`{keyword}` of {subject} has {member} in the code, but not in the document.");
                 let fix = format!("Take {member} out of the code, or add it here.");
-                finding
-                    .message(&subject.with("keyword", keyword), message)
-                    .sides("no such member", member)
-                    .fix(fix)
+                finding.message(&about, message(&member, "code", "document")).sides(none(), member).fix(fix)
             });
         }
     }
+}
+
+fn name_or_content(schema: Schema<'_>) -> String {
+    let content = || keyword::said(&schema.node().to_json(), None);
+    schema.reference_name().map_or_else(content, |name| format!("`{name}`"))
 }
 
 /// Where a reference leads, or what it says if it leads nowhere.

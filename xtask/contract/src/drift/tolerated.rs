@@ -15,75 +15,39 @@ pub struct Tolerated {
     pub why: &'static str,
 }
 
+macro_rules! tolerated {
+    ($($what:literal [$($keyword:literal)*] [$($kind:ident)*] $why:literal;)*) => {
+        &[$(Tolerated { what: $what, keywords: &[$($keyword),*], kinds: &[$(Kind::$kind),*], why: $why }),*]
+    };
+}
+
 /// The whole table.
-pub const TOLERATED: &[Tolerated] = &[
-    Tolerated {
-        what: "`description`, `summary`, `title`, `externalDocs`",
-        keywords: &["description", "summary", "title", "externalDocs"],
-        kinds: &[],
-        why: "Prose for readers. The document describes the interface; comments in the code describe the code.",
-    },
-    Tolerated {
-        what: "`version`, `contact`, `license`, `termsOfService` of `info`",
-        keywords: &["version", "contact", "license", "termsOfService"],
-        kinds: &[Kind::Info],
-        why: "They describe the document and its publisher. The code has no version of its own.",
-    },
-    Tolerated {
-        what: "`example`, `examples`",
-        keywords: &["example", "examples"],
-        kinds: &[Kind::Parameter, Kind::Header, Kind::MediaType, Kind::Schema],
-        why: "Examples restrict nothing. Lint checks them against their schema.",
-    },
-    Tolerated {
-        what: "`bearerFormat`",
-        keywords: &["bearerFormat"],
-        kinds: &[Kind::SecurityScheme],
-        why: "OpenAPI calls it a hint for documentation.",
-    },
-    Tolerated {
-        what: "`x-` extensions that the code does not have",
-        keywords: &[],
-        kinds: &[],
-        why: "They are for other tools.",
-    },
-    Tolerated {
-        what: "the part of a server's URL before the base path",
-        keywords: &[],
-        kinds: &[],
-        why: "The code knows its base path only; the host is chosen where the service is deployed.",
-    },
-    Tolerated {
-        what: "the order of keys, parameters, tags, `required`, `enum`, `allOf`, `oneOf`, `anyOf`; the case of header names",
-        keywords: &[],
-        kinds: &[],
-        why: "Neither OpenAPI nor HTTP gives them a meaning.",
-    },
-    Tolerated {
-        what: "a keyword with its default value, or an empty map or list, in place of no keyword",
-        keywords: &[],
-        kinds: &[],
-        why: "OpenAPI gives both the same meaning.",
-    },
-    Tolerated {
-        what: "a header parameter `Accept`, `Content-Type` or `Authorization`; a response header `Content-Type`",
-        keywords: &[],
-        kinds: &[],
-        why: "OpenAPI ignores them.",
-    },
-    Tolerated {
-        what: "`$ref` to a response, parameter, header or request body, in place of the object itself",
-        keywords: &[],
-        kinds: &[],
-        why: "Generated clients see the names of schemas only.",
-    },
-    Tolerated {
-        what: "`allOf` with one member, in place of that member",
-        keywords: &[],
-        kinds: &[],
-        why: "It is the only way to add a description to a `$ref`, and allows the same values.",
-    },
-];
+pub const TOLERATED: &[Tolerated] = tolerated! {
+    "`description`, `summary`, `title`, `externalDocs`" ["description" "summary" "title" "externalDocs"] []
+        "Prose for readers. The document describes the interface; comments in the code describe the code.";
+    "`version`, `contact`, `license`, `termsOfService` of `info`"
+        ["version" "contact" "license" "termsOfService"] [Info]
+        "They describe the document and its publisher. The code has no version of its own.";
+    "`example`, `examples`" ["example" "examples"] [Parameter Header MediaType Schema]
+        "Examples restrict nothing. Lint checks them against their schema.";
+    "`bearerFormat`" ["bearerFormat"] [SecurityScheme]
+        "OpenAPI calls it a hint for documentation.";
+    "`x-` extensions that the code does not have" [] []
+        "They are for other tools.";
+    "the part of a server's URL before the base path" [] []
+        "The code knows its base path only; the host is chosen where the service is deployed.";
+    "the order of keys, parameters, tags, `required`, `enum`, `allOf`, `oneOf`, `anyOf`; the case of header names"
+        [] []
+        "Neither OpenAPI nor HTTP gives them a meaning.";
+    "a keyword with its default value, or an empty map or list, in place of no keyword" [] []
+        "OpenAPI gives both the same meaning.";
+    "a header parameter `Accept`, `Content-Type` or `Authorization`; a response header `Content-Type`" [] []
+        "OpenAPI ignores them.";
+    "`$ref` to a response, parameter, header or request body, in place of the object itself" [] []
+        "Generated clients see the names of schemas only.";
+    "`allOf` with one member, in place of that member" [] []
+        "It is the only way to add a description to a `$ref`, and allows the same values.";
+};
 
 /// Whether this keyword of an object of this kind may differ.
 pub(super) fn tolerates(kind: Kind, keyword: &str) -> bool {

@@ -1,7 +1,5 @@
 //! What a body or a header carries: request bodies, responses, headers and media types.
 
-use std::ops::Deref;
-
 use super::{Object, Schema};
 
 macro_rules! resolved_views {
@@ -26,17 +24,11 @@ macro_rules! resolved_views {
 
             /// The media types of `content`.
             pub fn content(&self) -> impl Iterator<Item = MediaType<'a>> {
-                self.object.children("content").map(MediaType::new)
+                self.object.children("content").map(MediaType)
             }
         }
 
-        impl<'a> Deref for $name<'a> {
-            type Target = Object<'a>;
-
-            fn deref(&self) -> &Object<'a> {
-                &self.object
-            }
-        }
+        deref_to_object!($name, object);
     )*};
 }
 
@@ -84,13 +76,9 @@ impl<'a> Header<'a> {
 
 /// A Media Type Object.
 #[derive(Clone, Copy, Debug)]
-pub struct MediaType<'a>(Object<'a>);
+pub struct MediaType<'a>(pub(super) Object<'a>);
 
 impl<'a> MediaType<'a> {
-    pub(super) fn new(object: Object<'a>) -> Self {
-        Self(object)
-    }
-
     /// The media type or range, as it is written.
     pub fn media_type(&self) -> &'a str {
         self.0.name()
@@ -102,10 +90,4 @@ impl<'a> MediaType<'a> {
     }
 }
 
-impl<'a> Deref for MediaType<'a> {
-    type Target = Object<'a>;
-
-    fn deref(&self) -> &Object<'a> {
-        &self.0
-    }
-}
+deref_to_object!(MediaType, 0);

@@ -5,7 +5,19 @@
 //! them walks the tree or resolves a `$ref` again. The views ([`Operation`], [`Parameter`], [`Schema`], ...)
 //! apply OpenAPI's rules of inheritance and its defaults, so each rule is written once.
 
-mod kind;
+/// Lets a view be used as the object in this field.
+macro_rules! deref_to_object {
+    ($view:ident, $field:tt) => {
+        impl<'a> std::ops::Deref for $view<'a> {
+            type Target = Object<'a>;
+
+            fn deref(&self) -> &Object<'a> {
+                &self.$field
+            }
+        }
+    };
+}
+
 mod media_type;
 mod model;
 mod operation;
@@ -13,21 +25,19 @@ mod parameter;
 mod references;
 mod schema;
 mod security;
-mod server;
 pub mod shapes;
 mod structure;
 mod tables;
 mod understood;
 
-pub use kind::{Demand, Keys, Kind, Shape, Table};
 pub use media_type::{Header, MediaType, RequestBody, Response};
 pub use model::{Id, Model, Object, Step, head};
-pub use operation::{METHODS, Operation, PathItem};
+pub use operation::{METHODS, Operation, PathItem, Server};
 pub use parameter::Parameter;
 pub use references::in_place;
 pub use schema::{Additional, Schema};
 pub use security::{Requirement, Security};
-pub use server::Server;
+pub use tables::{Demand, Keys, Kind, Shape, Table};
 pub use understood::{LeftOut, NOT_UNDERSTOOD, left_out};
 
 use crate::rule::Rule;

@@ -155,6 +155,10 @@ impl<'a> Object<'a> {
         std::iter::successors(Some(*self), Object::parent)
     }
 
+    fn outside_in(&self) -> impl Iterator<Item = Object<'a>> + use<'a> {
+        self.ancestors().collect::<Vec<_>>().into_iter().rev()
+    }
+
     /// The nearest object of a kind that this is in, itself included.
     pub fn within(&self, kind: Kind) -> Option<Object<'a>> {
         self.ancestors().find(|object| object.kind() == kind)
@@ -258,10 +262,8 @@ impl<'a> Object<'a> {
 
     /// Its JSON pointer (RFC 6901).
     pub fn pointer(&self) -> String {
-        let mut path: Vec<_> = self.ancestors().collect();
-        path.reverse();
         let mut pointer = String::new();
-        for object in path {
+        for object in self.outside_in() {
             extend(&mut pointer, &object.data().steps);
         }
         pointer
@@ -269,10 +271,8 @@ impl<'a> Object<'a> {
 
     /// What to call it, from the outside in.
     pub fn subject(&self) -> Subject {
-        let mut path: Vec<_> = self.ancestors().collect();
-        path.reverse();
         let mut subject = Subject::document();
-        for object in path {
+        for object in self.outside_in() {
             let with = |kind, name| subject.with(kind, clipped(name));
             subject = match object.kind() {
                 Kind::OpenApi | Kind::Components | Kind::Paths | Kind::Responses => continue,

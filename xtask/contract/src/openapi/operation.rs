@@ -1,9 +1,8 @@
-//! Path items and operations.
+//! Path items, operations and servers.
 
 use std::collections::HashSet;
-use std::ops::Deref;
 
-use super::{Kind, Model, Object, Parameter, RequestBody, Response, Security, Server};
+use super::{Kind, Model, Object, Parameter, RequestBody, Response, Security};
 
 /// The fixed fields of the Path Item Object that hold an operation (section 4.7.9).
 pub const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
@@ -120,7 +119,7 @@ impl<'a> Operation<'a> {
     pub fn servers(&self) -> Vec<Server<'a>> {
         let owners = [self.object, self.item.object, self.object.model().root()];
         let mut lists =
-            owners.into_iter().map(|owner| owner.children("servers").map(Server::new).collect::<Vec<_>>());
+            owners.into_iter().map(|owner| owner.children("servers").map(Server).collect::<Vec<_>>());
         lists.find(|servers| !servers.is_empty()).unwrap_or_default()
     }
 
@@ -140,18 +139,32 @@ impl<'a> Operation<'a> {
     }
 }
 
-impl<'a> Deref for PathItem<'a> {
-    type Target = Object<'a>;
+/// A Server Object.
+#[derive(Clone, Copy, Debug)]
+pub struct Server<'a>(Object<'a>);
 
-    fn deref(&self) -> &Object<'a> {
-        &self.object
+impl<'a> Server<'a> {
+    /// The URL template.
+    pub fn url(&self) -> &'a str {
+        self.0.text("url").unwrap_or_default()
+    }
+
+    /// The URL with each variable replaced by its default.
+    pub fn url_with_defaults(&self) -> String {
+        let mut url = self.url().to_owned();
+        for variable in self.variables() {
+            let default = variable.text("default").unwrap_or_default();
+            url = url.replace(&format!("{{{}}}", variable.name()), default);
+        }
+        url
+    }
+
+    /// The Server Variable Objects; the name of each is its variable.
+    pub fn variables(&self) -> impl Iterator<Item = Object<'a>> {
+        self.0.children("variables")
     }
 }
 
-impl<'a> Deref for Operation<'a> {
-    type Target = Object<'a>;
-
-    fn deref(&self) -> &Object<'a> {
-        &self.object
-    }
-}
+deref_to_object!(PathItem, object);
+deref_to_object!(Operation, object);
+deref_to_object!(Server, 0);

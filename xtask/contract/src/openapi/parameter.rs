@@ -1,7 +1,6 @@
 //! Parameters.
 
 use std::borrow::Cow;
-use std::ops::Deref;
 
 use super::{MediaType, Object, Schema};
 
@@ -77,14 +76,8 @@ impl<'a> Parameter<'a> {
 
     /// The media types of `content`.
     pub fn content(&self) -> impl Iterator<Item = MediaType<'a>> {
-        self.object.children("content").map(MediaType::new)
+        self.object.children("content").map(MediaType)
     }
 }
 
-impl<'a> Deref for Parameter<'a> {
-    type Target = Object<'a>;
-
-    fn deref(&self) -> &Object<'a> {
-        &self.object
-    }
-}
+deref_to_object!(Parameter, object);

@@ -1,7 +1,5 @@
 //! Schemas.
 
-use std::ops::Deref;
-
 use crate::document::Node;
 
 use super::{Kind, Model, Object};
@@ -89,10 +87,4 @@ impl<'a> Schema<'a> {
     }
 }
 
-impl<'a> Deref for Schema<'a> {
-    type Target = Object<'a>;
-
-    fn deref(&self) -> &Object<'a> {
-        &self.0
-    }
-}
+deref_to_object!(Schema, 0);

@@ -1,59 +1,44 @@
 //! Single values and keys: type, form, and suggestions for misspelt ones.
 
 use crate::document::{Node, Value};
+use crate::finding::nearest;
 
-use super::kind::{Keys, Kind, Shape};
+use super::{Keys, Kind, Shape};
 
 /// Keywords of other versions, with the equivalent in OpenAPI 3.0.
-const ELSEWHERE: &[(&str, &str)] = &[
-    ("const", "Write an `enum` of one value."),
-    ("examples", "Write one `example`: a list of examples in a schema came with OpenAPI 3.1."),
-    ("identifier", "Write the license's `url`: `identifier` came with OpenAPI 3.1."),
-    ("webhooks", "Remove it: webhooks came with OpenAPI 3.1."),
-    ("jsonSchemaDialect", "Remove it: it came with OpenAPI 3.1."),
+const ELSEWHERE: &[(&[&str], &str)] = &[
+    (&["const"], "Write an `enum` of one value."),
+    (&["examples"], "Write one `example`: a list of examples in a schema came with OpenAPI 3.1."),
+    (&["identifier"], "Write the license's `url`: `identifier` came with OpenAPI 3.1."),
+    (&["webhooks"], "Remove it: webhooks came with OpenAPI 3.1."),
+    (&["jsonSchemaDialect", "contains", "dependentRequired"], "Remove it: it came with OpenAPI 3.1."),
     (
-        "patternProperties",
+        &["patternProperties"],
         "Write `additionalProperties` with a schema: OpenAPI 3.0 has no patterns for names.",
     ),
-    ("propertyNames", "Remove it: OpenAPI 3.0 has no schema for names."),
-    ("prefixItems", "Write one schema for all `items`: OpenAPI 3.0 has no tuples."),
-    ("contains", "Remove it: it came with OpenAPI 3.1."),
-    ("dependentRequired", "Remove it: it came with OpenAPI 3.1."),
-    ("if", "Write `oneOf`: conditions came with OpenAPI 3.1."),
-    ("then", "Write `oneOf`: conditions came with OpenAPI 3.1."),
-    ("else", "Write `oneOf`: conditions came with OpenAPI 3.1."),
-    ("unevaluatedProperties", "Write `additionalProperties`: the other came with OpenAPI 3.1."),
-    ("$defs", "Move it to `components/schemas`."),
-    ("definitions", "Move it to `components/schemas`."),
-    ("$schema", "Remove it: OpenAPI 3.0 has one dialect of schemas."),
-    ("$id", "Remove it: schemas are named by their place."),
-    ("contentEncoding", "Write `format: byte`."),
-    ("contentMediaType", "Write `format: binary`."),
-    ("pathItems", "Write the path under `paths`: `pathItems` came with OpenAPI 3.1."),
-    ("swagger", "Write `openapi: 3.0.3`: this keyword is of Swagger 2.0."),
-    ("host", "Write `servers`: this keyword is of Swagger 2.0."),
-    ("basePath", "Write `servers`: this keyword is of Swagger 2.0."),
-    ("consumes", "Write the media types under `requestBody`: this keyword is of Swagger 2.0."),
-    ("produces", "Write the media types under each response: this keyword is of Swagger 2.0."),
-    ("securityDefinitions", "Write `components/securitySchemes`: this keyword is of Swagger 2.0."),
-    ("collectionFormat", "Write `style` and `explode`: this keyword is of Swagger 2.0."),
-    ("$ref", "Write it out: the specification allows no reference here."),
+    (&["propertyNames"], "Remove it: OpenAPI 3.0 has no schema for names."),
+    (&["prefixItems"], "Write one schema for all `items`: OpenAPI 3.0 has no tuples."),
+    (&["if", "then", "else"], "Write `oneOf`: conditions came with OpenAPI 3.1."),
+    (&["unevaluatedProperties"], "Write `additionalProperties`: the other came with OpenAPI 3.1."),
+    (&["$defs", "definitions"], "Move it to `components/schemas`."),
+    (&["$schema"], "Remove it: OpenAPI 3.0 has one dialect of schemas."),
+    (&["$id"], "Remove it: schemas are named by their place."),
+    (&["contentEncoding"], "Write `format: byte`."),
+    (&["contentMediaType"], "Write `format: binary`."),
+    (&["pathItems"], "Write the path under `paths`: `pathItems` came with OpenAPI 3.1."),
+    (&["swagger"], "Write `openapi: 3.0.3`: this keyword is of Swagger 2.0."),
+    (&["host", "basePath"], "Write `servers`: this keyword is of Swagger 2.0."),
+    (&["consumes"], "Write the media types under `requestBody`: this keyword is of Swagger 2.0."),
+    (&["produces"], "Write the media types under each response: this keyword is of Swagger 2.0."),
+    (&["securityDefinitions"], "Write `components/securitySchemes`: this keyword is of Swagger 2.0."),
+    (&["collectionFormat"], "Write `style` and `explode`: this keyword is of Swagger 2.0."),
+    (&["$ref"], "Write it out: the specification allows no reference here."),
 ];
-
-/// The largest edit distance of a suggestion.
-const ALIKE: usize = 2;
 
 /// The keyword of an object that a key most likely misspells.
 pub fn meant(kind: Kind, key: &str) -> Option<&'static str> {
-    // Long keys are not misspelt keywords, and the distance takes quadratic time.
-    if key.len() > 40 {
-        return None;
-    }
-    let folded = key.to_ascii_lowercase().replace(['-', '_'], "");
-    let distance = |keyword: &str| strsim::damerau_levenshtein(&folded, &keyword.to_ascii_lowercase());
-    let keywords = kind.table().keywords.iter().map(|(keyword, ..)| (distance(keyword), *keyword));
-    let (distance, keyword) = keywords.min()?;
-    (distance <= ALIKE.min(key.len() / 3)).then_some(keyword)
+    let keywords = kind.table().keywords.iter().map(|(keyword, ..)| *keyword);
+    nearest(key, keywords, 2.min(key.len() / 3))
 }
 
 /// The fix for a key that is not a keyword.
@@ -61,13 +46,13 @@ pub fn instead_of(kind: Kind, key: &str) -> String {
     if let Some(keyword) = meant(kind, key) {
         return format!("Did you mean `{keyword}`?");
     }
-    if let Some((_, fix)) = ELSEWHERE.iter().find(|(keyword, _)| *keyword == key) {
-        return (*fix).to_owned();
-    }
-    if kind == Kind::Discriminator {
-        return "Remove it.".to_owned();
-    }
-    "Remove it, or begin its name with `x-` if tools of your own read it.".to_owned()
+    let elsewhere = ELSEWHERE.iter().find(|(keywords, _)| keywords.contains(&key));
+    let fix = match elsewhere {
+        Some((_, fix)) => fix,
+        None if kind == Kind::Discriminator => "Remove it.",
+        None => "Remove it, or begin its name with `x-` if tools of your own read it.",
+    };
+    fix.to_owned()
 }
 
 /// The fix for a key of the wrong form; `None` if its form is right.

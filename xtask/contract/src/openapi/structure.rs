@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use crate::document::{Entry, Node, Span, Value};
 
-use super::kind::{Demand, Keys, Kind, Shape};
 use super::model::{End, Id, Model, Record, Step, head};
+use super::tables::{Demand, Keys, Kind, Shape};
 use super::{references, shapes};
 use crate::document::Document;
 use crate::finding::{Spot, Subject, shortened as shown};

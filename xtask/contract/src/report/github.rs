@@ -4,9 +4,8 @@
 
 use std::fmt::Write as _;
 
-use super::Sources;
 use super::json::end;
-use super::{About, from_root};
+use super::{About, Sources, from_root};
 use crate::finding::{Finding, Severity};
 
 pub(super) fn render(about: &About<'_>, sources: &Sources) -> String {
@@ -20,13 +19,13 @@ fn annotation(finding: &Finding, file: &str, text: &str) -> String {
         Severity::Warning => "warning",
         Severity::Error | Severity::Unreadable => "error",
     };
-    let end = end(finding, text);
+    let (end_line, end_column) = end(finding, text);
     let mut annotation = format!("::{level} file={},line={}", property(file), finding.span.line);
     // Writing to a string cannot fail.
-    let _ = write!(annotation, ",col={},endLine={}", finding.span.column, end.line);
+    let _ = write!(annotation, ",col={},endLine={end_line}", finding.span.column);
     // The runner takes an end column on the same line only.
-    if end.line == finding.span.line {
-        let _ = write!(annotation, ",endColumn={}", end.column);
+    if end_line == finding.span.line {
+        let _ = write!(annotation, ",endColumn={end_column}");
     }
     let mut message = finding.message.clone();
     if let Some(source) = &finding.source {

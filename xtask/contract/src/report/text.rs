@@ -4,12 +4,8 @@
 use crate::document::Span;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use super::Sources;
-use super::{About, from_here};
+use super::{About, Sources, from_here};
 use crate::finding::{Finding, Severity};
-
-/// How many lines before and after the one at fault are shown.
-const CONTEXT: usize = 1;
 
 pub(super) fn render(about: &About<'_>, sources: &Sources) -> String {
     let renderer = Renderer::styled();
@@ -80,7 +76,7 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, source: Option<&'a Source<
     group.element(Level::HELP.message(finding.fix.as_str()))
 }
 
-/// A few lines of the file. The renderer would go through the whole of it for each finding.
+/// The line at fault, and one line before and after it. The renderer would go through the whole of it for each finding.
 struct Excerpt<'a> {
     text: &'a str,
     /// The number of its first line.
@@ -97,18 +93,12 @@ impl<'a> Excerpt<'a> {
         let end = text.floor_char_boundary(span.end.clamp(start, line_end));
         let mut from = line_start(text, start);
         let mut line = span.line;
-        for _ in 0..CONTEXT {
-            if from > 0 {
-                from = line_start(text, from - 1);
-                line = line.saturating_sub(1);
-            }
+        if from > 0 {
+            from = line_start(text, from - 1);
+            line = line.saturating_sub(1);
         }
-        let mut to = line_end;
-        for _ in 0..CONTEXT {
-            if to < text.len() {
-                to = text[to + 1..].find('\n').map_or(text.len(), |length| to + 1 + length);
-            }
-        }
+        let next = text.get(line_end + 1..).unwrap_or_default();
+        let to = next.find('\n').map_or(text.len(), |length| line_end + 1 + length);
         Self { text: &text[from..to], line: line.max(1), start: start - from, end: end - from }
     }
 }
