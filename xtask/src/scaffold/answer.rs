@@ -31,19 +31,18 @@ pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) ->
     if response.has("links") {
         return Err(response.refused_at("links", "dropshot has nothing for `links`"));
     }
-    let path = match (status, response.content().next().is_some()) {
-        ("200", true) => "dropshot::HttpResponseOk",
-        ("201", true) => "dropshot::HttpResponseCreated",
-        ("202", true) => "dropshot::HttpResponseAccepted",
-        ("204", false) if operation.method() == "delete" => "dropshot::HttpResponseDeleted",
-        ("204", false) => "dropshot::HttpResponseUpdatedNoContent",
+    let name = match (status, response.content().next().is_some()) {
+        ("200", true) => "HttpResponseOk",
+        ("201", true) => "HttpResponseCreated",
+        ("202", true) => "HttpResponseAccepted",
+        ("204", false) if operation.method() == "delete" => "HttpResponseDeleted",
+        ("204", false) => "HttpResponseUpdatedNoContent",
         _ => {
             let reason = "dropshot has 200, 201 and 202 with a JSON body and 204 without a body";
             return Err(response.declared().refused(reason));
         }
     };
-    types.code.import(path);
-    let name = format_ident!("{}", path.trim_start_matches("dropshot::"));
+    let name = format_ident!("{name}");
     let tokens = match body(types, response)? {
         Some(body) => quote! { #name<#body> },
         None => quote! { #name },
@@ -113,7 +112,6 @@ fn headers(
         known.push(field);
     }
     types.place = Place::Json;
-    types.code.import_all(&["dropshot::HttpResponseHeaders", "serde::Serialize", "schemars::JsonSchema"]);
     let comment = doc(None, &format!("The headers of `{id}`."));
     types.code.push(quote! {
         #comment

@@ -5,7 +5,6 @@ use contract::openapi::Schema;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::code::Code;
 use super::newtype::Inner;
 use super::refused::{Refuse, Refused};
 
@@ -170,7 +169,6 @@ fn lengths(
 /// The fields of a `SchemaObject` for a schema, without its type. `items` is the type of a list's items,
 /// `default` the value that dropshot would drop from a parameter.
 pub(super) fn schema_fields(
-    code: &mut Code,
     schema: Schema<'_>,
     items: Option<&TokenStream>,
     default: Option<&TokenStream>,
@@ -196,7 +194,6 @@ pub(super) fn schema_fields(
         numbers.push(quote! { #name: Some(#value), });
     }
     if !numbers.is_empty() {
-        code.import("schemars::schema::NumberValidation");
         fields.extend(quote! {
             number: Some(Box::new(NumberValidation { #(#numbers)* ..Default::default() })),
         });
@@ -208,14 +205,12 @@ pub(super) fn schema_fields(
     let (min, max) = (length(schema, "minLength")?.map(some), length(schema, "maxLength")?.map(some));
     let pattern = schema.text("pattern").map(|pattern| quote! { Some(#pattern.to_owned()) });
     if min.is_some() || max.is_some() || pattern.is_some() {
-        code.import("schemars::schema::StringValidation");
         let [min, max, pattern] = [min, max, pattern].map(|field| field.unwrap_or_else(|| quote! { None }));
         fields.extend(quote! {
             string: Some(Box::new(StringValidation { min_length: #min, max_length: #max, pattern: #pattern })),
         });
     }
     if let Some(items) = items {
-        code.import("schemars::schema::ArrayValidation");
         let min = length(schema, "minItems")?.map(some).map(|length| quote! { min_items: #length, });
         let max = length(schema, "maxItems")?.map(some).map(|length| quote! { max_items: #length, });
         let unique = schema.flag("uniqueItems").then(|| quote! { unique_items: Some(true), });

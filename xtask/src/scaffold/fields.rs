@@ -175,7 +175,6 @@ fn required_nullable(types: &mut Types<'_>, of: &Rust) -> (TokenStream, TokenStr
     let described = of.described_by();
     let with = with(Some(&quote! { Nullable<#described> }));
     let reads = types.read.then(|| {
-        types.code.import("serde::Deserialize");
         quote! { #[serde(deserialize_with = "Option::deserialize")] }
     });
     let value = &of.value;

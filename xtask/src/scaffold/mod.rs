@@ -73,8 +73,8 @@ impl Scaffold {
         let missing = missing
             .ok_or_else(|| format!("the document has no operation `{}`", operation.unwrap_or_default()))?;
         let mut scaffold = Self::default();
-        let mut taken: BTreeSet<String> =
-            sources.type_names().chain(names::RESERVED.split(' ')).map(str::to_owned).collect();
+        let mut taken = names::reserved();
+        taken.extend(sources.type_names().map(str::to_owned));
         let mut scope = Scope { sources, new: BTreeMap::new() };
         let (mut wanted, mut failed) = (Vec::new(), BTreeSet::new());
         for (wire, (schema, uses)) in missing.schemas {

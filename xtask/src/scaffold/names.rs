@@ -1,15 +1,21 @@
 //! Names in Rust for names in the document, which may be any text.
 
+use std::collections::BTreeSet;
+
 use heck::{ToPascalCase, ToSnakeCase};
 use proc_macro2::{Ident, Span};
 
-/// Names of types that generated code imports or defines itself, or that the prelude has.
-pub(super) const RESERVED: &str = "Answer ArrayValidation BTreeMap Box Call Code Default Deserialize Deserializer \
-    Display FromStr HttpResponseAccepted HttpResponseCreated HttpResponseDeleted HttpResponseHeaders \
-    HttpResponseOk HttpResponseUpdatedNoContent InstanceType Json JsonSchema Map None Nullable \
-    NumberValidation Ok Option Path PhantomData Query Refusal Refuses RequestContext Result Schema \
-    SchemaGenerator SchemaObject Serialize Serializer Service Some StoreError String StringValidation Unnamed \
-    Value Vec";
+use super::code::IMPORTS;
+
+/// Names of types that generated code defines itself or that the prelude has.
+const PRELUDE: &str = "Box Default None Nullable Ok Option Result Some String Unnamed Vec";
+
+/// Names that a generated type cannot have.
+pub(super) fn reserved() -> BTreeSet<String> {
+    let names =
+        IMPORTS.into_iter().map(|(_, names)| names).chain([PRELUDE]).flat_map(|names| names.split(' '));
+    names.map(str::to_owned).collect()
+}
 
 /// The name of a field, function or module.
 pub(super) fn snake(wire: &str) -> Ident {

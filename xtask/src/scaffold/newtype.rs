@@ -187,7 +187,6 @@ impl Newtype<'_> {
         let item = match types.place {
             Place::Json => {
                 let writes = (types.written || has_serializable_items(self.schema)).then(|| {
-                    types.code.import("serde::Serialize");
                     quote! { , Serialize }
                 });
                 quote! {
@@ -197,7 +196,6 @@ impl Newtype<'_> {
                 }
             }
             Place::Header => {
-                types.code.import_all(&["serde::Serialize", "serde::Serializer"]);
                 quote! {
                     #comment
                     struct #name(#value);
@@ -225,7 +223,6 @@ impl Newtype<'_> {
     }
 
     fn reading(&self, types: &mut Types<'_>, bounds: &Bounds) {
-        types.code.import_all(&["serde::Deserialize", "serde::Deserializer"]);
         let (name, value, message) = (&self.name, self.inner.value(), &bounds.message);
         let from_text = types.place != Place::Json && !matches!(self.inner, Inner::Text);
         let wrong = quote! { || D::Error::custom(#message) };
@@ -254,9 +251,7 @@ impl Newtype<'_> {
                 if #(#conditions)&&* { Ok(Self(value)) } else { Err(D::Error::custom(#message)) }
             },
         };
-        if from_text || !conditions.is_empty() {
-            types.code.import("serde::de::Error as _");
-        }
+        if from_text || !conditions.is_empty() {}
         types.code.push(quote! {
             impl<'de> Deserialize<'de> for #name {
                 fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> { #body }
@@ -265,9 +260,6 @@ impl Newtype<'_> {
     }
 
     fn describing(&self, types: &mut Types<'_>) -> Result<(), Refused> {
-        types.code.import_all(&["schemars::JsonSchema", "schemars::r#gen::SchemaGenerator"]);
-        types.code.import_all(&["schemars::schema::InstanceType", "schemars::schema::Schema"]);
-        types.code.import("schemars::schema::SchemaObject");
         let (name, instance_type) = (&self.name, self.inner.instance_type());
         let wire = self.wire.map_or_else(|| name.to_string(), str::to_owned);
         let items = match self.inner {
@@ -275,7 +267,7 @@ impl Newtype<'_> {
             _ => None,
         };
         let default = self.default.map(|_| quote! { Self::default().0 });
-        let fields = bounds::schema_fields(&mut types.code, self.schema, items.as_ref(), default.as_ref())?;
+        let fields = bounds::schema_fields(self.schema, items.as_ref(), default.as_ref())?;
         let generator = if items.is_some() {
             quote! { generator }
         } else {

@@ -52,12 +52,10 @@ pub(super) fn make(operation: Operation<'_>, scope: &Scope<'_>, empty: Code) -> 
     let error = format_ident!("{}", types.code.free(&format!("{}Error", names::pascal(id))));
     let success = answer::make(&mut types, operation, id)?;
     let taken = parameters::make(&mut types, operation, id)?;
-    let endpoint = endpoint(&mut types.code, operation, id, &error, &taken, &success);
+    let endpoint = endpoint(operation, id, &error, &taken, &success);
     let codes = codes(&mut types, operation, &taken)?;
-    let own_types = std::mem::take(&mut types.code);
-    let mut code = Code::default();
-    code.push(endpoint);
-    code.extend(own_types);
+    let mut code = types.code;
+    code.push_first(endpoint);
     refusal(&mut code, id, &error, &codes);
     let (method, path) = (operation.method().to_uppercase(), operation.path());
     let text =
@@ -98,15 +96,12 @@ fn supported(operation: Operation<'_>) -> Result<(), Refused> {
 }
 
 fn endpoint(
-    code: &mut Code,
     operation: Operation<'_>,
     id: &str,
     error: &Ident,
     taken: &Taken,
     success: &Success,
 ) -> TokenStream {
-    code.import_all(&["dropshot::RequestContext", "dropshot::endpoint"]);
-    code.import_all(&["crate::call::Call", "crate::responses::Answer", "crate::service::Service"]);
     let function = names::snake(id);
     let comment = doc(operation.text("summary"), &format!("`{id}`."));
     let Taken { input, pattern, bindings, .. } = taken;
@@ -230,8 +225,6 @@ fn variant(code: ErrorCode) -> Option<Option<TokenStream>> {
 
 /// The operation's error.
 fn refusal(code: &mut Code, id: &str, error: &Ident, codes: &[ErrorCode]) {
-    code.import_all(&["crate::responses::Code", "crate::responses::Refusal", "crate::responses::Refuses"]);
-    code.import("crate::storage::StoreError");
     let comment = doc(None, &format!("Why `{id}` failed."));
     let names: Vec<Ident> = codes.iter().map(|code| format_ident!("{code:?}")).collect();
     let variants = codes.iter().zip(&names).map(|(code, name)| {

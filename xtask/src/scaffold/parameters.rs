@@ -42,13 +42,10 @@ pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) ->
     let mut names: BTreeSet<String> = ["body", "call", "context", "service"].map(str::to_owned).into();
     let (mut parts, mut bindings) = (Vec::new(), Vec::new());
     types.place = Place::Text;
-    for (extractor, import, these) in
-        [("Path", "crate::input::Path", &path), ("Query", "crate::input::Query", &query)]
-    {
+    for (extractor, these) in [("Path", &path), ("Query", &query)] {
         if these.is_empty() {
             continue;
         }
-        types.code.import(import);
         let name = format!("{}{}", names::pascal(id), if both { extractor } else { "" });
         let name = format_ident!("{}", types.code.free(&name));
         let fields = structure(
@@ -65,7 +62,6 @@ pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) ->
     types.place = Place::Json;
     let body = body(types, operation)?;
     if let Some(of) = &body {
-        types.code.import("crate::input::Json");
         parts.push((quote! { Json<#of> }, quote! { Json(body) }));
         bindings.push(format_ident!("body"));
     }
@@ -144,7 +140,6 @@ fn structure(
         fields.extend(quote! { #rename #attributes #field: #value, });
         bindings.push(field);
     }
-    types.code.import_all(&["serde::Deserialize", "schemars::JsonSchema"]);
     let comment = doc(None, comment);
     let is_query = parameters.iter().any(|parameter| parameter.location() == "query");
     let closed = is_query.then(|| quote! { #[serde(deny_unknown_fields)] });
@@ -203,8 +198,6 @@ fn with_default(
 
 /// Adds the function that reads an integer.
 fn canonical(types: &mut Types<'_>) {
-    types.code.import_all(&["serde::de::Error as _", "serde::Deserializer"]);
-    types.code.import_all(&["std::fmt::Display", "std::str::FromStr"]);
     types.code.push_once(
         "canonical",
         quote! {

@@ -179,8 +179,6 @@ impl Types<'_> {
 
     /// Adds a type that describes another one differently than schemars does.
     pub(super) fn wrapper(&mut self, name: &'static str, purpose: &str, of: &TokenStream) {
-        self.code.import_all(&["std::marker::PhantomData", "schemars::JsonSchema"]);
-        self.code.import_all(&["schemars::r#gen::SchemaGenerator", "schemars::schema::Schema"]);
         let wrapper = format_ident!("{name}");
         let comment = doc(None, &format!("For `#[schemars(with = ...)]`: {purpose}."));
         self.code.push_once(
@@ -246,14 +244,10 @@ impl Types<'_> {
         only(schema, &["properties", "additionalProperties"])?;
         match others {
             Additional::Schema(others) if !others.node().entries().is_empty() => {
-                self.code.import("std::collections::BTreeMap");
                 let value = self.element(others, &format!("{name} value"))?;
                 Ok(Some(value.map(|value| quote! { BTreeMap<String, #value> })))
             }
-            _ => {
-                self.code.import_all(&["serde_json::Map", "serde_json::Value"]);
-                Ok(Some(Rust::plain(quote! { Map<String, Value> })))
-            }
+            _ => Ok(Some(Rust::plain(quote! { Map<String, Value> }))),
         }
     }
 
@@ -310,7 +304,6 @@ impl Types<'_> {
         let all = lower.then(|| quote! { #[serde(rename_all = "lowercase")] });
         let rename = renamed(name, wire);
         let comment = doc(schema.text("description"), &format!("One of {}.", words.join(", ")));
-        self.code.import("serde::Serialize");
         let derives = self.derives(&["Clone", "Copy", "Debug", "PartialEq", "Eq", "Serialize"]);
         let visible = &self.visible;
         self.code.push(quote! {
@@ -328,14 +321,11 @@ impl Types<'_> {
     pub(super) fn derives(&mut self, always: &[&str]) -> TokenStream {
         let mut names: Vec<Ident> = always.iter().map(|name| format_ident!("{name}")).collect();
         if self.written && !always.contains(&"Serialize") {
-            self.code.import("serde::Serialize");
             names.push(format_ident!("Serialize"));
         }
         if self.read {
-            self.code.import("serde::Deserialize");
             names.push(format_ident!("Deserialize"));
         }
-        self.code.import("schemars::JsonSchema");
         quote! { #[derive(#(#names,)* JsonSchema)] }
     }
 
