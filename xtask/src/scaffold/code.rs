@@ -88,9 +88,10 @@ impl Code {
     /// The text, with an empty line between items.
     pub(super) fn text(&self, comment: &str) -> Result<String, String> {
         let (mut used, mut items) = (Used::default(), String::new());
-        for item in &self.items {
-            let file = parsed(item)?;
-            used.visit_file(&file);
+        let mut file = parsed(&self.items.iter().cloned().collect())?;
+        used.visit_file(&file);
+        for item in std::mem::take(&mut file.items) {
+            file.items = vec![item];
             items.push('\n');
             items.push_str(&prettyplease::unparse(&file));
         }
