@@ -6,19 +6,17 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::code::doc;
-use super::fields::{optional_attributes, renamed_field, with};
+use super::fields::{field_of, renamed_field};
 use super::names;
 use super::refused::{Refuse, Refused};
 use super::types::{Place, Types, only_member, without_default};
 
-/// A successful response.
-pub(super) struct Success {
-    pub(super) status: u16,
-    /// Its type in Rust.
-    pub(super) tokens: TokenStream,
-}
-
-pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) -> Result<Success, Refused> {
+/// The status of the successful response, and its type in Rust.
+pub(super) fn make(
+    types: &mut Types<'_>,
+    operation: Operation<'_>,
+    id: &str,
+) -> Result<(u16, TokenStream), Refused> {
     let mut successes = operation.responses().filter(|(status, _)| status.starts_with(['1', '2', '3']));
     let Some((status, response)) = successes.next() else {
         return Err(operation.refused_at("responses", "dropshot needs a successful response"));
@@ -28,29 +26,26 @@ pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) ->
             format!("dropshot has one successful response, and {second} is another one than {status}");
         return Err(other.declared().refused(reason));
     }
-    if response.has("links") {
-        return Err(response.refused_at("links", "dropshot has nothing for `links`"));
-    }
-    let path = match (status, response.content().next().is_some()) {
-        ("200", true) => "dropshot::HttpResponseOk",
-        ("201", true) => "dropshot::HttpResponseCreated",
-        ("202", true) => "dropshot::HttpResponseAccepted",
-        ("204", false) if operation.method() == "delete" => "dropshot::HttpResponseDeleted",
-        ("204", false) => "dropshot::HttpResponseUpdatedNoContent",
+    response.refuse_if(response.has("links"), "links", "dropshot has nothing for `links`")?;
+    let name = match (status, response.content().next().is_some()) {
+        ("200", true) => "HttpResponseOk",
+        ("201", true) => "HttpResponseCreated",
+        ("202", true) => "HttpResponseAccepted",
+        ("204", false) if operation.method() == "delete" => "HttpResponseDeleted",
+        ("204", false) => "HttpResponseUpdatedNoContent",
         _ => {
             let reason = "dropshot has 200, 201 and 202 with a JSON body and 204 without a body";
             return Err(response.declared().refused(reason));
         }
     };
-    types.code.import(path);
-    let name = format_ident!("{}", path.trim_start_matches("dropshot::"));
+    let name = format_ident!("{name}");
     let tokens = match body(types, response)? {
         Some(body) => quote! { #name<#body> },
         None => quote! { #name },
     };
     let tokens = headers(types, operation, response, id, tokens)?;
     // The match above leaves four numbers.
-    Ok(Success { status: status.parse().unwrap_or_default(), tokens })
+    Ok((status.parse().unwrap_or_default(), tokens))
 }
 
 fn body(types: &mut Types<'_>, response: Response<'_>) -> Result<Option<TokenStream>, Refused> {
@@ -61,7 +56,6 @@ fn body(types: &mut Types<'_>, response: Response<'_>) -> Result<Option<TokenStr
     }
     let schema = media.schema().ok_or_else(|| media.refused("the response needs a `schema`"))?;
     without_default(schema)?;
-    types.place = Place::Json;
     let of = types.of(only_member(schema), "response")?;
     if of.schema.is_some() || schema.flag("nullable") {
         return Err(schema.refused("this schema of a response needs a name under `components/schemas`"));
@@ -89,9 +83,7 @@ fn headers(
     for (header, object) in own {
         let schema = object.schema().ok_or_else(|| object.refused("a header needs a `schema`"))?;
         without_default(schema)?;
-        if schema.flag("nullable") {
-            return Err(schema.refused_at("nullable", "a header is text, which cannot be `null`"));
-        }
+        schema.refuse_if(schema.flag("nullable"), "nullable", "a header is text, which cannot be `null`")?;
         let of = types.of(schema, header)?;
         let field = names::snake(header);
         if known.contains(&field) {
@@ -99,21 +91,11 @@ fn headers(
         }
         let rename = renamed_field(&field, header);
         let comment = doc(object.text("description"), &format!("`{header}`."));
-        let value = &of.value;
-        fields.extend(match object.is_required() {
-            true => {
-                let with = with(of.schema.as_ref());
-                quote! { #comment #rename #with #field: #value, }
-            }
-            false => {
-                let attributes = optional_attributes(types, &of);
-                quote! { #comment #rename #attributes #field: Option<#value>, }
-            }
-        });
+        let (attributes, value) = field_of(types, schema, header, object.is_required(), &of)?;
+        fields.extend(quote! { #comment #rename #attributes #field: #value, });
         known.push(field);
     }
     types.place = Place::Json;
-    types.code.import_all(&["dropshot::HttpResponseHeaders", "serde::Serialize", "schemars::JsonSchema"]);
     let comment = doc(None, &format!("The headers of `{id}`."));
     types.code.push(quote! {
         #comment

@@ -3,9 +3,9 @@
 use contract::document::{Node, Value};
 use contract::openapi::Schema;
 use proc_macro2::{Literal, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 
-use super::code::Code;
+use super::names;
 use super::newtype::Inner;
 use super::refused::{Refuse, Refused};
 
@@ -29,9 +29,9 @@ impl Bounds {
         let (above, below) = (schema.flag("exclusiveMinimum"), schema.flag("exclusiveMaximum"));
         let value_of = |key: &str| schema.get(key).and_then(number);
         let (least, most) = (value_of("minimum"), value_of("maximum"));
-        if least.zip(most).is_some_and(|(least, most)| least > most || (least == most && (above || below))) {
-            return Err(schema.refused_at("minimum", "no value is allowed by both `minimum` and `maximum`"));
-        }
+        let is_empty = |(least, most)| least > most || (least == most && (above || below));
+        let reason = "no value is allowed by both `minimum` and `maximum`";
+        schema.refuse_if(least.zip(most).is_some_and(is_empty), "minimum", reason)?;
         let mut words = Vec::new();
         let mut bound = |key: &str, word: &str, is_exclusive: bool| -> Result<Option<TokenStream>, Refused> {
             let Some((node, value)) = schema.get(key).zip(value_of(key)) else { return Ok(None) };
@@ -47,34 +47,16 @@ impl Bounds {
             (Some(least), Some(most)) if !above && below => vec![quote! { (#least..#most).contains(&value) }],
             (Some(least), Some(most)) if !above => vec![quote! { (#least..=#most).contains(&value) }],
             (least, most) => {
-                let least = least.map(|it| {
-                    if above {
-                        quote! { value > #it }
-                    } else {
-                        quote! { value >= #it }
-                    }
-                });
-                let most = most.map(|it| {
-                    if below {
-                        quote! { value < #it }
-                    } else {
-                        quote! { value <= #it }
-                    }
-                });
-                least.into_iter().chain(most).collect()
+                let above = if above { quote!(>) } else { quote!(>=) };
+                let below = if below { quote!(<) } else { quote!(<=) };
+                let least = least.map(|least| quote! { value #above #least });
+                least.into_iter().chain(most.map(|most| quote! { value #below #most })).collect()
             }
         };
         if let Some((literal, step)) = step.zip(value_of("multipleOf")) {
-            if step <= 0.0 || step.fract() != 0.0 {
-                let reason =
-                    "`multipleOf` must be a positive integer: floating point holds no exact fractions";
-                return Err(schema.refused_at("multipleOf", reason));
-            }
-            let zero = if is_integer {
-                quote! { 0 }
-            } else {
-                quote! { 0.0 }
-            };
+            let reason = "`multipleOf` must be a positive integer: floating point holds no exact fractions";
+            schema.refuse_if(step <= 0.0 || step.fract() != 0.0, "multipleOf", reason)?;
+            let zero = if is_integer { quote!(0) } else { quote!(0.0) };
             // Every integer is a multiple of 1.
             conditions.extend((!is_integer || step != 1.0).then(|| quote! { value % #literal == #zero }));
         }
@@ -131,6 +113,7 @@ fn length(schema: Schema<'_>, key: &str) -> Result<Option<u32>, Refused> {
         .ok_or_else(|| schema.refused_at(key, format!("`{key}` exceeds 32 bits")))
 }
 
+/// The condition on a length, and the allowed lengths in words. Both are empty without bounds.
 fn lengths(
     schema: Schema<'_>,
     least: &str,
@@ -138,39 +121,28 @@ fn lengths(
     length_of: &TokenStream,
 ) -> Result<(Vec<TokenStream>, String), Refused> {
     let (from, to) = (length(schema, least)?.filter(|least| *least > 0), length(schema, most)?);
-    if from.zip(to).is_some_and(|(from, to)| from > to) {
-        return Err(schema.refused_at(least, format!("no value is allowed by both `{least}` and `{most}`")));
-    }
-    let literal = |number: u32| Literal::u32_unsuffixed(number);
+    let reason = format!("no value is allowed by both `{least}` and `{most}`");
+    schema.refuse_if(from.zip(to).is_some_and(|(from, to)| from > to), least, reason)?;
+    let [first, last] = [from, to].map(|bound| Literal::u32_unsuffixed(bound.unwrap_or_default()));
     let is_list = least == "minItems";
-    Ok(match (from, to) {
-        (None, None) => (Vec::new(), String::new()),
-        (Some(1), None) if is_list => (vec![quote! { !value.is_empty() }], "at least 1".to_owned()),
-        (None, Some(0)) if is_list => (vec![quote! { value.is_empty() }], "at most 0".to_owned()),
-        (None, Some(0)) => (vec![quote! { #length_of == 0 }], "at most 0".to_owned()),
-        (Some(from), Some(to)) if from == to => {
-            let same = literal(from);
-            (vec![quote! { #length_of == #same }], from.to_string())
-        }
+    let (condition, range) = match (from, to) {
+        (None, None) => return Ok((Vec::new(), String::new())),
+        (Some(1), None) if is_list => (quote! { !value.is_empty() }, "at least 1".to_owned()),
+        (None, Some(0)) if is_list => (quote! { value.is_empty() }, "at most 0".to_owned()),
+        (None, Some(0)) => (quote! { #length_of == 0 }, "at most 0".to_owned()),
+        (Some(from), Some(to)) if from == to => (quote! { #length_of == #first }, from.to_string()),
         (Some(from), Some(to)) => {
-            let (first, last) = (literal(from), literal(to));
-            (vec![quote! { (#first..=#last).contains(&#length_of) }], format!("{from} to {to}"))
+            (quote! { (#first..=#last).contains(&#length_of) }, format!("{from} to {to}"))
         }
-        (Some(from), None) => {
-            let first = literal(from);
-            (vec![quote! { #length_of >= #first }], format!("at least {from}"))
-        }
-        (None, Some(to)) => {
-            let last = literal(to);
-            (vec![quote! { #length_of <= #last }], format!("at most {to}"))
-        }
-    })
+        (Some(from), None) => (quote! { #length_of >= #first }, format!("at least {from}")),
+        (None, Some(to)) => (quote! { #length_of <= #last }, format!("at most {to}")),
+    };
+    Ok((vec![condition], range))
 }
 
 /// The fields of a `SchemaObject` for a schema, without its type. `items` is the type of a list's items,
 /// `default` the value that dropshot would drop from a parameter.
 pub(super) fn schema_fields(
-    code: &mut Code,
     schema: Schema<'_>,
     items: Option<&TokenStream>,
     default: Option<&TokenStream>,
@@ -185,18 +157,12 @@ pub(super) fn schema_fields(
     let mut numbers = Vec::new();
     for key in ["minimum", "maximum", "multipleOf"] {
         let Some(value) = schema.get(key).and_then(number) else { continue };
-        let name = match (key, schema.flag(&exclusive(key))) {
-            ("minimum", false) => quote! { minimum },
-            ("minimum", true) => quote! { exclusive_minimum },
-            ("maximum", false) => quote! { maximum },
-            ("maximum", true) => quote! { exclusive_maximum },
-            _ => quote! { multiple_of },
-        };
+        let prefix = if schema.flag(&exclusive(key)) { "exclusive_" } else { "" };
+        let name = format_ident!("{prefix}{}", names::snake(key));
         let value = Literal::f64_unsuffixed(value);
         numbers.push(quote! { #name: Some(#value), });
     }
     if !numbers.is_empty() {
-        code.import("schemars::schema::NumberValidation");
         fields.extend(quote! {
             number: Some(Box::new(NumberValidation { #(#numbers)* ..Default::default() })),
         });
@@ -208,14 +174,12 @@ pub(super) fn schema_fields(
     let (min, max) = (length(schema, "minLength")?.map(some), length(schema, "maxLength")?.map(some));
     let pattern = schema.text("pattern").map(|pattern| quote! { Some(#pattern.to_owned()) });
     if min.is_some() || max.is_some() || pattern.is_some() {
-        code.import("schemars::schema::StringValidation");
         let [min, max, pattern] = [min, max, pattern].map(|field| field.unwrap_or_else(|| quote! { None }));
         fields.extend(quote! {
             string: Some(Box::new(StringValidation { min_length: #min, max_length: #max, pattern: #pattern })),
         });
     }
     if let Some(items) = items {
-        code.import("schemars::schema::ArrayValidation");
         let min = length(schema, "minItems")?.map(some).map(|length| quote! { min_items: #length, });
         let max = length(schema, "maxItems")?.map(some).map(|length| quote! { max_items: #length, });
         let unique = schema.flag("uniqueItems").then(|| quote! { unique_items: Some(true), });

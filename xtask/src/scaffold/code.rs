@@ -4,16 +4,46 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::Token;
+use syn::punctuated::Punctuated;
+use syn::visit::{self, Visit};
 
-/// A Rust file.
+/// What generated code imports, by the module that has it.
+pub(super) const IMPORTS: [(&str, &str); 15] = [
+    ("std::collections", "BTreeMap"),
+    ("std::fmt", "Display"),
+    ("std::marker", "PhantomData"),
+    ("std::str", "FromStr"),
+    (
+        "dropshot",
+        "HttpResponseAccepted HttpResponseCreated HttpResponseDeleted HttpResponseHeaders HttpResponseOk \
+         HttpResponseUpdatedNoContent RequestContext endpoint",
+    ),
+    ("schemars", "JsonSchema"),
+    ("schemars::r#gen", "SchemaGenerator"),
+    (
+        "schemars::schema",
+        "ArrayValidation InstanceType NumberValidation Schema SchemaObject StringValidation",
+    ),
+    ("serde", "Deserialize Deserializer Serialize Serializer"),
+    ("serde_json", "Map Value"),
+    ("crate::call", "Call"),
+    ("crate::input", "Json Path Query"),
+    ("crate::responses", "Answer Code Refusal Refuses"),
+    ("crate::service", "Service"),
+    ("crate::storage", "StoreError"),
+];
+
+/// What brings the function `custom` of errors into scope.
+const ERROR_TRAIT: &str = "Error as _";
+
+/// A Rust file. Its imports follow from the names that its items use.
 #[derive(Default)]
 pub(super) struct Code {
-    /// Full paths, each imported by its last name.
-    uses: BTreeSet<&'static str>,
     /// Names from `crate::schemas`.
     schemas: BTreeSet<String>,
     items: Vec<TokenStream>,
-    /// The names of the types in it, and of those that it imports.
+    /// The names of types that are in use.
     taken: BTreeSet<String>,
     /// The names of the items that were added once.
     once: BTreeSet<&'static str>,
@@ -25,25 +55,8 @@ impl Code {
         Self { taken, ..Self::default() }
     }
 
-    pub(super) fn import(&mut self, path: &'static str) {
-        self.uses.insert(path);
-    }
-
-    pub(super) fn import_all(&mut self, paths: &[&'static str]) {
-        self.uses.extend(paths);
-    }
-
     pub(super) fn import_schema(&mut self, name: &str) {
         self.schemas.insert(name.to_owned());
-        self.taken.insert(name.to_owned());
-    }
-
-    /// Adds the contents of another file.
-    pub(super) fn extend(&mut self, other: Self) {
-        self.uses.extend(other.uses);
-        self.schemas.extend(other.schemas);
-        self.items.extend(other.items);
-        self.taken.extend(other.taken);
     }
 
     pub(super) fn push_first(&mut self, item: TokenStream) {
@@ -74,49 +87,75 @@ impl Code {
 
     /// The text, with an empty line between items.
     pub(super) fn text(&self, comment: &str) -> Result<String, String> {
-        let mut text = format!("//! {}\n\n{}", plain(comment), self.imports()?);
-        for item in &self.items {
-            text.push('\n');
-            text.push_str(&formatted(item)?);
+        let (mut used, mut items) = (Used::default(), String::new());
+        let mut file = parsed(&self.items.iter().cloned().collect())?;
+        used.visit_file(&file);
+        for item in std::mem::take(&mut file.items) {
+            file.items = vec![item];
+            items.push('\n');
+            items.push_str(&prettyplease::unparse(&file));
         }
-        Ok(text)
+        Ok(format!("//! {}\n\n{}{items}", plain(comment), self.imports(&used.0)))
     }
 
     /// The `use` declarations: the standard library, other crates, this one.
-    fn imports(&self) -> Result<String, String> {
-        let mut by_parent: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for path in &self.uses {
-            if let Some((parent, name)) = path.rsplit_once("::") {
-                by_parent.entry(parent).or_default().insert(name);
-            }
+    fn imports(&self, used: &BTreeSet<String>) -> String {
+        let schemas = self.schemas.iter().map(String::as_str).collect();
+        let mut by_parent = BTreeMap::from([("crate::schemas", schemas)]);
+        by_parent.insert("serde::de", used.get(ERROR_TRAIT).map(String::as_str).into_iter().collect());
+        for (parent, names) in IMPORTS {
+            let names: Vec<&str> = names.split(' ').filter(|name| used.contains(*name)).collect();
+            by_parent.insert(parent, names);
         }
-        if !self.schemas.is_empty() {
-            by_parent.entry("crate::schemas").or_default().extend(self.schemas.iter().map(String::as_str));
-        }
-        let mut groups = [String::new(), String::new(), String::new()];
+        let mut groups = vec![String::new(); 3];
         for (parent, names) in by_parent {
-            let names = names.into_iter().collect::<Vec<_>>().join(", ");
-            let names = if names.contains(", ") { format!("{{{names}}}") } else { names };
-            let item: TokenStream = format!("use {parent}::{names};")
-                .parse()
-                .map_err(|error| format!("`{parent}` cannot be imported: {error}"))?;
+            let names = match &names[..] {
+                [] => continue,
+                [name] => (*name).to_owned(),
+                _ => format!("{{{}}}", names.join(", ")),
+            };
             let group = match parent.split("::").next() {
                 Some("std") => 0,
                 Some("crate") => 2,
                 _ => 1,
             };
-            groups[group].push_str(&formatted(&item)?);
+            groups[group].push_str(&format!("use {parent}::{names};\n"));
         }
-        let groups: Vec<String> = groups.into_iter().filter(|group| !group.is_empty()).collect();
-        Ok(groups.join("\n"))
+        groups.retain(|group| !group.is_empty());
+        groups.join("\n")
+    }
+}
+
+/// The names that items use without declaring them: the first of each path and of each derived trait.
+#[derive(Default)]
+struct Used(BTreeSet<String>);
+
+impl<'ast> Visit<'ast> for Used {
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        self.0.extend(path.segments.first().map(|segment| segment.ident.to_string()));
+        // The trait of `D::Error::custom`.
+        let is_custom = path.segments.last().is_some_and(|segment| segment.ident == "custom");
+        self.0.extend(is_custom.then(|| ERROR_TRAIT.to_owned()));
+        visit::visit_path(self, path);
+    }
+
+    fn visit_attribute(&mut self, attribute: &'ast syn::Attribute) {
+        visit::visit_attribute(self, attribute);
+        if attribute.path().is_ident("derive") {
+            let traits = attribute.parse_args_with(Punctuated::<syn::Path, Token![,]>::parse_terminated);
+            traits.iter().flatten().for_each(|path| self.visit_path(path));
+        }
     }
 }
 
 /// Rust in the usual layout.
 pub(super) fn formatted(item: &TokenStream) -> Result<String, String> {
-    let file = syn::parse2::<syn::File>(item.clone());
-    let file = file.map_err(|error| format!("the generated text is not Rust: {error}: {item}"))?;
-    Ok(prettyplease::unparse(&file))
+    parsed(item).map(|file| prettyplease::unparse(&file))
+}
+
+fn parsed(item: &TokenStream) -> Result<syn::File, String> {
+    let file = syn::parse2(item.clone());
+    file.map_err(|error| format!("the generated text is not Rust: {error}: {item}"))
 }
 
 /// A doc comment: the first sentence of a description, or `otherwise`.

@@ -61,30 +61,23 @@ fn scaffold(arguments: &Arguments) -> Result<ExitCode, String> {
     Ok(if made.errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-impl Scaffold {
-    fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.errors.is_empty()
-    }
-}
-
 const COMPLETE: &str = "The code has everything that was asked for; there is nothing to write.\n";
 
 /// What was written, and what is left to do.
 fn written(made: &Scaffold, changed: &[String]) -> String {
-    if made.is_empty() || (changed.is_empty() && made.errors.is_empty()) {
+    if changed.is_empty() && made.errors.is_empty() {
         return COMPLETE.to_owned();
     }
-    let mut text = String::new();
-    for path in changed {
+    let lines = changed.iter().map(|path| {
         let is_new = made.files.iter().any(|(new, _)| new == path);
-        text.push_str(&format!("{} {path}\n", if is_new { "wrote " } else { "edited" }));
-    }
-    text + &steps(made, "")
+        format!("{} {path}\n", if is_new { "wrote " } else { "edited" })
+    });
+    lines.collect::<String>() + &steps(made, "")
 }
 
 /// Everything as text, each part below a comment that names its file and place.
 fn printed(made: &Scaffold) -> String {
-    if made.is_empty() {
+    if made.files.is_empty() && made.errors.is_empty() {
         return format!("// {COMPLETE}");
     }
     let mut text = String::new();

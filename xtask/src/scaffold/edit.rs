@@ -1,10 +1,9 @@
 //! Lines for existing files: where they belong, and how all files are written together.
 
-use std::fmt;
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
-
-use syn::spanned::Spanned;
-use syn::visit::Visit;
+use std::{fmt, fs};
 
 use super::Scaffold;
 
@@ -59,12 +58,9 @@ impl Addition {
         if lines.is_empty() {
             return Ok(text.to_owned());
         }
-        let missing = || {
+        let at = self.place.offset(text).ok_or_else(|| {
             format!("{}: there is no place {}; add by hand: {}", self.path, self.place, self.lines.join(" "))
-        };
-        let file = syn::parse_file(text).map_err(|error| format!("{}: {error}", self.path))?;
-        let at =
-            self.place.offset(&file, text).filter(|at| text.is_char_boundary(*at)).ok_or_else(missing)?;
+        })?;
         let (before, after) = text.split_at(at);
         let mut edited = before.to_owned();
         for line in lines {
@@ -79,99 +75,72 @@ impl Addition {
     }
 }
 
+/// The beginning of the array of tags.
+const TAGS: &str = " tags: [";
+
 impl Place {
-    /// The offset in the text at which lines are inserted.
-    fn offset(self, file: &syn::File, text: &str) -> Option<usize> {
-        let next_line = |at: usize| text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+    /// The offset in a formatted file at which lines are inserted.
+    fn offset(self, text: &str) -> Option<usize> {
         match self {
             Self::End => Some(text.len()),
             Self::Modules => {
-                let mut modules = file.items.iter().filter_map(|item| match item {
-                    syn::Item::Mod(module) if module.content.is_none() => {
-                        Some(module.span().byte_range().end)
-                    }
-                    _ => None,
+                let mut end = 0;
+                let lines = text.split_inclusive('\n').map(|line| {
+                    end += line.len();
+                    (line, end)
                 });
-                modules.next_back().map(next_line)
+                lines.filter(|(line, _)| declares_module(line)).last().map(|(_, end)| end)
             }
-            Self::Registrations => {
-                let function = file.items.iter().find_map(|item| match item {
-                    syn::Item::Fn(function) if function.sig.ident == "api" => Some(function),
-                    _ => None,
-                })?;
-                let at = function.block.stmts.last()?.span().byte_range().start;
-                text[at..].starts_with("Ok(api)").then(|| text[..at].rfind('\n').map_or(0, |line| line + 1))
-            }
-            Self::Tags => {
-                let mut tags = Tags(None);
-                tags.visit_file(file);
-                tags.0
-            }
+            Self::Registrations => text.find("\n    Ok(api)\n").map(|at| at + 1),
+            Self::Tags => text.find(TAGS).map(|at| at + TAGS.len()),
         }
     }
 }
 
-/// Finds the first offset inside the array of the field `tags` of a `TagConfig`.
-struct Tags(Option<usize>);
-
-impl<'ast> Visit<'ast> for Tags {
-    fn visit_expr_struct(&mut self, literal: &'ast syn::ExprStruct) {
-        let is_config = literal.path.segments.last().is_some_and(|segment| segment.ident == "TagConfig");
-        let field = literal
-            .fields
-            .iter()
-            .find(|field| is_config && matches!(&field.member, syn::Member::Named(name) if name == "tags"));
-        let receiver = field.and_then(|field| match &field.expr {
-            syn::Expr::MethodCall(call) => Some(&*call.receiver),
-            _ => None,
-        });
-        if let Some(syn::Expr::Array(array)) = receiver {
-            self.0 = Some(array.bracket_token.span.open().byte_range().end);
-        }
-    }
+/// Whether a line declares a module that is a file, at the top level.
+fn declares_module(line: &str) -> bool {
+    let Some((visibility, name)) = line.split_once("mod ") else { return false };
+    (visibility.is_empty() || visibility.starts_with("pub")) && name.trim_end().ends_with(';')
 }
 
 impl Scaffold {
-    /// Writes the new files and edits the existing ones. Returns the paths of the files that changed. A file
-    /// that exists with the same text is left alone, so that writing twice changes nothing.
+    /// Writes the new files and edits the existing ones. Returns the paths of the files that changed, so none
+    /// if the same is written twice.
     ///
     /// # Errors
     /// A file that exists with another text, or has no place for its lines; nothing is written then. Or the
     /// first file that cannot be written.
     pub fn write(&self, root: &Path) -> Result<Vec<String>, String> {
-        let wrong = |path: &str, problem: &dyn fmt::Display| format!("{path}: {problem}");
-        let mut planned: Vec<(String, String)> = Vec::new();
+        let known = |path: &str| match fs::read_to_string(root.join(path)) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("{path}: {error}")),
+        };
+        let mut texts: BTreeMap<&str, String> = BTreeMap::new();
         for (path, text) in &self.files {
-            match std::fs::read_to_string(root.join(path)) {
-                Ok(known) if known == *text => {}
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    planned.push((path.clone(), text.clone()))
-                }
-                Ok(_) => {
-                    return Err(wrong(path, &"the file exists and has another text; nothing was written"));
-                }
-                Err(error) => return Err(wrong(path, &error)),
+            if known(path)?.is_some_and(|known| known != *text) {
+                return Err(format!("{path}: the file exists and has another text; nothing was written"));
             }
+            texts.insert(path, text.clone());
         }
         for addition in &self.additions {
-            let path = &addition.path;
-            let position = planned.iter().position(|(known, _)| known == path);
-            let text = match position {
-                Some(position) => planned.remove(position).1,
-                None => std::fs::read_to_string(root.join(path)).map_err(|error| wrong(path, &error))?,
+            let path = addition.path.as_str();
+            let text = match texts.remove(path) {
+                Some(text) => text,
+                None => known(path)?.ok_or_else(|| format!("{path}: the file does not exist"))?,
             };
-            let edited = addition.apply(&text)?;
-            if position.is_some() || edited != text {
-                planned.push((path.clone(), edited));
+            texts.insert(path, addition.apply(&text)?);
+        }
+        let mut changed = Vec::new();
+        for (path, text) in texts {
+            if known(path)?.is_none_or(|known| known != text) {
+                let file = root.join(path);
+                let directory = file.parent().map_or(Ok(()), fs::create_dir_all);
+                let written = directory.and_then(|()| fs::write(&file, text));
+                written.map_err(|error| format!("{path}: {error}"))?;
+                changed.push(path.to_owned());
             }
         }
-        for (path, text) in &planned {
-            let path = root.join(path);
-            let directory = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-            directory
-                .and_then(|()| std::fs::write(&path, text))
-                .map_err(|error| wrong(&path.display().to_string(), &error))?;
-        }
-        Ok(planned.into_iter().map(|(path, _)| path).collect())
+        Ok(changed)
     }
 }

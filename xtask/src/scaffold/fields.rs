@@ -20,11 +20,9 @@ pub(super) fn structure(
 ) -> Result<(), Refused> {
     only(schema, &["properties", "required", "additionalProperties"])?;
     let required: Vec<&str> = schema.required().collect();
-    if let Some(unknown) = required.iter().find(|name| schema.properties().all(|(known, _)| known != **name))
-    {
-        return Err(
-            schema.refused_at("required", format!("`required` names `{unknown}`, which is not a property"))
-        );
+    for name in &required {
+        let reason = format!("`required` names `{name}`, which is not a property");
+        schema.refuse_if(schema.properties().all(|(known, _)| known != *name), "required", reason)?;
     }
     let mut all: Vec<(Ident, &str, Schema<'_>)> = Vec::new();
     for (property, of) in schema.properties() {
@@ -70,7 +68,7 @@ pub(super) fn structure(
 }
 
 /// The attributes and the type of a field.
-fn field_of(
+pub(super) fn field_of(
     types: &mut Types<'_>,
     schema: Schema<'_>,
     name: &str,
@@ -106,11 +104,7 @@ fn with_default(
     let function = format!("default_{}", names::bare(&names::snake(name)));
     let function = format_ident!("{}", types.code.free(&function));
     let value = &field.value;
-    let literal = if schema.flag("nullable") {
-        quote! { Some(#literal) }
-    } else {
-        literal
-    };
+    let literal = if schema.flag("nullable") { quote!(Some(#literal)) } else { literal };
     types.code.push(quote! { fn #function() -> #value { #literal } });
     let (function, with) = (function.to_string(), with(field.schema.as_ref()));
     Ok(quote! { #with #[serde(default = #function)] })
@@ -129,11 +123,7 @@ fn literal(types: &Types<'_>, property: Schema<'_>, of: &Rust) -> Result<TokenSt
             let known = types.scope.named(name).filter(|known| known.is_written).ok_or_else(wrong)?;
             Some(known.members)
         }
-        None => strings(schema).map(|words| {
-            let variants =
-                names::variants(words.iter().copied()).into_iter().map(|variant| variant.to_string());
-            words.into_iter().map(str::to_owned).zip(variants).collect()
-        }),
+        None => strings(schema).map(|words| names::members(&words)),
     };
     if let Some(variants) = variants {
         let known = variants.iter().find(|(wire, _)| target.has("enum") && Some(wire.as_str()) == word);
@@ -143,8 +133,7 @@ fn literal(types: &Types<'_>, property: Schema<'_>, of: &Rust) -> Result<TokenSt
     let inner = match schema.type_name() {
         // schemars serializes the default.
         Some("array") if types.written || has_serializable_items(schema) => Inner::List(of.clone()),
-        Some("array") => return Err(wrong()),
-        Some("object") => return Err(wrong()),
+        Some("array" | "object") => return Err(wrong()),
         _ => Inner::of_scalar(schema)?,
     };
     let value = inner.literal(property, "default")?;
@@ -152,11 +141,7 @@ fn literal(types: &Types<'_>, property: Schema<'_>, of: &Rust) -> Result<TokenSt
     let is_plain =
         ["bool", "String", "i32", "i64", "f32", "f64"].contains(&kind.as_str()) || kind.starts_with("Vec ");
     let of = &of.value;
-    Ok(if is_plain {
-        value
-    } else {
-        quote! { #of(#value) }
-    })
+    Ok(if is_plain { value } else { quote!(#of(#value)) })
 }
 
 /// The attributes of a field that may be missing, but not `null`.
@@ -175,7 +160,6 @@ fn required_nullable(types: &mut Types<'_>, of: &Rust) -> (TokenStream, TokenStr
     let described = of.described_by();
     let with = with(Some(&quote! { Nullable<#described> }));
     let reads = types.read.then(|| {
-        types.code.import("serde::Deserialize");
         quote! { #[serde(deserialize_with = "Option::deserialize")] }
     });
     let value = &of.value;

@@ -26,13 +26,13 @@ use contract::document::Document;
 use contract::finding::{Finding, Severity};
 use contract::openapi::{Model, Operation, Schema};
 use contract::rule::Findings;
-use quote::quote;
 
 use crate::dropshot::source::{SchemaType, Sources};
 use code::Code;
 use missing::{Missing, Uses, schemas_of};
+use operation::Made;
 use refused::{Refuse, Refused};
-use types::{Place as Written, Scope, Types};
+use types::{Scope, Types};
 
 pub use command::{Arguments, run};
 pub use edit::{Addition, Place};
@@ -59,7 +59,7 @@ impl Scaffold {
         document: &Document,
         code: &Document,
         sources: &Sources,
-        operation: Option<&str>,
+        only: Option<&str>,
     ) -> Result<Self, String> {
         let mut invalid = Findings::default();
         let document = Model::of(document, &mut invalid);
@@ -69,140 +69,120 @@ impl Scaffold {
         if !errors.is_empty() {
             return Ok(Self { errors, ..Self::default() });
         }
-        let missing = Missing::find(&document, &code, operation);
-        let missing = missing
-            .ok_or_else(|| format!("the document has no operation `{}`", operation.unwrap_or_default()))?;
+        let missing = Missing::find(&document, &code, only);
+        let missing =
+            missing.ok_or_else(|| format!("the document has no operation `{}`", only.unwrap_or_default()))?;
         let mut scaffold = Self::default();
-        let mut taken: BTreeSet<String> =
-            sources.type_names().chain(names::RESERVED.split(' ')).map(str::to_owned).collect();
+        let mut taken = names::reserved();
+        taken.extend(sources.type_names().map(str::to_owned));
         let mut scope = Scope { sources, new: BTreeMap::new() };
-        let (mut wanted, mut failed) = (Vec::new(), BTreeSet::new());
-        for (wire, (schema, uses)) in missing.schemas {
-            match type_for(schema, wire, uses, &mut taken, sources) {
-                Ok(Some(of)) => {
-                    scope.new.insert(wire, of);
-                    wanted.push((wire, schema));
+        let mut failed = BTreeMap::new();
+        for (wire, (schema, uses)) in &missing.schemas {
+            match type_for(*schema, wire, *uses, &mut taken, sources) {
+                Ok(of) => scope.new.extend(of.map(|of| (*wire, of))),
+                Err(refused) => failed.extend([(*wire, refused)]),
+            }
+        }
+        let mut modules = BTreeMap::new();
+        for (wire, of) in &scope.new {
+            match scaffold.schema(&scope, missing.schemas[wire].0, wire, of, &mut taken) {
+                Ok((module, types)) => modules.extend([(module, types)]),
+                Err(refused) => failed.extend([(*wire, refused)]),
+            }
+        }
+        scaffold.add("src/schemas/mod.rs", Place::Modules, modules.keys().map(|it| format!("mod {it};")));
+        let exports = modules.iter().map(|(module, types)| match &types[..] {
+            [only] => format!("pub use {module}::{only};"),
+            _ => format!("pub use {module}::{{{}}};", types.join(", ")),
+        });
+        scaffold.add("src/schemas/mod.rs", Place::End, exports);
+        for (wire, refused) in &failed {
+            scaffold.errors.push(refused.finding(&format!("The schema `{wire}`")));
+        }
+        let mut routed: Vec<_> = code.path_items().map(|item| item.path().to_owned()).collect();
+        let mut modules = BTreeSet::new();
+        for operation in missing.operations {
+            let needed = schemas_of([*operation]).into_iter().find(|name| failed.contains_key(name));
+            let clash = routed.iter().find_map(|path| routes::clash(operation.path(), path));
+            let made = match (needed, clash) {
+                (Some(schema), _) => Err(operation.refused(format!("it needs the schema `{schema}`"))),
+                (None, Some(clash)) => Err(operation.item().refused(clash)),
+                (None, None) => operation::make(operation, &scope, Code::with_taken(taken.clone())),
+            };
+            let made = made.and_then(|made| match modules.insert(made.module.clone()) {
+                true => Ok(made),
+                false => {
+                    Err(operation.refused(format!("another operation has the file `{}.rs`", made.module)))
                 }
-                Ok(None) => {}
+            });
+            match made {
+                Ok(made) => {
+                    routed.push(operation.path().to_owned());
+                    scaffold.operation(operation, made, sources);
+                }
                 Err(refused) => {
-                    scaffold.errors.push(refused.finding(&format!("The schema `{wire}`")));
-                    failed.insert(wire);
+                    scaffold.errors.push(refused.finding(&format!("The operation `{}`", operation.name())));
                 }
             }
         }
-        failed.extend(scaffold.schemas(&scope, wanted, &mut taken));
-        let paths = code.path_items().map(|item| item.path().to_owned()).collect();
-        scaffold.operations(&scope, &missing.operations, &taken, &failed, paths);
-        if operation.is_some() && !scaffold.errors.is_empty() {
+        if only.is_some() && !scaffold.errors.is_empty() {
             // An operation without all of its schemas is of no use.
             return Ok(Self { errors: scaffold.errors, ..Self::default() });
         }
         Ok(scaffold)
     }
 
-    /// Writes the files of the schemas. Returns the names of those that cannot be written.
-    fn schemas<'a>(
-        &mut self,
-        scope: &Scope<'a>,
-        wanted: Vec<(&'a str, Schema<'a>)>,
-        taken: &mut BTreeSet<String>,
-    ) -> BTreeSet<&'a str> {
-        let mut failed = BTreeSet::new();
-        let mut modules = BTreeMap::new();
-        for (wire, schema) in wanted {
-            match component(scope, wire, schema, taken) {
-                Ok((module, text, types)) => {
-                    taken.extend(types.made.iter().cloned());
-                    let path = format!("src/schemas/{module}.rs");
-                    self.steps.extend(types.notes.iter().map(|note| format!("{path}: {note}.")));
-                    self.files.push((path, text));
-                    modules.insert(module, types.made);
-                }
-                Err(refused) => {
-                    self.errors.push(refused.finding(&format!("The schema `{wire}`")));
-                    failed.insert(wire);
-                }
+    /// Adds lines to an existing file, each once.
+    fn add(&mut self, path: &str, place: Place, lines: impl IntoIterator<Item = String>) {
+        for line in lines {
+            let same = |known: &&mut Addition| known.path == path && known.place == place;
+            match self.additions.iter_mut().find(same) {
+                Some(known) if known.lines.contains(&line) => {}
+                Some(known) => known.lines.push(line),
+                None => self.additions.push(Addition { path: path.to_owned(), place, lines: vec![line] }),
             }
         }
-        if !modules.is_empty() {
-            let path = "src/schemas/mod.rs".to_owned();
-            let lines = modules.keys().map(|module| format!("mod {module};")).collect();
-            self.additions.push(Addition { path: path.clone(), place: Place::Modules, lines });
-            let exports = modules.iter().map(|(module, types)| match &types[..] {
-                [only] => format!("pub use {module}::{only};"),
-                _ => format!("pub use {module}::{{{}}};", types.join(", ")),
-            });
-            let lines = exports.collect();
-            self.additions.push(Addition { path, place: Place::End, lines });
-        }
-        failed
     }
 
-    fn operations(
+    /// Adds the file of a schema. Returns its module and the types in it.
+    fn schema(
         &mut self,
         scope: &Scope<'_>,
-        operations: &[Operation<'_>],
-        taken: &BTreeSet<String>,
-        failed: &BTreeSet<&str>,
-        mut paths: Vec<String>,
-    ) {
-        let (mut modules, mut registrations, mut tags) = (Vec::new(), Vec::new(), BTreeSet::new());
-        for operation in operations.iter().copied() {
-            let made = match (
-                schemas_of([*operation]).into_iter().find(|name| failed.contains(name)),
-                paths.iter().find_map(|path| routes::clash(operation.path(), path)),
-            ) {
-                (Some(schema), _) => Err(operation.refused(format!("it needs the schema `{schema}`"))),
-                (None, Some(clash)) => Err(operation.item().refused(clash)),
-                (None, None) => operation::make(operation, scope, Code::with_taken(taken.clone())),
-            };
-            let made = match made {
-                Ok(made) if modules.contains(&format!("mod {};", made.module)) => {
-                    Err(operation.refused(format!("another operation has the file `{}.rs`", made.module)))
-                }
-                made => made,
-            };
-            match made {
-                Ok(made) => self.operation(operation, made, scope.sources, |module| {
-                    paths.push(operation.path().to_owned());
-                    modules.push(format!("mod {module};"));
-                    registrations.push(format!("api.register({module}::{module})?;"));
-                    tags.extend(operation::tags(operation));
-                }),
-                Err(refused) => {
-                    self.errors.push(refused.finding(&format!("The operation `{}`", operation.name())))
-                }
-            }
-        }
-        if modules.is_empty() {
-            return;
-        }
-        let mut add = |place, lines| {
-            self.additions.push(Addition { path: "src/operations/mod.rs".to_owned(), place, lines });
-        };
-        add(Place::Modules, modules);
-        add(Place::Registrations, registrations);
-        tags.retain(|tag| !scope.sources.says(tag));
-        if !tags.is_empty() {
-            let lines = tags.iter().map(|tag| format!("({tag:?}.to_owned(), TagDetails::default()),"));
-            add(Place::Tags, lines.collect());
-        }
+        schema: Schema<'_>,
+        wire: &str,
+        of: &SchemaType,
+        taken: &mut BTreeSet<String>,
+    ) -> Result<(String, Vec<String>), Refused> {
+        let module = names::file(wire)
+            .ok_or_else(|| schema.refused("its name cannot be the name of a module in Rust"))?;
+        let mut types = Types::new(scope, Code::with_taken(taken.clone()), Some(schema.id));
+        (types.read, types.written) = (of.is_read, of.is_written);
+        types.component(schema, wire, &of.name)?;
+        let text = types.code.text(&format!("`{wire}`.")).map_err(|reason| schema.refused(reason))?;
+        taken.extend(types.made.iter().cloned());
+        let path = format!("src/schemas/{module}.rs");
+        self.steps.extend(types.notes.iter().map(|note| format!("{path}: {note}.")));
+        self.files.push((path, text));
+        Ok((module, types.made))
     }
 
     /// Adds the files of an operation and what is left to do for it.
-    fn operation(
-        &mut self,
-        operation: Operation<'_>,
-        made: operation::Made,
-        sources: &Sources,
-        register: impl FnOnce(&str),
-    ) {
+    fn operation(&mut self, operation: Operation<'_>, made: Made, sources: &Sources) {
+        const OPERATIONS: &str = "src/operations/mod.rs";
         let module = &made.module;
-        register(module);
+        self.add(OPERATIONS, Place::Modules, [format!("mod {module};")]);
+        let registration = format!("api.register({module}::{module})?;");
+        self.add(OPERATIONS, Place::Registrations, [registration]);
+        let tags = operation::tags(operation).into_iter().filter(|tag| !sources.says(tag));
+        let tags = tags.map(|tag| format!("({tag:?}.to_owned(), TagDetails::default()),"));
+        self.add(OPERATIONS, Place::Tags, tags);
         self.steps.extend(made.notes.iter().cloned());
-        self.steps.push(format!(
-            "src/storage: add the method that `{module}` needs to the trait `Store`, and implement it for SQLite and PostgreSQL."
-        ));
+        self.steps.push(
+            "If the operation needs a new method of the store: add it to the trait `Animals` in \
+             src/storage/mod.rs, implement it in the `animals.rs` of each engine and in \
+             tests/http/faulty.rs, and add a test to tests/store/battery/animals.rs."
+                .to_owned(),
+        );
         self.steps.push(format!(
             "src/operations/{module}.rs: replace `NotImplemented` with what the operation does; until then it answers 501."
         ));
@@ -246,35 +226,8 @@ fn type_for(
     if !taken.insert(name.clone()) {
         return Err(schema.refused(format!("the name `{name}` has another meaning in the code")));
     }
-    let variants = names::variants(words.iter().copied()).into_iter().map(|variant| variant.to_string());
-    let members = words.iter().map(|word| (*word).to_owned()).zip(variants).collect();
+    let members = names::members(&words);
     // An enum always implements `Serialize`, for a `default`.
     let is_written = uses.written || !words.is_empty();
     Ok(Some(SchemaType { name, is_read: uses.read, is_written, members }))
-}
-
-/// The module, the text and the types of a schema.
-fn component<'a>(
-    scope: &'a Scope<'a>,
-    wire: &str,
-    schema: Schema<'_>,
-    taken: &BTreeSet<String>,
-) -> Result<(String, String, Types<'a>), Refused> {
-    let of = scope.new.get(wire).ok_or_else(|| schema.refused("its type has no name"))?;
-    let module =
-        names::file(wire).ok_or_else(|| schema.refused("its name cannot be the name of a module in Rust"))?;
-    let mut types = Types {
-        scope,
-        code: Code::with_taken(taken.clone()),
-        place: Written::Json,
-        read: of.is_read,
-        written: of.is_written,
-        visible: quote! { pub },
-        current: Some(schema.id),
-        made: Vec::new(),
-        notes: Vec::new(),
-    };
-    types.component(schema, wire, &of.name)?;
-    let text = types.code.text(&format!("`{wire}`.")).map_err(|reason| schema.refused(reason))?;
-    Ok((module, text, types))
 }

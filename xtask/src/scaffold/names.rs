@@ -1,15 +1,22 @@
 //! Names in Rust for names in the document, which may be any text.
 
+use std::collections::BTreeSet;
+
 use heck::{ToPascalCase, ToSnakeCase};
 use proc_macro2::{Ident, Span};
+use quote::format_ident;
 
-/// Names of types that generated code imports or defines itself, or that the prelude has.
-pub(super) const RESERVED: &str = "Answer ArrayValidation BTreeMap Box Call Code Default Deserialize Deserializer \
-    Display FromStr HttpResponseAccepted HttpResponseCreated HttpResponseDeleted HttpResponseHeaders \
-    HttpResponseOk HttpResponseUpdatedNoContent InstanceType Json JsonSchema Map None Nullable \
-    NumberValidation Ok Option Path PhantomData Query Refusal Refuses RequestContext Result Schema \
-    SchemaGenerator SchemaObject Serialize Serializer Service Some StoreError String StringValidation Unnamed \
-    Value Vec";
+use super::code::IMPORTS;
+
+/// Names of types that generated code defines itself or that the prelude has.
+const PRELUDE: &str = "Box Default None Nullable Ok Option Result Some String Unnamed Vec";
+
+/// Names that a generated type cannot have.
+pub(super) fn reserved() -> BTreeSet<String> {
+    let names =
+        IMPORTS.into_iter().map(|(_, names)| names).chain([PRELUDE]).flat_map(|names| names.split(' '));
+    names.map(str::to_owned).collect()
+}
 
 /// The name of a field, function or module.
 pub(super) fn snake(wire: &str) -> Ident {
@@ -22,20 +29,21 @@ pub(super) fn pascal(wire: &str) -> Ident {
 }
 
 /// The variants of an enum, one for each string. Equal names are numbered.
-pub(super) fn variants<'w>(words: impl Iterator<Item = &'w str>) -> Vec<Ident> {
-    let mut variants: Vec<Ident> = Vec::new();
+pub(super) fn variants<'w>(words: &[&'w str]) -> Vec<(&'w str, Ident)> {
+    let mut variants: Vec<(&str, Ident)> = Vec::new();
     for word in words {
         let wanted = pascal(word);
-        let mut variant = wanted.clone();
-        let mut number = 2;
-        while variants.contains(&variant) {
-            variant =
-                Ident::new(&format!("{}{number}", bare(&wanted).trim_end_matches('_')), Span::call_site());
-            number += 1;
-        }
-        variants.push(variant);
+        let numbered = (2..).map(|number| format_ident!("{}{number}", bare(&wanted).trim_end_matches('_')));
+        let mut names = std::iter::once(wanted.clone()).chain(numbered);
+        let free = names.find(|name| variants.iter().all(|(_, known)| known != name));
+        variants.extend(free.map(|name| (*word, name)));
     }
     variants
+}
+
+/// The same as text.
+pub(super) fn members(words: &[&str]) -> Vec<(String, String)> {
+    variants(words).into_iter().map(|(word, name)| (word.to_owned(), name.to_string())).collect()
 }
 
 /// The name of a module and its file. `None` if it would be a keyword, or hide a crate that files import.
@@ -47,22 +55,11 @@ pub(super) fn file(wire: &str) -> Option<String> {
 
 /// The name that serde gives to a field under `rename_all = "camelCase"`.
 pub(super) fn camel(field: &str) -> String {
-    let mut camel = String::with_capacity(field.len());
-    let mut upper = false;
-    for character in field.chars() {
-        match character {
-            '_' => upper = true,
-            _ if upper && !camel.is_empty() => {
-                camel.push(character.to_ascii_uppercase());
-                upper = false;
-            }
-            _ => {
-                camel.push(character);
-                upper = false;
-            }
-        }
-    }
-    camel
+    let words = field.split('_').enumerate().map(|(position, word)| match word.split_at_checked(1) {
+        Some((first, rest)) if position > 0 => first.to_ascii_uppercase() + rest,
+        _ => word.to_owned(),
+    });
+    words.collect()
 }
 
 /// The text of a name, without the `r#` of a raw identifier.
@@ -112,10 +109,9 @@ mod tests {
         ] {
             assert_eq!((snake(wire).to_string().as_str(), pascal(wire).to_string().as_str()), (field, kind));
         }
-        assert_eq!(
-            variants(["name", "-name", "Name", "name2"].into_iter()),
-            ["Name", "Name2", "Name3", "Name22"]
-        );
+        let numbered =
+            variants(&["name", "-name", "Name", "name2"]).into_iter().map(|(_, name)| name.to_string());
+        assert_eq!(numbered.collect::<Vec<_>>(), ["Name", "Name2", "Name3", "Name22"]);
         assert_eq!(camel("pet_id"), "petId");
         assert_eq!((file("removeToy").as_deref(), file("type"), file("☃")), (Some("remove_toy"), None, None));
     }

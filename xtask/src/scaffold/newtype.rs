@@ -39,22 +39,14 @@ impl Inner {
         })
     }
 
-    fn value(&self) -> TokenStream {
+    /// The type of the field, and its `InstanceType` in schemars.
+    fn types(&self) -> (TokenStream, TokenStream) {
         match self {
-            Self::Boolean => quote! { bool },
-            Self::Integer(kind) | Self::Number(kind) => kind.clone(),
-            Self::Text => quote! { String },
-            Self::List(Rust { value, .. }) => quote! { Vec<#value> },
-        }
-    }
-
-    fn instance_type(&self) -> TokenStream {
-        match self {
-            Self::Boolean => quote! { Boolean },
-            Self::Integer(_) => quote! { Integer },
-            Self::Number(_) => quote! { Number },
-            Self::Text => quote! { String },
-            Self::List(_) => quote! { Array },
+            Self::Boolean => (quote! { bool }, quote! { Boolean }),
+            Self::Integer(kind) => (kind.clone(), quote! { Integer }),
+            Self::Number(kind) => (kind.clone(), quote! { Number }),
+            Self::Text => (quote! { String }, quote! { String }),
+            Self::List(Rust { value, .. }) => (quote! { Vec<#value> }, quote! { Array }),
         }
     }
 
@@ -99,23 +91,18 @@ impl Inner {
         let shown = node.to_json();
         let wrong =
             || schema.refused_at(keyword, format!("`{shown}` has no exact form in Rust and in schemars"));
-        // schemars keeps bounds as floating point.
-        let exact = |value: i64| {
-            (keyword == "default" || (value as f64) as i128 == i128::from(value)).then_some(value)
-        };
-        let small = |value: i64| !self.is_small() || i32::try_from(value).is_ok();
         let literal = match (self, &node.value) {
             (Self::Boolean, Value::Bool(value)) => return Ok(quote! { #value }),
             (Self::Text, Value::String(text)) => return Ok(quote! { #text.to_owned() }),
             (Self::List(_), Value::Sequence(items)) if items.is_empty() => return Ok(quote! { Vec::new() }),
             (Self::Integer(_), Value::Number(_)) => {
-                let value = shown.as_i64().or_else(|| {
-                    let whole = shown.as_f64().filter(|value| value.fract() == 0.0 && value.abs() < 1e15);
-                    whole.map(|value| value as i64)
-                });
-                Literal::i64_unsuffixed(
-                    value.and_then(exact).filter(|value| small(*value)).ok_or_else(wrong)?,
-                )
+                let whole = shown.as_f64().filter(|value| value.fract() == 0.0 && value.abs() < 1e15);
+                let value = shown.as_i64().or(whole.map(|value| value as i64));
+                // schemars keeps bounds as floating point.
+                let is_exact =
+                    |value: &i64| keyword == "default" || (*value as f64) as i128 == i128::from(*value);
+                let fits = |value: &i64| !self.is_small() || i32::try_from(*value).is_ok();
+                Literal::i64_unsuffixed(value.filter(is_exact).filter(fits).ok_or_else(wrong)?)
             }
             (Self::Number(_), Value::Number(_)) => {
                 let value = shown.as_f64().ok_or_else(wrong)?;
@@ -183,50 +170,37 @@ impl Newtype<'_> {
             false => format!("A value that {}.", bounds.message),
         };
         let comment = doc(self.schema.text("description"), &otherwise);
-        let (name, value, visible) = (&self.name, self.inner.value(), types.visible.clone());
-        let item = match types.place {
+        let (name, value) = (&self.name, self.inner.types().0);
+        let attributes = match types.place {
             Place::Json => {
-                let writes = (types.written || has_serializable_items(self.schema)).then(|| {
-                    types.code.import("serde::Serialize");
-                    quote! { , Serialize }
-                });
-                quote! {
-                    #comment
-                    #[derive(Clone, Debug, PartialEq #writes)]
-                    #visible struct #name(#visible #value);
-                }
-            }
-            Place::Header => {
-                types.code.import_all(&["serde::Serialize", "serde::Serializer"]);
-                quote! {
-                    #comment
-                    struct #name(#value);
-
-                    // dropshot writes only strings into headers.
-                    impl Serialize for #name {
-                        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                            serializer.collect_str(&self.0)
-                        }
-                    }
-                }
+                let writes =
+                    (types.written || has_serializable_items(self.schema)).then(|| quote! { , Serialize });
+                quote! { #[derive(Clone, Debug, PartialEq #writes)] }
             }
             // The schema of a default reads the field.
-            Place::Text if self.default.is_some() => {
-                quote! { #comment #[derive(Debug)] struct #name(#value); }
-            }
+            Place::Text if self.default.is_some() => quote! { #[derive(Debug)] },
             Place::Text => quote! {
-                #comment
                 #[derive(Debug)]
                 #[expect(dead_code, reason = "scaffolding: the operation will read the field")]
-                struct #name(#value);
             },
+            Place::Header => TokenStream::new(),
         };
-        types.code.push(item);
+        let visible = (types.place == Place::Json).then(|| types.visible.clone());
+        types.code.push(quote! { #comment #attributes #visible struct #name(#visible #value); });
+        if types.place == Place::Header {
+            types.code.push(quote! {
+                // dropshot writes only strings into headers.
+                impl Serialize for #name {
+                    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                        serializer.collect_str(&self.0)
+                    }
+                }
+            });
+        }
     }
 
     fn reading(&self, types: &mut Types<'_>, bounds: &Bounds) {
-        types.code.import_all(&["serde::Deserialize", "serde::Deserializer"]);
-        let (name, value, message) = (&self.name, self.inner.value(), &bounds.message);
+        let (name, value, message) = (&self.name, self.inner.types().0, &bounds.message);
         let from_text = types.place != Place::Json && !matches!(self.inner, Inner::Text);
         let wrong = quote! { || D::Error::custom(#message) };
         let filter = match self.inner {
@@ -254,9 +228,7 @@ impl Newtype<'_> {
                 if #(#conditions)&&* { Ok(Self(value)) } else { Err(D::Error::custom(#message)) }
             },
         };
-        if from_text || !conditions.is_empty() {
-            types.code.import("serde::de::Error as _");
-        }
+        if from_text || !conditions.is_empty() {}
         types.code.push(quote! {
             impl<'de> Deserialize<'de> for #name {
                 fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> { #body }
@@ -265,22 +237,15 @@ impl Newtype<'_> {
     }
 
     fn describing(&self, types: &mut Types<'_>) -> Result<(), Refused> {
-        types.code.import_all(&["schemars::JsonSchema", "schemars::r#gen::SchemaGenerator"]);
-        types.code.import_all(&["schemars::schema::InstanceType", "schemars::schema::Schema"]);
-        types.code.import("schemars::schema::SchemaObject");
-        let (name, instance_type) = (&self.name, self.inner.instance_type());
+        let (name, instance_type) = (&self.name, self.inner.types().1);
         let wire = self.wire.map_or_else(|| name.to_string(), str::to_owned);
         let items = match self.inner {
             Inner::List(item) => Some(item.described_by()),
             _ => None,
         };
         let default = self.default.map(|_| quote! { Self::default().0 });
-        let fields = bounds::schema_fields(&mut types.code, self.schema, items.as_ref(), default.as_ref())?;
-        let generator = if items.is_some() {
-            quote! { generator }
-        } else {
-            quote! { _ }
-        };
+        let fields = bounds::schema_fields(self.schema, items.as_ref(), default.as_ref())?;
+        let generator = if items.is_some() { quote!(generator) } else { quote!(_) };
         let inline = self.wire.is_none().then(|| quote! { fn is_referenceable() -> bool { false } });
         types.code.push(quote! {
             impl JsonSchema for #name {

@@ -4,21 +4,19 @@ use std::collections::BTreeSet;
 
 use animal_store::call::JUDGED;
 use animal_store::edge;
-use animal_store::input::{Input, Json, Path, Query};
 use animal_store::keys::SCHEME_NAME;
 use animal_store::responses::Code as ErrorCode;
 use contract::document::Node;
-use contract::openapi::{Operation, Response};
+use contract::openapi::Operation;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
-use serde_json::{Map, Value};
 
-use super::answer::{self, Success};
+use super::answer;
 use super::code::{Code, doc};
 use super::names;
 use super::parameters::{self, Taken};
 use super::refused::{Refuse, Refused};
-use super::types::{Place, Scope, Types};
+use super::types::{Scope, Types};
 
 /// The file of an operation.
 pub(super) struct Made {
@@ -38,33 +36,40 @@ pub(super) fn make(operation: Operation<'_>, scope: &Scope<'_>, empty: Code) -> 
         operation.refused_at("operationId", format!("`{id}` cannot be the name of a module in Rust"))
     })?;
     supported(operation)?;
-    let mut types = Types {
-        scope,
-        code: empty,
-        place: Place::Json,
-        read: false,
-        written: true,
-        visible: quote! { pub(super) },
-        current: None,
-        made: Vec::new(),
-        notes: Vec::new(),
-    };
+    let mut types = Types::new(scope, empty, None);
     let error = format_ident!("{}", types.code.free(&format!("{}Error", names::pascal(id))));
-    let success = answer::make(&mut types, operation, id)?;
+    let (status, success) = answer::make(&mut types, operation, id)?;
     let taken = parameters::make(&mut types, operation, id)?;
-    let endpoint = endpoint(&mut types.code, operation, id, &error, &taken, &success);
+    let (function, comment) = (names::snake(id), doc(operation.text("summary"), &format!("`{id}`.")));
+    let Taken { input, pattern, bindings, .. } = &taken;
+    let service = match bindings.is_empty() {
+        true => quote! { service },
+        false => quote! { (service, #(#bindings),*) },
+    };
+    let endpoint = quote! {
+        #comment
+        #[endpoint]
+        pub(super) async fn #function(
+            context: RequestContext<Service>,
+            call: Call<#input, #error>,
+        ) -> Answer<#success> {
+            call.answer(context, |service, #pattern| async move {
+                let _ = #service;
+                Err(#error::NotImplemented)
+            })
+            .await
+        }
+    };
     let codes = codes(&mut types, operation, &taken)?;
-    let own_types = std::mem::take(&mut types.code);
-    let mut code = Code::default();
-    code.push(endpoint);
-    code.extend(own_types);
+    let mut code = types.code;
+    code.push_first(endpoint);
     refusal(&mut code, id, &error, &codes);
     let (method, path) = (operation.method().to_uppercase(), operation.path());
     let text =
         code.text(&format!("`{id}`: `{method} {path}`.")).map_err(|reason| operation.refused(reason))?;
     let text = text.replacen("#[endpoint]", &attribute(operation, id), 1);
     let notes = types.notes.iter().map(|note| format!("src/operations/{module}.rs: {note}.")).collect();
-    Ok(Made { module, text, notes, status: success.status })
+    Ok(Made { module, text, notes, status })
 }
 
 /// Refuses operations that dropshot or the service cannot have.
@@ -77,58 +82,17 @@ fn supported(operation: Operation<'_>) -> Result<(), Refused> {
     if tags(operation).is_empty() {
         return Err(operation.refused("the service requires a tag on each operation"));
     }
-    if operation.has("callbacks") {
-        return Err(operation.refused_at("callbacks", "dropshot has nothing for `callbacks`"));
-    }
+    operation.refuse_if(operation.has("callbacks"), "callbacks", "dropshot has nothing for `callbacks`")?;
     for object in [*operation, *operation.item()] {
-        if object.has("servers") {
-            return Err(object.refused_at("servers", "dropshot has nothing for `servers` of an operation"));
-        }
+        let reason = "dropshot has nothing for `servers` of an operation";
+        object.refuse_if(object.has("servers"), "servers", reason)?;
     }
     let key = [(SCHEME_NAME, BTreeSet::new())].into();
-    match operation.security().requirements() == BTreeSet::from([key]) {
-        true => Ok(()),
-        false => Err(operation.security().owner().unwrap_or(*operation).refused_at(
-            "security",
-            format!(
-                "the service requires the security scheme `{SCHEME_NAME}` of each request, and has no other"
-            ),
-        )),
-    }
-}
-
-fn endpoint(
-    code: &mut Code,
-    operation: Operation<'_>,
-    id: &str,
-    error: &Ident,
-    taken: &Taken,
-    success: &Success,
-) -> TokenStream {
-    code.import_all(&["dropshot::RequestContext", "dropshot::endpoint"]);
-    code.import_all(&["crate::call::Call", "crate::responses::Answer", "crate::service::Service"]);
-    let function = names::snake(id);
-    let comment = doc(operation.text("summary"), &format!("`{id}`."));
-    let Taken { input, pattern, bindings, .. } = taken;
-    let success = &success.tokens;
-    let bound = match bindings.is_empty() {
-        true => quote! { service },
-        false => quote! { (service, #(#bindings),*) },
-    };
-    quote! {
-        #comment
-        #[endpoint]
-        pub(super) async fn #function(
-            context: RequestContext<Service>,
-            call: Call<#input, #error>,
-        ) -> Answer<#success> {
-            call.answer(context, |service, #pattern| async move {
-                let _ = #bound;
-                Err(#error::NotImplemented)
-            })
-            .await
-        }
-    }
+    operation.security().owner().unwrap_or(*operation).refuse_if(
+        operation.security().requirements() != BTreeSet::from([key]),
+        "security",
+        format!("the service requires the security scheme `{SCHEME_NAME}` of each request, and has no other"),
+    )
 }
 
 /// The attribute of the endpoint. rustfmt does not format the inside of attributes.
@@ -148,17 +112,7 @@ pub(super) fn tags<'a>(operation: Operation<'a>) -> Vec<&'a str> {
 
 /// The codes for the declared statuses that neither the service nor the input accounts for.
 fn codes(types: &mut Types<'_>, operation: Operation<'_>, taken: &Taken) -> Result<Vec<ErrorCode>, Refused> {
-    type Anything = Map<String, Value>;
-    let mut others: Vec<ErrorCode> = JUDGED.to_vec();
-    if taken.path {
-        others.extend(<Path<Anything> as Input>::codes());
-    }
-    if taken.query {
-        others.extend(<Query<Anything> as Input>::codes());
-    }
-    if taken.body {
-        others.extend(<Json<Anything> as Input>::codes());
-    }
+    let others: Vec<ErrorCode> = JUDGED.iter().chain(&taken.codes).copied().collect();
     let mut own = Vec::new();
     for (status, response) in operation.responses().filter(|(status, _)| !status.starts_with(['1', '2', '3']))
     {
@@ -186,7 +140,17 @@ fn codes(types: &mut Types<'_>, operation: Operation<'_>, taken: &Taken) -> Resu
                 }
             }
         }
-        error_headers(types, operation, status, response, &codes);
+        let everywhere = edge::headers(operation.is_deprecated());
+        let own_headers = codes.iter().flat_map(|code| code.headers());
+        let known: Vec<_> = everywhere.iter().chain(own_headers).map(|header| header.name).collect();
+        for (name, _) in response.headers() {
+            if !known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+                types.notes.push(format!(
+                    "add the header `{name}` of the status {status} to `Code::headers` and `Refusal::parts` in \
+                     src/responses.rs; every operation then has it"
+                ));
+            }
+        }
     }
     let declared: BTreeSet<&str> = operation.responses().map(|(status, _)| status).collect();
     let undeclared: BTreeSet<_> = others.iter().map(|code| code.status().as_u16()).collect();
@@ -196,26 +160,6 @@ fn codes(types: &mut Types<'_>, operation: Operation<'_>, taken: &Taken) -> Resu
         ));
     }
     Ok(own)
-}
-
-fn error_headers(
-    types: &mut Types<'_>,
-    operation: Operation<'_>,
-    status: &str,
-    response: Response<'_>,
-    codes: &[ErrorCode],
-) {
-    let everywhere = edge::headers(operation.is_deprecated()).into_iter().map(|header| header.name);
-    let known: Vec<&str> =
-        everywhere.chain(codes.iter().flat_map(|code| code.headers()).map(|header| header.name)).collect();
-    for (name, _) in response.headers() {
-        if !known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-            types.notes.push(format!(
-                "add the header `{name}` of the status {status} to `Code::headers` and `Refusal::parts` in \
-                 src/responses.rs; every operation then has it"
-            ));
-        }
-    }
 }
 
 /// The type that the variant of an operation's own error contains, if an operation can have the error.
@@ -230,8 +174,6 @@ fn variant(code: ErrorCode) -> Option<Option<TokenStream>> {
 
 /// The operation's error.
 fn refusal(code: &mut Code, id: &str, error: &Ident, codes: &[ErrorCode]) {
-    code.import_all(&["crate::responses::Code", "crate::responses::Refusal", "crate::responses::Refuses"]);
-    code.import("crate::storage::StoreError");
     let comment = doc(None, &format!("Why `{id}` failed."));
     let names: Vec<Ident> = codes.iter().map(|code| format_ident!("{code:?}")).collect();
     let variants = codes.iter().zip(&names).map(|(code, name)| {
@@ -254,20 +196,17 @@ fn refusal(code: &mut Code, id: &str, error: &Ident, codes: &[ErrorCode]) {
             #(#variants)*
             Store(StoreError),
         }
-    });
-    code.push(quote! {
+
         impl Refuses for #error {
             const CODES: &'static [Code] = &[#(Code::#names,)* Code::Internal, Code::Unavailable];
         }
-    });
-    code.push(quote! {
+
         impl From<StoreError> for #error {
             fn from(error: StoreError) -> Self {
                 Self::Store(error)
             }
         }
-    });
-    code.push(quote! {
+
         impl From<#error> for Refusal {
             fn from(error: #error) -> Self {
                 match error {

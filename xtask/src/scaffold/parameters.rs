@@ -2,18 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use animal_store::input::{Input, Json, Path, Query};
+use animal_store::responses::Code as ErrorCode;
 use contract::document::Node;
 use contract::openapi::{Operation, Parameter, Schema};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
+use serde_json::{Map, Value};
 
 use super::bounds::number;
 use super::code::doc;
-use super::fields::{optional_attributes, renamed_field, with};
+use super::fields::{self, renamed_field};
 use super::names;
 use super::newtype::Inner;
 use super::refused::{Refuse, Refused};
-use super::types::{Place, Rust, Types, only_member, primitive, strings};
+use super::types::{Place, Types, only_member, primitive, strings};
 
 /// The input of an operation.
 pub(super) struct Taken {
@@ -23,9 +26,8 @@ pub(super) struct Taken {
     pub(super) pattern: TokenStream,
     /// The names that the pattern binds.
     pub(super) bindings: Vec<Ident>,
-    pub(super) path: bool,
-    pub(super) query: bool,
-    pub(super) body: bool,
+    /// The errors with which the service refuses wrong input.
+    pub(super) codes: Vec<ErrorCode>,
 }
 
 pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) -> Result<Taken, Refused> {
@@ -42,13 +44,10 @@ pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) ->
     let mut names: BTreeSet<String> = ["body", "call", "context", "service"].map(str::to_owned).into();
     let (mut parts, mut bindings) = (Vec::new(), Vec::new());
     types.place = Place::Text;
-    for (extractor, import, these) in
-        [("Path", "crate::input::Path", &path), ("Query", "crate::input::Query", &query)]
-    {
+    for (extractor, these) in [("Path", &path), ("Query", &query)] {
         if these.is_empty() {
             continue;
         }
-        types.code.import(import);
         let name = format!("{}{}", names::pascal(id), if both { extractor } else { "" });
         let name = format_ident!("{}", types.code.free(&name));
         let fields = structure(
@@ -65,60 +64,53 @@ pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) ->
     types.place = Place::Json;
     let body = body(types, operation)?;
     if let Some(of) = &body {
-        types.code.import("crate::input::Json");
         parts.push((quote! { Json<#of> }, quote! { Json(body) }));
         bindings.push(format_ident!("body"));
     }
-    let (mut input, pattern) = nested(&parts);
-    if parts.len() > 2 {
+    let is_large = parts.len() > 2;
+    // `A`, `(A, B)` or `(A, (B, C))`, which the service reads from left to right.
+    let nested = parts.into_iter().rev().reduce(|(inputs, patterns), (input, pattern)| {
+        (quote! { (#input, #inputs) }, quote! { (#pattern, #patterns) })
+    });
+    let (mut input, pattern) = nested.unwrap_or_else(|| (quote! { () }, quote! { () }));
+    if is_large {
         // clippy asks for a name for a type of this size.
         let name = format_ident!("{}", types.code.free(&format!("{}Input", names::pascal(id))));
         let comment = doc(None, &format!("The input of `{id}`."));
         types.code.push(quote! { #comment type #name = #input; });
         input = quote! { #name };
     }
-    let (path, query) = (!path.is_empty(), !query.is_empty());
-    Ok(Taken { input, pattern, bindings, path, query, body: body.is_some() })
-}
-
-/// `A`, `(A, B)` or `(A, (B, C))`, which the service reads from left to right.
-fn nested(parts: &[(TokenStream, TokenStream)]) -> (TokenStream, TokenStream) {
-    match parts {
-        [] => (quote! { () }, quote! { () }),
-        [(input, pattern)] => (input.clone(), pattern.clone()),
-        [(input, pattern), rest @ ..] => {
-            let (rest_input, rest_pattern) = nested(rest);
-            (quote! { (#input, #rest_input) }, quote! { (#pattern, #rest_pattern) })
-        }
+    type Anything = Map<String, Value>;
+    let mut codes = Vec::new();
+    for (is_taken, refused) in [
+        (!path.is_empty(), <Path<Anything> as Input>::codes()),
+        (!query.is_empty(), <Query<Anything> as Input>::codes()),
+        (body.is_some(), <Json<Anything> as Input>::codes()),
+    ] {
+        codes.extend(refused.into_iter().filter(|_| is_taken));
     }
+    Ok(Taken { input, pattern, bindings, codes })
 }
 
 /// Refuses parameters that dropshot or the service cannot read.
 fn supported(parameter: &Parameter<'_>) -> Result<(), Refused> {
     let location = parameter.location();
-    if !["path", "query"].contains(&location) {
-        return Err(parameter.refused_at("in", format!("the service reads no parameters from a {location}")));
-    }
+    let reason = format!("the service reads no parameters from a {location}");
+    parameter.refuse_if(!["path", "query"].contains(&location), "in", reason)?;
     let style = if location == "query" { "form" } else { "simple" };
-    if parameter.style() != style {
-        return Err(parameter.refused_at("style", format!("dropshot reads the style `{style}` only")));
-    }
+    let reason = format!("dropshot reads the style `{style}` only");
+    parameter.refuse_if(parameter.style() != style, "style", reason)?;
     // `explode` has no effect on the values that dropshot reads, which are neither arrays nor objects.
     for keyword in ["deprecated", "allowEmptyValue", "allowReserved"] {
-        if parameter.flag(keyword) {
-            return Err(parameter.refused_at(keyword, format!("dropshot has nothing for `{keyword}`")));
-        }
+        let reason = format!("dropshot has nothing for `{keyword}`");
+        parameter.refuse_if(parameter.flag(keyword), keyword, reason)?;
     }
     let schema = parameter
         .schema()
         .ok_or_else(|| parameter.refused("dropshot describes parameters by `schema` only"))?;
-    if location == "path" && schema.get("maxLength").and_then(number) == Some(0.0) {
-        return Err(schema.refused_at("maxLength", "a value in a path is never empty"));
-    }
-    match schema.flag("nullable") {
-        true => Err(schema.refused_at("nullable", "a parameter is text, which cannot be `null`")),
-        false => Ok(()),
-    }
+    let is_empty = location == "path" && schema.get("maxLength").and_then(number) == Some(0.0);
+    schema.refuse_if(is_empty, "maxLength", "a value in a path is never empty")?;
+    schema.refuse_if(schema.flag("nullable"), "nullable", "a parameter is text, which cannot be `null`")
 }
 
 /// Adds the struct of the parameters in one place. Returns its fields.
@@ -144,7 +136,6 @@ fn structure(
         fields.extend(quote! { #rename #attributes #field: #value, });
         bindings.push(field);
     }
-    types.code.import_all(&["serde::Deserialize", "schemars::JsonSchema"]);
     let comment = doc(None, comment);
     let is_query = parameters.iter().any(|parameter| parameter.location() == "query");
     let closed = is_query.then(|| quote! { #[serde(deny_unknown_fields)] });
@@ -169,45 +160,7 @@ fn field_of(
     let is_required = parameter.is_required();
     let integer = primitive(schema).filter(|_| is_required && schema.type_name() == Some("integer"));
     if let Some(integer) = integer {
-        canonical(types);
-        return Ok((quote! { #[serde(deserialize_with = "canonical")] }, integer));
-    }
-    let of: Rust = types.of(schema, name)?;
-    let value = &of.value;
-    Ok(match is_required {
-        true => (with(of.schema.as_ref()), value.clone()),
-        false => (optional_attributes(types, &of), quote! { Option<#value> }),
-    })
-}
-
-/// dropshot drops a `default`, except as an extension of a type that is written by hand.
-fn with_default(
-    types: &mut Types<'_>,
-    parameter: &Parameter<'_>,
-    declared: Schema<'_>,
-    default: &Node,
-) -> Result<(TokenStream, TokenStream), Refused> {
-    if parameter.is_required() {
-        return Err(declared.refused_at("default", "a required parameter cannot have a `default`"));
-    }
-    let schema = only_member(declared);
-    if schema.is_reference() || strings(schema).is_some() || schema.id != declared.id {
-        return Err(declared.refused_at("default", "dropshot drops the `default` of an enum or a reference"));
-    }
-    if ["array", "object"].contains(&schema.type_name().unwrap_or_default()) {
-        return types.of(schema, parameter.name()).map(|of| (TokenStream::new(), of.value));
-    }
-    let of = types.newtype(schema, parameter.name(), &Inner::of_scalar(schema)?, Some(default))?;
-    Ok((quote! { #[serde(default)] }, of.value))
-}
-
-/// Adds the function that reads an integer.
-fn canonical(types: &mut Types<'_>) {
-    types.code.import_all(&["serde::de::Error as _", "serde::Deserializer"]);
-    types.code.import_all(&["std::fmt::Display", "std::str::FromStr"]);
-    types.code.push_once(
-        "canonical",
-        quote! {
+        let read = quote! {
             /// Reads an integer in its one spelling: neither `+1` nor `01`.
             fn canonical<'de, D: Deserializer<'de>, T: FromStr + Display>(
                 deserializer: D,
@@ -218,8 +171,31 @@ fn canonical(types: &mut Types<'_>) {
                     .filter(|value| value.to_string() == text)
                     .ok_or_else(|| D::Error::custom("must be an integer"))
             }
-        },
-    );
+        };
+        types.code.push_once("canonical", read);
+        return Ok((quote! { #[serde(deserialize_with = "canonical")] }, integer));
+    }
+    let of = types.of(schema, name)?;
+    fields::field_of(types, declared, name, is_required, &of)
+}
+
+/// dropshot drops a `default`, except as an extension of a type that is written by hand.
+fn with_default(
+    types: &mut Types<'_>,
+    parameter: &Parameter<'_>,
+    declared: Schema<'_>,
+    default: &Node,
+) -> Result<(TokenStream, TokenStream), Refused> {
+    let wrong = |condition, reason| declared.refuse_if(condition, "default", reason);
+    wrong(parameter.is_required(), "a required parameter cannot have a `default`")?;
+    let schema = only_member(declared);
+    let is_named = schema.is_reference() || strings(schema).is_some() || schema.id != declared.id;
+    wrong(is_named, "dropshot drops the `default` of an enum or a reference")?;
+    if ["array", "object"].contains(&schema.type_name().unwrap_or_default()) {
+        return types.of(schema, parameter.name()).map(|of| (TokenStream::new(), of.value));
+    }
+    let of = types.newtype(schema, parameter.name(), &Inner::of_scalar(schema)?, Some(default))?;
+    Ok((quote! { #[serde(default)] }, of.value))
 }
 
 /// The type of the request body.

@@ -24,6 +24,11 @@ pub(super) trait Refuse {
 
     /// A refusal at one of its keywords.
     fn refused_at(&self, keyword: &str, reason: impl Into<String>) -> Refused;
+
+    /// Refuses one of its keywords if the condition holds.
+    fn refuse_if(&self, condition: bool, keyword: &str, reason: impl Into<String>) -> Result<(), Refused> {
+        if condition { Err(self.refused_at(keyword, reason)) } else { Ok(()) }
+    }
 }
 
 impl Refuse for Object<'_> {

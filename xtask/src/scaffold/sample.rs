@@ -1,6 +1,5 @@
 //! A request that the document allows, for the test of an operation.
 
-use contract::document::Node;
 use contract::openapi::{Object, Operation, Schema};
 use serde_json::{Value, json};
 
@@ -80,27 +79,25 @@ fn of_schema(schema: Schema<'_>, depth: usize) -> Result<Value, String> {
 }
 
 fn of_number(schema: Schema<'_>) -> Result<Value, String> {
-    let (least, most) = (schema.get("minimum"), schema.get("maximum"));
-    let step = schema.get("multipleOf").and_then(number).unwrap_or(1.0);
-    let bound = |node: Option<&Node>| node.and_then(number);
-    let start = match (bound(least), bound(most)) {
-        (Some(least), _) if schema.flag("exclusiveMinimum") => (least / step).floor() * step + step,
-        (Some(least), _) => (least / step).ceil() * step,
-        (None, Some(most)) if schema.flag("exclusiveMaximum") => (most / step).ceil() * step - step,
-        (None, Some(most)) => (most / step).floor() * step,
-        (None, None) => step,
+    let bound = |key| schema.get(key).and_then(number);
+    let (least, most) = (bound("minimum"), bound("maximum"));
+    let is_integer = schema.type_name() == Some("integer");
+    let step = bound("multipleOf").or(is_integer.then_some(1.0));
+    let is_allowed = |value: &f64| {
+        least.is_none_or(|least| *value > least || (*value == least && !schema.flag("exclusiveMinimum")))
+            && most.is_none_or(|most| *value < most || (*value == most && !schema.flag("exclusiveMaximum")))
+            && step.is_none_or(|step| value % step == 0.0)
     };
-    let fits =
-        bound(most).is_none_or(|most| start < most || (start == most && !schema.flag("exclusiveMaximum")));
-    match (fits, bound(least), schema.type_name()) {
-        (true, _, Some("integer")) => Ok(json!(start as i64)),
-        (true, ..) => Ok(json!(start)),
-        (false, Some(least), Some("number"))
-            if !schema.flag("exclusiveMinimum") && !schema.has("multipleOf") =>
-        {
-            Ok(json!(least))
-        }
-        _ => Err("no number can be derived from its bounds".to_owned()),
+    let size = step.unwrap_or(1.0);
+    let near = |bound: f64| {
+        let below = (bound / size).floor() * size;
+        [below, below + size, below - size, bound]
+    };
+    let mut candidates = least.or(most).map_or_else(|| vec![size], |bound| near(bound).to_vec()).into_iter();
+    match candidates.find(is_allowed) {
+        Some(value) if is_integer => Ok(json!(value as i64)),
+        Some(value) => Ok(json!(value)),
+        None => Err("no number can be derived from its bounds".to_owned()),
     }
 }
 

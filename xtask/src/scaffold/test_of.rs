@@ -9,7 +9,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::code::formatted;
-use super::edit::{Addition, Place};
+use super::edit::Place;
 use super::operation::Made;
 use super::sample;
 use super::{Scaffold, names};
@@ -36,10 +36,10 @@ pub(super) fn make(
         }
         directory = below;
     }
-    let lines = vec![format!("mod {};", made.module)];
     let path = format!("{directory}/{}.rs", made.module);
     scaffold.files.push((path.clone(), text));
-    scaffold.additions.push(Addition { path: format!("{directory}/mod.rs"), place: Place::Modules, lines });
+    let declaration = format!("mod {};", made.module);
+    scaffold.add(&format!("{directory}/mod.rs"), Place::Modules, [declaration]);
     Ok(path)
 }
 
@@ -62,8 +62,6 @@ fn text(operation: Operation<'_>, made: &Made) -> Result<String, String> {
         true => (format_ident!("{module}_answers_{success}_or_404"), quote! { [#success, 404] }),
         false => (format_ident!("{module}_answers_{success}"), quote! { [#success] }),
     };
-    let imports = formatted(&quote! { use reqwest::Method; })?;
-    let own = formatted(&quote! { use crate::service::{Ask, Service}; })?;
     let test = formatted(&quote! {
         #[tokio::test]
         async fn #name() {
@@ -72,13 +70,16 @@ fn text(operation: Operation<'_>, made: &Made) -> Result<String, String> {
             assert!(#statuses.contains(&answer.status), "{}: {}", answer.status, answer.text());
         }
     })?;
-    Ok(format!("//! `{}`.\n\n{imports}\n{own}\n{test}", operation.name()))
+    let imports = "use reqwest::Method;\n\nuse crate::service::{Ask, Service};";
+    Ok(format!("//! `{}`.\n\n{imports}\n\n{test}", operation.name()))
 }
 
 /// JSON as a raw string literal.
 fn raw(text: &str) -> Result<TokenStream, String> {
-    let longest = text.split('"').skip(1).map(|rest| rest.len() - rest.trim_start_matches('#').len()).max();
-    let hashes = "#".repeat(longest.map_or(1, |longest| longest + 1));
+    let mut hashes = "#".to_owned();
+    while text.contains(&format!("\"{hashes}")) {
+        hashes.push('#');
+    }
     format!("r{hashes}\"{text}\"{hashes}")
         .parse()
         .map_err(|error| format!("the body is not a literal: {error}"))

@@ -85,7 +85,14 @@ pub(super) struct Types<'a> {
 /// Keywords that do not change the type. `nullable` and `default` belong to the place of the schema.
 const ANNOTATIONS: [&str; 6] = ["title", "description", "example", "externalDocs", "nullable", "default"];
 
-impl Types<'_> {
+impl<'a> Types<'a> {
+    /// Types for a file, or for a component if there is one.
+    pub(super) fn new(scope: &'a Scope<'a>, code: Code, current: Option<Id>) -> Self {
+        let visible = if current.is_some() { quote!(pub) } else { quote!(pub(super)) };
+        let (made, notes) = (Vec::new(), Vec::new());
+        Self { scope, code, place: Place::Json, read: false, written: true, visible, current, made, notes }
+    }
+
     /// The type of a schema at some place. `name` is its name if it needs one.
     pub(super) fn of(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Refused> {
         let schema = only_member(schema);
@@ -97,10 +104,9 @@ impl Types<'_> {
             return Ok(Rust::plain(primitive));
         }
         match kind {
-            "string" if schema.has("enum") && self.place == Place::Header => {
-                Err(schema.refused_at("enum", "dropshot writes headers of the type `String` only, not enums"))
-            }
             "string" if schema.has("enum") => {
+                let reason = "dropshot writes headers of the type `String` only, not enums";
+                schema.refuse_if(self.place == Place::Header, "enum", reason)?;
                 let name = self.free(name);
                 self.string_enum(schema, &name, None)?;
                 Ok(self.unnamed(&name))
@@ -114,36 +120,24 @@ impl Types<'_> {
     }
 
     fn reference(&mut self, schema: Schema<'_>) -> Result<Rust, Refused> {
-        let wrong = |reason: String| schema.refused_at("$ref", reason);
+        let wrong = |condition, reason: &str| schema.refuse_if(condition, "$ref", reason);
         let target = schema.model().target(schema.id);
         let Some((target, wire)) = target.and_then(|target| Some((target, component(target)?))) else {
-            return Err(wrong(
-                "the reference must lead to a schema directly under `components/schemas`".to_owned(),
-            ));
+            let reason = "the reference must lead to a schema directly under `components/schemas`";
+            return Err(schema.refused_at("$ref", reason));
         };
-        let known = self
-            .scope
-            .named(wire)
-            .ok_or_else(|| wrong(format!("the code has no type for the schema `{wire}`")))?;
+        let Some(known) = self.scope.named(wire) else {
+            return Err(schema.refused_at("$ref", format!("the code has no type for the schema `{wire}`")));
+        };
         let name = &known.name;
-        if self.read && !known.is_read {
-            return Err(wrong(format!(
-                "a request contains `{name}`, which does not implement `Deserialize` yet"
-            )));
-        }
-        if self.written && !known.is_written {
-            return Err(wrong(format!(
-                "a response contains `{name}`, which does not implement `Serialize` yet"
-            )));
-        }
-        if self.place == Place::Header {
-            return Err(wrong(
-                "dropshot writes headers of the type `String` only, so write the schema here".to_owned(),
-            ));
-        }
-        if self.place == Place::Text && target.text("type") != Some("string") {
-            return Err(wrong(format!("a parameter is text, and `{wire}` is not of `type: string`")));
-        }
+        let lacks =
+            |message, what| format!("a {message} contains `{name}`, which does not implement `{what}` yet");
+        wrong(self.read && !known.is_read, &lacks("request", "Deserialize"))?;
+        wrong(self.written && !known.is_written, &lacks("response", "Serialize"))?;
+        let header = "dropshot writes headers of the type `String` only, so write the schema here";
+        wrong(self.place == Place::Header, header)?;
+        let text = format!("a parameter is text, and `{wire}` is not of `type: string`");
+        wrong(self.place == Place::Text && target.text("type") != Some("string"), &text)?;
         if self.current != Some(target.id) {
             self.code.import_schema(name);
         }
@@ -179,8 +173,6 @@ impl Types<'_> {
 
     /// Adds a type that describes another one differently than schemars does.
     pub(super) fn wrapper(&mut self, name: &'static str, purpose: &str, of: &TokenStream) {
-        self.code.import_all(&["std::marker::PhantomData", "schemars::JsonSchema"]);
-        self.code.import_all(&["schemars::r#gen::SchemaGenerator", "schemars::schema::Schema"]);
         let wrapper = format_ident!("{name}");
         let comment = doc(None, &format!("For `#[schemars(with = ...)]`: {purpose}."));
         self.code.push_once(
@@ -246,27 +238,19 @@ impl Types<'_> {
         only(schema, &["properties", "additionalProperties"])?;
         match others {
             Additional::Schema(others) if !others.node().entries().is_empty() => {
-                self.code.import("std::collections::BTreeMap");
                 let value = self.element(others, &format!("{name} value"))?;
                 Ok(Some(value.map(|value| quote! { BTreeMap<String, #value> })))
             }
-            _ => {
-                self.code.import_all(&["serde_json::Map", "serde_json::Value"]);
-                Ok(Some(Rust::plain(quote! { Map<String, Value> })))
-            }
+            _ => Ok(Some(Rust::plain(quote! { Map<String, Value> }))),
         }
     }
 
     /// A schema under `components/schemas`.
     pub(super) fn component(&mut self, schema: Schema<'_>, wire: &str, name: &str) -> Result<(), Refused> {
-        if schema.is_reference() {
-            return Err(schema.refused_at("$ref", "a schema that is only a reference has no type of its own"));
-        }
-        if schema.flag("nullable") {
-            return Err(
-                schema.refused_at("nullable", "a type cannot be `null`; move it to where the schema is used")
-            );
-        }
+        let reason = "a schema that is only a reference has no type of its own";
+        schema.refuse_if(schema.is_reference(), "$ref", reason)?;
+        let reason = "a type cannot be `null`; move it to where the schema is used";
+        schema.refuse_if(schema.flag("nullable"), "nullable", reason)?;
         without_default(schema)?;
         let name = format_ident!("{name}");
         self.made.push(name.to_string());
@@ -301,16 +285,15 @@ impl Types<'_> {
         only(schema, &["enum"])?;
         let words = strings(schema)
             .ok_or_else(|| schema.refused_at("enum", "each value of `enum` must be a string"))?;
-        let variants = names::variants(words.iter().copied());
-        let lower = words.iter().zip(&variants).all(|(word, name)| name.to_string().to_lowercase() == *word);
-        let variants = words.iter().zip(&variants).map(|(word, variant)| {
+        let variants = names::variants(&words);
+        let lower = variants.iter().all(|(word, name)| name.to_string().to_lowercase() == *word);
+        let variants = variants.iter().map(|(word, variant)| {
             let own = if lower { TokenStream::new() } else { renamed(variant, Some(word)) };
             quote! { #own #variant, }
         });
         let all = lower.then(|| quote! { #[serde(rename_all = "lowercase")] });
         let rename = renamed(name, wire);
         let comment = doc(schema.text("description"), &format!("One of {}.", words.join(", ")));
-        self.code.import("serde::Serialize");
         let derives = self.derives(&["Clone", "Copy", "Debug", "PartialEq", "Eq", "Serialize"]);
         let visible = &self.visible;
         self.code.push(quote! {
@@ -328,14 +311,11 @@ impl Types<'_> {
     pub(super) fn derives(&mut self, always: &[&str]) -> TokenStream {
         let mut names: Vec<Ident> = always.iter().map(|name| format_ident!("{name}")).collect();
         if self.written && !always.contains(&"Serialize") {
-            self.code.import("serde::Serialize");
             names.push(format_ident!("Serialize"));
         }
         if self.read {
-            self.code.import("serde::Deserialize");
             names.push(format_ident!("Deserialize"));
         }
-        self.code.import("schemars::JsonSchema");
         quote! { #[derive(#(#names,)* JsonSchema)] }
     }
 
@@ -396,32 +376,22 @@ pub(super) fn only_member(schema: Schema<'_>) -> Schema<'_> {
 /// The `type` of a schema for which a type can be written.
 fn type_of<'a>(schema: Schema<'a>) -> Result<&'a str, Refused> {
     for keyword in ["oneOf", "anyOf", "allOf", "not", "discriminator"] {
-        if schema.has(keyword) {
-            return Err(schema.refused_at(keyword, format!("schemars writes this `{keyword}` for no type")));
-        }
+        let reason = format!("schemars writes this `{keyword}` for no type");
+        schema.refuse_if(schema.has(keyword), keyword, reason)?;
     }
     schema.type_name().ok_or_else(|| schema.refused("a schema without `type` has no type in Rust"))
 }
 
 /// Refuses a `default` where OpenAPI tools ignore it.
 pub(super) fn without_default(schema: Schema<'_>) -> Result<(), Refused> {
-    match schema.has("default") {
-        true => {
-            Err(schema
-                .refused_at("default", "`default` works only in a property or a parameter of the query"))
-        }
-        false => Ok(()),
-    }
+    let reason = "`default` works only in a property or a parameter of the query";
+    schema.refuse_if(schema.has("default"), "default", reason)
 }
 
 /// Refuses keywords that the generated type would not have in its schema.
 pub(super) fn only(schema: Schema<'_>, known: &[&str]) -> Result<(), Refused> {
-    match lost(schema, known) {
-        Some(keyword) => {
-            Err(schema.refused_at(keyword, format!("nothing in Rust stands for `{keyword}` here")))
-        }
-        None => Ok(()),
-    }
+    let Some(keyword) = lost(schema, known) else { return Ok(()) };
+    Err(schema.refused_at(keyword, format!("nothing in Rust stands for `{keyword}` here")))
 }
 
 fn lost<'a>(schema: Schema<'a>, known: &[&str]) -> Option<&'a str> {
