@@ -159,9 +159,7 @@ fn required_nullable(types: &mut Types<'_>, of: &Rust) -> (TokenStream, TokenStr
     types.wrapper("Nullable", "may be `null`, but not missing", &quote! { Option<T> });
     let described = of.described_by();
     let with = with(Some(&quote! { Nullable<#described> }));
-    let reads = types.read.then(|| {
-        quote! { #[serde(deserialize_with = "Option::deserialize")] }
-    });
+    let reads = types.read.then(|| quote! { #[serde(deserialize_with = "Option::deserialize")] });
     let value = &of.value;
     (quote! { #with #reads }, quote! { Option<#value> })
 }

@@ -20,12 +20,12 @@ pub(super) fn reserved() -> BTreeSet<String> {
 
 /// The name of a field, function or module.
 pub(super) fn snake(wire: &str) -> Ident {
-    ident(&begun(&ascii(&wire.to_snake_case()), "n_"))
+    ident(&ascii(&wire.to_snake_case()), "n_")
 }
 
 /// The name of a type or variant.
 pub(super) fn pascal(wire: &str) -> Ident {
-    ident(&begun(&ascii(&wire.to_pascal_case()), "N"))
+    ident(&ascii(&wire.to_pascal_case()), "N")
 }
 
 /// The variants of an enum, one for each string. Equal names are numbered.
@@ -73,22 +73,17 @@ fn ascii(name: &str) -> String {
     name.chars().filter(|character| character.is_ascii_alphanumeric() || *character == '_').collect()
 }
 
-fn begun(name: &str, with: &str) -> String {
-    match name.chars().next() {
-        Some(first) if !first.is_ascii_digit() => name.to_owned(),
-        _ => format!("{with}{name}"),
-    }
-}
-
-fn ident(name: &str) -> Ident {
-    match syn::parse_str::<Ident>(name) {
-        Ok(ident) => ident,
-        // A keyword. These cannot be raw identifiers.
-        Err(_) if ["self", "Self", "super", "crate", "_"].contains(&name) => {
-            Ident::new(&format!("{name}_"), Span::call_site())
-        }
-        Err(_) => Ident::new_raw(name, Span::call_site()),
-    }
+/// The identifier for a name; `before` is put before a digit or an empty name.
+fn ident(name: &str, before: &str) -> Ident {
+    let name = match name.starts_with(|first: char| !first.is_ascii_digit()) {
+        true => name.to_owned(),
+        false => format!("{before}{name}"),
+    };
+    syn::parse_str(&name).unwrap_or_else(|_| match name.as_str() {
+        // These keywords cannot be raw identifiers.
+        "self" | "Self" | "super" | "crate" | "_" => format_ident!("{name}_"),
+        _ => Ident::new_raw(&name, Span::call_site()),
+    })
 }
 
 #[cfg(test)]

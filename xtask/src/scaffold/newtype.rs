@@ -228,7 +228,6 @@ impl Newtype<'_> {
                 if #(#conditions)&&* { Ok(Self(value)) } else { Err(D::Error::custom(#message)) }
             },
         };
-        if from_text || !conditions.is_empty() {}
         types.code.push(quote! {
             impl<'de> Deserialize<'de> for #name {
                 fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> { #body }

@@ -50,13 +50,8 @@ pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) ->
         }
         let name = format!("{}{}", names::pascal(id), if both { extractor } else { "" });
         let name = format_ident!("{}", types.code.free(&name));
-        let fields = structure(
-            types,
-            &name,
-            these,
-            &format!("The {} of `{id}`.", extractor.to_lowercase()),
-            &mut names,
-        )?;
+        let comment = format!("The {} of `{id}`.", extractor.to_lowercase());
+        let fields = structure(types, &name, these, &comment, &mut names)?;
         let extractor = format_ident!("{extractor}");
         parts.push((quote! { #extractor<#name> }, quote! { #extractor(#name { #(#fields),* }) }));
         bindings.extend(fields);

@@ -256,13 +256,11 @@ impl<'a> Types<'a> {
         self.made.push(name.to_string());
         let inner = match type_of(schema)? {
             "object" => {
-                return match self.map(schema, wire)? {
-                    Some(map) => {
-                        self.transparent(schema, wire, &name, &map);
-                        Ok(())
-                    }
-                    None => fields::structure(self, schema, &name, Some(wire)),
+                let Some(map) = self.map(schema, wire)? else {
+                    return fields::structure(self, schema, &name, Some(wire));
                 };
+                self.transparent(schema, wire, &name, &map);
+                return Ok(());
             }
             "string" if schema.has("enum") => return self.string_enum(schema, &name, Some(wire)),
             "array" => Inner::List(self.item(schema, wire)?),
@@ -310,12 +308,8 @@ impl<'a> Types<'a> {
     /// The `derive` of a type: these, and what serde and schemars need.
     pub(super) fn derives(&mut self, always: &[&str]) -> TokenStream {
         let mut names: Vec<Ident> = always.iter().map(|name| format_ident!("{name}")).collect();
-        if self.written && !always.contains(&"Serialize") {
-            names.push(format_ident!("Serialize"));
-        }
-        if self.read {
-            names.push(format_ident!("Deserialize"));
-        }
+        let serialize = (self.written && !always.contains(&"Serialize")).then(|| format_ident!("Serialize"));
+        names.extend(serialize.into_iter().chain(self.read.then(|| format_ident!("Deserialize"))));
         quote! { #[derive(#(#names,)* JsonSchema)] }
     }
 
