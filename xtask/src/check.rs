@@ -3,10 +3,10 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use contract::command::{exit_status, summary};
+use contract::command::exit_status;
 use contract::document::Document;
 use contract::drift::{Help, TOLERATED, compare};
-use contract::finding::Finding;
+use contract::finding::{Finding, summary};
 use contract::report::{self, About, Output};
 use jiff::Zoned;
 
@@ -91,8 +91,11 @@ fn check(spec: &Path, code: &Document, options: &Options) -> u8 {
     let sources = if findings.is_empty() { Sources::none(&root) } else { Sources::read(&root) };
     sources.locate_all(&mut findings);
     let about = About { path: &path, text: &text, findings: &findings };
-    let summary =
-        if findings.is_empty() { "the document and the code agree".to_owned() } else { summary(&findings) };
+    let summary = if findings.is_empty() {
+        "the document and the code agree".to_owned()
+    } else {
+        summary(findings.iter().map(|finding| finding.severity))
+    };
     report::print(options.output.format, &[about], sources.shown(), &format!("{path}: {summary}"));
     exit_status(&findings)
 }
