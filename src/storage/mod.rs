@@ -100,7 +100,7 @@ pub trait Store: Animals + Keys + Send + Sync + 'static {
     /// A secret of 32 random bytes, made with the store and the same for all who open it.
     fn secret(&self) -> [u8; 32];
 
-    /// Finishes the writes that were accepted and lets go of the files. Later calls are
+    /// Finishes the writes that were accepted and closes the files. Later calls are
     /// [`StoreError::Unavailable`].
     async fn close(&self);
 }

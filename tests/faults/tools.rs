@@ -61,7 +61,7 @@ impl Failing {
     pub async fn heal(mut self) {
         let id = self.0.id().expect("it was not reaped before");
         let pid = Pid::from_raw(id.try_into().expect("a process id")).expect("a process id");
-        // strace lets go of the process when it is interrupted.
+        // strace detaches from the process when it is interrupted.
         kill_process(pid, Signal::INT).expect("a signal");
         timeout(PATIENCE, self.0.wait()).await.expect("an end in time").expect("a status");
     }

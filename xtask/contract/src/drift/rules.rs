@@ -21,12 +21,14 @@ pub(super) static OPERATION_SECURITY: Rule =
 pub(super) static SERVER_URL: Rule =
     drift("server-url", "The URL of each server ends in the base path of the code.");
 
-static DOCUMENT: Rule =
-    drift("document-differs", "Keywords of the document, its info, tags and paths are the same.");
+static DOCUMENT: Rule = drift(
+    "document-differs",
+    "The keywords of the document, its info, tags and paths agree in the document and in the code.",
+);
 
 macro_rules! differs {
     ($($name:literal $what:literal $($kind:ident)+;)*) => {
-        [$((&[$(Kind::$kind),+], drift($name, concat!("Keywords of ", $what, " are the same."))),)*]
+        [$((&[$(Kind::$kind),+], drift($name, concat!("The keywords of ", $what, " agree in the document and in the code."))),)*]
     };
 }
 
