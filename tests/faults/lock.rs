@@ -28,7 +28,7 @@ async fn another_process_holds_the_write_lock() {
     assert_eq!(client.get("/v1/pets").await.unwrap().status, 200);
     let read = start.elapsed();
 
-    // One that waits when the lock is let go is stored at once. The service of this one waits for longer than a
+    // A write that waits when the lock is released is stored at once. Its service waits for longer than a
     // busy machine takes.
     let config = place.write("store.toml", "lock_timeout = '1m'\nrequest_timeout = '1m'\n");
     let patient = place.serve(&["--config", config.to_str().unwrap()]).await;
