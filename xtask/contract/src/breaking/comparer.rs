@@ -15,21 +15,16 @@ use super::change::Change;
 use super::data::{difference, pairs};
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
-use super::schema::Schema;
+use super::schema::{Schema, Verdict};
 use crate::document::{Document, Node};
+use crate::finding::Severity;
 use crate::openapi::{Id, Model, Object};
+use crate::subschema::{Inclusion, Side};
 
 /// How many operations are listed for a change in a schema.
 const MAX_OPERATIONS: usize = 50;
 /// How many schemas may take part for each object of the two documents. Real documents need less than one.
 const WORK_PER_OBJECT: usize = 16;
-
-/// One of the two documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Base,
-    Revision,
-}
 
 /// What is being compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +53,7 @@ pub(super) struct Pair {
     pub(super) base: u32,
     pub(super) revision: u32,
     pub(super) role: Role,
+    pub(super) verdict: Verdict,
 }
 
 pub(super) struct Comparer<'a> {
@@ -65,6 +61,9 @@ pub(super) struct Comparer<'a> {
     pub(super) revision: &'a Model<'a>,
     pub(super) today: Date,
     pub(super) owner: Owner,
+    pub(super) inclusion: Inclusion<'a>,
+    /// The components whose `allOf` refers to a schema, for each document.
+    heirs: [HashMap<Id, Vec<Object<'a>>>; 2],
     /// The names of the operations.
     operations: Vec<String>,
     raws: Vec<Raw<'a>>,
@@ -72,7 +71,7 @@ pub(super) struct Comparer<'a> {
     schemas: [Vec<Schema<'a>>; 2],
     schema_of: [HashMap<Vec<Id>, u32>; 2],
     pairs: Vec<Pair>,
-    pair_of: HashMap<(u32, u32, Role), u32>,
+    pair_of: HashMap<(u32, u32, Role, Verdict), u32>,
     below: Vec<Vec<u32>>,
     used_by: Vec<Vec<u32>>,
     waiting: VecDeque<u32>,
@@ -83,11 +82,14 @@ pub(super) struct Comparer<'a> {
 impl<'a> Comparer<'a> {
     pub(super) fn new(base: &'a Model<'a>, revision: &'a Model<'a>, today: Date) -> Self {
         let objects = base.everything().count() + revision.everything().count();
+        let work = objects.saturating_mul(WORK_PER_OBJECT).saturating_add(10_000);
         Self {
             base,
             revision,
             today,
             owner: Owner::Document,
+            inclusion: Inclusion::new(base, revision, work),
+            heirs: [heirs(base), heirs(revision)],
             operations: Vec::new(),
             raws: Vec::new(),
             known: HashMap::new(),
@@ -98,7 +100,7 @@ impl<'a> Comparer<'a> {
             below: Vec::new(),
             used_by: Vec::new(),
             waiting: VecDeque::new(),
-            work: objects.saturating_mul(WORK_PER_OBJECT).saturating_add(10_000),
+            work,
             exhausted: false,
         }
     }
@@ -213,6 +215,21 @@ impl<'a> Comparer<'a> {
         self.schemas[side as usize][id as usize].clone()
     }
 
+    /// The components whose `allOf` leads to a schema.
+    pub(super) fn heirs(&self, side: Side, of: Object<'a>) -> Vec<Object<'a>> {
+        let mut found: Vec<Object<'a>> = Vec::new();
+        let mut open = vec![of.id];
+        while let Some(of) = open.pop() {
+            for heir in self.heirs[side as usize].get(&of).into_iter().flatten() {
+                if !found.contains(heir) {
+                    found.push(*heir);
+                    open.push(heir.id);
+                }
+            }
+        }
+        found
+    }
+
     /// The objects that the compared schemas of the base consist of.
     pub(super) fn parts(&self) -> HashSet<Id> {
         self.schemas[0].iter().flat_map(|schema| schema.parts.iter().map(|part| part.id)).collect()
@@ -232,12 +249,27 @@ impl<'a> Comparer<'a> {
         })
     }
 
-    /// Queues two schemas for comparison.
+    /// Queues two schemas for comparison. Parts of schemas whose values do not differ, or differ in a way that
+    /// breaks no client, do not differ more than these.
     pub(super) fn compare_later(&mut self, base: u32, revision: u32, role: Role) {
+        let above = match self.owner {
+            Owner::Pair(above) => self.pairs[above as usize].verdict,
+            _ => Verdict::Breaking,
+        };
+        self.compare_within(base, revision, role, above);
+    }
+
+    /// Queues two schemas for comparison, which differ at most as far as this.
+    pub(super) fn compare_within(&mut self, base: u32, revision: u32, role: Role, most: Verdict) {
+        let schemas = (&self.schemas[0][base as usize], &self.schemas[1][revision as usize]);
+        let verdict = match most {
+            Verdict::Same => Verdict::Same,
+            _ => Verdict::of(&mut self.inclusion, schemas, role).min(most),
+        };
         let next = number(self.pairs.len());
-        let pair = *self.pair_of.entry((base, revision, role)).or_insert(next);
+        let pair = *self.pair_of.entry((base, revision, role, verdict)).or_insert(next);
         if pair == next {
-            self.pairs.push(Pair { base, revision, role });
+            self.pairs.push(Pair { base, revision, role, verdict });
             self.below.push(Vec::new());
             self.used_by.push(Vec::new());
             self.waiting.push_back(pair);
@@ -246,6 +278,38 @@ impl<'a> Comparer<'a> {
             Owner::Document => {}
             Owner::Operation(operation) => push_new(&mut self.used_by[pair as usize], operation),
             Owner::Pair(above) => self.below[above as usize].push(pair),
+        }
+    }
+
+    /// The pairs whose values differ, although no change at them or below says so, the lowest first. Each is
+    /// reported by `report`.
+    pub(super) fn report_unexplained(&mut self, report: impl Fn(&mut Self, Pair)) {
+        let mut above = vec![Vec::new(); self.pairs.len()];
+        for (pair, below) in self.below.iter().enumerate() {
+            below.iter().for_each(|below| above[*below as usize].push(pair));
+        }
+        let mut explained = vec![Verdict::Same; self.pairs.len()];
+        let explain = |explained: &mut Vec<Verdict>, pair: u32, by: Verdict| {
+            let mut open = vec![pair as usize];
+            while let Some(pair) = open.pop() {
+                if explained[pair] < by {
+                    explained[pair] = by;
+                    open.extend(&above[pair]);
+                }
+            }
+        };
+        for raw in &self.raws {
+            let by =
+                if raw.rule.severity == Severity::Error { Verdict::Breaking } else { Verdict::Compatible };
+            raw.pairs.iter().for_each(|pair| explain(&mut explained, *pair, by));
+        }
+        for position in (0..self.pairs.len()).rev() {
+            let pair = self.pairs[position];
+            if explained[position] < pair.verdict {
+                self.owner = Owner::Pair(number(position));
+                report(self, pair);
+                explain(&mut explained, number(position), pair.verdict);
+            }
         }
     }
 
@@ -307,6 +371,17 @@ impl<'a> Comparer<'a> {
         }
         users
     }
+}
+
+/// The components whose `allOf` refers to a schema, by that schema.
+fn heirs<'a>(model: &'a Model<'a>) -> HashMap<Id, Vec<Object<'a>>> {
+    let mut heirs: HashMap<Id, Vec<Object<'a>>> = HashMap::new();
+    for (_, component) in model.schemas() {
+        for parent in component.children("allOf").filter_map(|part| part.resolved()) {
+            heirs.entry(parent.id).or_default().push(*component);
+        }
+    }
+    heirs
 }
 
 /// Operations and pairs are fewer than the values of a document, of which there are at most a million.

@@ -151,13 +151,14 @@ rules! {
     NEW_REQUIRED_PROPERTY_WITH_DEFAULT = "new-required-request-property-with-default", Error, Major, Added, OASDIFF, "Requests without the property are refused: a default does not make a required property optional.";
     NEW_OPTIONAL_PROPERTY = "new-optional-request-property", Info, Minor, Added, OASDIFF, "Requests may contain one more property.";
     REQUEST_PROPERTY_REMOVED = "request-property-removed", Warning, Minor, Removed, OASDIFF, "The property is ignored where requests contain it.";
+    REQUEST_REQUIRED_PROPERTY_REMOVED = "request-required-property-removed", Error, Major, Removed, OURS, "Requests without the property are refused, but the schema no longer lists it, so new clients do not send it.";
     REQUEST_PROPERTY_REFUSED = "request-property-removed-and-refused", Error, Major, Removed, OURS, "Requests with the property are refused, since the schema forbids properties that it does not list.";
     REQUEST_PROPERTY_REQUIRED = "request-property-became-required", Error, Major, Changed, OASDIFF, "Requests without the property are refused.";
     REQUEST_PROPERTY_REQUIRED_WITH_DEFAULT = "request-property-became-required-with-default", Error, Major, Changed, OASDIFF, "Requests without the property are refused: a default does not make a required property optional.";
     REQUEST_PROPERTY_OPTIONAL = "request-property-became-optional", Info, Minor, Changed, OASDIFF, "Requests may omit the property.";
     RESPONSE_REQUIRED_PROPERTY_ADDED = "response-required-property-added", Info, Minor, Added, OASDIFF, "Responses always have one more property.";
     RESPONSE_OPTIONAL_PROPERTY_ADDED = "response-optional-property-added", Info, Minor, Added, OASDIFF, "Responses may have one more property.";
-    RESPONSE_PROPERTY_ADDED_TO_CLOSED = "response-property-added-to-closed-object", Warning, Minor, Added, OURS, "Clients that validate responses by the old `additionalProperties: false` refuse them.";
+    RESPONSE_PROPERTY_ADDED_TO_CLOSED = "response-property-added-to-closed-object", Error, Major, Added, OURS, "Clients that validate responses by the old `additionalProperties: false` refuse them.";
     RESPONSE_REQUIRED_PROPERTY_REMOVED = "response-required-property-removed", Error, Major, Removed, OASDIFF, "Clients that rely on the property do not find it.";
     RESPONSE_OPTIONAL_PROPERTY_REMOVED = "response-optional-property-removed", Warning, Minor, Removed, OASDIFF, "Clients that read the property when it is present never find it.";
     RESPONSE_PROPERTY_OPTIONAL = "response-property-became-optional", Error, Major, Changed, OASDIFF, "Clients that rely on the property may not find it.";
