@@ -116,7 +116,7 @@ fn main() -> ExitCode {
             base.map(|base| breaking::run(&base, &spec, &options, &workspace()))
         }
         Command::Release(arguments) => release::run(&arguments, utc_today()),
-        Command::Scaffold(arguments) => return scaffold::run(&arguments),
+        Command::Scaffold(arguments) => scaffold::run(&arguments),
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
         Command::Licences => licences::run(),
