@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
 use syn::Token;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
@@ -75,14 +75,14 @@ impl Code {
     }
 
     /// This name, with a number if it is in use.
-    pub(super) fn free(&mut self, name: &str) -> String {
+    pub(super) fn free(&mut self, name: &str) -> Ident {
         let mut free = name.to_owned();
         let mut number = 2;
         while !self.taken.insert(free.clone()) {
             free = format!("{name}{number}");
             number += 1;
         }
-        free
+        format_ident!("{free}")
     }
 
     /// The text, with an empty line between items.
