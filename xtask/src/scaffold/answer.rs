@@ -39,11 +39,8 @@ pub(super) fn make(
         }
     };
     let name = format_ident!("{name}");
-    let tokens = match body(types, response)? {
-        Some(body) => quote! { #name<#body> },
-        None => quote! { #name },
-    };
-    let tokens = headers(types, operation, response, id, tokens)?;
+    let body = body(types, response)?.map(|body| quote! { <#body> });
+    let tokens = headers(types, operation, response, id, quote! { #name #body })?;
     // The match above leaves four numbers.
     Ok((status.parse().unwrap_or_default(), tokens))
 }

@@ -100,13 +100,11 @@ impl Code {
 
     /// The `use` declarations: the standard library, other crates, this one.
     fn imports(&self, used: &BTreeSet<String>) -> String {
-        let schemas = self.schemas.iter().map(String::as_str).collect();
-        let mut by_parent = BTreeMap::from([("crate::schemas", schemas)]);
+        let mut by_parent = BTreeMap::from(IMPORTS.map(|(parent, names)| {
+            (parent, names.split(' ').filter(|name| used.contains(*name)).collect::<Vec<_>>())
+        }));
+        by_parent.insert("crate::schemas", self.schemas.iter().map(String::as_str).collect());
         by_parent.insert("serde::de", used.get(ERROR_TRAIT).map(String::as_str).into_iter().collect());
-        for (parent, names) in IMPORTS {
-            let names: Vec<&str> = names.split(' ').filter(|name| used.contains(*name)).collect();
-            by_parent.insert(parent, names);
-        }
         let mut groups = vec![String::new(); 3];
         for (parent, names) in by_parent {
             let names = match &names[..] {

@@ -182,7 +182,6 @@ impl Newtype<'_> {
     fn reading(&self, types: &mut Types<'_>, bounds: &Bounds) {
         let (name, value, message) = (&self.name, self.inner.types().0, &bounds.message);
         let from_text = types.place != Place::Json && !matches!(self.inner, Inner::Text);
-        let wrong = quote! { || D::Error::custom(#message) };
         let filter = match self.inner {
             // `+1` and `01` are other spellings of an integer.
             Inner::Integer(_) => quote! { .filter(|value| value.to_string() == text) },
@@ -193,7 +192,7 @@ impl Newtype<'_> {
             _ if from_text => quote! {
                 let text = String::deserialize(deserializer)?;
                 let value: Option<#value> = text.parse().ok();
-                let value = value #filter .ok_or_else(#wrong)?;
+                let value = value #filter .ok_or_else(|| D::Error::custom(#message))?;
             },
             Inner::List(_) => quote! { let value = Vec::deserialize(deserializer)?; },
             _ => quote! { let value = #value::deserialize(deserializer)?; },

@@ -112,7 +112,7 @@ impl<'a> Types<'a> {
             return self.reference(schema);
         }
         let kind = type_of(schema)?;
-        // Text is read from and written to strings. dropshot drops the default of a parameter of any other type.
+        // dropshot drops the `default` of a parameter, unless its type is written by hand.
         let is_text = kind == "string" && !schema.has("default");
         if let Some(primitive) = primitive(schema).filter(|_| self.place == Place::Json || is_text) {
             return Ok(Rust::plain(primitive));
@@ -128,13 +128,19 @@ impl<'a> Types<'a> {
             "array" | "object" if self.place != Place::Json => Err(schema
                 .refused_at("type", format!("dropshot supports no {kind}s in paths, queries and headers"))),
             "array" => self.list(schema, name),
-            "object" => self.object(schema, name),
+            "object" => match self.map(schema, name)? {
+                Some(map) => Ok(map),
+                None => {
+                    let name = self.free(name);
+                    fields::structure(self, schema, &name, None)?;
+                    Ok(self.unnamed(&name))
+                }
+            },
             _ => self.newtype(schema, name, &Inner::of_scalar(schema)?),
         }
     }
 
     fn reference(&mut self, schema: Schema<'_>) -> Result<Rust, Refused> {
-        let wrong = |condition, reason: &str| schema.refuse_if(condition, "$ref", reason);
         let target = schema.model().target(schema.id);
         let Some((target, wire)) = target.and_then(|target| Some((target, component(target)?))) else {
             let reason = "the reference must lead to a schema directly under `components/schemas`";
@@ -146,12 +152,16 @@ impl<'a> Types<'a> {
         let name = &known.name;
         let lacks =
             |message, what| format!("a {message} contains `{name}`, which does not implement `{what}` yet");
-        wrong(self.read && !known.is_read, &lacks("request", "Deserialize"))?;
-        wrong(self.written && !known.is_written, &lacks("response", "Serialize"))?;
         let header = "dropshot writes headers of the type `String` only, so write the schema here";
-        wrong(self.place == Place::Header, header)?;
         let text = format!("a parameter is text, and `{wire}` is not of `type: string`");
-        wrong(self.place == Place::Text && target.text("type") != Some("string"), &text)?;
+        for (condition, reason) in [
+            (self.read && !known.is_read, lacks("request", "Deserialize")),
+            (self.written && !known.is_written, lacks("response", "Serialize")),
+            (self.place == Place::Header, header.to_owned()),
+            (self.place == Place::Text && target.text("type") != Some("string"), text),
+        ] {
+            schema.refuse_if(condition, "$ref", reason)?;
+        }
         if self.current != Some(target.id) {
             self.code.import_schema(name);
         }
@@ -226,15 +236,6 @@ impl<'a> Types<'a> {
         without_default(schema)?;
         let of = self.of(schema, name)?;
         Ok(if schema.flag("nullable") { of.map(|of| quote! { Option<#of> }) } else { of })
-    }
-
-    fn object(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Refused> {
-        if let Some(map) = self.map(schema, name)? {
-            return Ok(map);
-        }
-        let name = self.free(name);
-        fields::structure(self, schema, &name, None)?;
-        Ok(self.unnamed(&name))
     }
 
     /// An object without properties of its own.
