@@ -13,8 +13,8 @@ use crate::lint::items;
 use crate::openapi::{Kind, Model};
 
 /// A row of the table of error codes.
-pub(crate) struct Listed {
-    pub(crate) status: String,
+pub(crate) struct Listed<'a> {
+    pub(crate) status: &'a str,
     /// The range of the row in the description.
     pub(crate) row: Range<usize>,
 }
@@ -26,9 +26,9 @@ pub(crate) struct Known<'a> {
     /// The statuses of all responses, including `4XX` and `default`.
     pub(crate) statuses: HashSet<&'a str>,
     /// The statuses that the table of error codes lists.
-    pub(crate) listed: HashSet<String>,
+    pub(crate) listed: HashSet<&'a str>,
     /// The table of error codes, if there is one.
-    pub(crate) codes: BTreeMap<&'a str, Listed>,
+    pub(crate) codes: BTreeMap<&'a str, Listed<'a>>,
     /// In lower case.
     pub(crate) headers: HashSet<String>,
     /// Fields, parameters, operations, components, variables, values.
@@ -77,7 +77,7 @@ impl<'a> Known<'a> {
             known.codes.extend(table(prose.text));
         }
         known.names.extend(known.codes.keys());
-        known.listed = known.codes.values().map(|code| code.status.clone()).collect();
+        known.listed = known.codes.values().map(|code| code.status).collect();
         known
     }
 }
@@ -96,13 +96,13 @@ static ROWS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?m)^[ \t]*\|[ \t]*`([^|\n]*)`[ \t]*\|[ \t]*([0-9]{3})[ \t]*(?:\|.*)?$").ok()
 });
 
-fn table(text: &str) -> BTreeMap<&str, Listed> {
+fn table(text: &str) -> BTreeMap<&str, Listed<'_>> {
     let mut codes = BTreeMap::new();
     for row in ROWS.iter().flat_map(|rows| rows.captures_iter(text)) {
         let (whole, [code, status]) = row.extract();
         let start = row.get(0).map_or(0, |row| row.start());
         let row = start..start + whole.trim_end().len();
-        codes.entry(code).or_insert(Listed { status: status.to_owned(), row });
+        codes.entry(code).or_insert(Listed { status, row });
     }
     codes
 }

@@ -1,5 +1,9 @@
 //! The spelling of names.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use crate::finding::shortened as shown;
 use crate::openapi::{Kind, Model};
 use crate::rule::{Findings, rules};
@@ -60,7 +64,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                     misspelt(&VERB, spot, "`operationId`", name, "a known verb and a noun", "listPets");
                 }
             }
-            Kind::Schema if is_of(Kind::Components) && !is_pascal(name) => {
+            Kind::Schema if is_of(Kind::Components) && !matches(&PASCAL, name) => {
                 misspelt(&SCHEMA, object.spot(), "schema name", name, "in PascalCase", "NewPet");
             }
             Kind::Schema if object.keyword() == "properties" && !is_camel(name) => {
@@ -80,24 +84,19 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     }
 }
 
-pub(crate) fn is_camel(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+static CAMEL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[a-z][a-zA-Z0-9]*$").ok());
+static PASCAL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[A-Z][a-zA-Z0-9]*$").ok());
+static WORDS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new("^([A-Z][a-z0-9]*(-[A-Z][a-z0-9]*)*|x(-[a-z0-9]+)+)$").ok());
+
+fn matches(pattern: &Option<Regex>, name: &str) -> bool {
+    pattern.as_ref().is_some_and(|pattern| pattern.is_match(name))
 }
 
-fn is_pascal(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_uppercase())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+pub(crate) fn is_camel(name: &str) -> bool {
+    matches(&CAMEL, name)
 }
 
 pub(crate) fn is_header(name: &str) -> bool {
-    let lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let capitalised = |word: &str| {
-        let mut letters = word.chars();
-        letters.next().is_some_and(|first| first.is_ascii_uppercase()) && letters.all(lower)
-    };
-    let private = name
-        .strip_prefix("x-")
-        .is_some_and(|rest| rest.split('-').all(|word| !word.is_empty() && word.chars().all(lower)));
-    EXCEPTIONS.split(' ').any(|exception| exception == name) || private || name.split('-').all(capitalised)
+    EXCEPTIONS.split(' ').any(|exception| exception == name) || matches(&WORDS, name)
 }
