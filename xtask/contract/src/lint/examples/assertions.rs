@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::super::rules::patterns::Patterns;
-use crate::document::Node;
-use crate::openapi::{Additional, Kind, Object, Schema};
+use crate::document::Value::Number;
+use crate::openapi::shapes::wrong_value;
+use crate::openapi::{Additional, Kind, Object, Schema, Shape};
 
 /// The direction in which a value is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,9 +49,22 @@ pub(crate) fn assertions<'a>(
     patterns: &mut Patterns<'a>,
 ) -> Map<String, Value> {
     let mut made = Map::new();
-    for (keyword, is_right) in COPIED {
-        let value = schema.get(keyword).map(Node::to_json).filter(is_right);
-        made.extend(value.map(|value| ((*keyword).to_owned(), value)));
+    for (keyword, _, shape) in Kind::Schema.table().keywords {
+        let Some(node) = schema.get(keyword).filter(|node| wrong_value(shape, node).is_none()) else {
+            continue;
+        };
+        let value = match *keyword {
+            "multipleOf" if !matches!(&node.value, Number(number) if number.as_f64() > Some(0.0)) => continue,
+            "enum" if node.items().is_empty() => continue,
+            "type" if schema.flag("nullable") => json!([node.to_json(), "null"]),
+            "pattern" if schema.text("pattern").is_some_and(|text| patterns.problem(text).is_some()) => {
+                continue;
+            }
+            "multipleOf" | "enum" | "type" | "pattern" | "uniqueItems" | "format" => node.to_json(),
+            _ if matches!(shape, Shape::Count | Shape::Number) => node.to_json(),
+            _ => continue,
+        };
+        made.insert((*keyword).to_owned(), value);
     }
     for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
         if schema.flag(exclusive)
@@ -60,12 +74,6 @@ pub(crate) fn assertions<'a>(
         }
     }
     let mut add = |keyword: &str, value: Value| made.insert(keyword.to_owned(), value);
-    if let Some(pattern) = schema.text("pattern").filter(|pattern| patterns.problem(pattern).is_none()) {
-        add("pattern", pattern.into());
-    }
-    if let Some(kind) = schema.type_name().filter(|kind| TYPES.contains(kind)) {
-        add("type", if schema.flag("nullable") { json!([kind, "null"]) } else { kind.into() });
-    }
     match schema.format() {
         Some("int32") => drop(add("allOf", json!([{ "minimum": i32::MIN, "maximum": i32::MAX }]))),
         Some("int64") => drop(add("allOf", json!([{ "minimum": i64::MIN, "maximum": i64::MAX }]))),
@@ -94,26 +102,6 @@ pub(crate) fn assertions<'a>(
     }
     made
 }
-
-type IsRight = fn(&Value) -> bool;
-
-/// The keywords that are copied if their value is valid.
-const COPIED: &[(&str, IsRight)] = &[
-    ("maxLength", Value::is_u64),
-    ("minLength", Value::is_u64),
-    ("maxItems", Value::is_u64),
-    ("minItems", Value::is_u64),
-    ("maxProperties", Value::is_u64),
-    ("minProperties", Value::is_u64),
-    ("minimum", Value::is_number),
-    ("maximum", Value::is_number),
-    ("uniqueItems", Value::is_boolean),
-    ("format", Value::is_string),
-    ("multipleOf", |number| number.as_f64().is_some_and(|number| number > 0.0)),
-    ("enum", |values| values.as_array().is_some_and(|values| !values.is_empty())),
-];
-
-const TYPES: &[&str] = &["string", "number", "integer", "boolean", "array", "object"];
 
 /// `format: byte`, RFC 4648 section 4.
 pub(crate) fn is_base64(text: &str) -> bool {

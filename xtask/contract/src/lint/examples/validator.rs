@@ -41,11 +41,13 @@ pub(crate) struct Validator<'a> {
     left_for_one: usize,
 }
 
-/// A value, its JSON pointer within the sample, and the number of schemas and values around it.
+/// A value within the one that is validated.
 #[derive(Clone, Copy)]
 struct Place<'v> {
     value: &'v Value,
     pointer: &'v str,
+    direction: Direction,
+    /// The number of schemas and values around it.
     depth: usize,
 }
 
@@ -69,32 +71,26 @@ impl<'a> Validator<'a> {
         let most = self.left.min(ONE);
         self.left_for_one = most;
         let mut found = Vec::new();
-        let place = Place { value, pointer: "", depth: 0 };
-        let done = self.visit(schema, direction, place, &mut found);
+        let place = Place { value, pointer: "", direction, depth: 0 };
+        let done = self.visit(schema, place, &mut found);
         self.left -= most - self.left_for_one;
         done.map(|()| found)
     }
 
-    fn visit(
-        &mut self,
-        schema: Object<'a>,
-        direction: Direction,
-        place: Place<'_>,
-        found: &mut Vec<Mismatch>,
-    ) -> Option<()> {
+    fn visit(&mut self, schema: Object<'a>, place: Place<'_>, found: &mut Vec<Mismatch>) -> Option<()> {
         let Some(schema) = schema.resolved() else { return Some(()) };
-        let Place { value, pointer, depth } = place;
+        let Place { value, pointer, direction, depth } = place;
         self.spend(schema, place)?;
-        self.assert(schema, direction, place, found);
+        self.assert(schema, place, found);
         // How many schemas of `anyOf` and `oneOf` match.
         let (mut any, mut one) = (0, 0);
         for part in schema.parts().filter(|part| part.kind() == Kind::Schema) {
             let below = Place { depth: depth + 1, ..place };
             match part.keyword() {
-                "allOf" => self.visit(part, direction, below, found)?,
+                "allOf" => self.visit(part, below, found)?,
                 keyword @ ("anyOf" | "oneOf" | "not") => {
                     let mut mismatches = Vec::new();
-                    self.visit(part, direction, below, &mut mismatches)?;
+                    self.visit(part, below, &mut mismatches)?;
                     match (keyword, mismatches.is_empty()) {
                         ("anyOf", true) => any += 1,
                         ("oneOf", true) => one += 1,
@@ -107,7 +103,7 @@ impl<'a> Validator<'a> {
                     for (key, value) in applied(schema, keyword, part, value) {
                         let mut pointer = pointer.to_owned();
                         pointer::push(&mut pointer, &key);
-                        self.visit(part, direction, Place { value, pointer: &pointer, ..below }, found)?;
+                        self.visit(part, Place { value, pointer: &pointer, ..below }, found)?;
                     }
                 }
             }
@@ -122,7 +118,7 @@ impl<'a> Validator<'a> {
     }
 
     /// Counts the tests of one visit; `None` if the limit is reached.
-    fn spend(&mut self, schema: Object<'_>, Place { value, pointer, depth }: Place<'_>) -> Option<()> {
+    fn spend(&mut self, schema: Object<'_>, Place { value, pointer, depth, .. }: Place<'_>) -> Option<()> {
         let lists = items(schema, "enum").len() + items(schema, "required").len();
         let pattern = schema.text("pattern").map_or(0, str::len);
         let text = value.as_str().map_or(0, str::len);
@@ -134,13 +130,8 @@ impl<'a> Validator<'a> {
     }
 
     /// Tests a value by the assertions of a schema.
-    fn assert(
-        &mut self,
-        schema: Object<'a>,
-        direction: Direction,
-        Place { value, pointer, .. }: Place<'_>,
-        found: &mut Vec<Mismatch>,
-    ) {
+    fn assert(&mut self, schema: Object<'a>, place: Place<'_>, found: &mut Vec<Mismatch>) {
+        let Place { value, pointer, direction, .. } = place;
         let patterns = &mut self.patterns;
         let validator = self.assertions.entry((schema.id, direction)).or_insert_with(|| {
             let options = patterns::validator().with_draft(Draft::Draft201909);

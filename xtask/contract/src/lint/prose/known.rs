@@ -39,14 +39,12 @@ impl<'a> Known<'a> {
     pub(crate) fn of(model: &'a Model<'a>) -> Self {
         let mut known = Self::default();
         for object in model.everything() {
-            if let Some(parent) = object.parent() {
-                let named = parent.kind() == Kind::Components
-                    || matches!(object.keyword(), "properties" | "variables");
-                known.names.extend(named.then(|| object.name()));
-                if object.keyword() == "headers" {
-                    known.headers.insert(object.name().to_ascii_lowercase());
-                }
+            let is_component = object.parent().is_some_and(|parent| parent.kind() == Kind::Components);
+            if is_component || matches!(object.keyword(), "properties" | "variables") {
+                known.names.insert(object.name());
             }
+            let is_header = object.text("in") == Some("header");
+            known.headers.extend(object.text("name").filter(|_| is_header).map(str::to_ascii_lowercase));
             match object.kind() {
                 Kind::Operation => {
                     known.names.extend(object.text("operationId"));
@@ -57,19 +55,10 @@ impl<'a> Known<'a> {
                     }
                 }
                 Kind::Responses => known.statuses.extend(object.parts().map(|response| response.name())),
-                Kind::Parameter => {
-                    known.names.extend(object.text("name"));
-                    if object.text("in") == Some("header") {
-                        known.headers.extend(object.text("name").map(str::to_ascii_lowercase));
-                    }
-                }
+                Kind::Parameter => known.names.extend(object.text("name")),
                 Kind::Schema => known.names.extend(items(object, "enum").iter().filter_map(Node::as_str)),
-                Kind::SecurityScheme if object.text("in") == Some("header") => {
-                    known.headers.extend(object.text("name").map(str::to_ascii_lowercase));
-                }
-                Kind::SecurityScheme => {
-                    known.headers.insert("authorization".to_owned());
-                }
+                Kind::Header => drop(known.headers.insert(object.name().to_ascii_lowercase())),
+                Kind::SecurityScheme if !is_header => drop(known.headers.insert("authorization".to_owned())),
                 _ => {}
             }
         }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use http::StatusCode;
 use regex::Regex;
 
-use super::super::rules::names::{is_camel, is_header};
+use super::super::rules::names::{is_camel, is_header, matches};
 use super::known::{Known, operation};
 use super::{CODE, HEADER, NAME, OPERATION, Prose, STATUS};
 use crate::finding::shortened as shown;
@@ -38,6 +38,8 @@ static OPERATIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"\b(GET|PUT|POST|DELETE|OPTIONS|HEAD|PATCH|TRACE) (/[^\s`'")\]>,;?]*)"#).ok()
 });
 static NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b[1-5][0-9][0-9]\b").ok());
+/// Two words or more in lower case, with underscores between.
+static SNAKE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[a-z0-9]+(_[a-z0-9]+)+$").ok());
 static CODE_SPANS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`[A-Za-z][A-Za-z0-9_-]*`").ok());
 
 pub(crate) fn check(model: &Model<'_>, known: &Known<'_>, findings: &mut Findings) {
@@ -121,7 +123,7 @@ fn words(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
             continue;
         } else if looks_like_header {
             (&HEADER, "a declared header", "Declare it where it is sent, or correct the text.")
-        } else if is_snake(text) {
+        } else if matches(&SNAKE, text) {
             let fix = "Add it to the table of codes in `info.description`, or correct the text.";
             (&CODE, "an error code or a name in the document", fix)
         } else if is_camel(text) && text.contains(|c: char| c.is_ascii_uppercase()) {
@@ -131,12 +133,4 @@ fn words(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
         };
         findings.add(rule, prose.spot(word), format!("`{text}` is mentioned, but is not {what}."), fix);
     }
-}
-
-/// Two words or more in lower case, with underscores between.
-fn is_snake(text: &str) -> bool {
-    let word = |word: &str| {
-        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-    };
-    text.contains('_') && text.split('_').all(word)
 }
