@@ -217,6 +217,9 @@ impl<'a> Comparer<'a> {
     /// Counts one step of work, and returns whether there is any left.
     pub(super) fn may_go_on(&mut self) -> bool {
         self.work = self.work.saturating_sub(1);
+        if self.inclusion.is_exhausted() {
+            self.work = 0;
+        }
         if self.work == 0 && !self.exhausted {
             let what = "the combinations of schemas in `allOf` are too many, and were not all compared";
             self.report(&rules::NOT_UNDERSTOOD, None, Some(At::of(&self.revision.root())), what);
@@ -381,7 +384,8 @@ fn push_new(list: &mut Vec<User>, user: User) {
 fn heirs<'a>(model: &'a Model<'a>) -> HashMap<Id, Vec<Object<'a>>> {
     let mut heirs: HashMap<Id, Vec<Object<'a>>> = HashMap::new();
     for (_, component) in model.schemas() {
-        for parent in component.resolved_children("allOf") {
+        let parents = component.children("allOf").filter(Object::is_reference);
+        for parent in parents.filter_map(|parent| parent.resolved()) {
             heirs.entry(parent.id).or_default().push(*component);
         }
     }

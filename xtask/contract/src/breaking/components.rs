@@ -4,9 +4,9 @@
 use super::comparer::{Comparer, named};
 use super::data::pairs;
 use super::place::At;
-use super::schema::is_same;
 use super::{rules, unknown};
 use crate::openapi::{Model, Object};
+use crate::subschema::are_identical;
 
 /// The Components Object, or else the document, which has nothing under the keywords of components.
 fn components<'a>(model: &'a Model<'a>) -> Object<'a> {
@@ -37,7 +37,7 @@ pub(super) fn compare_unused(cx: &mut Comparer<'_>) {
     let used = cx.parts();
     let (old, new) = (components(cx.base), components(cx.revision));
     for (old, new) in pairs(named(&old, "schemas"), named(&new, "schemas")).both {
-        if !used.contains(&old.id) && !is_same(cx, old, new) {
+        if !used.contains(&old.id) && !are_identical([(old, new)]) {
             let what = "it changed, though no operation uses it";
             cx.report(&rules::UNUSED_SCHEMA_CHANGED, Some(At::of(&old)), Some(At::of(&new)), what);
         }
