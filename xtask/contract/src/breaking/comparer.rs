@@ -11,11 +11,13 @@ use std::hash::Hash;
 
 use jiff::civil::Date;
 
+use super::callback;
 use super::change::Change;
 use super::data::{difference, pairs};
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
 use super::schema::Schema;
+use super::scheme::Schemes;
 use crate::document::{Document, Node};
 use crate::openapi::{Id, Model, Object};
 
@@ -42,7 +44,8 @@ struct Raw<'a> {
     users: Vec<User>,
 }
 
-/// What is being compared: the document, an operation, or a pair of schemas. Each uses the pairs below it.
+/// What is being compared: the document, an operation, or a pair of schemas or of objects that operations
+/// share. Each uses the pairs below it.
 type User = usize;
 
 const DOCUMENT: User = 0;
@@ -61,6 +64,9 @@ pub(super) struct Comparer<'a> {
     pub(super) base: &'a Model<'a>,
     pub(super) revision: &'a Model<'a>,
     pub(super) today: Date,
+    pub(super) schemes: Schemes<'a>,
+    /// Whether a callback is being compared, which turns the direction round.
+    pub(super) in_callback: bool,
     user: User,
     /// The pairs that each user uses directly.
     below: Vec<Vec<User>>,
@@ -71,6 +77,7 @@ pub(super) struct Comparer<'a> {
     schemas: [Vec<Schema<'a>>; 2],
     schema_of: [HashMap<Vec<Id>, u32>; 2],
     pairs: HashMap<Pair, User>,
+    shared: HashMap<(Id, Id), User>,
     waiting: VecDeque<(User, Pair)>,
     work: usize,
     exhausted: bool,
@@ -83,6 +90,8 @@ impl<'a> Comparer<'a> {
             base,
             revision,
             today,
+            schemes: Schemes::of(base, revision),
+            in_callback: false,
             user: DOCUMENT,
             below: vec![Vec::new()],
             operations: BTreeMap::new(),
@@ -91,6 +100,7 @@ impl<'a> Comparer<'a> {
             schemas: Default::default(),
             schema_of: Default::default(),
             pairs: HashMap::new(),
+            shared: HashMap::new(),
             waiting: VecDeque::new(),
             work: objects.saturating_mul(WORK_PER_OBJECT).saturating_add(10_000),
             exhausted: false,
@@ -109,6 +119,31 @@ impl<'a> Comparer<'a> {
         self.user = DOCUMENT;
     }
 
+    /// Compares two objects that operations share. It is done once, and each operation that uses them is listed
+    /// with the changes.
+    pub(super) fn once(&mut self, pair: (Id, Id), compare: impl FnOnce(&mut Self)) {
+        let next = self.below.len();
+        let shared = *self.shared.entry(pair).or_insert(next);
+        push_new(&mut self.below[self.user], shared);
+        if shared == next {
+            self.below.push(Vec::new());
+            let user = std::mem::replace(&mut self.user, shared);
+            compare(self);
+            self.user = user;
+        }
+    }
+
+    /// The part that a schema plays, given the one that it plays outside of callbacks.
+    pub(super) fn role(&self, role: Role) -> Role {
+        match role {
+            _ if !self.in_callback => role,
+            Role::Parameter | Role::RequiredParameter => Role::Header,
+            Role::Header => Role::Parameter,
+            Role::Request => Role::Response,
+            Role::Response => Role::Request,
+        }
+    }
+
     /// Adds a change. One that was found before only gains the operation or schema that is being compared.
     pub(super) fn report(
         &mut self,
@@ -122,6 +157,7 @@ impl<'a> Comparer<'a> {
             // The two schemas were not looked up to the same depth.
             return;
         }
+        let rule = if self.in_callback { callback::turned(rule) } else { rule };
         let what = what.into();
         let address = |at: Option<At<'a>>| at.map(|at| std::ptr::from_ref(at.node()));
         let key = (rule.name, address(base), address(revision), what.clone());
@@ -210,7 +246,7 @@ impl<'a> Comparer<'a> {
     pub(super) fn may_go_on(&mut self) -> bool {
         self.work = self.work.saturating_sub(1);
         if self.work == 0 && !self.exhausted {
-            let what = "the combinations of schemas in `allOf` are too many, and were not all compared";
+            let what = "the combinations of schemas in `allOf`, or of servers, are too many, and were not all compared";
             self.report(&rules::NOT_UNDERSTOOD, None, Some(At::of(&self.revision.root())), what);
             self.exhausted = true;
         }

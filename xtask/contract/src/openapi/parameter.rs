@@ -69,6 +69,19 @@ impl<'a> Parameter<'a> {
         explode.unwrap_or(self.style() == "form")
     }
 
+    /// Whether `explode` makes a difference to the value, given its style and type.
+    pub fn explode_has_effect(&self) -> bool {
+        explode_has_effect(self.style(), self.schema())
+    }
+
+    /// The style that decides how the value is written: all styles of a query or cookie write a string, a
+    /// number or a boolean like `form`.
+    pub fn effective_style(&self) -> &'a str {
+        let is_scalar = self.schema().and_then(value_type).is_some_and(is_scalar);
+        let in_pairs = matches!(self.location, "query" | "cookie");
+        if is_scalar && in_pairs { "form" } else { self.style() }
+    }
+
     /// The `schema`, its reference not resolved.
     pub fn schema(&self) -> Option<Schema<'a>> {
         self.object.child("schema").map(Schema::new)
@@ -78,6 +91,32 @@ impl<'a> Parameter<'a> {
     pub fn content(&self) -> impl Iterator<Item = MediaType<'a>> {
         self.object.children("content").map(MediaType)
     }
+}
+
+/// Whether `explode` makes a difference to a value of this style (section 4.7.12.2, the table of examples).
+pub(super) fn explode_has_effect(style: &str, schema: Option<Schema<'_>>) -> bool {
+    match (style, schema.and_then(value_type)) {
+        ("deepObject", _) | ("simple" | "label", Some("array")) => false,
+        (_, kind) => !kind.is_some_and(is_scalar),
+    }
+}
+
+fn is_scalar(kind: &str) -> bool {
+    matches!(kind, "string" | "number" | "integer" | "boolean")
+}
+
+/// The type of a value, as its schema or a part of its `allOf` gives it.
+fn value_type(schema: Schema<'_>) -> Option<&str> {
+    const MOST: usize = 100;
+    let mut open = vec![schema];
+    for _ in 0..MOST {
+        let schema = open.pop()?.resolved()?;
+        if let Some(kind) = schema.type_name() {
+            return Some(kind);
+        }
+        open.extend(schema.members("allOf"));
+    }
+    None
 }
 
 deref_to_object!(Parameter, object);

@@ -192,6 +192,7 @@ fn default<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (both.base.first("default"), both.revision.first("default"));
     // A parameter is often left out, so its default matters more.
     let (added, removed) = match both.role {
+        Role::RequiredParameter => return,
         Role::Parameter => (&rules::PARAMETER_DEFAULT_ADDED, &rules::PARAMETER_DEFAULT_REMOVED),
         _ => both.rules(&rules::DEFAULT_ADDED, &rules::DEFAULT_REMOVED),
     };
