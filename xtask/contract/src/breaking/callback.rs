@@ -3,13 +3,13 @@
 //! The direction is turned round. What the service sends is received by the client, like a response, and what
 //! the client replies is accepted or refused by the service, like a request.
 
-use super::comparer::Comparer;
+use super::comparer::{Comparer, named};
 use super::data::pairs;
 use super::operation::exchange;
 use super::place::At;
 use super::rules::{self, ChangeRule};
 use super::unknown;
-use crate::openapi::{METHODS, Object, Operation};
+use crate::openapi::{METHODS, Operation};
 
 /// The rules about callbacks, each with the rules about operations that it stands for.
 static TURNED: [(&ChangeRule, &[&ChangeRule]); 4] = [
@@ -82,14 +82,16 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         requests.filter_map(|(key, operation)| Some((key, operation?))).collect::<Vec<_>>()
     };
     let paired = pairs(requests(old), requests(new));
-    cx.in_callback = true;
     for (old, new) in paired.both {
-        unknown::compare(cx, &old.item(), &new.item(), &[]);
-        exchange(cx, &old, &new);
-        // Callbacks of callbacks are compared as data only.
-        cx.compare_keyword(&rules::CALLBACKS_CHANGED, (&old, &new), "callbacks");
+        cx.once(("callback", old.id, new.id), |cx| {
+            cx.in_callback = true;
+            unknown::compare(cx, &old.item(), &new.item(), &[]);
+            exchange(cx, &old, &new);
+            cx.in_callback = false;
+            // Callbacks of callbacks are compared as data only.
+            cx.compare_keyword(&rules::CALLBACKS_CHANGED, (&old, &new), "callbacks");
+        });
     }
-    cx.in_callback = false;
     let survivor = At::value_or_object(new, "callbacks");
     let request = |operation: &Operation<'_>| {
         format!("the request `{} {}`", operation.method().to_uppercase(), operation.path())
@@ -102,18 +104,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         let what = format!("{} is sent too", request(&new));
         cx.report(&rules::CALLBACK_ADDED, None, Some(At::of(&new)), what);
     }
-    extensions(cx, old, new);
-}
-
-/// Compares the extensions of the Callback Objects.
-fn extensions<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
-    let callbacks = |operation: &Operation<'a>| {
-        let callbacks = operation.children("callbacks");
-        callbacks
-            .filter_map(|callback| Some((callback.name(), callback.resolved()?)))
-            .collect::<Vec<(_, Object<'a>)>>()
-    };
-    for (old, new) in pairs(callbacks(old), callbacks(new)).both {
+    let callbacks = pairs(named(old, "callbacks"), named(new, "callbacks")).both.into_iter();
+    for (old, new) in callbacks.filter_map(|(old, new)| Some((old.resolved()?, new.resolved()?))) {
         unknown::compare(cx, &old, &new, &[]);
     }
 }

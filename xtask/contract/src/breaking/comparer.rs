@@ -52,6 +52,9 @@ const DOCUMENT: User = 0;
 
 type Key = (&'static str, Option<*const Node>, Option<*const Node>, String);
 
+/// What is compared of two objects that operations share, and the objects.
+type Shared = (&'static str, Id, Id);
+
 /// Two schemas in one role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Pair {
@@ -77,7 +80,7 @@ pub(super) struct Comparer<'a> {
     schemas: [Vec<Schema<'a>>; 2],
     schema_of: [HashMap<Vec<Id>, u32>; 2],
     pairs: HashMap<Pair, User>,
-    shared: HashMap<(Id, Id), User>,
+    shared: HashMap<Shared, User>,
     waiting: VecDeque<(User, Pair)>,
     work: usize,
     exhausted: bool,
@@ -121,7 +124,7 @@ impl<'a> Comparer<'a> {
 
     /// Compares two objects that operations share. It is done once, and each operation that uses them is listed
     /// with the changes.
-    pub(super) fn once(&mut self, pair: (Id, Id), compare: impl FnOnce(&mut Self)) {
+    pub(super) fn once(&mut self, pair: Shared, compare: impl FnOnce(&mut Self)) {
         let next = self.below.len();
         let shared = *self.shared.entry(pair).or_insert(next);
         push_new(&mut self.below[self.user], shared);

@@ -63,17 +63,21 @@ fn removal(cx: &Comparer<'_>, old: &Parameter<'_>) -> &'static ChangeRule {
 
 fn both<'a>(cx: &mut Comparer<'a>, old: &Parameter<'a>, new: &Parameter<'a>) {
     unknown::compare(cx, old, new, &[]);
-    let rules = (&rules::PARAMETER_REQUIRED, &rules::PARAMETER_OPTIONAL);
-    cx.report_flag(rules, (old, new), "required", ("it became required", "it became optional"));
+    // What is in the path is always there.
+    if new.location() != "path" {
+        let rules = (&rules::PARAMETER_REQUIRED, &rules::PARAMETER_OPTIONAL);
+        cx.report_flag(rules, (old, new), "required", ("it became required", "it became optional"));
+    }
     // The default of a required parameter has no effect.
-    let role = match old.is_required() || new.is_required() {
+    let role = match old.is_required() || new.is_required() || new.location() == "path" {
         true => Role::RequiredParameter,
         false => Role::Parameter,
     };
     let role = cx.role(role);
     deprecated(cx, (old, new), role);
     if old.location() == new.location() {
-        serialization(cx, old, new);
+        let serializations = (old.serialization(), new.serialization());
+        serialization(cx, (old, new), &rules::PARAMETER_SERIALIZATION, serializations);
     }
     for keyword in ["allowReserved", "allowEmptyValue"] {
         // They apply to parameters in the query only (section 4.7.12.2).
@@ -86,14 +90,20 @@ fn both<'a>(cx: &mut Comparer<'a>, old: &Parameter<'a>, new: &Parameter<'a>) {
     value(cx, (old, new), &rules::PARAMETER_SERIALIZATION, role);
 }
 
-fn serialization<'a>(cx: &mut Comparer<'a>, old: &Parameter<'a>, new: &Parameter<'a>) {
-    let (style, new_style) = (old.effective_style(), new.effective_style());
+/// Compares how the value of a parameter or a header is written.
+pub(super) fn serialization<'a>(
+    cx: &mut Comparer<'a>,
+    both: (&Object<'a>, &Object<'a>),
+    changed: &'static ChangeRule,
+    ((style, explode), (new_style, new_explode)): ((&str, Option<bool>), (&str, Option<bool>)),
+) {
     if style != new_style {
         let what = format!("its style changed from `{style}` to `{new_style}`");
-        cx.report_keyword(&rules::PARAMETER_SERIALIZATION, (old, new), "style", what);
-    } else if old.explode() != new.explode() && old.explode_has_effect() && new.explode_has_effect() {
-        let what = format!("`explode` changed from {} to {}", old.explode(), new.explode());
-        cx.report_keyword(&rules::PARAMETER_SERIALIZATION, (old, new), "explode", what);
+        cx.report_keyword(changed, both, "style", what);
+    } else if let (Some(old), Some(new)) = (explode, new_explode)
+        && old != new
+    {
+        cx.report_keyword(changed, both, "explode", format!("`explode` changed from {old} to {new}"));
     }
 }
 

@@ -97,9 +97,7 @@ fn header<'a>(cx: &mut Comparer<'a>, old: &Header<'a>, new: &Header<'a>) {
     cx.report_flag(rules, (old, new), "required", ("it became required", "it became optional"));
     let role = cx.role(Role::Header);
     parameter::deprecated(cx, (old, new), role);
-    if old.explode() != new.explode() && old.explode_has_effect() && new.explode_has_effect() {
-        let what = format!("`explode` changed from {} to {}", old.explode(), new.explode());
-        cx.report_keyword(&rules::HEADER_SERIALIZATION, (old, new), "explode", what);
-    }
+    let serializations = (old.serialization(), new.serialization());
+    parameter::serialization(cx, (old, new), &rules::HEADER_SERIALIZATION, serializations);
     parameter::value(cx, (old, new), &rules::HEADER_SERIALIZATION, role);
 }

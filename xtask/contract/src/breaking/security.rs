@@ -75,7 +75,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     let (after, is_open) = alternatives(cx, Side::Revision, &revision);
     for name in before.iter().flat_map(|old| old.written.keys()) {
         if let Some((old, new)) = cx.schemes.counterpart(name) {
-            cx.once((old.id, new.id), |cx| scheme::compare(cx, &old, &new));
+            cx.once(("scheme", old.id, new.id), |cx| scheme::compare(cx, &old, &new));
         }
     }
     let written = |security: &Security<'a>| At::value(&security.owner()?, "security");

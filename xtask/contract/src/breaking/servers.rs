@@ -19,7 +19,7 @@ struct Listed<'a> {
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     let (old, new) = (old.servers_owner(), new.servers_owner());
-    cx.once((old.id, new.id), |cx| {
+    cx.once(("servers", old.id, new.id), |cx| {
         if old.kind() == Kind::OpenApi && new.kind() == Kind::OpenApi {
             cx.begin_document();
         }

@@ -71,9 +71,9 @@ impl<'a> Header<'a> {
         self.object.flag("explode")
     }
 
-    /// Whether `explode` makes a difference to the value; not to a string, a number or an array.
-    pub fn explode_has_effect(&self) -> bool {
-        explode_has_effect("simple", self.schema())
+    /// How the value is written: the style, and `explode` where it makes a difference.
+    pub fn serialization(&self) -> (&'static str, Option<bool>) {
+        ("simple", Some(self.explode()).filter(|_| explode_has_effect("simple", self.schema())))
     }
 
     /// The `schema`, its reference not resolved.

@@ -69,17 +69,12 @@ impl<'a> Parameter<'a> {
         explode.unwrap_or(self.style() == "form")
     }
 
-    /// Whether `explode` makes a difference to the value, given its style and type.
-    pub fn explode_has_effect(&self) -> bool {
-        explode_has_effect(self.style(), self.schema())
-    }
-
-    /// The style that decides how the value is written: all styles of a query or cookie write a string, a
-    /// number or a boolean like `form`.
-    pub fn effective_style(&self) -> &'a str {
-        let is_scalar = self.schema().and_then(value_type).is_some_and(is_scalar);
+    /// How the value is written: the style, and `explode` where it makes a difference. All styles of a query or
+    /// cookie write a string, a number or a boolean like `form`.
+    pub fn serialization(&self) -> (&'a str, Option<bool>) {
         let in_pairs = matches!(self.location, "query" | "cookie");
-        if is_scalar && in_pairs { "form" } else { self.style() }
+        let style = if in_pairs && self.schema().is_some_and(is_scalar) { "form" } else { self.style() };
+        (style, Some(self.explode()).filter(|_| explode_has_effect(style, self.schema())))
     }
 
     /// The `schema`, its reference not resolved.
@@ -95,14 +90,16 @@ impl<'a> Parameter<'a> {
 
 /// Whether `explode` makes a difference to a value of this style (section 4.7.12.2, the table of examples).
 pub(super) fn explode_has_effect(style: &str, schema: Option<Schema<'_>>) -> bool {
-    match (style, schema.and_then(value_type)) {
-        ("deepObject", _) | ("simple" | "label", Some("array")) => false,
-        (_, kind) => !kind.is_some_and(is_scalar),
+    let is_list = |schema| value_type(schema) == Some("array");
+    match style {
+        "deepObject" => false,
+        "simple" | "label" if schema.is_some_and(is_list) => false,
+        _ => !schema.is_some_and(is_scalar),
     }
 }
 
-fn is_scalar(kind: &str) -> bool {
-    matches!(kind, "string" | "number" | "integer" | "boolean")
+fn is_scalar(schema: Schema<'_>) -> bool {
+    matches!(value_type(schema), Some("string" | "number" | "integer" | "boolean"))
 }
 
 /// The type of a value, as its schema or a part of its `allOf` gives it.

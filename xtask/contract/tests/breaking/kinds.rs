@@ -27,6 +27,9 @@ fn each_kind_of_difference_is_judged_as_the_table_says() {
             let around = around.replace("HERE", text(pair, side)).replace("{, ", "{");
             format!("openapi: 3.0.3\ninfo: {{title: t, version: 1.0.0}}\n{around}")
         });
+        for text in [&base, &revision] {
+            assert!(changes(text, text).is_empty(), "{kind}: {:?}", changes(text, text));
+        }
         for (direction, base, revision) in [("changes", &base, &revision), ("back", &revision, &base)] {
             let found = changes(base, revision).into_iter();
             let found: BTreeSet<_> =
