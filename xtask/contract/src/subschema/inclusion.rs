@@ -226,9 +226,10 @@ impl<'a> Inclusion<'a> {
         let patterns = &mut self.of(side).patterns;
         wide.length.includes(narrow.length)
             && wide.formats.is_subset(&narrow.formats)
-            && wide.patterns.iter().all(|wide| {
-                narrow.patterns.iter().any(|narrow| patterns.includes(wide, narrow))
-            })
+            && wide
+                .patterns
+                .iter()
+                .all(|wide| narrow.patterns.iter().any(|narrow| patterns.includes(wide, narrow)))
     }
 
     fn is_object_within(

@@ -28,14 +28,22 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
 
 /// Replaces unions of a single alternative by the alternative, unless the unions of both sides correspond.
 pub(super) fn unwrap<'a>(cx: &mut Comparer<'a>, both: &mut Both<'a>) {
-    let counts = |schema: &Schema<'a>| unions(schema).iter().map(|one| one.alternatives.len()).collect::<Vec<_>>();
-    if counts(&both.base) == counts(&both.revision) {
+    let nests = |schema: &Schema<'a>| {
+        let singles =
+            schema.parts.iter().flat_map(|part| KEYWORDS.map(|keyword| only(part, keyword))).flatten();
+        singles
+            .filter_map(|single| single.resolved())
+            .any(|single| KEYWORDS.iter().any(|keyword| single.has(keyword)))
+    };
+    let correspond = unions(&both.base).len() == unions(&both.revision).len();
+    if correspond && !nests(&both.base) && !nests(&both.revision) {
         return;
     }
     for schema in [&mut both.base, &mut both.revision] {
         let mut first = 0;
         while first < schema.parts.len() {
-            let singles = schema.parts[first..].iter().flat_map(|part| KEYWORDS.map(|keyword| only(part, keyword)));
+            let singles =
+                schema.parts[first..].iter().flat_map(|part| KEYWORDS.map(|keyword| only(part, keyword)));
             let singles: Vec<_> = singles.flatten().collect();
             first = schema.parts.len();
             let known = |part: &Object<'a>| schema.parts.contains(part);

@@ -47,8 +47,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         if before.name != after.name && verdict != Verdict::Same {
             let what = format!(
                 "the discriminating value `{value}` changed from `{}` to `{}`",
-                before.name,
-                after.name
+                before.name, after.name
             );
             both.note(cx, &rules::MAPPING_CHANGED, Some(before.place), Some(after.place), what);
         } else {

@@ -45,7 +45,7 @@ impl Verdict {
         role: Role,
     ) -> Self {
         let reading = match role {
-            Role::Parameter | Role::Header => Reading::Text,
+            Role::Parameter | Role::RequiredParameter | Role::Header => Reading::Text,
             Role::Request => Reading::Request,
             Role::Response => Reading::Response,
         };
@@ -259,6 +259,7 @@ fn default<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (both.base.first("default"), both.revision.first("default"));
     // A parameter is often left out, so its default matters more.
     let (added, removed) = match both.role {
+        Role::RequiredParameter => return,
         Role::Parameter => (&rules::PARAMETER_DEFAULT_ADDED, &rules::PARAMETER_DEFAULT_REMOVED),
         _ => both.rules(&rules::DEFAULT_ADDED, &rules::DEFAULT_REMOVED),
     };
