@@ -70,9 +70,7 @@ fn what_is_not_understood_is_one_change_per_document() {
         }
     }
     let split = with_schema("{$ref: other.yaml}", "{}");
-    for text in ["openapi: 3.1.0\n", "openapi: 3\n", "paths: {}\n", &split] {
-        assert_eq!(names(&changes(text, text)), ["not-understood"; 2]);
-    }
+    assert_eq!(names(&changes(&split, &split)), ["not-understood"; 2]);
     for paths in [
         "3",
         "{/a: 3}",
