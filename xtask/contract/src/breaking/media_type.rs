@@ -1,7 +1,7 @@
 //! The media types of a body, and the values that each of them holds.
 
 use super::comparer::Comparer;
-use super::covering::matched;
+use super::matching::matched;
 use super::place::At;
 use super::rules::{self, Role};
 use super::{schema, unknown};

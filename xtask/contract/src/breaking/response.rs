@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::comparer::Comparer;
-use super::covering::matched;
 use super::data::{canonical, pairs, same};
+use super::matching::matched;
 use super::place::At;
 use super::rules::{self, Role};
 use super::{media_type, parameter, unknown};
