@@ -35,7 +35,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         both(cx, &before, &after);
     }
     for (old, in_part) in matched.removed {
-        if !in_part {
+        // In a callback the client chooses the status.
+        if !in_part || cx.in_callback {
             removed(cx, &old);
         }
     }
