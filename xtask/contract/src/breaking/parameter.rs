@@ -7,7 +7,7 @@ use super::matching::pairs_then;
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
 use super::{media_type, schema, unknown};
-use crate::openapi::{Object, Operation, Parameter, template};
+use crate::openapi::{Object, Operation, Parameter, Serialization, template};
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     // What is left and has the same name was moved to another location.
@@ -93,7 +93,7 @@ pub(super) fn serialization<'a>(
     cx: &mut Comparer<'a>,
     both: (&Object<'a>, &Object<'a>),
     changed: &'static ChangeRule,
-    ((style, explode), (new_style, new_explode)): ((&str, Option<bool>), (&str, Option<bool>)),
+    ((style, explode), (new_style, new_explode)): (Serialization<'a>, Serialization<'a>),
 ) {
     if style != new_style {
         let what = format!("its style changed from `{style}` to `{new_style}`");
