@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::Object;
 use super::parameter::{Serialization, explode_has_effect};
-use super::{Object, Schema};
 
 macro_rules! resolved_views {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -24,11 +24,6 @@ macro_rules! resolved_views {
             pub fn declared(&self) -> Object<'a> {
                 self.declared
             }
-
-            /// The media types of `content`.
-            pub fn content(&self) -> impl Iterator<Item = MediaType<'a>> {
-                self.object.children("content").map(MediaType)
-            }
         }
 
         deref_to_object!($name, object);
@@ -44,13 +39,6 @@ resolved_views! {
     Header;
 }
 
-impl RequestBody<'_> {
-    /// Whether a body must be sent.
-    pub fn is_required(&self) -> bool {
-        self.object.flag("required")
-    }
-}
-
 impl<'a> Response<'a> {
     /// The headers by name. A header called `Content-Type` is ignored (section 4.7.17).
     pub fn headers(&self) -> impl Iterator<Item = (&'a str, Header<'a>)> {
@@ -60,12 +48,7 @@ impl<'a> Response<'a> {
     }
 }
 
-impl<'a> Header<'a> {
-    /// Whether the header is always present.
-    pub fn is_required(&self) -> bool {
-        self.object.flag("required")
-    }
-
+impl Header<'_> {
     /// Whether arrays and objects are written as `name=value` pairs.
     pub fn explode(&self) -> bool {
         self.object.flag("explode")
@@ -74,11 +57,6 @@ impl<'a> Header<'a> {
     /// How the value is written.
     pub fn serialization(&self) -> Serialization<'static> {
         ("simple", Some(self.explode()).filter(|_| explode_has_effect("simple", self.schema())))
-    }
-
-    /// The `schema`, its reference not resolved.
-    pub fn schema(&self) -> Option<Schema<'a>> {
-        self.object.child("schema").map(Schema::new)
     }
 }
 
@@ -90,11 +68,6 @@ impl<'a> MediaType<'a> {
     /// The media type or range, as it is written.
     pub fn media_type(&self) -> &'a str {
         self.0.name()
-    }
-
-    /// The `schema`, its reference not resolved.
-    pub fn schema(&self) -> Option<Schema<'a>> {
-        self.0.child("schema").map(Schema::new)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{MediaType, Object, Schema};
+use super::{Object, Schema};
 
 /// A Parameter Object with a name and a location, its reference resolved.
 #[derive(Clone, Copy, Debug)]
@@ -55,11 +55,6 @@ impl<'a> Parameter<'a> {
         self.location == "header" && elsewhere.iter().any(|name| self.name.eq_ignore_ascii_case(name))
     }
 
-    /// Whether it must be sent.
-    pub fn is_required(&self) -> bool {
-        self.object.flag("required")
-    }
-
     /// The `style`, by default that of the location (section 4.7.12.2).
     pub fn style(&self) -> &'a str {
         let default = if matches!(self.location, "query" | "cookie") { "form" } else { "simple" };
@@ -72,21 +67,12 @@ impl<'a> Parameter<'a> {
         explode.unwrap_or(self.style() == "form")
     }
 
-    /// How the value is written. All styles of a query or cookie write a string, a number or a boolean like `form`.
+    /// How the value is written. All styles of a query or cookie write a string, a number or a boolean like
+    /// `form`.
     pub fn serialization(&self) -> Serialization<'a> {
         let in_pairs = matches!(self.location, "query" | "cookie");
         let style = if in_pairs && self.schema().is_some_and(is_scalar) { "form" } else { self.style() };
         (style, Some(self.explode()).filter(|_| explode_has_effect(style, self.schema())))
-    }
-
-    /// The `schema`, its reference not resolved.
-    pub fn schema(&self) -> Option<Schema<'a>> {
-        self.object.child("schema").map(Schema::new)
-    }
-
-    /// The media types of `content`.
-    pub fn content(&self) -> impl Iterator<Item = MediaType<'a>> {
-        self.object.children("content").map(MediaType)
     }
 }
 
