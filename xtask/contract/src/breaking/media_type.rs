@@ -1,7 +1,7 @@
 //! The media types of a body, and the values that each of them holds.
 
 use super::comparer::Comparer;
-use super::covering::matched;
+use super::matching::matched;
 use super::place::At;
 use super::rules::{self, Role};
 use super::{schema, unknown};
@@ -9,9 +9,7 @@ use crate::openapi::{Kind, Object, covering_media_types, normal_media_type};
 
 /// Compares the `content` of two bodies.
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>, role: Role) {
-    // Who sends the body chooses its media type, as far as the other side lists it.
-    let is_request = old.kind() == Kind::RequestBody;
-    let (added, removed) = match is_request {
+    let (added, removed) = match old.kind() == Kind::RequestBody {
         true => (&rules::REQUEST_MEDIA_ADDED, &rules::REQUEST_MEDIA_REMOVED),
         false => (&rules::RESPONSE_MEDIA_ADDED, &rules::RESPONSE_MEDIA_REMOVED),
     };
@@ -21,8 +19,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<
     }
     let survivor = At::value_or_object(new, "content");
     for (old, in_part) in matched.removed {
-        // A response of a narrower range stays within what the old version described.
-        if is_request || !in_part {
+        // What clients receive of a narrower range stays within what the old version described.
+        if role.is_request() || !in_part {
             let what = format!("the media type `{}` was removed", old.name());
             cx.report(removed, Some(At::of(&old)), Some(survivor), what);
         }

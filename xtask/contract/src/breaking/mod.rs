@@ -12,17 +12,17 @@
 //! Every difference is reported: keywords that no rule knows are compared as data. Ignored are titles,
 //! summaries, descriptions, examples, and the order of keys.
 //!
-//! Reading order: [`paths`] and [`operation`] walk down the document, [`schema`] compares values, [`comparer`]
-//! collects the changes, [`version`] and [`waivers`] judge them.
+//! Reading order: [`paths`] and [`operation`] walk down the document, [`matching`] pairs what belongs together,
+//! [`schema`] compares values, [`comparer`] collects the changes, [`version`] and [`waivers`] judge them.
 
 mod callback;
 mod change;
 pub mod changelog;
 mod comparer;
 mod components;
-mod covering;
 mod data;
 mod deprecation;
+mod matching;
 mod media_type;
 mod operation;
 mod outcome;

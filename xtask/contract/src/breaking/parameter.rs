@@ -2,33 +2,31 @@
 //! same position.
 
 use super::comparer::Comparer;
-use super::data::pairs;
 use super::deprecation::Sunset;
+use super::matching::pairs_then;
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
 use super::{media_type, schema, unknown};
-use crate::openapi::{Object, Operation, Parameter, template};
+use crate::openapi::{Object, Operation, Parameter, Serialization, template};
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
-    let paired = pairs(parameters(old), parameters(new));
-    for (old, new) in paired.both {
+    // What is left and has the same name was moved to another location.
+    let (same, rest) = pairs_then(parameters(old), parameters(new), |parameter| parameter.name());
+    for (old, new) in same {
         both(cx, &old, &new);
     }
-    // What is left and has the same name was moved to another location.
-    let named = |those: Vec<Parameter<'a>>| those.into_iter().map(|parameter| (parameter.name(), parameter));
-    let paired = pairs(named(paired.removed), named(paired.added));
-    for (old, new) in paired.both {
+    for (old, new) in rest.both {
         let what = format!("it moved from {} to {}", old.location(), new.location());
         let (base, revision) = (At::of(&old.declared()), At::of(&new.declared()));
         cx.report(&rules::PARAMETER_MOVED, Some(base), Some(revision), what);
         both(cx, &old, &new);
     }
     let survivor = At::value_or_object(new, "parameters");
-    for old in paired.removed {
+    for old in rest.removed {
         let what = format!("the {} parameter `{}` was removed", old.location(), old.name());
         cx.report(removal(cx, &old), Some(At::of(&old.declared())), Some(survivor), what);
     }
-    for new in paired.added {
+    for new in rest.added {
         let (rule, required) = match (new.location(), new.is_required()) {
             ("path", _) => (&rules::PATH_PARAMETER_ADDED, " and required"),
             (_, true) => (&rules::PARAMETER_ADDED_REQUIRED, " and required"),
@@ -95,7 +93,7 @@ pub(super) fn serialization<'a>(
     cx: &mut Comparer<'a>,
     both: (&Object<'a>, &Object<'a>),
     changed: &'static ChangeRule,
-    ((style, explode), (new_style, new_explode)): ((&str, Option<bool>), (&str, Option<bool>)),
+    ((style, explode), (new_style, new_explode)): (Serialization<'a>, Serialization<'a>),
 ) {
     if style != new_style {
         let what = format!("its style changed from `{style}` to `{new_style}`");

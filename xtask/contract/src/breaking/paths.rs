@@ -1,7 +1,7 @@
 //! Paths, matched by what they are on the wire: `/pets/{petId}` and `/pets/{id}` are the same path.
 
 use super::comparer::Comparer;
-use super::data::pairs;
+use super::matching::pairs_then;
 use super::place::At;
 use super::{deprecation, operation, rules, unknown};
 use crate::openapi::{METHODS, Object, PathItem, template};
@@ -15,13 +15,11 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>) {
         unknown::compare(cx, &old, &new, &[]);
     }
     // Equal templates first, so that paths of the same shape are not mixed up.
-    let paired = pairs(paths(&old), paths(&new));
-    for ((old, _), (new, _)) in paired.both {
+    let (same, rest) = pairs_then(paths(&old), paths(&new), |(item, _)| template(item.path()).0);
+    for ((old, _), (new, _)) in same {
         both(cx, old, new);
     }
-    let shaped = |paths: Vec<Path<'a>>| paths.into_iter().map(|path| (template(path.0.path()).0, path));
-    let paired = pairs(shaped(paired.removed), shaped(paired.added));
-    for ((old, declared), (new, object)) in paired.both {
+    for ((old, declared), (new, object)) in rest.both {
         cx.begin_document();
         let what = format!("its parameters were renamed; the path was `{}`", old.path());
         let (base, revision) = (Some(At::of(&declared)), Some(At::of(&object)));
@@ -29,10 +27,10 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>) {
         both(cx, old, new);
     }
     let survivor = At::value_or_object(&cx.revision.root(), "paths");
-    for (old, _) in paired.removed {
+    for (old, _) in rest.removed {
         old.operations().for_each(|old| deprecation::removed(cx, &old, survivor));
     }
-    for (new, _) in paired.added {
+    for (new, _) in rest.added {
         new.operations().for_each(|new| operation::added(cx, &new));
     }
 }

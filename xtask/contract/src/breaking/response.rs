@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::comparer::Comparer;
-use super::covering::matched;
 use super::data::{canonical, pairs, same};
+use super::matching::matched;
 use super::place::At;
 use super::rules::{self, Role};
 use super::{media_type, parameter, unknown};
@@ -35,7 +35,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         both(cx, &before, &after);
     }
     for (old, in_part) in matched.removed {
-        if !in_part {
+        // In a callback the client chooses the status.
+        if !in_part || cx.in_callback {
             removed(cx, &old);
         }
     }

@@ -3,17 +3,21 @@
 use std::collections::HashSet;
 
 use super::comparer::Comparer;
-use super::data::{canonical, pairs, shown};
+use super::data::{canonical, shown};
+use super::matching::pairs_then;
 use super::place::At;
 use super::{rules, unknown};
+use crate::document::Node;
 use crate::openapi::{Kind, Object, Operation, Server, template};
 
 /// A server, or the one that stands for a missing list.
 struct Listed<'a> {
     server: Option<Server<'a>>,
     place: At<'a>,
-    url: &'a str,
-    /// The URLs, where `{}` stands for any text.
+    template: &'a str,
+    /// The URL of clients that set no variable.
+    default: String,
+    /// All URLs, where `{}` stands for any text.
     urls: Vec<String>,
 }
 
@@ -29,48 +33,46 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
 
 fn lists<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
     let (before, after) = (listed(old), listed(new));
-    let paired = pairs(shapes(&before), shapes(&after));
-    for (old, new) in paired.both {
-        for (old, new) in before[old].server.iter().zip(&after[new].server) {
+    let (ones, others) = (before.iter(), after.iter());
+    let (ones, others) = (ones.map(|one| (one.template, one)), others.map(|other| (other.template, other)));
+    // No client sends the name of a variable.
+    let (same, rest) = pairs_then(ones, others, |server| template(server.template).0);
+    for (old, new) in same.into_iter().chain(rest.both) {
+        for (old, new) in old.server.iter().zip(&new.server) {
             both(cx, old, new);
         }
     }
     let survivor = At::value_or_object(new, "servers");
-    let all = Urls::of(&after);
-    for old in paired.removed.into_iter().map(|old| &before[old]) {
-        if let Some(url) = all.lack(cx, old) {
-            let what = format!("the server `{}` was removed, and no other has the URL `{url}`", old.url);
+    let urls = Urls::of(&after);
+    for old in rest.removed {
+        if let Some(url) = urls.lack(cx, old) {
+            let what = format!("the server `{}` was removed, and no other has the URL `{url}`", old.template);
             cx.report(&rules::SERVER_REMOVED, Some(old.place), Some(survivor), what);
         }
     }
-    let all = Urls::of(&before);
-    for new in paired.added.into_iter().map(|new| &after[new]) {
-        if all.lack(cx, new).is_some() {
-            cx.report(
-                &rules::SERVER_ADDED,
-                None,
-                Some(new.place),
-                format!("the server `{}` was added", new.url),
-            );
+    let urls = Urls::of(&before);
+    for new in rest.added {
+        if urls.lack(cx, new).is_some() {
+            let what = format!("the server `{}` was added", new.template);
+            cx.report(&rules::SERVER_ADDED, None, Some(new.place), what);
         }
     }
 }
 
 fn listed<'a>(owner: &Object<'a>) -> Vec<Listed<'a>> {
-    let servers = owner.children("servers").map(|object| {
-        let server = Server::new(object);
-        Listed { server: Some(server), place: At::of(&object), url: server.url(), urls: server.urls() }
-    });
-    let mut servers: Vec<_> = servers.collect();
+    let mut servers: Vec<_> = owner
+        .children("servers")
+        .map(|object| {
+            let (server, place) = (Server::new(object), At::of(&object));
+            let (default, urls) = (server.url_with_defaults(), server.urls());
+            Listed { server: Some(server), place, template: server.url(), default, urls }
+        })
+        .collect();
     if servers.is_empty() {
-        servers.push(Listed { server: None, place: At::of(owner), url: "/", urls: vec!["/".to_owned()] });
+        let (place, default) = (At::of(owner), "/".to_owned());
+        servers.push(Listed { server: None, place, template: "/", urls: vec![default.clone()], default });
     }
     servers
-}
-
-/// The positions of the servers by their URL without the names of variables.
-fn shapes(servers: &[Listed<'_>]) -> Vec<(String, usize)> {
-    servers.iter().enumerate().map(|(position, server)| (template(server.url).0, position)).collect()
 }
 
 /// The URLs of several servers.
@@ -83,15 +85,23 @@ struct Urls<'s> {
 impl<'s> Urls<'s> {
     fn of(servers: &'s [Listed<'_>]) -> Self {
         let urls = servers.iter().flat_map(|server| &server.urls).map(String::as_str);
-        Self { exact: urls.clone().collect(), open: urls.filter(|url| url.contains("{}")).collect() }
+        let defaults = servers.iter().map(|server| server.default.as_str());
+        Self {
+            exact: urls.clone().chain(defaults).collect(),
+            open: urls.filter(|url| url.contains("{}")).collect(),
+        }
     }
 
-    /// A URL of another server that is none of these.
+    /// A URL of another server that is none of these. That a variable may have any value is no promise for
+    /// clients that set none.
     fn lack<'o>(&self, cx: &mut Comparer<'_>, other: &'o Listed<'_>) -> Option<&'o str> {
-        let mut urls = other.urls.iter().map(String::as_str);
-        urls.find(|url| {
-            let mut open = self.open.iter();
-            !self.exact.contains(url) && !open.any(|open| cx.may_go_on() && matches(open, url))
+        let default = Some(other.default.as_str()).filter(|default| !self.exact.contains(default));
+        default.or_else(|| {
+            let mut urls = other.urls.iter().map(String::as_str);
+            urls.find(|url| {
+                let mut open = self.open.iter();
+                !self.exact.contains(url) && !open.any(|open| cx.may_go_on() && matches(open, url))
+            })
         })
     }
 }
@@ -121,7 +131,10 @@ fn both<'a>(cx: &mut Comparer<'a>, old: &Server<'a>, new: &Server<'a>) {
 
 fn variable<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
     unknown::compare(cx, old, new, &[]);
-    cx.compare_keyword(&rules::SERVER_VARIABLE_DEFAULT, (old, new), "default");
+    let listed = new.get("enum").map(Node::items).unwrap_or_default();
+    if !old.text("default").is_some_and(|old| listed.iter().any(|value| value.as_str() == Some(old))) {
+        cx.compare_keyword(&rules::SERVER_VARIABLE_DEFAULT, (old, new), "default");
+    }
     // Without a list any value is allowed.
     let (removed, added) = (&rules::SERVER_VARIABLE_VALUE_REMOVED, &rules::SERVER_VARIABLE_VALUE_ADDED);
     match (At::value(old, "enum"), At::value(new, "enum")) {

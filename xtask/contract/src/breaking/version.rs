@@ -15,14 +15,14 @@ use crate::finding::{Severity, Subject};
 /// What is wrong with the revision's version, given what changed. Waived changes do not break clients, but they
 /// are changes.
 pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option<Change> {
-    let needed = needed(changes);
+    let needed = changes.iter().map(bump).max().unwrap_or(Bump::None);
     let (old, new) = match (version(base), version(revision)) {
         (Ok(old), Ok(new)) => (old, new),
         _ if needed == Bump::None && text(base) == text(revision) => return None,
         (old, new) => {
             let problem = new.err().or(old.err()).unwrap_or_default();
-            let what =
-                format!("{problem}, so whether it grew as it must is not known{}", why(changes, needed));
+            let why = why(changes, needed, "; ");
+            let what = format!("{problem}, so whether it grew enough is not known{why}");
             return Some(change(base, revision, &rules::VERSION_UNREADABLE, what));
         }
     };
@@ -41,12 +41,12 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
         Bump::Major => &rules::VERSION_NOT_MAJOR,
         _ => &rules::VERSION_NOT_MINOR,
     };
-    let what = format!("it is {new} and must be {least} or later{}", why(changes, needed));
+    let what = format!("it is {new} and must be {least} or later{}", why(changes, needed, ", since "));
     Some(change(base, revision, rule, what))
 }
 
-/// Why the version must grow, as the end of a sentence.
-fn why(changes: &[Change], needed: Bump) -> String {
+/// Why the version must grow, after `joint`.
+fn why(changes: &[Change], needed: Bump, joint: &str) -> String {
     let mut asking = changes.iter().filter(|change| bump(change) == needed && needed != Bump::None);
     let Some(first) = asking.next() else { return String::new() };
     let why = if needed == Bump::Major { "breaks clients" } else { "changes the contract" };
@@ -54,16 +54,11 @@ fn why(changes: &[Change], needed: Bump) -> String {
         0 => String::new(),
         more => format!(" (and {more} more)"),
     };
-    format!(", since this {why}: {}{more}", first.sentence())
-}
-
-/// What the changes ask of the version together.
-pub fn needed(changes: &[Change]) -> Bump {
-    changes.iter().map(bump).max().unwrap_or(Bump::None)
+    format!("{joint}this {why}: {}{more}", first.sentence())
 }
 
 /// The least version that may follow `old` when the contract changed by so much.
-pub fn least(old: &Version, needed: Bump) -> Version {
+fn least(old: &Version, needed: Bump) -> Version {
     match (needed, old.major) {
         (Bump::None, _) => Version::new(old.major, old.minor, old.patch),
         (Bump::Patch, _) | (Bump::Minor, 0) => Version::new(old.major, old.minor, old.patch + 1),
@@ -89,11 +84,12 @@ pub fn text(document: &Document) -> &str {
 }
 
 fn version(document: &Document) -> Result<Version, String> {
-    let Some(node) = document.root.pointer("/info/version") else {
-        return Err("`info.version` is missing".to_owned());
-    };
-    let Some(text) = node.as_str() else { return Err("`info.version` must be a string".to_owned()) };
-    Version::parse(text).map_err(|_| format!("`info.version` is `{text}`, which is not a version"))
+    match text(document) {
+        "" => Err("`info.version` is not a string".to_owned()),
+        text => {
+            Version::parse(text).map_err(|_| format!("`info.version` is `{text}`, which is not a version"))
+        }
+    }
 }
 
 fn change(base: &Document, revision: &Document, rule: &'static ChangeRule, what: String) -> Change {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Object;
-use super::parameter::explode_has_effect;
+use super::parameter::{Serialization, explode_has_effect};
 
 macro_rules! resolved_views {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -54,8 +54,8 @@ impl Header<'_> {
         self.object.flag("explode")
     }
 
-    /// How the value is written: the style, and `explode` where it makes a difference.
-    pub fn serialization(&self) -> (&'static str, Option<bool>) {
+    /// How the value is written.
+    pub fn serialization(&self) -> Serialization<'static> {
         ("simple", Some(self.explode()).filter(|_| explode_has_effect("simple", self.schema())))
     }
 }

@@ -33,7 +33,7 @@ mod understood;
 pub use media_type::{Header, MediaType, RequestBody, Response, covering_media_types, normal_media_type};
 pub use model::{Id, Model, Object, Step, head};
 pub use operation::{METHODS, Operation, PathItem, Server, covering_statuses, template};
-pub use parameter::Parameter;
+pub use parameter::{Parameter, Serialization};
 pub use references::in_place;
 pub use schema::{Additional, Schema};
 pub use security::{Requirement, Security};

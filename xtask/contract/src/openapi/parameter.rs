@@ -13,6 +13,9 @@ pub struct Parameter<'a> {
     object: Object<'a>,
 }
 
+/// How a value is written: the style, and `explode` where it makes a difference.
+pub type Serialization<'a> = (&'a str, Option<bool>);
+
 impl<'a> Parameter<'a> {
     /// The view of an item of `parameters`. `None` where its reference leads nowhere, or `name` or `in` is
     /// missing.
@@ -64,9 +67,9 @@ impl<'a> Parameter<'a> {
         explode.unwrap_or(self.style() == "form")
     }
 
-    /// How the value is written: the style, and `explode` where it makes a difference. All styles of a query or
-    /// cookie write a string, a number or a boolean like `form`.
-    pub fn serialization(&self) -> (&'a str, Option<bool>) {
+    /// How the value is written. All styles of a query or cookie write a string, a number or a boolean like
+    /// `form`.
+    pub fn serialization(&self) -> Serialization<'a> {
         let in_pairs = matches!(self.location, "query" | "cookie");
         let style = if in_pairs && self.schema().is_some_and(is_scalar) { "form" } else { self.style() };
         (style, Some(self.explode()).filter(|_| explode_has_effect(style, self.schema())))

@@ -109,7 +109,7 @@ rules! {
 
     PARAMETER_ADDED_REQUIRED = "new-required-request-parameter", Error, Major, Added, OASDIFF, "Requests without the parameter are refused.";
     PARAMETER_ADDED_OPTIONAL = "new-optional-request-parameter", Info, Minor, Added, OASDIFF, "Requests may contain one more parameter.";
-    PATH_PARAMETER_ADDED = "new-request-path-parameter", Error, Major, Added, OASDIFF, "Generated clients have one more required argument.";
+    PATH_PARAMETER_ADDED = "new-request-path-parameter", Error, Major, Added, OASDIFF, "Requests with other values in the path may be refused.";
     PARAMETER_REMOVED = "request-parameter-removed", Error, Major, Removed, OASDIFF, "Requests with the parameter are refused, or the parameter is ignored.";
     PARAMETER_REMOVED_DEPRECATED = "request-parameter-removed-with-deprecation", Info, Minor, Removed, OASDIFF, "The parameter was deprecated, and its sunset date has passed.";
     PARAMETER_REMOVED_BEFORE_SUNSET = "request-parameter-removed-before-sunset", Error, Major, Removed, OASDIFF, "Requests with the parameter fail earlier than its sunset date promised.";

@@ -1,13 +1,23 @@
-//! Keys of which one can cover others: statuses (`404`, `4XX`, `default`) and media types
-//! (`application/json`, `application/*`).
-//!
-//! What one document says under a key is compared with what the other says under the nearest key that covers
-//! it, so that a key which becomes more precise is neither new nor removed.
+//! Which items of the two documents belong together, where equal keys are not all.
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
+
+use super::data::{Paired, pairs};
+
+/// Pairs the items of two lists by key, and what is left by another key. Returns the first pairs, and the rest.
+pub(super) fn pairs_then<K: Hash + Eq, L: Hash + Eq, T: Copy>(
+    ones: impl IntoIterator<Item = (K, T)>,
+    others: impl IntoIterator<Item = (K, T)>,
+    second: impl Fn(T) -> L,
+) -> (Vec<(T, T)>, Paired<T>) {
+    let Paired { both, removed, added } = pairs(ones, others);
+    let keyed = |items: Vec<T>| items.into_iter().map(|item| (second(item), item)).collect::<Vec<_>>();
+    (both, pairs(keyed(removed), keyed(added)))
+}
 
 /// Returns the keys that cover a key, from the nearest on, beginning with the key itself.
-pub(super) type Covering = fn(&str) -> Vec<String>;
+type Covering = fn(&str) -> Vec<String>;
 
 /// The items of two lists, matched by what covers them.
 pub(super) struct Matched<T> {
@@ -17,6 +27,9 @@ pub(super) struct Matched<T> {
     pub(super) removed: Vec<(T, bool)>,
 }
 
+/// Matches keys of which one can cover others: statuses (`404`, `4XX`, `default`) and media types
+/// (`application/json`, `application/*`). What one document says under a key belongs to what the other says
+/// under the nearest key that covers it, so a key that becomes more precise is neither new nor removed.
 pub(super) fn matched<T: Copy>(old: &[(String, T)], new: &[(String, T)], covering: Covering) -> Matched<T> {
     let positions = |list: &[(String, T)]| -> HashMap<String, usize> {
         // Of keys that mean the same the first counts.
