@@ -37,6 +37,7 @@ const CHECKS: &[(&[&Rule], Check)] = &[
     (rules::schemas::RULES, rules::schemas::check),
     (rules::bounds::RULES, rules::bounds::check),
     (rules::patterns::RULES, rules::patterns::check),
+    (rules::named::RULES, rules::named::check),
     (rules::names::RULES, rules::names::check),
     (examples::RULES, examples::check),
     (progenitor::responses::RULES, progenitor::responses::check),

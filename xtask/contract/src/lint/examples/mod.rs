@@ -7,6 +7,7 @@ mod validator;
 
 use self::assertions::Direction;
 use self::validator::{Mismatch, Validator};
+use super::rules::schemas::has_type;
 use crate::document::Node;
 use crate::finding::{Spot, shortened as shown};
 use crate::openapi::{Kind, Model, Object, Step, head};
@@ -91,7 +92,10 @@ fn samples_of<'a>(model: &'a Model<'a>) -> impl Iterator<Item = Sample<'a>> {
             Kind::Header => &HEADER,
             Kind::Schema => {
                 add(&SCHEMA, owner, "example", owner, Direction::Either);
-                add(&DEFAULT, owner, "default", owner, Direction::Either);
+                // `default-type` reports a default of another type.
+                if owner.get("default").is_some_and(|default| has_type(owner, default)) {
+                    add(&DEFAULT, owner, "default", owner, Direction::Either);
+                }
                 return samples;
             }
             _ => return samples,
