@@ -6,7 +6,7 @@
 //! chains of them cost more than their length. The operations that use a change are found afterwards, from the
 //! operations down to the pairs that have changes.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
 use jiff::civil::Date;
@@ -31,14 +31,6 @@ pub(super) enum Side {
     Revision,
 }
 
-/// What is being compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
-    Document,
-    Operation(u32),
-    Pair(u32),
-}
-
 /// A change whose operations are not known yet.
 #[derive(Debug)]
 struct Raw<'a> {
@@ -46,14 +38,19 @@ struct Raw<'a> {
     base: Option<At<'a>>,
     revision: Option<At<'a>>,
     what: String,
-    operations: Vec<u32>,
-    pairs: Vec<u32>,
+    /// The users that it was found in.
+    users: Vec<User>,
 }
+
+/// What is being compared: the document, an operation, or a pair of schemas. Each uses the pairs below it.
+type User = usize;
+
+const DOCUMENT: User = 0;
 
 type Key = (&'static str, Option<*const Node>, Option<*const Node>, String);
 
 /// Two schemas in one role.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Pair {
     pub(super) base: u32,
     pub(super) revision: u32,
@@ -64,18 +61,17 @@ pub(super) struct Comparer<'a> {
     pub(super) base: &'a Model<'a>,
     pub(super) revision: &'a Model<'a>,
     pub(super) today: Date,
-    pub(super) owner: Owner,
+    user: User,
+    /// The pairs that each user uses directly.
+    below: Vec<Vec<User>>,
     /// The names of the operations.
-    operations: Vec<String>,
+    operations: BTreeMap<User, String>,
     raws: Vec<Raw<'a>>,
     known: HashMap<Key, usize>,
     schemas: [Vec<Schema<'a>>; 2],
     schema_of: [HashMap<Vec<Id>, u32>; 2],
-    pairs: Vec<Pair>,
-    pair_of: HashMap<(u32, u32, Role), u32>,
-    below: Vec<Vec<u32>>,
-    used_by: Vec<Vec<u32>>,
-    waiting: VecDeque<u32>,
+    pairs: HashMap<Pair, User>,
+    waiting: VecDeque<(User, Pair)>,
     work: usize,
     exhausted: bool,
 }
@@ -87,16 +83,14 @@ impl<'a> Comparer<'a> {
             base,
             revision,
             today,
-            owner: Owner::Document,
-            operations: Vec::new(),
+            user: DOCUMENT,
+            below: vec![Vec::new()],
+            operations: BTreeMap::new(),
             raws: Vec::new(),
             known: HashMap::new(),
             schemas: Default::default(),
             schema_of: Default::default(),
-            pairs: Vec::new(),
-            pair_of: HashMap::new(),
-            below: Vec::new(),
-            used_by: Vec::new(),
+            pairs: HashMap::new(),
             waiting: VecDeque::new(),
             work: objects.saturating_mul(WORK_PER_OBJECT).saturating_add(10_000),
             exhausted: false,
@@ -105,8 +99,14 @@ impl<'a> Comparer<'a> {
 
     /// Makes an operation the one that changes are found in.
     pub(super) fn begin(&mut self, name: String) {
-        self.owner = Owner::Operation(number(self.operations.len()));
-        self.operations.push(name);
+        self.user = self.below.len();
+        self.below.push(Vec::new());
+        self.operations.insert(self.user, name);
+    }
+
+    /// Makes the document what changes are found in.
+    pub(super) fn begin_document(&mut self) {
+        self.user = DOCUMENT;
     }
 
     /// Adds a change. One that was found before only gains the operation or schema that is being compared.
@@ -117,7 +117,8 @@ impl<'a> Comparer<'a> {
         revision: Option<At<'a>>,
         what: impl Into<String>,
     ) {
-        if self.exhausted && matches!(self.owner, Owner::Pair(_)) {
+        let in_pair = self.user != DOCUMENT && !self.operations.contains_key(&self.user);
+        if self.exhausted && in_pair {
             // The two schemas were not looked up to the same depth.
             return;
         }
@@ -127,14 +128,9 @@ impl<'a> Comparer<'a> {
         let next = self.raws.len();
         let position = *self.known.entry(key).or_insert(next);
         if position == next {
-            self.raws.push(Raw { rule, base, revision, what, operations: Vec::new(), pairs: Vec::new() });
+            self.raws.push(Raw { rule, base, revision, what, users: Vec::new() });
         }
-        let raw = &mut self.raws[position];
-        match self.owner {
-            Owner::Document => {}
-            Owner::Operation(operation) => push_new(&mut raw.operations, operation),
-            Owner::Pair(pair) => push_new(&mut raw.pairs, pair),
-        }
+        push_new(&mut self.raws[position].users, self.user);
     }
 
     /// Adds a change of a keyword, or of its absence.
@@ -198,6 +194,18 @@ impl<'a> Comparer<'a> {
         paired.both
     }
 
+    /// Like [`Self::in_both`], for the objects under a keyword, by name.
+    pub(super) fn children_in_both(
+        &mut self,
+        noun: &str,
+        rules: (&'static ChangeRule, &'static ChangeRule),
+        (old, new): (&Object<'a>, &Object<'a>),
+        keyword: &str,
+    ) -> Vec<(Object<'a>, Object<'a>)> {
+        let lists = (named(old, keyword), named(new, keyword));
+        self.in_both(noun, rules, lists, At::value_or_object(new, keyword))
+    }
+
     /// Counts one step of work, and returns whether there is any left.
     pub(super) fn may_go_on(&mut self) -> bool {
         self.work = self.work.saturating_sub(1);
@@ -228,94 +236,78 @@ impl<'a> Comparer<'a> {
         let schemas = &mut self.schemas[side as usize];
         *self.schema_of[side as usize].entry(key).or_insert_with(|| {
             schemas.push(schema);
-            number(schemas.len() - 1)
+            // Schemas are fewer than the values of a document, of which there are at most a million.
+            u32::try_from(schemas.len() - 1).unwrap_or(u32::MAX)
         })
     }
 
     /// Queues two schemas for comparison.
     pub(super) fn compare_later(&mut self, base: u32, revision: u32, role: Role) {
-        let next = number(self.pairs.len());
-        let pair = *self.pair_of.entry((base, revision, role)).or_insert(next);
-        if pair == next {
-            self.pairs.push(Pair { base, revision, role });
+        let pair = Pair { base, revision, role };
+        let next = self.below.len();
+        let user = *self.pairs.entry(pair).or_insert(next);
+        if user == next {
             self.below.push(Vec::new());
-            self.used_by.push(Vec::new());
-            self.waiting.push_back(pair);
+            self.waiting.push_back((user, pair));
         }
-        match self.owner {
-            Owner::Document => {}
-            Owner::Operation(operation) => push_new(&mut self.used_by[pair as usize], operation),
-            Owner::Pair(above) => self.below[above as usize].push(pair),
-        }
+        push_new(&mut self.below[self.user], user);
     }
 
     /// The next pair of schemas to compare.
     pub(super) fn next_pair(&mut self) -> Option<Pair> {
-        let pair = self.waiting.pop_front()?;
-        self.owner = Owner::Pair(pair);
-        Some(self.pairs[pair as usize])
+        let (user, pair) = self.waiting.pop_front()?;
+        self.user = user;
+        Some(pair)
     }
 
     /// The changes with their places and operations.
-    pub(super) fn finish(mut self, base: &Document, revision: &Document) -> Vec<Change> {
-        let users = self.users();
-        let mut changes = Vec::with_capacity(self.raws.len());
-        for mut raw in std::mem::take(&mut self.raws) {
-            raw.operations.extend(raw.pairs.iter().flat_map(|pair| &users[*pair as usize]));
-            raw.operations.sort_unstable();
-            raw.operations.dedup();
-            let old = raw.base.map(|at| at.location(&base.path));
-            let new = raw.revision.map(|at| at.location(&revision.path));
-            let (Some(at), (Some(place), base)) =
-                (raw.revision.or(raw.base), if new.is_some() { (new, old) } else { (old, None) })
-            else {
-                continue;
-            };
-            let operations = raw.operations.iter().take(MAX_OPERATIONS);
-            let operations = operations.map(|operation| self.operations[*operation as usize].clone());
-            let change = Change::new(raw.rule, at.subject(), raw.what, place);
-            changes.push(Change { base, operations: operations.collect(), ..change });
-        }
-        changes
+    pub(super) fn finish(self, base: &Document, revision: &Document) -> Vec<Change> {
+        let operations = self.operations_of_users();
+        let changes = self.raws.into_iter().filter_map(|raw| {
+            let at = raw.revision.or(raw.base)?;
+            let file = if raw.revision.is_some() { revision } else { base };
+            let change = Change::new(raw.rule, at.subject(), raw.what, at.location(&file.path));
+            let old = raw.base.filter(|_| raw.revision.is_some()).map(|old| old.location(&base.path));
+            let users: BTreeSet<User> =
+                raw.users.iter().flat_map(|user| &operations[*user]).copied().collect();
+            let names = users.iter().take(MAX_OPERATIONS).map(|user| self.operations[user].clone());
+            Some(Change { base: old, operations: names.collect(), ..change })
+        });
+        changes.collect()
     }
 
-    /// The operations that use each pair of schemas, as far as it or a pair below it has changes.
-    fn users(&self) -> Vec<HashSet<u32>> {
-        let mut above = vec![Vec::new(); self.pairs.len()];
-        for (pair, below) in self.below.iter().enumerate() {
-            for below in below {
-                above[*below as usize].push(number(pair));
+    /// For each user, the operations that use it; none for users without changes in or below them.
+    fn operations_of_users(&self) -> Vec<HashSet<User>> {
+        let mut above = vec![Vec::new(); self.below.len()];
+        for (user, below) in self.below.iter().enumerate() {
+            below.iter().for_each(|below| above[*below].push(user));
+        }
+        let mut leads_to_change = vec![false; self.below.len()];
+        let mut open: Vec<User> = self.raws.iter().flat_map(|raw| raw.users.iter().copied()).collect();
+        while let Some(user) = open.pop() {
+            if !std::mem::replace(&mut leads_to_change[user], true) {
+                open.extend(&above[user]);
             }
         }
-        let mut leads_to_change = vec![false; self.pairs.len()];
-        let mut open: Vec<u32> = self.raws.iter().flat_map(|raw| raw.pairs.iter().copied()).collect();
-        while let Some(pair) = open.pop() {
-            if !std::mem::replace(&mut leads_to_change[pair as usize], true) {
-                open.extend(&above[pair as usize]);
+        let mut operations: Vec<HashSet<User>> = vec![HashSet::new(); self.below.len()];
+        let mut open: Vec<(User, User)> = self.operations.keys().rev().map(|user| (*user, *user)).collect();
+        while let Some((user, operation)) = open.pop() {
+            let known = &mut operations[user];
+            if leads_to_change[user] && known.len() < MAX_OPERATIONS && known.insert(operation) {
+                open.extend(self.below[user].iter().map(|below| (*below, operation)));
             }
         }
-        let mut users: Vec<HashSet<u32>> = vec![HashSet::new(); self.pairs.len()];
-        let mut open: Vec<(u32, u32)> = Vec::new();
-        for (pair, operations) in self.used_by.iter().enumerate() {
-            open.extend(operations.iter().map(|operation| (number(pair), *operation)));
-        }
-        while let Some((pair, operation)) = open.pop() {
-            let known = &mut users[pair as usize];
-            if leads_to_change[pair as usize] && known.len() < MAX_OPERATIONS && known.insert(operation) {
-                open.extend(self.below[pair as usize].iter().map(|below| (*below, operation)));
-            }
-        }
-        users
+        operations
     }
 }
 
-/// Operations and pairs are fewer than the values of a document, of which there are at most a million.
-fn number(position: usize) -> u32 {
-    u32::try_from(position).unwrap_or(u32::MAX)
+fn push_new(list: &mut Vec<User>, user: User) {
+    if list.last() != Some(&user) {
+        list.push(user);
+    }
 }
 
-fn push_new(list: &mut Vec<u32>, number: u32) {
-    if list.last() != Some(&number) {
-        list.push(number);
-    }
+/// The objects under a keyword, with their names.
+pub(super) fn named<'a>(owner: &Object<'a>, keyword: &str) -> Vec<(&'a str, Object<'a>)> {
+    owner.children(keyword).map(|object| (object.name(), object)).collect()
 }
