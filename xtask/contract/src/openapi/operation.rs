@@ -11,6 +11,8 @@ pub const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head
 #[derive(Clone, Copy, Debug)]
 pub struct PathItem<'a> {
     path: &'a str,
+    /// The object at the path, which may have other fields beside a reference.
+    declared: Object<'a>,
     object: Object<'a>,
 }
 
@@ -43,7 +45,7 @@ impl<'a> Model<'a> {
 impl<'a> PathItem<'a> {
     /// The view of a path item or a reference to one. `None` where the reference leads nowhere.
     pub fn new(declared: Object<'a>) -> Option<Self> {
-        Some(Self { path: declared.name(), object: declared.resolved()? })
+        Some(Self { path: declared.name(), declared, object: declared.resolved()? })
     }
 
     /// The path template, or the expression of a callback.
@@ -53,13 +55,17 @@ impl<'a> PathItem<'a> {
 
     /// The operations, in the order of the file.
     pub fn operations(self) -> impl Iterator<Item = Operation<'a>> {
-        let parts = self.object.parts().filter(|part| part.kind() == Kind::Operation);
-        parts.map(move |object| Operation { item: self, object })
+        let beside_reference = self.declared.parts().filter(move |_| self.declared != self.object);
+        let parts = beside_reference.chain(self.object.parts());
+        parts
+            .filter(|part| part.kind() == Kind::Operation)
+            .map(move |object| Operation { item: self, object })
     }
 
     /// The operation for a method, in lower case.
     pub fn operation(self, method: &str) -> Option<Operation<'a>> {
-        self.object.child(method).map(|object| Operation { item: self, object })
+        let object = self.declared.child(method).or_else(|| self.object.child(method));
+        object.map(|object| Operation { item: self, object })
     }
 }
 
@@ -93,7 +99,7 @@ impl<'a> Operation<'a> {
     /// does not override (section 4.7.10, `parameters`).
     pub fn parameters(&self) -> Vec<Parameter<'a>> {
         let mut known = HashSet::new();
-        let owners = [self.object, self.item.object].into_iter();
+        let owners = [self.object, self.item.declared, self.item.object].into_iter();
         let parameters = owners.flat_map(|owner| owner.children("parameters")).filter_map(Parameter::new);
         parameters.filter(|parameter| known.insert(parameter.key())).collect()
     }
@@ -117,7 +123,7 @@ impl<'a> Operation<'a> {
     /// The servers that apply: its own, else those of the path item, else those of the document
     /// (section 4.7.10, `servers`). Empty where none is given, which stands for the URL `/`.
     pub fn servers(&self) -> Vec<Server<'a>> {
-        let owners = [self.object, self.item.object, self.object.model().root()];
+        let owners = [self.object, self.item.declared, self.item.object, self.object.model().root()];
         let mut lists =
             owners.into_iter().map(|owner| owner.children("servers").map(Server).collect::<Vec<_>>());
         lists.find(|servers| !servers.is_empty()).unwrap_or_default()

@@ -53,7 +53,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             }
             Kind::Example => one_of(object, &["value", "externalValue"], Some(&EXAMPLE_VALUE), findings),
             Kind::Link => one_of(object, &["operationRef", "operationId"], Some(&CONDITION), findings),
-            Kind::Responses if object.parts().next().is_none() => {
+            Kind::Responses if object.node().entries().iter().all(|entry| entry.key.starts_with("x-")) => {
                 let message = format!("{} has no response.", object.subject());
                 let fix = "Add a response, such as `'200'` or `default`.";
                 findings.add(&CONDITION, object.spot(), message, fix);
@@ -150,7 +150,8 @@ fn schema(object: Object<'_>, parents: &HashSet<Id>, findings: &mut Findings) {
     }
     let composed = ["oneOf", "anyOf", "allOf"].iter().any(|keyword| object.has(keyword));
     // The parent schema of a composition can have the discriminator (section 4.7.25.1).
-    let is_parent = matches!(object.keyword(), "schemas" | "allOf") || parents.contains(&object.id);
+    let is_parent =
+        matches!(object.keyword(), "schemas" | "allOf" | "anyOf" | "oneOf") || parents.contains(&object.id);
     // A keyword, whether it lacks another one, that other one, and the rule.
     let lacks = [
         ("type", object.text("type") == Some("array") && !object.has("items"), "items", &ARRAY_ITEMS),

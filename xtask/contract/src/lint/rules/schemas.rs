@@ -97,13 +97,17 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
     }
 }
 
-/// The names of the properties of a schema and of those that it is composed of; `None` if they are too many.
+/// The names of the properties of a schema and of those that it is composed of. `None` if they are too many, or
+/// a reference leads nowhere.
 pub(super) fn property_names(schema: Object<'_>) -> Option<HashSet<&str>> {
     let mut open = vec![schema];
     let mut seen = HashSet::new();
     let mut names = HashSet::new();
     while let Some(object) = open.pop() {
-        let Some(object) = object.resolved().filter(|object| seen.insert(object.id)) else { continue };
+        let object = object.resolved()?;
+        if !seen.insert(object.id) {
+            continue;
+        }
         if seen.len() > MOST_COMPOSED || object.parts().nth(MOST_PARTS).is_some() {
             return None;
         }

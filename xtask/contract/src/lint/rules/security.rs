@@ -45,7 +45,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 let in_flow =
                     |flow: &Object<'_>| flow.get("scopes").is_some_and(|all| all.get(text).is_some());
                 let rule = match scheme.text("type") {
-                    Some("openIdConnect") => continue,
+                    None | Some("openIdConnect") => continue,
                     Some("oauth2") if flows.iter().any(in_flow) => continue,
                     Some("oauth2") => &SCOPE,
                     _ => &SCHEME,
