@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use crate::finding::shortened as shown;
-use crate::openapi::{Additional, Kind, Model, Object, Parameter, Schema, in_place};
+use crate::lint::parameters_of;
+use crate::openapi::{Additional, Kind, Model, Object, Schema, in_place};
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -104,8 +105,7 @@ fn each(parameter: Object<'_>, findings: &mut Findings) {
 
 fn names(operation: Object<'_>, findings: &mut Findings) {
     let mut locations: HashMap<&str, &str> = HashMap::new();
-    let owners = operation.parent().into_iter().chain([operation]);
-    for parameter in owners.flat_map(|owner| owner.children("parameters")).filter_map(Parameter::new) {
+    for parameter in parameters_of(operation) {
         let (name, location) = (parameter.name(), parameter.location());
         let other = *locations.entry(name).or_insert(location);
         if other != location {

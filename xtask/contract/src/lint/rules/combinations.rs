@@ -9,7 +9,7 @@ use crate::document::Value;
 use crate::finding::shortened as shown;
 use crate::lint::item_spot;
 use crate::openapi::shapes::text_of;
-use crate::openapi::{Id, Kind, Model, Object};
+use crate::openapi::{Id, Kind, Model, Object, in_place};
 use crate::rule::{Findings, Rule, rules};
 
 rules! {
@@ -31,8 +31,8 @@ rules! {
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
-    let in_composition = model.everything().filter(|object| object.keyword() == "allOf");
-    let parents = in_composition.filter_map(|part| part.resolved()).map(|parent| parent.id).collect();
+    let parts = model.everything().flat_map(in_place).filter_map(|part| part.resolved());
+    let composed = parts.map(|part| part.id).collect();
     for object in model.everything().filter(|object| !object.is_reference()) {
         match object.kind() {
             Kind::Parameter | Kind::Header => {
@@ -64,7 +64,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 "authorizationCode" => demands(object, &["authorizationUrl", "tokenUrl"], findings),
                 _ => demands(object, &["tokenUrl"], findings),
             },
-            Kind::Schema => schema(object, &parents, findings),
+            Kind::Schema => schema(object, &composed, findings),
             _ => {}
         }
     }
@@ -142,23 +142,23 @@ fn demands(object: Object<'_>, demanded: &[&str], findings: &mut Findings) {
     }
 }
 
-fn schema(object: Object<'_>, parents: &HashSet<Id>, findings: &mut Findings) {
+fn schema(object: Object<'_>, composed: &HashSet<Id>, findings: &mut Findings) {
     for (keyword, rule) in
         [("required", &LIST), ("allOf", &LIST), ("oneOf", &LIST), ("anyOf", &LIST), ("enum", &ENUM)]
     {
         list(object, keyword, rule, findings);
     }
-    let composed = ["oneOf", "anyOf", "allOf"].iter().any(|keyword| object.has(keyword));
-    // The parent schema of a composition can have the discriminator (section 4.7.25.1).
-    let is_parent =
-        matches!(object.keyword(), "schemas" | "allOf" | "anyOf" | "oneOf") || parents.contains(&object.id);
+    // A part of a composition, and the parent schema of one, can have the discriminator (section 4.7.25.1).
+    let is_composed = ["oneOf", "anyOf", "allOf"].iter().any(|keyword| object.has(keyword))
+        || object.keyword() == "schemas"
+        || composed.contains(&object.id);
     // A keyword, whether it lacks another one, that other one, and the rule.
     let lacks = [
         ("type", object.text("type") == Some("array") && !object.has("items"), "items", &ARRAY_ITEMS),
         ("exclusiveMinimum", !object.has("minimum"), "minimum", &INEFFECTIVE),
         ("exclusiveMaximum", !object.has("maximum"), "maximum", &INEFFECTIVE),
         ("nullable", object.flag("nullable") && !object.has("type"), "type", &INEFFECTIVE),
-        ("discriminator", !composed && !is_parent, "oneOf", &CONDITION),
+        ("discriminator", !is_composed, "oneOf", &CONDITION),
     ];
     for (keyword, _, other, rule) in lacks.iter().filter(|(keyword, lacks, ..)| *lacks && object.has(keyword))
     {

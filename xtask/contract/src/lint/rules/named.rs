@@ -10,7 +10,8 @@ use super::schemas::property_names;
 use super::servers::names;
 use crate::document::{Entry, Node, pointer};
 use crate::finding::shortened as shown;
-use crate::openapi::{Id, Kind, Model, Object, Parameter, Step};
+use crate::lint::parameters_of;
+use crate::openapi::{Id, Kind, Model, Object, Step};
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -96,9 +97,7 @@ fn links(model: &Model<'_>, findings: &mut Findings) {
 /// The names of the parameters of an operation, with and without their location. The names of headers are in
 /// lower case.
 fn parameter_names(operation: Object<'_>) -> HashSet<String> {
-    let owners = operation.parent().into_iter().chain([operation]);
-    let parameters = owners.flat_map(|owner| owner.children("parameters")).filter_map(Parameter::new);
-    let keys = parameters.map(|parameter| parameter.key());
+    let keys = parameters_of(operation).map(|parameter| parameter.key());
     keys.flat_map(|(location, name)| [format!("{location}.{name}"), name.into_owned()]).collect()
 }
 

@@ -147,7 +147,10 @@ pub(crate) fn has_type(schema: Object<'_>, value: &Node) -> bool {
         | (Value::Number(_), "number")
         | (Value::Sequence(_), "array")
         | (Value::Mapping(_), "object") => true,
-        (Value::Number(number), "integer") => number.is_i64() || number.is_u64(),
+        // Integers of more than 64 bits are read as floating point.
+        (Value::Number(number), "integer") => {
+            number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|number| number.abs() >= 1e18)
+        }
         // `struct-value` reports an unknown `type`.
         (_, kind) => !["string", "boolean", "number", "integer", "array", "object"].contains(&kind),
     }
