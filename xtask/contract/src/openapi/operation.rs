@@ -53,10 +53,11 @@ impl<'a> PathItem<'a> {
         self.path
     }
 
-    /// The operations, in the order of the file.
+    /// The operations, in the order of the file: those beside a reference, then those of its target.
     pub fn operations(self) -> impl Iterator<Item = Operation<'a>> {
-        let beside_reference = self.declared.parts().filter(move |_| self.declared != self.object);
-        let parts = beside_reference.chain(self.object.parts());
+        let is_other = move |part: &Object<'_>| self.declared.child(part.name()).is_none();
+        let target = (self.declared != self.object).then_some(self.object).into_iter();
+        let parts = self.declared.parts().chain(target.flat_map(|target| target.parts()).filter(is_other));
         parts
             .filter(|part| part.kind() == Kind::Operation)
             .map(move |object| Operation { item: self, object })

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use contract::document::{self, Node};
+use contract::document::{self, Document, Node};
 use contract::lint::rules;
-use contract::rule::Profile;
+use contract::openapi::Model;
+use contract::rule::{Findings, Profile};
 use serde_json::json;
 
 use crate::rules::{findings, told};
@@ -60,4 +61,17 @@ fn an_unquoted_status_code_is_invalid() {
         let found = findings(&text);
         assert_eq!(!found.iter().any(|finding| finding.rule == "quoted-status-codes"), is_valid, "{text}");
     }
+}
+
+/// The fields of a path item beside its reference are read too (section 4.7.9.1).
+#[test]
+fn operations_beside_the_reference_of_a_path_item_are_its_operations() {
+    let text = "\
+        openapi: 3.0.3\ninfo: { title: T, version: '1' }\npaths:\n  \
+        /a: { $ref: '#/x-items/a', get: { operationId: own, responses: {} } }\n\
+        x-items: { a: { get: { operationId: hidden, responses: {} }, put: { operationId: shared, responses: {} } } }\n";
+    let document = Document::parse("a.yaml", text).unwrap();
+    let model = Model::of(&document, &mut Findings::default());
+    let operations = model.operations().map(|operation| (operation.path(), operation.name()));
+    assert_eq!(operations.collect::<Vec<_>>(), [("/a", "own".to_owned()), ("/a", "shared".to_owned())]);
 }

@@ -27,9 +27,13 @@ rules! {
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     links(model, findings);
+    // By schema, since many media types can share one.
+    let mut properties = HashMap::new();
     for media_type in model.all(Kind::MediaType).filter(|media_type| media_type.has("encoding")) {
-        let schema = media_type.child("schema");
-        let Some(known) = schema.map_or(Some(HashSet::new()), property_names) else { continue };
+        let schema = media_type.child("schema").map(|schema| schema.resolved().unwrap_or(schema));
+        let names = properties.entry(schema.map(|schema| schema.id));
+        let names = names.or_insert_with(|| schema.map_or(Some(HashSet::new()), property_names));
+        let Some(known) = names else { continue };
         for Entry { key, key_span, .. } in media_type.get("encoding").map(Node::entries).unwrap_or_default() {
             if !known.contains(key.as_str()) {
                 let (name, subject) = (shown(key), media_type.subject());
