@@ -101,10 +101,11 @@ fn located(object: Object<'_>, findings: &mut Findings) {
     let is_header = object.kind() == Kind::Header;
     let place = if is_header { Some("header") } else { object.text("in") };
     let Some((place, styles)) = STYLES.iter().find(|(known, _)| place == Some(known)) else { return };
-    // A header must not have keywords that do not apply to its location (section 4.7.21).
-    let reserved = if is_header { &CONDITION } else { &INEFFECTIVE };
-    for (keyword, rule) in [("allowEmptyValue", &CONDITION), ("allowReserved", reserved)] {
+    for keyword in ["allowEmptyValue", "allowReserved"] {
         if *place != "query" && object.has(keyword) {
+            // `false` is the default. The keywords of a header must apply to it (section 4.7.21).
+            let is_invalid = object.flag(keyword) && (keyword == "allowEmptyValue" || is_header);
+            let rule = if is_invalid { &CONDITION } else { &INEFFECTIVE };
             let message = format!("`{keyword}` applies only to parameters in `query`.");
             findings.add(rule, object.key_spot(keyword), message, "Remove it.");
         }
