@@ -121,15 +121,12 @@ const DEEPEST: usize = 20;
 
 /// The schema behind references and compositions of one part, which are equivalent to references.
 fn behind<'a>(schema: Object<'a>) -> Option<Object<'a>> {
-    let mut schema = schema.resolved()?;
-    for _ in 0..DEEPEST {
-        let mut parts = in_place(schema);
-        match (parts.next(), parts.next()) {
-            (Some(only), None) => schema = only.resolved()?,
-            _ => break,
-        }
-    }
-    Some(schema)
+    let next = |schema: &Object<'a>| {
+        let mut parts = in_place(*schema);
+        let first = parts.next()?;
+        if parts.next().is_none() { first.resolved() } else { None }
+    };
+    std::iter::successors(schema.resolved(), next).take(DEEPEST).last()
 }
 
 fn is_object(schema: Object<'_>) -> bool {
