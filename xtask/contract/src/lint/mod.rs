@@ -18,7 +18,7 @@ use jiff::civil::Date;
 
 use crate::document::{Document, Node};
 use crate::finding::{Finding, Spot};
-use crate::openapi::{self, Model, Object, Step, head};
+use crate::openapi::{self, Model, Object, Parameter, Step, head};
 use crate::rule::{Findings, Rule};
 
 type Check = fn(&Model<'_>, &mut Findings);
@@ -37,6 +37,7 @@ const CHECKS: &[(&[&Rule], Check)] = &[
     (rules::schemas::RULES, rules::schemas::check),
     (rules::bounds::RULES, rules::bounds::check),
     (rules::patterns::RULES, rules::patterns::check),
+    (rules::named::RULES, rules::named::check),
     (rules::names::RULES, rules::names::check),
     (examples::RULES, examples::check),
     (progenitor::responses::RULES, progenitor::responses::check),
@@ -78,4 +79,17 @@ fn items<'a>(object: Object<'a>, keyword: &str) -> &'a [Node] {
 fn item_spot(object: Object<'_>, keyword: &str, number: usize) -> Spot {
     let span = items(object, keyword).get(number).map_or(object.node().span, head);
     object.spot_at(&[Step::Key(keyword), Step::Item(number)], span)
+}
+
+/// The examples of a parameter, header or media type: the object and the keyword of each value.
+fn examples_of<'a>(object: Object<'a>) -> impl Iterator<Item = (Object<'a>, &'static str, &'a Node)> {
+    let own = object.get("example").map(|value| (object, "example", value));
+    let named = object.resolved_children("examples");
+    own.into_iter().chain(named.filter_map(|example| Some((example, "value", example.get("value")?))))
+}
+
+/// The parameters that an operation and its path item declare.
+fn parameters_of<'a>(operation: Object<'a>) -> impl Iterator<Item = Parameter<'a>> {
+    let owners = operation.parent().into_iter().chain([operation]);
+    owners.flat_map(|owner| owner.children("parameters")).filter_map(Parameter::new)
 }

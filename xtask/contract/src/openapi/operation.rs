@@ -13,6 +13,8 @@ pub const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head
 #[derive(Clone, Copy, Debug)]
 pub struct PathItem<'a> {
     path: &'a str,
+    /// The object at the path, which may have other fields beside a reference.
+    declared: Object<'a>,
     object: Object<'a>,
 }
 
@@ -45,7 +47,7 @@ impl<'a> Model<'a> {
 impl<'a> PathItem<'a> {
     /// The view of a path item or a reference to one. `None` where the reference leads nowhere.
     pub fn new(declared: Object<'a>) -> Option<Self> {
-        Some(Self { path: declared.name(), object: declared.resolved()? })
+        Some(Self { path: declared.name(), declared, object: declared.resolved()? })
     }
 
     /// The path template, or the expression of a callback.
@@ -53,15 +55,20 @@ impl<'a> PathItem<'a> {
         self.path
     }
 
-    /// The operations, in the order of the file.
+    /// The operations, in the order of the file: those beside a reference, then those of its target.
     pub fn operations(self) -> impl Iterator<Item = Operation<'a>> {
-        let parts = self.object.parts().filter(|part| part.kind() == Kind::Operation);
-        parts.map(move |object| Operation { item: self, object })
+        let is_other = move |part: &Object<'_>| self.declared.child(part.name()).is_none();
+        let target = (self.declared != self.object).then_some(self.object).into_iter();
+        let parts = self.declared.parts().chain(target.flat_map(|target| target.parts()).filter(is_other));
+        parts
+            .filter(|part| part.kind() == Kind::Operation)
+            .map(move |object| Operation { item: self, object })
     }
 
     /// The operation for a method, in lower case.
     pub fn operation(self, method: &str) -> Option<Operation<'a>> {
-        self.object.child(method).map(|object| Operation { item: self, object })
+        let object = self.declared.child(method).or_else(|| self.object.child(method));
+        object.map(|object| Operation { item: self, object })
     }
 }
 
@@ -95,7 +102,7 @@ impl<'a> Operation<'a> {
     /// does not override (section 4.7.10, `parameters`).
     pub fn parameters(&self) -> Vec<Parameter<'a>> {
         let mut known = HashSet::new();
-        let owners = [self.object, self.item.object].into_iter();
+        let owners = [self.object, self.item.declared, self.item.object].into_iter();
         let parameters = owners.flat_map(|owner| owner.children("parameters")).filter_map(Parameter::new);
         parameters.filter(|parameter| known.insert(parameter.key())).collect()
     }
@@ -125,7 +132,7 @@ impl<'a> Operation<'a> {
     /// The object whose `servers` apply; the document where none is given.
     pub fn servers_owner(&self) -> Object<'a> {
         let root = self.object.model().root();
-        let owners = [self.object, self.item.object];
+        let owners = [self.object, self.item.declared, self.item.object];
         owners.into_iter().find(|owner| owner.child("servers").is_some()).unwrap_or(root)
     }
 

@@ -5,14 +5,14 @@
 //!
 //! The same walk builds the [`Model`] that all other rules use.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::document::{Entry, Node, Span, Value};
 
 use super::model::{Id, Model, Record, Step, head};
 use super::tables::{Demand, Keys, Kind, Shape};
 use super::{references, shapes};
-use crate::document::Document;
+use crate::document::{Document, pointer};
 use crate::finding::{Spot, Subject, shortened as shown};
 use crate::rule::{Findings, Rule, rules};
 
@@ -38,6 +38,7 @@ pub(super) fn model<'a>(document: &'a Document, findings: &mut Findings) -> Mode
     let model = Model { text: &document.text, objects: Vec::new(), kinds: HashMap::new(), complete: true };
     let mut walker = Walker { model, findings, parent: None, steps: Vec::new() };
     walker.open(Kind::OpenApi, &document.root, None, false);
+    walker.extensions(&document.root);
     let mut model = walker.model;
     references::follow(&document.root, &mut model);
     references::check(&mut model, findings);
@@ -63,10 +64,32 @@ impl<'a> Walker<'a, '_> {
         self.steps.push(Step::Key("$ref"));
         self.expect(&Shape::Text, &reference.value);
         self.steps.pop();
-        for entry in node.entries().iter().filter(|entry| entry.key != "$ref") {
+        // The fields of a path item complete those of the referenced one (section 4.7.9.1).
+        let siblings = node.entries().iter().filter(|entry| entry.key != "$ref" && kind != Kind::PathItem);
+        for entry in siblings {
             let message = format!("`{}` is ignored, because it is beside `$ref`.", shown(&entry.key));
             let fix = "Remove it, or replace the reference by the object.";
             self.say(&SIBLINGS, &[Step::Key(&entry.key)], entry.key_span, message, fix);
+        }
+    }
+
+    /// The objects in extensions that references lead to.
+    fn extensions(&mut self, root: &'a Node) {
+        let address = |record: &Record<'_>| std::ptr::from_ref(record.node);
+        let mut known: HashSet<*const Node> = self.model.objects.iter().map(address).collect();
+        let mut id = 0;
+        while let Some(Record { kind, node, is_reference, .. }) = self.model.objects.get(id) {
+            id += 1;
+            let reference = node.get("$ref").and_then(Node::as_str).filter(|_| *is_reference);
+            let pointer = reference.and_then(pointer::in_reference).filter(|pointer| pointer.contains("/x-"));
+            let Some((steps, entry)) = pointer.and_then(|pointer| steps_to(root, &pointer)) else { continue };
+            if !known.insert(std::ptr::from_ref(&entry.value)) {
+                continue;
+            }
+            let number = self.model.objects.len();
+            (self.parent, self.steps) = (Some(0), steps);
+            self.object(*kind, &entry.value, Some(entry.key_span), entry.value.entry("$ref"));
+            known.extend(self.model.objects[number..].iter().map(address));
         }
     }
 
@@ -81,13 +104,13 @@ impl<'a> Walker<'a, '_> {
         if let Some(parent) = parent {
             self.model.objects[parent].children.push(id);
         }
-        if is_reference {
+        if is_reference && kind != Kind::PathItem {
             return;
         }
         let steps = std::mem::take(&mut self.steps);
         self.parent = Some(id);
         let table = kind.table();
-        for entry in node.entries() {
+        for entry in node.entries().iter().filter(|entry| !is_reference || entry.key != "$ref") {
             self.steps.push(Step::Key(&entry.key));
             match table.keywords.iter().find(|(keyword, ..)| *keyword == entry.key) {
                 Some((.., shape)) => self.value(shape, &entry.value, Some(entry.key_span)),
@@ -205,4 +228,16 @@ impl<'a> Walker<'a, '_> {
         };
         self.findings.add(rule, spot, message, fix);
     }
+}
+
+/// The steps to an entry, by its JSON pointer without items of lists.
+fn steps_to<'a>(root: &'a Node, pointer: &str) -> Option<(Vec<Step<'a>>, &'a Entry)> {
+    let mut steps = Vec::new();
+    let mut found: Option<&Entry> = None;
+    for token in pointer::tokens(pointer)? {
+        let entry = found.map_or(root, |entry| &entry.value).entry(&token)?;
+        steps.push(Step::Key(&entry.key));
+        found = Some(entry);
+    }
+    Some((steps, found?))
 }

@@ -88,7 +88,7 @@ fn edited(text: &str, edit: &Entry, name: &str) -> String {
     for Entry { key: pointer, value, .. } in edit.value.entries() {
         let edited = match edit.key.as_str() {
             "set" => set_value(&text, pointer, value),
-            _ => rename_key(&text, pointer, value.as_str().unwrap()),
+            _ => rename_key(&text, pointer, value),
         };
         text = edited.unwrap_or_else(|| panic!("{name}: no {pointer}"));
     }
@@ -163,11 +163,12 @@ fn remove(text: &str, pointer: &str) -> Option<String> {
     Some(replaced(text, start, next, ""))
 }
 
-fn rename_key(text: &str, pointer: &str, new: &str) -> Option<String> {
+/// The text with another key at a place: in quotation marks, unless the new key is a number.
+fn rename_key(text: &str, pointer: &str, new: &Node) -> Option<String> {
     let root = document::read(text).unwrap_or_else(|problem| panic!("before {pointer}: {problem}"));
     let (owner, key) = split(pointer)?;
     let entry = root.pointer(owner)?.entry(&key)?;
-    let new = serde_json::Value::from(new).to_string();
+    let new = new.to_json().to_string();
     Some(replaced(text, entry.key_span.start, entry.key_span.end, &new))
 }
 

@@ -6,3 +6,4 @@ mod broken;
 mod fixture;
 mod registry;
 mod rules;
+mod validity;

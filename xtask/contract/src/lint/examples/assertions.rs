@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::super::rules::patterns::Patterns;
 use crate::document::Value::Number;
 use crate::openapi::shapes::wrong_value;
-use crate::openapi::{Additional, Kind, Object, Schema, Shape};
+use crate::openapi::{Kind, Object, Schema, Shape};
 
 /// The direction in which a value is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,23 +79,9 @@ pub(crate) fn assertions<'a>(
         Some("int64") => drop(add("allOf", json!([{ "minimum": i64::MIN, "maximum": i64::MAX }]))),
         _ => {}
     }
-    let is_closed = matches!(schema.additional_properties(), Additional::None);
     let mut required: BTreeSet<&str> = schema.required().collect();
-    let mut properties = Map::new();
-    for (name, property) in schema.properties() {
-        let is_sent = !direction.excludes(*property);
-        if !is_sent {
-            required.remove(name);
-        }
-        if is_closed || !is_sent {
-            properties.insert(name.to_owned(), is_sent.into());
-        }
-    }
-    if is_closed {
-        add("additionalProperties", false.into());
-    }
-    if !properties.is_empty() {
-        add("properties", properties.into());
+    for (name, _) in schema.properties().filter(|(_, property)| direction.excludes(**property)) {
+        required.remove(name);
     }
     if !required.is_empty() {
         add("required", required.into_iter().collect());

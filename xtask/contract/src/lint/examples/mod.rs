@@ -7,8 +7,10 @@ mod validator;
 
 use self::assertions::Direction;
 use self::validator::{Mismatch, Validator};
+use super::rules::schemas::has_type;
 use crate::document::Node;
 use crate::finding::{Spot, shortened as shown};
+use crate::lint::examples_of;
 use crate::openapi::{Kind, Model, Object, Step, head};
 use crate::rule::{Findings, Rule, rules};
 
@@ -79,30 +81,29 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 /// All values that should match a schema.
 fn samples_of<'a>(model: &'a Model<'a>) -> impl Iterator<Item = Sample<'a>> {
     let split = model.all(Kind::Schema).any(|schema| schema.flag("readOnly") || schema.flag("writeOnly"));
-    model.everything().filter(|object| !object.is_reference()).flat_map(move |owner| {
-        let mut samples = Vec::new();
-        let mut add = |rule, owner: Object<'a>, keyword, schema: Object<'a>, direction| {
-            let sample = |value| Sample { rule, owner, keyword, value, schema, direction };
-            samples.extend(owner.get(keyword).map(sample));
-        };
-        let rule = match owner.kind() {
+    model.everything().filter(|object| !object.is_reference()).flat_map(move |object| {
+        let direction = if split { Direction::of(object) } else { Direction::Either };
+        let rule = match object.kind() {
             Kind::MediaType => &MEDIA,
             Kind::Parameter => &PARAMETER,
             Kind::Header => &HEADER,
-            Kind::Schema => {
-                add(&SCHEMA, owner, "example", owner, Direction::Either);
-                add(&DEFAULT, owner, "default", owner, Direction::Either);
-                return samples;
-            }
-            _ => return samples,
+            Kind::Schema => return values_of(object),
+            _ => return Vec::new(),
         };
-        if let Some(schema) = owner.child("schema").and_then(|schema| schema.resolved()) {
-            let direction = if split { Direction::of(owner) } else { Direction::Either };
-            add(rule, owner, "example", schema, direction);
-            for example in owner.resolved_children("examples") {
-                add(rule, example, "value", schema, direction);
-            }
-        }
-        samples
+        let Some(schema) = object.child("schema").and_then(|schema| schema.resolved()) else {
+            return Vec::new();
+        };
+        let sample = |(owner, keyword, value)| Sample { rule, owner, keyword, value, schema, direction };
+        examples_of(object).map(sample).collect()
     })
+}
+
+/// The `example` and the `default` of a schema. `default-type` reports a default of another type.
+fn values_of(schema: Object<'_>) -> Vec<Sample<'_>> {
+    let typed = |value: &&Node| has_type(schema, value);
+    let default = schema.get("default").filter(typed).map(|value| (&DEFAULT, "default", value));
+    let example = schema.get("example").map(|value| (&SCHEMA, "example", value));
+    let direction = Direction::Either;
+    let sample = |(rule, keyword, value)| Sample { rule, owner: schema, keyword, value, schema, direction };
+    example.into_iter().chain(default).map(sample).collect()
 }

@@ -7,14 +7,14 @@
 use std::collections::HashMap;
 
 use jsonschema::{Draft, ValidationError, error::ValidationErrorKind};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::assertions::{Direction, assertions, is_base64};
 use crate::document::pointer;
 use crate::finding::shortened as shown;
 use crate::lint::items;
 use crate::lint::rules::patterns::{self, Patterns};
-use crate::openapi::{Id, Kind, Object, Schema};
+use crate::openapi::{Additional, Id, Kind, Object, Schema};
 
 /// The most tests for one value. The unit is one test of a value by one keyword.
 const ONE: usize = 200_000;
@@ -85,34 +85,46 @@ impl<'a> Validator<'a> {
         // How many schemas of `anyOf` and `oneOf` match.
         let (mut any, mut one) = (0, 0);
         for part in schema.parts().filter(|part| part.kind() == Kind::Schema) {
-            let below = Place { depth: depth + 1, ..place };
+            let inner = Place { depth: depth + 1, ..place };
             match part.keyword() {
-                "allOf" => self.visit(part, below, found)?,
+                "allOf" => self.visit(part, inner, found)?,
                 keyword @ ("anyOf" | "oneOf" | "not") => {
                     let mut mismatches = Vec::new();
-                    self.visit(part, below, &mut mismatches)?;
+                    self.visit(part, inner, &mut mismatches)?;
                     match (keyword, mismatches.is_empty()) {
                         ("anyOf", true) => any += 1,
                         ("oneOf", true) => one += 1,
-                        ("not", true) => found.push(mismatch(pointer, "matches the schema of `not`")),
+                        ("not", true) => found.push(mismatch(pointer, NOT, CORRECT)),
                         _ => {}
                     }
                 }
-                "properties" if direction.excludes(part) => {}
                 keyword => {
-                    for (key, value) in applied(schema, keyword, part, value) {
-                        let mut pointer = pointer.to_owned();
-                        pointer::push(&mut pointer, &key);
-                        self.visit(part, Place { value, pointer: &pointer, ..below }, found)?;
+                    let is_excluded = keyword == "properties" && direction.excludes(part);
+                    for (key, value) in applied(schema, keyword, part.name(), value) {
+                        let pointer = &below(pointer, &key);
+                        if is_excluded {
+                            found.push(mismatch(pointer, EXCLUDED, CORRECT));
+                        } else {
+                            self.visit(part, Place { value, pointer, ..inner }, found)?;
+                        }
                     }
                 }
             }
         }
+        if matches!(Schema::new(schema).additional_properties(), Additional::None) {
+            for (key, _) in applied(schema, "additionalProperties", "", value) {
+                let message = "is not allowed by the schema";
+                let fix = "Remove it, or add it to the schema.";
+                found.push(mismatch(&below(pointer, &key), message, fix));
+            }
+        }
         if any == 0 && schema.child("anyOf").is_some() {
-            found.push(mismatch(pointer, "matches no schema of `anyOf`"));
+            let message = "does not match its schema: it matches no schema of `anyOf`";
+            found.push(mismatch(pointer, message, CORRECT));
         }
         if one != 1 && schema.child("oneOf").is_some() {
-            found.push(mismatch(pointer, &format!("matches {one} schemas of `oneOf` instead of one")));
+            let message = format!("does not match its schema: it matches {one} schemas of `oneOf`, not one");
+            found.push(mismatch(pointer, &message, CORRECT));
         }
         Some(())
     }
@@ -123,7 +135,8 @@ impl<'a> Validator<'a> {
         let pattern = schema.text("pattern").map_or(0, str::len);
         let text = value.as_str().map_or(0, str::len);
         let bytes = text / 100 * pattern + pointer.len() / 100;
-        let cost = 1 + schema.parts().count() + lists + bytes;
+        let members = value.as_object().map_or(0, Map::len) + value.as_array().map_or(0, Vec::len);
+        let cost = 1 + schema.parts().count() + lists + bytes + members;
         let left = self.left_for_one.checked_sub(cost);
         self.left_for_one = left.unwrap_or_default();
         left.filter(|_| depth <= DEEPEST).map(drop)
@@ -141,28 +154,25 @@ impl<'a> Validator<'a> {
         });
         match validator {
             Ok(validator) => {
-                for error in validator.iter_errors(value) {
-                    let pointer = format!("{pointer}{}", error.instance_path());
-                    found.extend(described(&error, &pointer));
-                }
+                found.extend(validator.iter_errors(value).map(|error| described(&error, pointer)))
             }
-            Err(reason) => found.push(mismatch(pointer, &format!("cannot be validated: {reason}"))),
+            Err(reason) => {
+                found.push(mismatch(pointer, &format!("cannot be validated: {}", shown(reason)), CORRECT))
+            }
         }
     }
 }
 
-/// The values in a value that `part`, the schema under a keyword of `schema`, applies to, with their keys.
-fn applied<'v>(
-    schema: Object<'_>,
-    keyword: &str,
-    part: Object<'_>,
-    value: &'v Value,
-) -> Vec<(String, &'v Value)> {
+const CORRECT: &str = "Correct the example or the schema.";
+const EXCLUDED: &str = "is `readOnly` in a request, or `writeOnly` in a response";
+const NOT: &str = "does not match its schema: it matches the schema of `not`";
+
+/// The values in a value that the schema under a keyword of `schema` applies to, with their keys. `name` is
+/// that of a property.
+fn applied<'v>(schema: Object<'_>, keyword: &str, name: &str, value: &'v Value) -> Vec<(String, &'v Value)> {
     let members = value.as_object().into_iter().flatten();
     match keyword {
-        "properties" => {
-            value.get(part.name()).map(|value| (part.name().to_owned(), value)).into_iter().collect()
-        }
+        "properties" => value.get(name).map(|value| (name.to_owned(), value)).into_iter().collect(),
         "additionalProperties" => {
             let named = schema.get("properties");
             let is_other = |key: &str| named.is_none_or(|named| named.get(key).is_none());
@@ -176,36 +186,28 @@ fn applied<'v>(
     }
 }
 
-fn mismatch(pointer: &str, message: &str) -> Mismatch {
-    let message = format!("does not match its schema: it {}", shown(message));
-    Mismatch { pointer: pointer.to_owned(), message, fix: "Correct the example or the schema." }
+/// The JSON pointer of a key.
+fn below(pointer: &str, key: &str) -> String {
+    let mut pointer = pointer.to_owned();
+    pointer::push(&mut pointer, key);
+    pointer
+}
+
+fn mismatch(pointer: &str, message: &str, fix: &'static str) -> Mismatch {
+    Mismatch { pointer: pointer.to_owned(), message: message.to_owned(), fix }
 }
 
 /// Describes an error of the library.
-fn described(error: &ValidationError<'_>, pointer: &str) -> Vec<Mismatch> {
-    let pointer = pointer.to_owned();
-    let (message, fix) = match error.kind() {
-        ValidationErrorKind::AdditionalProperties { unexpected } => {
-            let each = |key: &String| {
-                let message = "is not allowed by the schema".to_owned();
-                let mut pointer = pointer.clone();
-                pointer::push(&mut pointer, key);
-                Mismatch { pointer, message, fix: "Remove it, or add it to the schema." }
-            };
-            return unexpected.iter().map(each).collect();
-        }
+fn described(error: &ValidationError<'_>, pointer: &str) -> Mismatch {
+    let pointer = format!("{pointer}{}", error.instance_path());
+    match error.kind() {
         ValidationErrorKind::Required { property } => {
             let property = property.as_str().unwrap_or_default();
-            (format!("has no `{}`, which is required", shown(property)), "Add it.")
+            mismatch(&pointer, &format!("has no `{}`, which is required", shown(property)), "Add it.")
         }
-        ValidationErrorKind::FalseSchema => (
-            "is `readOnly` in a request, or `writeOnly` in a response".to_owned(),
-            "Correct the example or the schema.",
-        ),
-        _ => (
-            format!("does not match its schema: {}", shown(&error.masked().to_string())),
-            "Correct the example or the schema.",
-        ),
-    };
-    vec![Mismatch { pointer, message, fix }]
+        _ => {
+            let message = format!("does not match its schema: {}", shown(&error.masked().to_string()));
+            mismatch(&pointer, &message, CORRECT)
+        }
+    }
 }

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use crate::finding::shortened as shown;
-use crate::openapi::{Additional, Kind, Model, Object, Parameter, Schema, in_place};
+use crate::lint::parameters_of;
+use crate::openapi::{Additional, Kind, Model, Object, Schema, in_place};
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -104,8 +105,7 @@ fn each(parameter: Object<'_>, findings: &mut Findings) {
 
 fn names(operation: Object<'_>, findings: &mut Findings) {
     let mut locations: HashMap<&str, &str> = HashMap::new();
-    let owners = operation.parent().into_iter().chain([operation]);
-    for parameter in owners.flat_map(|owner| owner.children("parameters")).filter_map(Parameter::new) {
+    for parameter in parameters_of(operation) {
         let (name, location) = (parameter.name(), parameter.location());
         let other = *locations.entry(name).or_insert(location);
         if other != location {
@@ -121,15 +121,12 @@ const DEEPEST: usize = 20;
 
 /// The schema behind references and compositions of one part, which are equivalent to references.
 fn behind<'a>(schema: Object<'a>) -> Option<Object<'a>> {
-    let mut schema = schema.resolved()?;
-    for _ in 0..DEEPEST {
-        let mut parts = in_place(schema);
-        match (parts.next(), parts.next()) {
-            (Some(only), None) => schema = only.resolved()?,
-            _ => break,
-        }
-    }
-    Some(schema)
+    let next = |schema: &Object<'a>| {
+        let mut parts = in_place(*schema);
+        let first = parts.next()?;
+        if parts.next().is_none() { first.resolved() } else { None }
+    };
+    std::iter::successors(schema.resolved(), next).take(DEEPEST).last()
 }
 
 fn is_object(schema: Object<'_>) -> bool {

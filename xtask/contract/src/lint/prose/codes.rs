@@ -7,6 +7,7 @@ use crate::document::{Node, Value};
 use super::known::Known;
 use super::{CODE_LISTED, CODE_STATUS, CODE_USED, Prose};
 use crate::finding::shortened as shown;
+use crate::lint::examples_of;
 use crate::openapi::{Id, Kind, Model, Object, Step};
 use crate::rule::Findings;
 
@@ -31,10 +32,7 @@ pub(crate) fn check(model: &Model<'_>, known: &Known<'_>, findings: &mut Finding
 }
 
 fn examples(media_type: Object<'_>, status: &str, known: &Known<'_>, findings: &mut Findings) {
-    let own = media_type.get("example").map(|value| (media_type, "example", value));
-    let named = media_type.resolved_children("examples");
-    let named = named.filter_map(|example| Some((example, "value", example.get("value")?)));
-    for (owner, keyword, value) in own.into_iter().chain(named) {
+    for (owner, keyword, value) in examples_of(media_type) {
         let spot = |key: &str, node: &Node| owner.spot_at(&[Step::Key(keyword), Step::Key(key)], node.span);
         if let Some(node @ Node { value: Value::Number(number), .. }) = value.get("status")
             && number.to_string() != status

@@ -2,18 +2,21 @@
 
 use std::collections::HashSet;
 
+use fluent_uri::Iri;
+
 use crate::document::Value;
 
 use crate::finding::shortened as shown;
 use crate::lint::item_spot;
 use crate::openapi::shapes::text_of;
-use crate::openapi::{Kind, Model, Object};
+use crate::openapi::{Id, Kind, Model, Object, in_place};
 use crate::rule::{Findings, Rule, rules};
 
 rules! {
     CONDITION: Spec Error "struct-combination", "OpenAPI 3.0.3, 4.7; JSON Schema draft Wright-00, 5",
         "Keywords of one object that require or exclude each other are combined as the specification says.";
-    INEFFECTIVE: Recommended Warning "no-ineffective-keywords", "OpenAPI 3.0.3, 4.7.12.2, 4.7.24.1 and 4.7.27.1",
+    INEFFECTIVE: Recommended Warning "no-ineffective-keywords",
+        "OpenAPI 3.0.3, 4.7.12.2, 4.7.24.2 and 4.7.27.1; JSON Schema draft Wright-00, 5.3 and 5.5",
         "No keyword is without effect because of the other keywords of its object.";
     ARRAY_ITEMS: Spec Error "array-items", "OpenAPI 3.0.3, 4.7.24.1; Spectral: array-items",
         "A schema with `type: array` has `items`.";
@@ -28,17 +31,29 @@ rules! {
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
+    let parts = model.everything().flat_map(in_place).filter_map(|part| part.resolved());
+    let composed = parts.map(|part| part.id).collect();
     for object in model.everything().filter(|object| !object.is_reference()) {
         match object.kind() {
-            Kind::Parameter => {
+            Kind::Parameter | Kind::Header => {
                 described(object, findings);
-                parameter(object, findings);
+                located(object, findings);
             }
-            Kind::Header => described(object, findings),
-            Kind::MediaType => one_of(object, &["example", "examples"], None, findings),
+            Kind::MediaType => {
+                one_of(object, &["example", "examples"], None, findings);
+                let in_request = object.parent().is_some_and(|body| body.kind() == Kind::RequestBody);
+                if in_request && object.name().to_ascii_lowercase().starts_with("multipart/") {
+                    demands(object, &["schema"], findings);
+                }
+            }
+            Kind::Xml if object.text("namespace").is_some_and(|uri| Iri::parse(uri).is_err()) => {
+                let message = format!("The namespace of {} is not an absolute URI.", object.subject());
+                let fix = "Write a URI such as `https://example.com/schema`.";
+                findings.add(&CONDITION, object.value_spot("namespace"), message, fix);
+            }
             Kind::Example => one_of(object, &["value", "externalValue"], Some(&EXAMPLE_VALUE), findings),
             Kind::Link => one_of(object, &["operationRef", "operationId"], Some(&CONDITION), findings),
-            Kind::Responses if object.parts().next().is_none() => {
+            Kind::Responses if object.node().entries().iter().all(|entry| entry.key.starts_with("x-")) => {
                 let message = format!("{} has no response.", object.subject());
                 let fix = "Add a response, such as `'200'` or `default`.";
                 findings.add(&CONDITION, object.spot(), message, fix);
@@ -49,7 +64,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 "authorizationCode" => demands(object, &["authorizationUrl", "tokenUrl"], findings),
                 _ => demands(object, &["tokenUrl"], findings),
             },
-            Kind::Schema => schema(object, findings),
+            Kind::Schema => schema(object, &composed, findings),
             _ => {}
         }
     }
@@ -81,17 +96,21 @@ const STYLES: &[(&str, &[&str])] = &[
     ("cookie", &["form"]),
 ];
 
-fn parameter(object: Object<'_>, findings: &mut Findings) {
-    let Some((place, styles)) = STYLES.iter().find(|(place, _)| object.text("in") == Some(place)) else {
-        return;
-    };
-    for (keyword, rule) in [("allowEmptyValue", &CONDITION), ("allowReserved", &INEFFECTIVE)] {
+/// The keywords of a parameter or header that depend on its location.
+fn located(object: Object<'_>, findings: &mut Findings) {
+    let is_header = object.kind() == Kind::Header;
+    let place = if is_header { Some("header") } else { object.text("in") };
+    let Some((place, styles)) = STYLES.iter().find(|(known, _)| place == Some(known)) else { return };
+    for keyword in ["allowEmptyValue", "allowReserved"] {
         if *place != "query" && object.has(keyword) {
+            // `false` is the default. The keywords of a header must apply to it (section 4.7.21).
+            let is_invalid = object.flag(keyword) && (keyword == "allowEmptyValue" || is_header);
+            let rule = if is_invalid { &CONDITION } else { &INEFFECTIVE };
             let message = format!("`{keyword}` applies only to parameters in `query`.");
             findings.add(rule, object.key_spot(keyword), message, "Remove it.");
         }
     }
-    if let Some(style) = object.text("style").filter(|style| !styles.contains(style)) {
+    if let Some(style) = object.text("style").filter(|style| !is_header && !styles.contains(style)) {
         let message = format!("A parameter in `{place}` cannot have the style `{}`.", shown(style));
         let fix = format!("Use `{}`.", styles.join("`, `"));
         findings.add(&CONDITION, object.value_spot("style"), message, fix);
@@ -124,20 +143,23 @@ fn demands(object: Object<'_>, demanded: &[&str], findings: &mut Findings) {
     }
 }
 
-fn schema(object: Object<'_>, findings: &mut Findings) {
+fn schema(object: Object<'_>, composed: &HashSet<Id>, findings: &mut Findings) {
     for (keyword, rule) in
         [("required", &LIST), ("allOf", &LIST), ("oneOf", &LIST), ("anyOf", &LIST), ("enum", &ENUM)]
     {
         list(object, keyword, rule, findings);
     }
-    let composed = ["oneOf", "anyOf", "allOf"].iter().any(|keyword| object.has(keyword));
+    // A part of a composition, and the parent schema of one, can have the discriminator (section 4.7.25.1).
+    let is_composed = ["oneOf", "anyOf", "allOf"].iter().any(|keyword| object.has(keyword))
+        || object.keyword() == "schemas"
+        || composed.contains(&object.id);
     // A keyword, whether it lacks another one, that other one, and the rule.
     let lacks = [
         ("type", object.text("type") == Some("array") && !object.has("items"), "items", &ARRAY_ITEMS),
-        ("exclusiveMinimum", !object.has("minimum"), "minimum", &CONDITION),
-        ("exclusiveMaximum", !object.has("maximum"), "maximum", &CONDITION),
+        ("exclusiveMinimum", !object.has("minimum"), "minimum", &INEFFECTIVE),
+        ("exclusiveMaximum", !object.has("maximum"), "maximum", &INEFFECTIVE),
         ("nullable", object.flag("nullable") && !object.has("type"), "type", &INEFFECTIVE),
-        ("discriminator", !composed && object.keyword() != "schemas", "oneOf", &CONDITION),
+        ("discriminator", !is_composed, "oneOf", &CONDITION),
     ];
     for (keyword, _, other, rule) in lacks.iter().filter(|(keyword, lacks, ..)| *lacks && object.has(keyword))
     {

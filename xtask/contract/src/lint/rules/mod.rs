@@ -5,6 +5,7 @@ pub(crate) mod combinations;
 pub(crate) mod components;
 pub(crate) mod deprecation;
 pub(crate) mod documentation;
+pub(crate) mod named;
 pub(crate) mod names;
 pub(crate) mod operations;
 pub(crate) mod parameters;

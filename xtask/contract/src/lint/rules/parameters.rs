@@ -35,7 +35,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let fix = "Remove it; the keys of `content` are the media types.";
         findings.add(&HEADERS, header.spot(), message, fix);
     }
-    for list in model.all(Kind::Operation).chain(model.all(Kind::PathItem)) {
+    for list in model.everything().filter(|owner| matches!(owner.kind(), Kind::Operation | Kind::PathItem)) {
         let mut seen = HashSet::new();
         for parameter in list.children("parameters").filter_map(Parameter::new) {
             if !seen.insert(parameter.key()) {

@@ -1,4 +1,4 @@
-//! Paths: their spelling, and that each request matches one of them at most.
+//! Paths: their spelling, and which of them are the same or cannot be routed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -39,22 +39,25 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for paths in model.all(Kind::Paths) {
         for path in paths.parts() {
             let template = path.name();
-            if !spelling(path, template, findings) {
-                continue;
-            }
-            let anonymous: Vec<_> =
-                template.split('/').map(|part| parameter(part).map_or(part, |_| "{}")).collect();
-            if let Some(other) = templates.insert(anonymous.join("/"), template) {
+            let is_routable = spelling(path, template, findings);
+            if let Some(other) = templates.insert(anonymous(template), template) {
                 let message = format!("`{}` and `{}` are the same path.", shown(template), shown(other));
                 findings.add(&IDENTICAL, path.spot(), message, "Move the operations into one of them.");
-            } else {
+            } else if is_routable {
                 route(path, &mut prefixes, findings);
             }
         }
     }
 }
 
-/// Checks the spelling of a path. Returns whether it can be compared with others.
+/// A path without the names of its parameters.
+fn anonymous(template: &str) -> String {
+    let mut parts = template.split('{');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |path, part| path + "{}" + part.split_once('}').map_or(part, |(_, rest)| rest))
+}
+
+/// Checks the spelling of a path. Returns whether dropshot knows all its segments.
 fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) -> bool {
     if template.contains(['?', '#']) {
         let message = format!("The path `{}` has a query or a fragment.", shown(template));

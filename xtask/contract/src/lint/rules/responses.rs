@@ -14,9 +14,11 @@ rules! {
         "Responses are listed by status code, without `default` and ranges such as `4XX`.";
     BODY: Strict Error "error-body", "this project",
         "Each 4xx and 5xx response has the schema `Error` as `application/json`, and no other body.";
+    QUOTED: Spec Error "quoted-status-codes", "OpenAPI 3.0.3, 4.7.16.2",
+        "Status codes are in quotation marks, since the keys of JSON are strings.";
     EXAMPLE: Strict Error "media-type-example", "this project",
         "Each request and response body has an example.";
-    NO_BODY: Spec Error "no-body-with-204", "RFC 9110, 6.4.1 and 15.3.6",
+    NO_BODY: Recommended Error "no-body-with-204", "RFC 9110, 6.4.1 and 15.3.6",
         "Responses with the status 1xx, 204, 205 and 304 have no body.";
 }
 
@@ -48,6 +50,12 @@ fn status(response: Object<'_>, findings: &mut Findings) {
     if !status.bytes().all(|byte| byte.is_ascii_digit()) {
         let message = format!("`{status}` is not a single status code.");
         findings.add(&EXPLICIT, response.spot(), message, "List each status code.");
+    }
+    let spot = response.spot();
+    let key = response.model().source().get(spot.span.start..).unwrap_or_default();
+    if key.starts_with(status) && status.bytes().all(|byte| byte.is_ascii_digit()) {
+        let message = format!("The status code {status} is not in quotation marks.");
+        findings.add(&QUOTED, spot, message, format!("Write `'{status}'`."));
     }
     let Some(resolved) = response.resolved() else { return };
     let content = resolved.get("content").map(Node::entries).unwrap_or_default();

@@ -16,6 +16,8 @@ rules! {
         "Each name in `required` is that of a property of the schema.";
     ENUM_TYPE: Recommended Error "typed-enum", "Spectral: typed-enum; Redocly: no-enum-type-mismatch",
         "The values of an `enum` have the `type` of their schema.";
+    DEFAULT_TYPE: Spec Error "default-type", "OpenAPI 3.0.3, 4.7.24.1",
+        "The `default` of a schema has the `type` of the schema.";
     KEYWORDS: Recommended Error "no-schema-type-mismatch", "Redocly: no-schema-type-mismatch",
         "A schema has only keywords that apply to its `type`.";
     FORMAT: Recommended Error "format-matches-type", "OpenAPI 3.0.3, 4.4",
@@ -84,17 +86,7 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
     {
         whole = owner;
     }
-    let mut open = vec![whole];
-    let mut seen = HashSet::new();
-    let mut names = HashSet::new();
-    while let Some(object) = open.pop() {
-        let Some(object) = object.resolved().filter(|object| seen.insert(object.id)) else { continue };
-        if seen.len() > MOST_COMPOSED || object.parts().nth(MOST_PARTS).is_some() {
-            return;
-        }
-        names.extend(object.get("properties").into_iter().flat_map(Node::entries).map(|entry| &*entry.key));
-        open.extend(in_place(object));
-    }
+    let Some(names) = property_names(whole) else { return };
     for (number, item) in items.iter().enumerate() {
         if let Some(name) = item.as_str().filter(|name| !names.contains(name)) {
             let (subject, name) = (schema.subject(), shown(name));
@@ -105,26 +97,62 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
     }
 }
 
-fn values(schema: Object<'_>, findings: &mut Findings) {
-    let Some(kind) = schema.text("type") else { return };
-    for (number, item) in items(schema, "enum").iter().enumerate() {
-        let is_right = match (&item.value, kind) {
-            (Value::Null, _) if schema.flag("nullable") => true,
-            (Value::String(_), "string")
-            | (Value::Bool(_), "boolean")
-            | (Value::Number(_), "number")
-            | (Value::Sequence(_), "array")
-            | (Value::Mapping(_), "object") => true,
-            (Value::Number(number), "integer") => number.is_i64() || number.is_u64(),
-            // `struct-value` reports an unknown `type`.
-            _ => !["string", "boolean", "number", "integer", "array", "object"].contains(&kind),
-        };
-        if !is_right {
-            let (value, other) = (shown(&text_of(item)), type_of(item));
-            let message = format!("`{value}` in the `enum` is {other}, not of `type: {}`.", shown(kind));
-            let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
-            findings.add(&ENUM_TYPE, item_spot(schema, "enum", number), message, fix);
+/// The names of the properties of a schema and of those that it is composed of. `None` if they are too many, or
+/// a reference leads nowhere.
+pub(super) fn property_names(schema: Object<'_>) -> Option<HashSet<&str>> {
+    let mut open = vec![schema];
+    let mut seen = HashSet::new();
+    let mut names = HashSet::new();
+    while let Some(object) = open.pop() {
+        let object = object.resolved()?;
+        if !seen.insert(object.id) {
+            continue;
         }
+        if seen.len() > MOST_COMPOSED || object.parts().nth(MOST_PARTS).is_some() {
+            return None;
+        }
+        names.extend(object.get("properties").into_iter().flat_map(Node::entries).map(|entry| &*entry.key));
+        open.extend(in_place(object));
+    }
+    Some(names)
+}
+
+fn values(schema: Object<'_>, findings: &mut Findings) {
+    let kind = shown(schema.text("type").unwrap_or_default());
+    for (number, item) in items(schema, "enum").iter().enumerate().filter(|(_, item)| !has_type(schema, item))
+    {
+        let (value, other) = (shown(&text_of(item)), type_of(item));
+        let message = format!("`{value}` in the `enum` is {other}, not of `type: {kind}`.");
+        let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
+        findings.add(&ENUM_TYPE, item_spot(schema, "enum", number), message, fix);
+    }
+    if let Some(default) = schema.get("default").filter(|default| !has_type(schema, default)) {
+        let message =
+            format!("The `default` of {} is {}, not of `type: {kind}`.", schema.subject(), type_of(default));
+        findings.add(
+            &DEFAULT_TYPE,
+            schema.value_spot("default"),
+            message,
+            "Correct the value or the `type`.",
+        );
+    }
+}
+
+/// Whether a value has the `type` of a schema.
+pub(crate) fn has_type(schema: Object<'_>, value: &Node) -> bool {
+    match (&value.value, schema.text("type").unwrap_or_default()) {
+        (Value::Null, _) if schema.flag("nullable") => true,
+        (Value::String(_), "string")
+        | (Value::Bool(_), "boolean")
+        | (Value::Number(_), "number")
+        | (Value::Sequence(_), "array")
+        | (Value::Mapping(_), "object") => true,
+        // Integers of more than 64 bits are read as floating point.
+        (Value::Number(number), "integer") => {
+            number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|number| number.abs() >= 1e18)
+        }
+        // `struct-value` reports an unknown `type`.
+        (_, kind) => !["string", "boolean", "number", "integer", "array", "object"].contains(&kind),
     }
 }
 

@@ -14,6 +14,8 @@ rules! {
         "OpenAPI 3.0.3, 4.7.30; Spectral: oas3-operation-security-defined",
         "Each name in `security` is that of a security scheme; only schemes of type `oauth2` and \
          `openIdConnect` have scopes.";
+    SCOPE: Recommended Error "security-scopes-defined", "Spectral: part of oas3-operation-security-defined",
+        "Each scope in `security` is a scope of a flow of the security scheme.";
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
@@ -42,15 +44,15 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 let Some(text) = scope.as_str() else { continue };
                 let in_flow =
                     |flow: &Object<'_>| flow.get("scopes").is_some_and(|all| all.get(text).is_some());
-                let known = match scheme.text("type") {
-                    Some("oauth2") => flows.iter().any(in_flow),
-                    kind => kind == Some("openIdConnect"),
+                let rule = match scheme.text("type") {
+                    None | Some("openIdConnect") => continue,
+                    Some("oauth2") if flows.iter().any(in_flow) => continue,
+                    Some("oauth2") => &SCOPE,
+                    _ => &SCHEME,
                 };
-                if !known {
-                    let message = format!("The security scheme `{name}` has no scope `{}`.", shown(text));
-                    let spot = item_spot(requirement, &entry.key, number);
-                    findings.add(&SCHEME, spot, message, "Remove it, or define it.");
-                }
+                let message = format!("The security scheme `{name}` has no scope `{}`.", shown(text));
+                let spot = item_spot(requirement, &entry.key, number);
+                findings.add(rule, spot, message, "Remove it, or define it.");
             }
         }
     }
