@@ -1,13 +1,16 @@
 //! `cargo xtask outside`: judges the document and the service with third-party tools.
 //!
-//! Linters read the document, clients are generated from it and run, a browser opens `/docs`, and
-//! Schemathesis sends generated requests. Each part has a running service of its own. The sources of the parts
-//! are in `tests/strangers`; their packages and their output are kept in `target/outside`.
+//! Linters read the document, clients are generated from it and run, a browser opens `/docs`, Schemathesis sends
+//! generated requests, and a validator judges the same documents as `lint`. Each part that needs the service has a
+//! running one of its own. The sources of the parts are in `tests/strangers`; their packages and their output are
+//! kept in `target/outside`.
 
 mod clients;
 mod linters;
+mod mutants;
 pub mod schemathesis;
 mod tools;
+mod validity;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,6 +39,8 @@ pub enum Part {
     Python,
     /// Schemathesis, all phases and checks.
     Schemathesis,
+    /// Thousands of invalid and valid documents, judged by openapi-spec-validator and by `lint`.
+    Validity,
 }
 
 /// Does a step, and returns what is printed about it.
@@ -50,6 +55,7 @@ impl Part {
             Self::Typescript => ("typescript", tools::install_node, clients::typescript),
             Self::Python => ("python", tools::install_python, clients::python),
             Self::Schemathesis => ("schemathesis", tools::install_python, schemathesis::run_all),
+            Self::Validity => ("validity", tools::install_python, validity::run_all),
         }
     }
 }

@@ -149,7 +149,7 @@ fn clean(document: &Document, code: &Document, config: &Config, date: Date) -> R
 }
 
 /// The findings that are errors under a configuration.
-fn errors(config: &Config, findings: Vec<Finding>) -> Vec<Finding> {
+pub(crate) fn errors(config: &Config, findings: Vec<Finding>) -> Vec<Finding> {
     let (findings, _) = config.apply(findings);
     findings.into_iter().filter(|finding| finding.severity >= Severity::Error).collect()
 }
