@@ -1,0 +1,165 @@
+//! Pairs of schemas and values: a value that one side sends and the other refuses must make the change breaking.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use contract::breaking::Change;
+use serde_json::Value;
+
+use crate::case::{Case, DIRECTIONS, Dice, Direction, breaks, changes_in, flow, generated, names, yaml};
+use crate::edit::edited;
+use crate::generate::{Vocabulary, case};
+use crate::judge::{Judge, Part};
+use crate::shrink;
+use crate::values::values;
+
+/// How many pairs there are without `ORACLE_CASES`.
+const PAIRS: usize = 600;
+/// How many disagreements are made smaller and printed.
+const SHOWN: usize = 25;
+
+/// A pair that an edit made, or two schemas that have nothing to do with each other.
+fn pair(dice: &mut Dice) -> (Case, Case) {
+    if dice.chance(75) {
+        let vocabulary = Vocabulary::random(dice);
+        let base = case(dice, vocabulary);
+        let revision = edited(dice, &base, vocabulary);
+        (base, revision)
+    } else {
+        let vocabulary = Vocabulary { depth: 1, unions: dice.chance(50), hiding: false, references: false };
+        (case(dice, vocabulary), case(dice, vocabulary))
+    }
+}
+
+/// The schema of the side that sends in a direction, then that of the side that receives.
+pub(crate) fn sides<'c>(direction: Direction, base: &'c Case, revision: &'c Case) -> (&'c Case, &'c Case) {
+    match direction {
+        Direction::Request => (base, revision),
+        Direction::Response => (revision, base),
+    }
+}
+
+/// The values of a pair in a direction, and one that is sent but refused.
+pub(crate) fn refused(direction: Direction, base: &Case, revision: &Case) -> (usize, Option<Value>) {
+    let (sender, receiver) = sides(direction, base, revision);
+    let senders = Judge::new(sender, direction, Part::Sender);
+    let receivers = Judge::new(receiver, direction, Part::Receiver);
+    let values = values(direction, &[base, revision]);
+    let number = values.len();
+    (number, values.into_iter().find(|value| senders.accepts(value) && !receivers.accepts(value)))
+}
+
+/// Whether the value is refused only because the base has `additionalProperties: false` and responses may have
+/// more properties now. That is a warning by policy: clients rarely validate responses so strictly.
+fn is_opened(direction: Direction, base: &Case, value: &Value, changes: &[Change]) -> bool {
+    let rules = ["response-additional-properties-allowed", "response-property-added-to-closed-object"];
+    let mut open = base.clone();
+    opened(&mut open.schema);
+    open.components.values_mut().for_each(opened);
+    direction == Direction::Response
+        && changes.iter().any(|change| rules.contains(&change.rule.name))
+        && Judge::new(&open, direction, Part::Receiver).accepts(value)
+}
+
+/// Removes `additionalProperties: false`.
+fn opened(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            if map.get("additionalProperties") == Some(&Value::Bool(false)) {
+                map.remove("additionalProperties");
+            }
+            map.values_mut().for_each(opened);
+        }
+        Value::Array(list) => list.iter_mut().for_each(opened),
+        _ => {}
+    }
+}
+
+/// A value that is sent and refused although the change is said not to break anyone.
+fn missed(direction: Direction, base: &Case, revision: &Case) -> Option<Value> {
+    let changes = changes_in(direction, base, revision);
+    if breaks(&changes) {
+        return None;
+    }
+    let value = refused(direction, base, revision).1?;
+    (!is_opened(direction, base, &value, &changes)).then_some(value)
+}
+
+/// Whether the change is said to break, although no value tells the schemas apart.
+fn suspected(direction: Direction, base: &Case, revision: &Case) -> bool {
+    breaks(&changes_in(direction, base, revision)) && refused(direction, base, revision).1.is_none()
+}
+
+#[test]
+fn a_value_that_is_sent_and_refused_makes_a_change_breaking() {
+    let (mut pairs, mut tried, mut breaking, mut suspects) = (0, 0, 0, 0);
+    let mut kinds: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    let mut alarms: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    for (base, revision) in generated(PAIRS, pair) {
+        if ![&base, &revision].into_iter().all(shrink::is_sound) {
+            continue;
+        }
+        pairs += 1;
+        for direction in DIRECTIONS {
+            let said = changes_in(direction, &base, &revision);
+            let (number, value) = refused(direction, &base, &revision);
+            tried += number;
+            breaking += usize::from(value.is_some());
+            match value {
+                Some(value) if !breaks(&said) && !is_opened(direction, &base, &value, &said) => {
+                    let (base, revision) = shrink::pair(base.clone(), revision.clone(), |base, revision| {
+                        missed(direction, base, revision).is_some()
+                    });
+                    let said = names(&changes_in(direction, &base, &revision));
+                    let key = format!("{direction:?} missed: {} / {said}", keywords(&base, &revision));
+                    let value = missed(direction, &base, &revision).expect("it was missed");
+                    let text = format!(
+                        "# {direction:?}, missed: {said}\n{}value: {}\n",
+                        yaml(&base, &revision),
+                        flow(&value)
+                    );
+                    kinds.entry(key).or_insert((0, text)).0 += 1;
+                }
+                None if breaks(&said) => {
+                    suspects += 1;
+                    if std::env::var_os("ORACLE_ALARMS").is_some() && suspects % 10 == 1 {
+                        let (base, revision) =
+                            shrink::pair(base.clone(), revision.clone(), |base, revision| {
+                                suspected(direction, base, revision)
+                            });
+                        let said = names(&changes_in(direction, &base, &revision));
+                        let key = format!("{direction:?} alarm: {} / {said}", keywords(&base, &revision));
+                        let text =
+                            format!("# {direction:?}, no value differs: {said}\n{}", yaml(&base, &revision));
+                        alarms.entry(key).or_insert((0, text)).0 += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    println!(
+        "instances: {pairs} pairs, {tried} values, {breaking} directions with a refused value, {} missed, {suspects} breaking without a value",
+        kinds.values().map(|(count, _)| count).sum::<usize>()
+    );
+    let mut text = String::new();
+    for (key, (count, pair)) in alarms.iter().chain(&kinds).take(SHOWN * 40) {
+        let _ = writeln!(text, "## {count} times: {key}\n{pair}");
+    }
+    println!("{text}");
+    assert!(kinds.is_empty(), "missed");
+}
+
+/// The keywords of a pair, to tell kinds of faults apart.
+fn keywords(base: &Case, revision: &Case) -> String {
+    let mut found = std::collections::BTreeSet::new();
+    for case in [base, revision] {
+        for root in std::iter::once(&case.schema).chain(case.components.values()) {
+            for place in crate::edit::places(root) {
+                let schema = root.pointer(&place).expect("it was listed");
+                found.extend(schema.as_object().into_iter().flatten().map(|(key, _)| key.clone()));
+            }
+        }
+    }
+    found.into_iter().collect::<Vec<_>>().join(" ")
+}
