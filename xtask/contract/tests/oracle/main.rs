@@ -2,7 +2,8 @@
 //! crate `drift`.
 //!
 //! `ORACLE_CASES` multiplies the number of generated pairs: `ORACLE_CASES=50 cargo test -p contract --test
-//! oracle -- --nocapture`. The random numbers are the same in each run.
+//! oracle -- --nocapture`. The random numbers are the same in each run. With `ORACLE_ALARMS` set, the changes are
+//! shown that are said to break although no value says so; some of them cannot be decided.
 
 mod case;
 mod drift_crate;
