@@ -1,5 +1,7 @@
 //! Random schemas with the keywords of OpenAPI 3.0.3.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::case::{Case, Dice};
@@ -228,4 +230,62 @@ pub(crate) fn object(dice: &mut Dice, vocabulary: Vocabulary, depth: usize) -> V
         keyword(dice, "object", &mut object);
     }
     object
+}
+
+/// One to three parts of one type with many keywords, composed.
+pub(crate) fn dense(dice: &mut Dice, kind: &str) -> Value {
+    let vocabulary = Vocabulary { depth: 1, unions: false, hiding: false, references: false };
+    let part = |dice: &mut Dice| {
+        let mut part = match kind {
+            "object" => object(dice, vocabulary, 1),
+            "array" => json!({"type": kind, "items": scalar(dice)}),
+            _ => json!({"type": kind}),
+        };
+        for _ in 0..1 + dice.below(3) {
+            keyword(dice, kind, &mut part);
+        }
+        if dice.chance(20) {
+            let values: BTreeSet<String> = (0..3).map(|_| constant(dice, kind).to_string()).collect();
+            let values = values.iter().map(|text| serde_json::from_str::<Value>(text).expect("it is JSON"));
+            part["enum"] = values.collect();
+        }
+        if dice.chance(15) {
+            part["not"] = narrowing(dice);
+        }
+        part
+    };
+    let parts: Vec<Value> = (0..1 + dice.below(3)).map(|_| part(dice)).collect();
+    match parts.as_slice() {
+        [only] => only.clone(),
+        _ => json!({*dice.pick(&["allOf", "anyOf", "anyOf", "oneOf"]): parts}),
+    }
+}
+
+/// A schema of `Pet`, whose property `kind` chooses the subtype `Cat` or `Dog`.
+pub(crate) fn family(dice: &mut Dice) -> Case {
+    let vocabulary = Vocabulary { depth: 1, unions: false, hiding: false, references: false };
+    let mut pet = object(dice, vocabulary, 1);
+    pet["properties"]["kind"] = json!({"type": "string"});
+    pet["required"] = json!(["kind"]);
+    pet["discriminator"] = json!({"propertyName": "kind"});
+    if let Some(map) = pet.as_object_mut() {
+        map.remove("additionalProperties");
+        map.remove("nullable");
+    }
+    if dice.chance(40) {
+        pet["discriminator"]["mapping"] = json!({"cat": "#/components/schemas/Cat"});
+    }
+    let mut components = Map::from_iter([("Pet".to_owned(), pet)]);
+    for name in ["Cat", "Dog"] {
+        let mut own = object(dice, vocabulary, 1);
+        own.as_object_mut().expect("it is an object").remove("additionalProperties");
+        components.insert(name.to_owned(), json!({"allOf": [{"$ref": "#/components/schemas/Pet"}, own]}));
+    }
+    let pet = json!({"$ref": "#/components/schemas/Pet"});
+    let schema = match dice.below(3) {
+        0 => json!({"type": "array", "items": pet}),
+        1 => json!({"type": "object", "properties": {"a": pet}}),
+        _ => pet,
+    };
+    Case { schema, components }
 }

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use contract::breaking::Change;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::case::{Case, DIRECTIONS, Dice, Direction, breaks, changes_in, flow, generated, names, yaml};
 use crate::edit::edited;
-use crate::generate::{Vocabulary, case};
+use crate::generate::{TYPES, Vocabulary, case, dense, family};
 use crate::judge::{Judge, Part};
 use crate::shrink;
 use crate::values::values;
@@ -15,16 +15,32 @@ use crate::values::values;
 /// How many pairs there are without `ORACLE_CASES`.
 const PAIRS: usize = 600;
 
-/// A pair that an edit made, or two schemas that have nothing to do with each other.
+/// A pair that an edit made, two schemas that have nothing to do with each other, or two of the same type with
+/// many keywords.
 fn pair(dice: &mut Dice) -> (Case, Case) {
-    if dice.chance(75) {
-        let vocabulary = Vocabulary::random(dice);
-        let base = case(dice, vocabulary);
-        let revision = edited(dice, &base, vocabulary);
-        (base, revision)
-    } else {
-        let vocabulary = Vocabulary { depth: 1, unions: dice.chance(50), hiding: false, references: false };
-        (case(dice, vocabulary), case(dice, vocabulary))
+    match dice.below(100) {
+        0..10 => {
+            let vocabulary = Vocabulary { depth: 1, unions: false, hiding: false, references: true };
+            let base = family(dice);
+            let revision = edited(dice, &base, vocabulary);
+            (base, revision)
+        }
+        10..60 => {
+            let vocabulary = Vocabulary::random(dice);
+            let base = case(dice, vocabulary);
+            let revision = edited(dice, &base, vocabulary);
+            (base, revision)
+        }
+        60..80 => {
+            let vocabulary =
+                Vocabulary { depth: 1, unions: dice.chance(50), hiding: false, references: false };
+            (case(dice, vocabulary), case(dice, vocabulary))
+        }
+        _ => {
+            let kind = *dice.pick(&TYPES);
+            let mut side = || Case { schema: dense(dice, kind), components: Map::new() };
+            (side(), side())
+        }
     }
 }
 

@@ -73,7 +73,7 @@ impl Converter<'_> {
     fn value(&mut self, schema: &Value) -> Value {
         let mut hidden = Hidden::new();
         self.hidden(schema, &mut hidden);
-        let mut converted = self.in_place(schema, &hidden);
+        let mut converted = self.in_place(schema, &hidden, true);
         if self.closed {
             converted["unevaluatedProperties"] = json!(false);
         }
@@ -107,22 +107,28 @@ impl Converter<'_> {
         }
     }
 
-    /// A schema that describes the same value as the schema around it.
-    fn in_place(&mut self, schema: &Value, hidden: &Hidden) -> Value {
+    /// A schema that describes the same value as the schema around it. `chooses` is whether discriminators
+    /// choose subtypes; inside of a chosen one they do not.
+    fn in_place(&mut self, schema: &Value, hidden: &Hidden, chooses: bool) -> Value {
         if let Some(reference) = schema["$ref"].as_str() {
             let name = component(reference);
             let names: Vec<_> = hidden.iter().map(String::as_str).collect();
-            let key = format!("{name}.{}.{}", self.closed, names.join("."));
+            let key = format!("{name}.{}.{chooses}.{}", self.closed, names.join("."));
             if !self.definitions.contains_key(&key) {
                 self.definitions.insert(key.clone(), None);
-                let converted = self.in_place(&self.case.components[name].clone(), hidden);
+                let schema = self.case.components[name].clone();
+                let mut converted = self.in_place(&schema, hidden, chooses);
+                let property = schema["discriminator"]["propertyName"].as_str();
+                if let Some(property) = property.filter(|_| chooses) {
+                    self.choose(name, property, &schema["discriminator"]["mapping"], &mut converted);
+                }
                 self.definitions.insert(key.clone(), Some(converted));
             }
             return json!({"$ref": format!("#/$defs/{key}")});
         }
         let mut converted = Map::new();
         for (keyword, value) in schema.as_object().expect("a schema is an object") {
-            self.keyword(schema, keyword, value, hidden, &mut converted);
+            self.keyword(schema, keyword, value, (hidden, chooses), &mut converted);
         }
         if self.closed && schema["additionalProperties"].is_null() {
             // A property that must be sent is sent, whether it is listed or not.
@@ -136,12 +142,37 @@ impl Converter<'_> {
         Value::Object(converted)
     }
 
+    /// Adds that the value is an instance of the subtype that its discriminator names. A sender uses only names
+    /// of subtypes, or that of the schema itself. What a receiver does with other names is not defined.
+    fn choose(&mut self, base: &str, property: &str, mapping: &Value, converted: &mut Value) {
+        let (mut choices, mut known) = (Vec::new(), vec![json!(base)]);
+        for subtype in subtypes(&self.case.components, base) {
+            let reference = format!("#/components/schemas/{subtype}");
+            let mapped = mapping.as_object().into_iter().flatten().filter(|(_, to)| *to == &json!(reference));
+            let mut names: Vec<Value> = mapped.map(|(name, _)| json!(name)).collect();
+            if names.is_empty() {
+                names.push(json!(subtype));
+            }
+            known.extend(names.iter().cloned());
+            choices.push(json!({
+                "if": {"required": [property], "properties": {property: {"enum": names}}},
+                "then": self.in_place(&json!({"$ref": reference}), &Hidden::new(), false),
+            }));
+        }
+        if self.part == Part::Sender {
+            choices
+                .push(json!({"if": {"type": "object"}, "then": {"properties": {property: {"enum": known}}}}));
+        }
+        choices.push(std::mem::take(converted));
+        *converted = json!({"allOf": choices});
+    }
+
     fn keyword(
         &mut self,
         schema: &Value,
         keyword: &str,
         value: &Value,
-        hidden: &Hidden,
+        (hidden, chooses): (&Hidden, bool),
         to: &mut Map<String, Value>,
     ) {
         let mut put = |keyword: &str, value: Value| drop(to.insert(keyword.to_owned(), value));
@@ -186,12 +217,12 @@ impl Converter<'_> {
             }
             "allOf" | "oneOf" | "anyOf" => {
                 let parts = value.as_array().into_iter().flatten();
-                put(keyword, parts.map(|part| self.in_place(part, hidden)).collect());
+                put(keyword, parts.map(|part| self.in_place(part, hidden, chooses)).collect());
             }
             "not" => {
                 // Closing what is excluded would admit more.
                 let closed = std::mem::replace(&mut self.closed, false);
-                put(keyword, self.in_place(value, hidden));
+                put(keyword, self.in_place(value, hidden, chooses));
                 self.closed = closed;
             }
             _ => {}
@@ -202,6 +233,13 @@ impl Converter<'_> {
 /// The name of the component that a reference names.
 pub(crate) fn component(reference: &str) -> &str {
     reference.strip_prefix("#/components/schemas/").expect("a reference to a schema of this document")
+}
+
+/// The components that name another one in their `allOf`.
+pub(crate) fn subtypes<'c>(components: &'c Map<String, Value>, base: &str) -> Vec<&'c str> {
+    let reference = json!({"$ref": format!("#/components/schemas/{base}")});
+    let extends = |schema: &Value| schema["allOf"].as_array().is_some_and(|parts| parts.contains(&reference));
+    components.iter().filter(|(_, schema)| extends(schema)).map(|(name, _)| name.as_str()).collect()
 }
 
 /// A value with whole numbers written as integers.
@@ -275,4 +313,15 @@ fn instances_are_those_of_openapi() {
     ));
     assert!(!sent(json!({"properties": {"a": {"readOnly": true}}, "required": ["a"]}), json!({"a": 1})));
     assert!(sent(json!({"properties": {"a": {"readOnly": true}}, "required": ["a"]}), json!({})));
+
+    let pet = json!({"properties": {"kind": {}}, "discriminator": {"propertyName": "kind"}});
+    let reference = json!({"$ref": "#/components/schemas/Pet"});
+    let cat = json!({"allOf": [reference, {"properties": {"lives": {"maximum": 9}}}]});
+    let components = Map::from_iter([("Pet".to_owned(), pet), ("Cat".to_owned(), cat)]);
+    let judge = Judge::new(&Case { schema: reference, components }, Direction::Request, Part::Sender);
+    assert!(judge.accepts(&json!({"kind": "Pet"})));
+    assert!(!judge.accepts(&json!({"kind": "Pet", "lives": 9})));
+    assert!(judge.accepts(&json!({"kind": "Cat", "lives": 9})));
+    assert!(!judge.accepts(&json!({"kind": "Cat", "lives": 10})));
+    assert!(!judge.accepts(&json!({"kind": "Bird"})));
 }

@@ -1,6 +1,7 @@
 //! Values at the boundaries of several schemas.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
@@ -30,6 +31,9 @@ struct Facets<'a> {
 
 /// A schema and the case that has it.
 type Sub<'a> = (&'a Value, &'a Case);
+
+/// What a discriminator may choose by.
+static CHOSEN: LazyLock<Value> = LazyLock::new(|| json!({"enum": ["Pet", "Cat", "Dog", "cat"]}));
 
 /// The unit in which numbers are counted here.
 const UNIT: f64 = 1000.0;
@@ -114,6 +118,12 @@ fn gather<'a>(facets: &mut Facets<'a>, schema: &'a Value, case: &'a Case, depth:
     let mut all = required.clone();
     all.extend(listed.into_iter().flatten().map(|(name, _)| name.as_str()));
     facets.groups.extend([required, all]);
+    if let (Some(property), true) = (schema["discriminator"]["propertyName"].as_str(), depth > 0) {
+        facets.properties.entry(property).or_default().push((&CHOSEN, case));
+        for subtype in case.components.values().filter(|schema| schema["allOf"].is_array()) {
+            gather(facets, subtype, case, depth - 1);
+        }
+    }
     if depth > 0 {
         for part in
             ["allOf", "oneOf", "anyOf"].iter().filter_map(|keyword| schema[*keyword].as_array()).flatten()
