@@ -73,6 +73,17 @@ pub(crate) fn breaks(changes: &[Change]) -> bool {
     changes.iter().any(|change| change.severity >= Severity::Error)
 }
 
+/// Whether the change is that a property is no longer listed, although `required` still names it. That is an
+/// error by policy, since the property was probably renamed; no value says so.
+pub(crate) fn is_unlisted(change: &Change) -> bool {
+    ["request-required-property-removed", "response-required-property-removed"].contains(&change.rule.name)
+}
+
+/// Whether clients break by the values that are sent and accepted.
+pub(crate) fn breaks_by_values(changes: &[Change]) -> bool {
+    changes.iter().any(|change| change.severity >= Severity::Error && !is_unlisted(change))
+}
+
 /// The severities and rules of changes.
 pub(crate) fn names(changes: &[Change]) -> String {
     let mut names: Vec<_> =

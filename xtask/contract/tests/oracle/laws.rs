@@ -8,7 +8,8 @@ use contract::document::Document;
 use serde_json::{Map, Value, json};
 
 use crate::case::{
-    Case, DIRECTIONS, Dice, Direction, breaks, changes, changes_in, changes_of_texts, generated, names, yaml,
+    Case, DIRECTIONS, Dice, Direction, breaks, changes, changes_in, changes_of_texts,
+    generated, is_unlisted, names, yaml,
 };
 use crate::edit::{edited, places};
 use crate::generate::{self, Vocabulary};
@@ -288,14 +289,16 @@ fn mirrored(case: &Case) -> Case {
 /// Whether the change of a request and the opposite change of a response are judged differently.
 ///
 /// In both the values of `base` are sent, and `revision` says what is accepted, so the verdicts are the same.
-/// The exception is policy: where the revision has `additionalProperties: false`, a service refuses other
+/// There are two exceptions by policy. One is a property that `required` names but that is no longer listed. The
+/// other: where the revision has `additionalProperties: false`, a service refuses other
 /// properties, but clients rarely do so and a response with more properties is a warning.
 fn is_judged_differently(base: &Case, revision: &Case) -> Option<(Vec<Change>, Vec<Change>)> {
     let request = changes_in(Direction::Request, base, revision);
     let response = changes_in(Direction::Response, &mirrored(revision), &mirrored(base));
     let tolerated = ["response-additional-properties-allowed", "response-property-added-to-closed-object"];
     let closed = |change: &Change| tolerated.contains(&change.rule.name);
-    let differs = breaks(&request) != breaks(&response) && !response.iter().any(closed);
+    let mut exempt = request.iter().chain(&response).filter(|change| closed(change) || is_unlisted(change));
+    let differs = breaks(&request) != breaks(&response) && exempt.next().is_none();
     differs.then_some((request, response))
 }
 
