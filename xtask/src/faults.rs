@@ -1,7 +1,7 @@
-//! `cargo xtask faults`: breaks things on purpose and prints the table of what came of it.
+//! `cargo xtask faults`: injects faults and prints a table of their effects.
 //!
-//! The faults are the tests in `tests/faults`, each of which writes its row down; here they are run, one
-//! at a time, and the rows put together as the Markdown of the README.
+//! Each fault is a test in `tests/faults` or `tests/hostile` that writes its row of the table. This command runs them
+//! one at a time and prints the table as Markdown, for the README.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use crate::process::{cargo, seconds, status};
 
-/// Runs the faults and prints the table. `long` makes the long run of it; `release` breaks an optimised
-/// build, whose figures are those of the service as it is run. Returns the exit status.
+/// Runs the tests and prints the table. `long` repeats more often; `release` uses an optimised build of the service.
+/// Returns the exit status.
 ///
 /// # Errors
 /// A sentence, when the tests cannot be run or their rows cannot be read.
@@ -30,10 +30,8 @@ pub fn run(long: bool, release: bool) -> Result<u8, String> {
 
 /// The rows, in the order of their names.
 fn read(directory: &Path) -> std::io::Result<Vec<String>> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        paths.push(entry?.path());
-    }
+    let entries = fs::read_dir(directory)?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
     paths.sort();
     paths.iter().map(fs::read_to_string).collect()
 }

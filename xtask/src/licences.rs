@@ -1,8 +1,7 @@
-//! `cargo xtask licences`: what the dependencies may be, by `deny.toml`.
+//! `cargo xtask licences`: checks the licences and sources of the dependencies against `deny.toml`.
 //!
-//! cargo-deny checks more, but has to be installed, and what it knows of advisories is a database on the
-//! network. This reads the same file, asks cargo what is depended upon, and judges licences and sources,
-//! within a second and with nothing but cargo. The lock file is taken as it is.
+//! cargo-deny checks more, but must be installed, and its advisories are a database on the network. This command
+//! reads the same file and the metadata of cargo. It needs no network and leaves the lock file unchanged.
 
 use std::fs;
 
@@ -28,7 +27,15 @@ struct Licences {
     exceptions: Vec<Exception>,
 }
 
-/// What one crate may be beyond that.
+impl Licences {
+    fn allow(&self, name: &str, wanted: &LicenseReq) -> bool {
+        let exceptions = self.exceptions.iter().filter(|exception| exception.name == name);
+        let mut allowed = self.allow.iter().chain(exceptions.flat_map(|exception| &exception.allow));
+        allowed.any(|licence| *licence == wanted.to_string())
+    }
+}
+
+/// Licences that are allowed for one crate.
 #[derive(Deserialize)]
 struct Exception {
     #[serde(rename = "crate")]
@@ -50,19 +57,15 @@ struct Package {
     source: Option<String>,
 }
 
-/// Prints what must not be depended upon. Returns the exit status.
+/// Prints the crates that must not be used. Returns the exit status.
 ///
 /// # Errors
-/// A sentence, when `deny.toml` or the answer of cargo cannot be read.
+/// A sentence, when `deny.toml` or the output of cargo cannot be read.
 pub fn run() -> Result<u8, String> {
     let file = workspace().join("deny.toml");
     let deny = fs::read_to_string(&file).map_err(in_file(&file))?;
-    let version = output(&mut cargo(&["-vV"]))?;
-    let version = String::from_utf8_lossy(&version.stdout);
-    // Crates for other platforms need not be there.
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    let host = host.ok_or("cargo -vV does not name the platform")?;
-    let arguments = ["metadata", "--format-version", "1", "--locked", "--filter-platform", host];
+    // Crates for other platforms may not have been downloaded.
+    let arguments = ["metadata", "--format-version", "1", "--locked", "--filter-platform", "host-tuple"];
     let output = output(&mut cargo(&arguments))?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
@@ -93,24 +96,17 @@ pub fn judge_all(deny: &str, metadata: &[u8]) -> Result<(usize, Vec<String>), St
 
 /// What is wrong with a crate, if anything is.
 fn judge(package: &Package, licences: &Licences) -> Option<String> {
-    let named = format!("{} {}", package.name, package.version);
-    if package.source.as_deref() != Some(SOURCE) {
-        return Some(format!("{named} does not come from crates.io"));
-    }
-    let Some(text) = &package.license else {
-        return Some(format!("{named} does not say its licence"));
+    let problem = match &package.license {
+        _ if package.source.as_deref() != Some(SOURCE) => " does not come from crates.io".to_owned(),
+        None => " does not say its licence".to_owned(),
+        // Old crates write a slash for OR.
+        Some(text) => match Expression::parse_mode(text, spdx::ParseMode::LAX) {
+            Err(_) => format!(": {text} is not a licence expression"),
+            Ok(expression) if expression.evaluate(|wanted| licences.allow(&package.name, wanted)) => {
+                return None;
+            }
+            Ok(_) => format!(": {text} is not among the licences that deny.toml allows"),
+        },
     };
-    // Old crates write a slash for OR.
-    let Ok(expression) = Expression::parse_mode(text, spdx::ParseMode::LAX) else {
-        return Some(format!("{named}: {text} is not a licence expression"));
-    };
-    let exceptions = licences.exceptions.iter().filter(|exception| exception.name == package.name);
-    let allowed: Vec<_> =
-        licences.allow.iter().chain(exceptions.flat_map(|exception| &exception.allow)).collect();
-    let is_allowed = |requirement: &LicenseReq| {
-        let wanted = requirement.to_string();
-        allowed.iter().any(|licence| **licence == wanted)
-    };
-    (!expression.evaluate(is_allowed))
-        .then(|| format!("{named}: {text} is not among the licences that deny.toml allows"))
+    Some(format!("{} {}{problem}", package.name, package.version))
 }

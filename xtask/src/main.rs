@@ -60,8 +60,8 @@ enum Command {
     Release(release::Arguments),
     /// Print the Rust that the OpenAPI document asks for and the code lacks.
     ///
-    /// It compiles and makes the check quiet; the behaviour is missing, and answers 501. What cannot be made
-    /// is told of with the reason.
+    /// The code compiles, `check` has no finding about it, and its operations answer 501. An operation that cannot
+    /// be written is an error with its reason.
     Scaffold(scaffold::Arguments),
     /// Build the service and run it with a development database and key, both in target/dev.
     ///
@@ -76,12 +76,12 @@ enum Command {
     },
     /// Do what CI does: formatting, clippy, check, all tests. Stops at the first that fails.
     Ci,
-    /// Hold the dependencies' licences and sources against deny.toml.
+    /// Check the licences and sources of the dependencies against deny.toml.
     Licences,
-    /// Break things on purpose and print a table of what came of it.
+    /// Inject faults and print a table of their effects.
     ///
-    /// Uses strace, libfaketime and util-linux where they are there; STORE_TESTS_REQUIRE_TOOLS=1 fails
-    /// where they are not.
+    /// Uses strace, libfaketime and util-linux where they are installed. With STORE_TESTS_REQUIRE_TOOLS=1 a
+    /// missing one is a failure.
     Faults {
         /// Five hundred kills instead of twenty, a hundred thousand malformed requests instead of ten.
         #[arg(long)]
@@ -90,14 +90,13 @@ enum Command {
         #[arg(long)]
         release: bool,
     },
-    /// Measure what the commands and the service cost.
+    /// Measure what requests to the service cost.
     ///
-    /// The parts about the service need wrk, and for PostgreSQL its server programs.
+    /// Needs wrk, and for PostgreSQL its server programs.
     Bench(bench::Arguments),
-    /// Let tools that know nothing of us judge the document and the service.
+    /// Check the document and the service with third-party tools.
     ///
-    /// Needs node (20 or newer), npm, python3 with venv, and chromium, and installs the rest into
-    /// target/outside.
+    /// Needs npm with node (20 or newer), python3 with venv, and chromium. Installs the rest into target/outside.
     Outside {
         /// Only these [default: all].
         parts: Vec<Part>,
@@ -116,7 +115,7 @@ fn main() -> ExitCode {
             base.map(|base| breaking::run(&base, &spec, &options, &workspace()))
         }
         Command::Release(arguments) => release::run(&arguments, utc_today()),
-        Command::Scaffold(arguments) => return scaffold::run(&arguments),
+        Command::Scaffold(arguments) => scaffold::run(&arguments),
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
         Command::Licences => licences::run(),

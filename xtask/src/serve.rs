@@ -3,19 +3,19 @@
 //! The service is in a process group of its own: Ctrl-C reaches this process only, which passes it on once, so
 //! that the service receives one signal instead of two.
 
+use std::env;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use signal_hook::consts::SIGINT;
 
-use crate::process::{READY, cargo, output};
+use crate::process::{READY, Running, cargo, output, signals, status};
 use crate::workspace::{in_file, target};
 
 /// Builds the service and runs it until it ends. Returns its exit status.
@@ -37,7 +37,7 @@ pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result
     let file = directory.join("animals.db");
     let database = format!("sqlite:{}", file.display());
     let key = development_key(program, &file, &database)?;
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("no signals: {error}"))?;
+    let mut signals = signals()?;
     let mut child = command(program, bind, &database)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -45,10 +45,10 @@ pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result
         .spawn()
         .map_err(in_file(program))?;
     let pid = Pid::from_child(&child);
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         for signal in signals.forever() {
             let signal = if signal == SIGINT { Signal::INT } else { Signal::TERM };
-            // It may be gone already, which is what was wanted.
+            // It may have ended already.
             let _ = kill_process(pid, signal);
         }
     });
@@ -63,27 +63,23 @@ pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result
 /// Builds the service. Returns the path of the program.
 pub(crate) fn build(release: bool) -> Result<PathBuf, String> {
     let mut command = cargo(&["build", "--package", "animal-store", "--bin", "animal-store"]);
-    command.arg("--message-format=json-render-diagnostics").args(release.then_some("--release"));
-    let output = output(command.stderr(Stdio::inherit()))?;
-    if !output.status.success() {
+    if !status(command.args(release.then_some("--release")))?.success() {
         return Err("the service does not build, see above".to_owned());
     }
-    let messages = output.stdout.split(|byte| *byte == b'\n');
-    let messages = messages.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    let mut programs = messages.filter(|message| message["target"]["name"] == "animal-store");
-    let program = programs.find_map(|message| Some(PathBuf::from(message["executable"].as_str()?)));
-    program.ok_or("cargo does not say where it built the service".to_owned())
+    // Cargo builds it into the target directory that this program is in.
+    let profile = if release { "release" } else { "debug" };
+    Ok(target(&env::current_exe().unwrap_or_default())?.join(profile).join("animal-store"))
 }
 
 /// The command that serves a database.
-pub(crate) fn command(program: &Path, bind: &str, database: &str) -> Command {
+fn command(program: &Path, bind: &str, database: &str) -> Command {
     let mut command = Command::new(program);
     command.args(["serve", "--bind", bind, "--database", database]);
     command
 }
 
 /// Creates an API key in a database, and the database if there is none.
-pub(crate) fn create_key(program: &Path, name: &str, database: &str) -> Result<String, String> {
+fn create_key(program: &Path, name: &str, database: &str) -> Result<String, String> {
     let mut create = Command::new(program);
     create.args(["key", "create", name, "--database", database]).stderr(Stdio::inherit());
     let output = output(&mut create)?;
@@ -92,6 +88,29 @@ pub(crate) fn create_key(program: &Path, name: &str, database: &str) -> Result<S
         return Err(format!("no {name} key could be made, see above"));
     }
     Ok(key)
+}
+
+/// A running service; ended when dropped.
+pub(crate) struct Service {
+    pub(crate) running: Running,
+    pub(crate) url: String,
+    pub(crate) key: String,
+}
+
+impl Service {
+    /// Creates a database with a key, has `fill` add to it, and starts the service on a free port. Its log goes to
+    /// the file `log`.
+    pub(crate) fn start(
+        program: &Path,
+        database: &str,
+        log: &Path,
+        fill: impl FnOnce() -> Result<(), String>,
+    ) -> Result<Self, String> {
+        let key = create_key(program, "xtask", database)?;
+        fill()?;
+        let (running, url) = Running::serve(&mut command(program, "127.0.0.1:0", database), log)?;
+        Ok(Self { running, url, key })
+    }
 }
 
 /// The key in the file `key` beside the development database, if both are there; else a new one.

@@ -9,8 +9,8 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use notify::{Event, RecursiveMode, Watcher};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+
+use crate::process::signals;
 
 /// How long a file must be left alone before it counts as saved: one save is several events.
 const QUIET: Duration = Duration::from_millis(50);
@@ -26,13 +26,10 @@ enum Heard {
 /// A sentence, when the directory cannot be watched.
 pub fn until_stopped(path: &Path, mut again: impl FnMut()) -> Result<(), String> {
     let (sender, heard) = mpsc::channel();
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("no signals: {error}"))?;
-    let stop = sender.clone();
+    let (stop, mut signals) = (sender.clone(), signals()?);
     std::thread::spawn(move || {
-        if signals.forever().next().is_some() {
-            // The receiver is gone if this process is about to end.
-            let _ = stop.send(Heard::Stop);
-        }
+        // The receiver is gone if this process is about to end.
+        signals.forever().next().map(|_| stop.send(Heard::Stop))
     });
     // Dropping it would end the watch.
     let _watcher = watcher(path, sender)?;

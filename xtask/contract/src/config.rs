@@ -137,7 +137,7 @@ impl Config {
         }
         config.ignores = written.ignore;
         for entry in written.waiver {
-            let place = location(&text, entry.span());
+            let place = Span::within(&text, entry.span());
             let WrittenWaiver { rule, at, operation, reason, until } = entry.into_inner();
             known_rule(&rule, &mut wrong);
             given(&reason, &mut wrong);
@@ -196,7 +196,7 @@ impl Config {
         let unused = unused.map(|(entry, _)| {
             let Ignore { rule, at, .. } = entry.get_ref();
             let message = format!("nothing at `{at}` breaks the rule `{}`.", rule.get_ref());
-            Finding::new(Severity::Warning, "ignore-unused", "", location(&self.text, entry.span()))
+            Finding::new(Severity::Warning, "ignore-unused", "", Span::within(&self.text, entry.span()))
                 .message(&Subject::document(), message)
                 .fix("Delete the entry, or correct `rule` and `at`.")
         });
@@ -237,18 +237,7 @@ fn setting(text: &str) -> Option<Option<Severity>> {
 }
 
 fn problem(text: &str, range: Range<usize>, message: String) -> Finding {
-    Finding::new(Severity::Unreadable, "configuration", "", location(text, range))
+    Finding::new(Severity::Unreadable, "configuration", "", Span::within(text, range))
         .message(&Subject::document(), message)
         .fix("Nothing was checked. Fix this first.")
-}
-
-/// A place in the text, at most to the end of its first line.
-fn location(text: &str, range: Range<usize>) -> Span {
-    let start = text.floor_char_boundary(range.start.min(text.len()));
-    let line_end = text[start..].find('\n').map_or(text.len(), |length| start + length);
-    let end = text.floor_char_boundary(range.end.clamp(start, line_end));
-    let before = &text[..start];
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    Span { start, end, line, column }
 }

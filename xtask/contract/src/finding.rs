@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+pub use crate::document::shortened;
 use crate::document::{Span, Unreadable};
 
 /// How bad it is.
@@ -180,20 +181,14 @@ impl Finding {
 impl From<&Unreadable> for Finding {
     fn from(unreadable: &Unreadable) -> Self {
         let problem = &unreadable.problem;
-        let mut lines = unreadable.text.split_inclusive('\n');
-        let start: usize = lines.by_ref().take(problem.line - 1).map(str::len).sum();
-        let line = lines.next().unwrap_or_default();
-        let within =
-            line.char_indices().nth(problem.column - 1).map_or(line.trim_end().len(), |(offset, _)| offset);
-        let start = start + within;
-        let span = Span { start, end: start, line: problem.line, column: problem.column };
+        let span = Span { end: problem.span.start, ..problem.span };
         Self::new(Severity::Unreadable, "unreadable", "", span)
             .message(&Subject::document(), format!("{}.", problem.message))
             .fix("Nothing was checked. Fix this first.")
     }
 }
 
-fn capitalised(text: &str) -> String {
+pub(crate) fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
@@ -207,16 +202,6 @@ pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>, distance: u
     let near = known.filter(|known| name.len().max(known.len()) <= LONGEST);
     let near = near.map(|known| (strsim::damerau_levenshtein(&folded(name), &folded(known)), known));
     near.filter(|(edits, _)| *edits <= distance).min().map(|(_, known)| known)
-}
-
-/// Text for a sentence, cut short if it is long.
-pub fn shortened(text: &str) -> String {
-    const LONGEST: usize = 120;
-    let line = text.lines().next().unwrap_or_default();
-    if line.len() == text.len() && text.len() <= LONGEST {
-        return text.to_owned();
-    }
-    format!("{}…", &line[..line.floor_char_boundary(LONGEST.min(line.len()))])
 }
 
 /// The number of findings of each severity, as `2 errors, 1 warning`.

@@ -5,6 +5,7 @@
 //! - [`document`]: text to a tree with positions, JSON pointers (RFC 6901).
 //! - [`finding`] and [`rule`]: what a check reports, and the rule that produces it.
 //! - [`openapi`]: the structure of OpenAPI 3.0.3, and typed views over the tree.
+//! - `subschema`: whether every value of one schema is a value of another.
 //! - [`lint`], [`breaking`] and [`drift`]: one document, two versions of a document, a document and the code.
 //! - [`registry`]: all rules, by name.
 //! - [`config`]: `contract.toml`: which rules apply, and what is accepted.
@@ -33,3 +34,5 @@ pub mod registry;
 pub mod report;
 #[cfg(feature = "tools")]
 pub mod rule;
+#[cfg(feature = "tools")]
+mod subschema;

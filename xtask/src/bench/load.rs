@@ -1,12 +1,14 @@
 //! The load: `wrk`, with 64 connections on two threads.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use super::Plan;
 use super::server::Server;
+use super::table::median;
 use crate::process;
 use crate::workspace::in_file;
 
@@ -26,42 +28,84 @@ pub(super) enum Request {
     Add,
 }
 
-/// What came of one load.
+/// What one load measured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured {
-    /// Answers in a second.
+    /// Responses in a second.
     pub(super) rate: f64,
-    /// Milliseconds that one answer of a hundred took longer than.
+    /// The 99th percentile of the response times, in milliseconds.
     pub(super) p99: f64,
-    /// Microseconds of processor time that the server's process took for one answer.
+    /// Microseconds of processor time that the server's process took for one response.
     pub(super) processor: f64,
 }
 
-/// The load generator.
-pub(super) struct Load {
-    script: PathBuf,
-    logs: PathBuf,
-    time: Duration,
+/// One request at one server, and what each round measured.
+pub(super) struct Row<'s> {
+    pub(super) server: &'s Server,
+    pub(super) what: &'static str,
+    request: Request,
+    rounds: Vec<Measured>,
 }
 
-impl Load {
-    /// Sees whether there is one.
-    pub(super) fn new(plan: &Plan) -> Result<Self, String> {
-        // It has no option for it and exits with 1 whatever it is asked.
+impl<'s> Row<'s> {
+    pub(super) fn new(server: &'s Server, what: &'static str, request: Request) -> Self {
+        Self { server, what, request, rounds: Vec::new() }
+    }
+
+    /// The median of a figure over the rounds.
+    pub(super) fn median(&self, figure: fn(&Measured) -> f64) -> f64 {
+        median(self.rounds.iter().map(figure))
+    }
+
+    /// The median over the rounds of this row's rate as a share of another row's.
+    pub(super) fn share_of(&self, other: &Self) -> f64 {
+        median(self.rounds.iter().zip(&other.rounds).map(|(own, other)| own.rate / other.rate))
+    }
+}
+
+/// The load generator.
+pub(super) struct Load<'p> {
+    plan: &'p Plan<'p>,
+    script: PathBuf,
+}
+
+impl<'p> Load<'p> {
+    /// Writes the script for `wrk`, which must be installed.
+    pub(super) fn new(plan: &'p Plan<'p>) -> Result<Self, String> {
+        // wrk exits with 1 after its version too.
         Command::new("wrk")
             .arg("--version")
             .output()
             .map_err(|error| format!("wrk cannot be run ({error}); Debian has it as the package wrk"))?;
         let script = plan.directory.join("load.lua");
         fs::write(&script, SCRIPT).map_err(in_file(&script))?;
-        Ok(Self { script, logs: plan.directory.clone(), time: plan.time })
+        Ok(Self { plan, script })
+    }
+
+    /// Measures every row in each round.
+    pub(super) fn measure(&self, rows: &mut [Row<'_>]) -> Result<(), String> {
+        let rounds = self.plan.options.rounds;
+        for round in 1..=rounds {
+            for row in &mut *rows {
+                row.rounds.push(self.measured(row.server, &row.request)?);
+            }
+            println!("bench: round {round} of {rounds}");
+        }
+        Ok(())
     }
 
     /// Warms a server up, and then measures.
-    pub(super) fn measure(&self, server: &Server, request: &Request) -> Result<Measured, String> {
+    fn measured(&self, server: &Server, request: &Request) -> Result<Measured, String> {
+        if let Some(file) = &server.file {
+            // Brings the database into the operating system's memory.
+            File::open(file)
+                .and_then(|mut file| io::copy(&mut file, &mut io::sink()))
+                .map_err(in_file(file))?;
+        }
         self.run(server, request, WARM_UP)?;
         let before = server.processor_time()?;
-        let [requests, seconds, p99] = self.run(server, request, self.time)?;
+        let time = Duration::from_secs(self.plan.options.seconds);
+        let [requests, seconds, p99] = self.run(server, request, time)?;
         let used = server.processor_time()? - before;
         Ok(Measured {
             rate: requests / seconds,
@@ -86,7 +130,8 @@ impl Load {
             Request::Random(pets) => command.args(["random", &pets.to_string()]),
             Request::Add => command.arg("add"),
         };
-        let said = process::run("wrk", &mut command, &self.logs, time + Duration::from_secs(30))?;
+        let logs = &self.plan.directory;
+        let said = process::run("wrk", &mut command, logs, time + Duration::from_secs(30))?;
         let figures = said.lines().find_map(|line| line.strip_prefix("measured ")).unwrap_or_default();
         let figures: Vec<u64> = figures.split(' ').map_while(|figure| figure.parse().ok()).collect();
         match figures[..] {
@@ -97,7 +142,7 @@ impl Load {
                 "{}: {failed} connections failed and {refused} requests were refused at {request:?}",
                 server.name
             )),
-            _ => Err(format!("the output of wrk is not understood, see {}/wrk.out", self.logs.display())),
+            _ => Err(format!("the output of wrk is not understood, see {}/wrk.out", logs.display())),
         }
     }
 }

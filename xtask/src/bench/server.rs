@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::Plan;
 use super::seed::{self, Postgres};
 use crate::process::{Running, cargo, status};
-use crate::serve;
+use crate::serve::{self, Service};
 use crate::workspace::in_file;
 
 /// The path of the service, with the bare servers beside it.
@@ -25,19 +25,19 @@ impl Programs {
     }
 
     /// Starts a server that does nothing: `bare-hyper` or `bare-dropshot`.
-    pub(super) fn bare(&self, program: &'static str, plan: &Plan) -> Result<Server, String> {
-        Server::start(program, Command::new(self.0.with_file_name(program)), plan.directory.join(program))
+    pub(super) fn bare(&self, name: &'static str, plan: &Plan<'_>) -> Result<Server, String> {
+        let mut command = Command::new(self.0.with_file_name(name));
+        let (running, address) = Running::serve(&mut command, &plan.directory.join(name))?;
+        Ok(Server { name, address, key: None, file: None, running })
     }
 
     /// Starts the service without any configuration, on SQLite.
-    pub(super) fn on_sqlite(&self, animals: u64, plan: &Plan) -> Result<Server, String> {
+    pub(super) fn on_sqlite(&self, animals: u64, plan: &Plan<'_>) -> Result<Server, String> {
         let file = plan.directory.join(format!("{animals}.db"));
         let database = format!("sqlite:{}", file.display());
-        let key = serve::create_key(&self.0, "bench", &database)?;
-        seed::sqlite(&file, animals)?;
-        let command = serve::command(&self.0, "127.0.0.1:0", &database);
-        let server = Server::start("on SQLite", command, file.with_extension("log"))?;
-        Ok(Server { key: Some(key), file: Some(file), ..server })
+        let log = file.with_extension("log");
+        let service = Service::start(&self.0, &database, &log, || seed::sqlite(&file, animals))?;
+        Ok(Server { file: Some(file), ..Server::of("on SQLite", service) })
     }
 
     /// Starts the service without any configuration, on PostgreSQL.
@@ -45,14 +45,12 @@ impl Programs {
         &self,
         postgres: &Postgres,
         animals: u64,
-        plan: &Plan,
+        plan: &Plan<'_>,
     ) -> Result<Server, String> {
         let database = postgres.database();
-        let key = serve::create_key(&self.0, "bench", &database)?;
-        postgres.fill(&database, animals)?;
-        let command = serve::command(&self.0, "127.0.0.1:0", &database);
         let log = plan.directory.join(format!("postgres-{animals}.log"));
-        Ok(Server { key: Some(key), ..Server::start("on PostgreSQL", command, log)? })
+        let service = Service::start(&self.0, &database, &log, || postgres.fill(&database, animals))?;
+        Ok(Server::of("on PostgreSQL", service))
     }
 }
 
@@ -68,9 +66,9 @@ pub(super) struct Server {
 }
 
 impl Server {
-    fn start(name: &'static str, mut command: Command, log: PathBuf) -> Result<Self, String> {
-        let (running, url) = Running::serve(&mut command, &log)?;
-        Ok(Self { name, address: url.trim_end_matches("/v1").to_owned(), key: None, file: None, running })
+    fn of(name: &'static str, Service { running, url, key }: Service) -> Self {
+        let address = url.trim_end_matches("/v1").to_owned();
+        Self { name, address, key: Some(key), file: None, running }
     }
 
     /// The processor time of its process so far, in user and kernel mode.

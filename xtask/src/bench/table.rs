@@ -1,7 +1,5 @@
 //! Figures: medians, and tables in Markdown.
 
-use std::time::Instant;
-
 /// The middle of the values, or the mean of the two in the middle; 0 of none.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
@@ -26,16 +24,9 @@ pub fn grouped(value: f64) -> String {
     text
 }
 
-/// What the work returns, and the seconds that it took.
-pub(super) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
-    let start = Instant::now();
-    let done = work();
-    (done, start.elapsed().as_secs_f64())
-}
-
-/// A table in Markdown; all columns but the first are aligned to the right.
-pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
-    let rule = "| ---: ".repeat(head.len().saturating_sub(1));
-    let rows = rows.iter().map(|row| format!("| {} |\n", row.join(" | ")));
-    format!("| {} |\n| --- {rule}|\n{}", head.join(" | "), rows.collect::<String>())
+/// A table in Markdown. `head` has its bars already. All columns but the first are aligned to the right.
+pub(super) fn table(head: &str, rows: impl Iterator<Item = Vec<String>>) -> String {
+    let rule = "| ---: ".repeat(head.matches('|').count());
+    let rows = rows.map(|row| format!("| {} |\n", row.join(" | ")));
+    format!("| {head} |\n| --- {rule}|\n{}", rows.collect::<String>())
 }

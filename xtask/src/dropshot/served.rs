@@ -13,6 +13,8 @@
 //!
 //! An operation without a `Call` has no security, and the error responses of dropshot.
 
+use std::collections::BTreeMap;
+
 use animal_store::edge;
 use animal_store::keys::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
 use animal_store::operations;
@@ -63,24 +65,20 @@ fn complete(operation: &mut Value, shared: &Value) -> Result<(), String> {
     }
     let deprecated = operation["deprecated"].as_bool().unwrap_or_default();
     let mut responses = Map::new();
-    let mut error = None;
     for (status, response) in operation["responses"].as_object().into_iter().flatten() {
-        let response = resolved(response, shared)?;
-        if status.starts_with(['4', '5']) {
-            error = Some(response.clone());
-        }
-        if codes.is_none() || !status.starts_with(['4', '5']) {
-            responses.insert(status.clone(), response);
-        }
+        responses.insert(status.clone(), resolved(response, shared)?);
     }
-    operation["security"] = match &codes {
-        Some(_) => json!([{ SCHEME_NAME: [] }]),
-        None => json!([]),
-    };
-    for (status, headers) in by_status(&codes.unwrap_or_default()) {
-        let mut response = error.clone().ok_or("dropshot's document has no error response")?;
-        add_headers(&mut response, &headers);
-        responses.insert(status.to_string(), response);
+    operation["security"] = json!([]);
+    if let Some(codes) = codes {
+        operation["security"] = json!([{ SCHEME_NAME: [] }]);
+        let is_error = |status: &str| status.starts_with(['4', '5']);
+        let error = responses.iter().find(|(status, _)| is_error(status)).map(|(_, error)| error.clone());
+        responses.retain(|status, _| !is_error(status));
+        for (status, headers) in by_status(&codes) {
+            let mut response = error.clone().ok_or("dropshot's document has no error response")?;
+            add_headers(&mut response, &headers);
+            responses.insert(status.to_string(), response);
+        }
     }
     for response in responses.values_mut() {
         add_headers(response, &edge::headers(deprecated));
@@ -91,13 +89,12 @@ fn complete(operation: &mut Value, shared: &Value) -> Result<(), String> {
 
 /// The codes that the operation's `Call` declares; `None` without one.
 fn take_codes(operation: &mut Value) -> Result<Option<Vec<Code>>, String> {
-    let Some(parameters) = operation.get_mut("parameters").and_then(Value::as_array_mut) else {
-        return Ok(None);
-    };
-    let Some(carrier) = parameters.iter().position(|parameter| parameter["name"] == CARRIER) else {
-        return Ok(None);
-    };
-    let carrier = parameters.remove(carrier);
+    let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
+    let carrier = parameters.and_then(|parameters| {
+        let at = parameters.iter().position(|parameter| parameter["name"] == CARRIER)?;
+        Some(parameters.remove(at))
+    });
+    let Some(carrier) = carrier else { return Ok(None) };
     let words = carrier["schema"]["x-codes"].as_array();
     let words = words.ok_or(format!("the parameter {CARRIER} declares no x-codes"))?;
     let code = |word: &Value| {
@@ -108,23 +105,20 @@ fn take_codes(operation: &mut Value) -> Result<Option<Vec<Code>>, String> {
 }
 
 /// One entry for each status, with its headers: one that not every code of the status has is optional.
-fn by_status(codes: &[Code]) -> Vec<(u16, Vec<HeaderField>)> {
-    let mut statuses: Vec<u16> = codes.iter().map(|code| code.status().as_u16()).collect();
-    statuses.sort_unstable();
-    statuses.dedup();
-    let entry = |status: u16| {
-        let codes: Vec<_> = codes.iter().filter(|code| code.status().as_u16() == status).collect();
-        let mut headers: Vec<HeaderField> = Vec::new();
-        for field in codes.iter().flat_map(|code| code.headers()) {
-            if headers.iter().any(|known| known.name == field.name) {
-                continue;
+fn by_status(codes: &[Code]) -> BTreeMap<u16, Vec<HeaderField>> {
+    let mut statuses: BTreeMap<u16, Vec<HeaderField>> = BTreeMap::new();
+    for code in codes {
+        let status = code.status();
+        let same = || codes.iter().filter(|code| code.status() == status);
+        let headers = statuses.entry(status.as_u16()).or_default();
+        for field in code.headers() {
+            let always = same().all(|code| code.headers().iter().any(|other| other.name == field.name));
+            if headers.iter().all(|known| known.name != field.name) {
+                headers.push(HeaderField { required: field.required && always, ..*field });
             }
-            let always = codes.iter().all(|code| code.headers().iter().any(|other| other.name == field.name));
-            headers.push(HeaderField { required: field.required && always, ..*field });
         }
-        (status, headers)
-    };
-    statuses.into_iter().map(entry).collect()
+    }
+    statuses
 }
 
 /// Adds headers to a response. Each replaces a header of the same name.

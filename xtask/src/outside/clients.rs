@@ -1,9 +1,10 @@
 //! The clients of outside teams, generated from the document alone, and the browser of a reader.
 
-use std::path::PathBuf;
-use std::{env, fs};
+use std::fs;
+use std::process::Command;
 
 use super::Place;
+use crate::process::output;
 use crate::workspace::in_file;
 
 /// TypeScript: types by openapi-typescript, requests by openapi-fetch, `tsc --strict`, Node.
@@ -37,13 +38,16 @@ pub(super) fn docs(place: &Place) -> Result<String, String> {
     Ok(format!("{summary}; screenshots in {}", screenshots.display()))
 }
 
-fn chromium() -> Result<PathBuf, String> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let places: Vec<_> = env::split_paths(&path).collect();
-    let programs = ["chromium", "chromium-browser"];
-    let mut programs = programs.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
-    let program = programs.find(|program| program.is_file());
-    program.ok_or_else(|| "chromium is missing; on Debian: apt-get install chromium".to_owned())
+/// The path of Chromium.
+fn chromium() -> Result<String, String> {
+    let found =
+        output(Command::new("sh").args(["-c", "command -v chromium || command -v chromium-browser"]))?;
+    let path = String::from_utf8_lossy(&found.stdout).trim().to_owned();
+    if path.is_empty() {
+        Err("chromium is missing; on Debian: apt-get install chromium".to_owned())
+    } else {
+        Ok(path)
+    }
 }
 
 /// The last line of a text that is not empty.

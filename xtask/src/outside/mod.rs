@@ -2,7 +2,7 @@
 //!
 //! Linters read the document, clients are generated from it and run, a browser opens `/docs`, and
 //! Schemathesis sends generated requests. Each part has a running service of its own. The sources of the parts
-//! are in `tests/strangers`; their packages and what they print are kept in `target/outside`.
+//! are in `tests/strangers`; their packages and their output are kept in `target/outside`.
 
 mod clients;
 mod linters;
@@ -16,10 +16,9 @@ use std::{env, fs};
 
 use clap::ValueEnum;
 
-use crate::process::{self, Running, seconds};
-use crate::serve;
+use crate::process::{self, seconds};
+use crate::serve::{self, Service};
 use crate::workspace::{SPEC, empty_directory, in_file, target, workspace};
-use tools::Packages;
 
 /// How long each program may take.
 const LIMIT: Duration = Duration::from_secs(540);
@@ -43,14 +42,14 @@ pub enum Part {
 type Step = fn(&Place) -> Result<String, String>;
 
 impl Part {
-    /// Its name, the packages that it needs, and its work.
-    const fn details(self) -> (&'static str, Packages, Step) {
+    /// Its name, what installs the packages that it needs, and its work.
+    const fn details(self) -> (&'static str, Step, Step) {
         match self {
-            Self::Linters => ("linters", Packages::Node, linters::run_all),
-            Self::Docs => ("docs", Packages::Node, clients::docs),
-            Self::Typescript => ("typescript", Packages::Node, clients::typescript),
-            Self::Python => ("python", Packages::Python, clients::python),
-            Self::Schemathesis => ("schemathesis", Packages::Python, schemathesis::run_all),
+            Self::Linters => ("linters", tools::install_node, linters::run_all),
+            Self::Docs => ("docs", tools::install_node, clients::docs),
+            Self::Typescript => ("typescript", tools::install_node, clients::typescript),
+            Self::Python => ("python", tools::install_python, clients::python),
+            Self::Schemathesis => ("schemathesis", tools::install_python, schemathesis::run_all),
         }
     }
 }
@@ -64,22 +63,12 @@ pub fn run(parts: &[Part]) -> Result<u8, String> {
     let begin = Instant::now();
     process::end_all_on_signals()?;
     let place = Place::of(serve::build(false)?)?;
-    let installers: [(_, _, Step); 2] = [
-        ("node packages", Packages::Node, tools::install_node),
-        ("python packages", Packages::Python, tools::install_python),
-    ];
     let mut failed = Vec::new();
-    for (installer, packages, install) in installers {
-        let parts = parts.iter().map(|part| part.details()).filter(|(_, needed, _)| *needed == packages);
-        let mut parts = parts.peekable();
-        if parts.peek().is_none() {
-            continue;
+    for part in parts {
+        let (name, install, work) = part.details();
+        if !(step("packages", &place, install) && step(name, &place, work)) {
+            failed.push(name);
         }
-        if !step(installer, &place, install) {
-            failed.push(installer);
-            continue;
-        }
-        failed.extend(parts.filter(|(name, _, work)| !step(name, &place, *work)).map(|(name, ..)| name));
     }
     let took = seconds(begin.elapsed());
     if failed.is_empty() {
@@ -149,17 +138,14 @@ impl Place {
         let directory = self.directory.join("services").join(name);
         empty_directory(&directory)?;
         let database = format!("sqlite:{}", directory.join("animals.db").display());
-        let key = serve::create_key(&self.program, "outside", &database)?;
         let log = directory.join("log");
-        let mut service = serve::command(&self.program, "127.0.0.1:0", &database);
-        let (mut service, url) = Running::serve(&mut service, &log)?;
-        let mut command = command(&url);
-        command.env("SERVICE_URL", &url).env("SERVICE_KEY", &key);
+        let mut service = Service::start(&self.program, &database, &log, || Ok(()))?;
+        let mut command = command(&service.url);
+        command.env("SERVICE_URL", &service.url).env("SERVICE_KEY", &service.key);
         command.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1");
-        let printed = self.run(name, &mut command);
-        service.terminate();
-        let status = service.end(LIMIT);
-        let printed = printed?;
+        let printed = self.run(name, &mut command)?;
+        service.running.terminate();
+        let status = service.running.end(LIMIT);
         let logged = fs::read(&log).map_err(in_file(&log))?;
         let problem = match status {
             None => "did not stop on SIGTERM",

@@ -8,33 +8,14 @@ use std::process::Command;
 use super::Place;
 use crate::workspace::{in_file, workspace};
 
-/// The oldest Node that the linters run on. An older one runs npm, which is enough on Linux: there, Node is
-/// among the packages.
-const OLDEST_NODE: u32 = 20;
-
-/// The packages that a part needs.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Packages {
-    Node,
-    Python,
-}
-
-/// Installs the Node packages.
+/// Installs the Node packages. On Linux, Node itself is among them.
 pub(super) fn install_node(place: &Place) -> Result<String, String> {
     let directory = bring(place, "node")?;
-    let summary =
-        install(&directory, &["package.json", "package-lock.json"], "node_modules/.bin/tsc", || {
-            let mut npm = Command::new("npm");
-            npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
-            place.run("npm", &mut npm).map(drop)
-        })?;
-    let version = place.run("node", place.node("node").arg("--version"))?;
-    let version = version.trim();
-    let major = version.trim_start_matches('v').split('.').next().and_then(|it| it.parse().ok());
-    if major.is_none_or(|major: u32| major < OLDEST_NODE) {
-        return Err(format!("node is {version}, but the linters need {OLDEST_NODE} or newer"));
-    }
-    Ok(format!("{summary}, node {version}"))
+    install(&directory, &["package.json", "package-lock.json"], "node_modules/.bin/tsc", || {
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
+        place.run("npm", &mut npm).map(drop)
+    })
 }
 
 /// Installs the Python packages into a virtual environment.
@@ -86,7 +67,7 @@ fn install(
     if directory.join(proof).exists() && fs::read_to_string(&stamp).is_ok_and(|before| before == pins) {
         return Ok("there already".to_owned());
     }
-    // An installation that is interrupted is none.
+    // An interrupted installation must not count.
     let _ = fs::remove_file(&stamp);
     work()?;
     fs::write(&stamp, pins).map_err(in_file(&stamp))?;

@@ -42,9 +42,6 @@ pub struct Arguments {
     /// The day of the release, as YYYY-MM-DD [default: today, UTC].
     #[arg(long, value_name = "DATE")]
     pub date: Option<Date>,
-    /// Another workspace than this one.
-    #[arg(long, value_name = "DIRECTORY", hide = true)]
-    pub root: Option<PathBuf>,
 }
 
 /// Runs the command. Returns the exit status: 0 done or all in order, 1 refused or not in order, 2 something
@@ -53,7 +50,7 @@ pub struct Arguments {
 /// # Errors
 /// A sentence, when the code has no document.
 pub fn run(arguments: &Arguments, today: Date) -> Result<u8, String> {
-    let root = arguments.root.clone().unwrap_or_else(workspace);
+    let root = workspace();
     let code = dropshot::document()?;
     if arguments.verify {
         return Ok(verify::run(&root, &code, today));
@@ -230,18 +227,16 @@ pub fn document_version(document: &Document) -> Result<Version, String> {
 /// # Errors
 /// When the directory is there and cannot be read.
 pub fn released(directory: &Path) -> io::Result<BTreeMap<Version, PathBuf>> {
-    let entries = match directory.read_dir() {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => return Err(error),
-    };
     let mut released = BTreeMap::new();
-    for entry in entries {
+    if !directory.try_exists()? {
+        return Ok(released);
+    }
+    for entry in directory.read_dir()? {
         let path = entry?.path();
-        let is_yaml = path.extension().is_some_and(|extension| extension == "yaml");
-        let stem = path.file_stem().and_then(|stem| stem.to_str());
-        let version = stem.filter(|_| is_yaml).and_then(|stem| Version::parse(stem).ok());
-        released.extend(version.map(|version| (version, path)));
+        let version = path.file_stem().and_then(|stem| Version::parse(stem.to_str()?).ok());
+        if let Some(version) = version.filter(|_| path.extension().is_some_and(|it| it == "yaml")) {
+            released.insert(version, path);
+        }
     }
     Ok(released)
 }
@@ -254,6 +249,5 @@ pub fn newest_release() -> Result<PathBuf, String> {
     let directory = from_here(workspace().join(RELEASED));
     let released = released(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let newest = released.into_values().next_back();
-    newest
-        .ok_or_else(|| format!("{} has no released document; name one with --base FILE", directory.display()))
+    newest.ok_or(format!("{} has no released document; name one with --base FILE", directory.display()))
 }

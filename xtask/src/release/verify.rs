@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use contract::config::Config;
-use contract::document::{self, Document};
+use contract::document::Document;
 use contract::lint::lint;
 use contract::rule::Profile;
 use jiff::civil::Date;
@@ -14,8 +14,10 @@ use semver::Version;
 use sha2::{Digest, Sha256};
 
 use super::{
-    CHANGELOG, RELEASED, SPEC, SUMS, clean, config, document_version, errors, first, load, released, step,
+    CHANGELOG, RELEASED, Refused, SPEC, SUMS, clean, config, document_version, errors, first, load, released,
+    step, unusable,
 };
+use crate::process::output;
 
 /// SHA-256, in lower-case hexadecimal digits.
 pub fn sum(content: &[u8]) -> String {
@@ -37,12 +39,9 @@ pub(super) fn run(root: &Path, code: &Document, today: Date) -> u8 {
 /// What is not in order, a line each.
 pub fn problems(root: &Path, code: &Document, today: Date) -> Vec<String> {
     let mut problems = sums(root);
-    problems.extend(history(root));
-    match config(root) {
-        Ok(config) => problems.extend(documents(root, code, &config, today)),
-        Err(refused) => problems.push(refused.message),
-    }
-    problems.extend(unreleased_change(root));
+    problems.extend(history(root).unwrap_or_else(|problem| vec![problem]));
+    let unread = documents(root, code, today, &mut problems).err();
+    problems.extend(unread.map(|refused| refused.message));
     problems
 }
 
@@ -63,24 +62,22 @@ fn sums(root: &Path) -> Vec<String> {
             Some(released) if released != sum(&content) => problems.push(format!(
                 "{RELEASED}/{name} was changed; a release never changes, so restore the old file"
             )),
-            Some(_) => problems.extend(differs_from_yaml(&directory, &name, &content)),
+            Some(_) => {}
         }
     }
     problems.extend(expected.keys().map(|name| format!("{RELEASED}/{name} is missing; restore it")));
     problems
 }
 
-/// Checks what was released: each release is valid and its version fits what it changed; the newest, as long
-/// as it is the working document, is clean and agrees with the code.
-fn documents(root: &Path, code: &Document, config: &Config, today: Date) -> Vec<String> {
-    let releases = match released(&root.join(RELEASED)) {
-        Ok(releases) => releases,
-        Err(error) => return vec![format!("{RELEASED}: {error}")],
-    };
+/// Checks what was released: each release is valid, has the same content as JSON, and its version fits what it
+/// changed. The working document is the release of its version, if there is one; and as long as it is the newest
+/// release, it is clean and agrees with the code.
+fn documents(root: &Path, code: &Document, today: Date, problems: &mut Vec<String>) -> Result<(), Refused> {
+    let config = config(root)?;
+    let directory = root.join(RELEASED);
     let dates = dates(root);
-    let mut problems = Vec::new();
-    let mut before: Option<Document> = None;
-    for (version, path) in releases {
+    let mut documents: BTreeMap<Version, Document> = BTreeMap::new();
+    for (version, path) in released(&directory).map_err(unusable(&directory))? {
         let document = match load(&path) {
             Ok(document) => document,
             Err(refused) => {
@@ -88,25 +85,44 @@ fn documents(root: &Path, code: &Document, config: &Config, today: Date) -> Vec<
                 continue;
             }
         };
+        if let Ok(json) = fs::read(path.with_extension("json"))
+            && serde_json::from_slice(&json).ok() != Some(document.root.to_json())
+        {
+            problems.push(format!("{RELEASED}/{version}.json differs in content from {version}.yaml"));
+        }
         // What a released document must be, whatever the rules have become since.
         let validity = Config::default().with_profile(Some(Profile::Spec));
         let errors = errors(&validity, lint(&document, today));
         if !errors.is_empty() {
             problems.push(first(&document.path, &errors, "it should not have been released"));
         }
-        if let Some(before) = &before {
+        if let Some((_, before)) = documents.last_key_value() {
             // Waivers are judged by the day of the release.
             let date = dates.get(&version).copied().unwrap_or(today);
-            problems.extend(step(before, &document, config, date).err().map(|refused| refused.message));
+            problems.extend(step(before, &document, &config, date).err().map(|refused| refused.message));
         }
-        before = Some(document);
+        documents.insert(version, document);
     }
-    if let (Some(newest), Ok(working)) = (before, load(&root.join(SPEC)))
-        && newest.text == working.text
-    {
-        problems.extend(clean(&working, code, config, today).err().map(|refused| refused.message));
+    let working = load(&root.join(SPEC))?;
+    let released = document_version(&working).ok().and_then(|version| documents.get_key_value(&version));
+    if let Some((version, released)) = released.filter(|(_, released)| released.text != working.text) {
+        problems.push(unreleased_change(version, released, &working));
     }
-    problems
+    if documents.last_key_value().is_some_and(|(_, newest)| newest.text == working.text) {
+        clean(&working, code, &config, today)?;
+    }
+    Ok(())
+}
+
+/// A document that has the version of a release and differs from it.
+fn unreleased_change(version: &Version, released: &Document, working: &Document) -> String {
+    let lines = released.text.lines().zip(working.text.lines());
+    let line = lines.take_while(|(old, new)| old == new).count() + 1;
+    let next = Version::new(version.major, version.minor, version.patch + 1);
+    format!(
+        "{SPEC}:{line} differs from {version}, which is released; raise `info.version`, at least to {next} \
+         (cargo xtask breaking says whether that is enough)"
+    )
 }
 
 /// The dates of the releases, by the headings of the changelog.
@@ -118,40 +134,25 @@ fn dates(root: &Path) -> BTreeMap<Version, Date> {
         .collect()
 }
 
-/// The JSON form of a release has the content of its YAML form.
-fn differs_from_yaml(directory: &Path, name: &str, content: &[u8]) -> Option<String> {
-    let version = name.strip_suffix(".json")?;
-    let text = fs::read_to_string(directory.join(format!("{version}.yaml"))).ok();
-    let written = text.and_then(|text| document::read(&text).ok()).map(|root| root.to_json());
-    let same = written.is_some() && serde_json::from_slice(content).ok() == written;
-    (!same).then(|| format!("{RELEASED}/{name} differs in content from {version}.yaml"))
-}
-
 /// Finds releases that were changed together with their sums, which only the history shows.
-fn history(root: &Path) -> Vec<String> {
+fn history(root: &Path) -> Result<Vec<String>, String> {
     if !root.join(RELEASED).is_dir() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let unknown = match git(root, &["rev-parse", "--is-shallow-repository"]) {
-        Ok(shallow) if shallow.trim() == "false" => None,
-        Ok(_) => Some("the history is shallow; run `git fetch --unshallow`".to_owned()),
-        Err(problem) => {
-            Some(format!("the history cannot be read: {problem}; run this in a full clone with git"))
-        }
-    };
-    if let Some(problem) = unknown {
-        return vec![format!("whether {RELEASED} ever changed is unknown, because {problem}")];
+    let unknown = |problem: String| format!("whether {RELEASED} ever changed is unknown, because {problem}");
+    let shallow = git(root, &["rev-parse", "--is-shallow-repository"]).map_err(|problem| {
+        unknown(format!("the history cannot be read: {problem}; run this in a full clone with git"))
+    })?;
+    if shallow.trim() != "false" {
+        return Err(unknown("the history is shallow; run `git fetch --unshallow`".to_owned()));
     }
-    let yaml = format!("{RELEASED}/*.yaml");
-    let json = format!("{RELEASED}/*.json");
-    let changes =
-        ["log", "--diff-filter=MDR", "--no-renames", "--format=commit %h", "--name-only", "--", &yaml, &json];
-    let log = match git(root, &changes) {
-        Ok(log) => log,
-        // A repository without a commit has no release to change.
-        Err(_) if git(root, &["rev-parse", "--verify", "HEAD"]).is_err() => return Vec::new(),
-        Err(problem) => return vec![format!("the history of {RELEASED} cannot be read: {problem}")],
-    };
+    // A repository without a commit has no release to change.
+    if git(root, &["rev-parse", "--verify", "HEAD"]).is_err() {
+        return Ok(Vec::new());
+    }
+    let files = [".yaml", ".json"].map(|extension| format!("{RELEASED}/*{extension}"));
+    let changes = ["log", "--diff-filter=MDR", "--no-renames", "--format=commit %h", "--name-only", "--"];
+    let log = git(root, &[&changes[..], &[&files[0], &files[1]]].concat()).map_err(unknown)?;
     let mut commit = "";
     let mut problems = Vec::new();
     for line in log.lines().filter(|line| !line.is_empty()) {
@@ -161,32 +162,15 @@ fn history(root: &Path) -> Vec<String> {
             problems.push(format!("{line} was changed in {commit}; a release never changes"));
         }
     }
-    problems
+    Ok(problems)
 }
 
 /// What git prints.
 fn git(root: &Path, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new("git").args(arguments).current_dir(root).output();
-    let output = output.map_err(|error| format!("git cannot be run: {error}"))?;
+    let output = output(Command::new("git").args(arguments).current_dir(root))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(said.lines().next().unwrap_or("git failed").to_owned())
-}
-
-/// A document with the version of a release is byte for byte that release.
-fn unreleased_change(root: &Path) -> Option<String> {
-    let document = Document::load(&root.join(SPEC)).ok()?;
-    let version = document_version(&document).ok()?;
-    let released = fs::read_to_string(root.join(RELEASED).join(format!("{version}.yaml"))).ok()?;
-    if released == document.text {
-        return None;
-    }
-    let line = released.lines().zip(document.text.lines()).take_while(|(old, new)| old == new).count() + 1;
-    let next = Version::new(version.major, version.minor, version.patch + 1);
-    Some(format!(
-        "{SPEC}:{line} differs from {version}, which is released; raise `info.version`, at least to {next} \
-         (cargo xtask breaking says whether that is enough)"
-    ))
 }

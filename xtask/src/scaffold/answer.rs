@@ -6,10 +6,10 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::code::doc;
-use super::fields::{field_of, renamed_field};
+use super::fields::field_of;
 use super::names;
 use super::refused::{Refuse, Refused};
-use super::types::{Place, Types, only_member, without_default};
+use super::types::{Place, Types, only_member, renamed, without_default};
 
 /// The status of the successful response, and its type in Rust.
 pub(super) fn make(
@@ -39,11 +39,8 @@ pub(super) fn make(
         }
     };
     let name = format_ident!("{name}");
-    let tokens = match body(types, response)? {
-        Some(body) => quote! { #name<#body> },
-        None => quote! { #name },
-    };
-    let tokens = headers(types, operation, response, id, tokens)?;
+    let body = body(types, response)?.map(|body| quote! { <#body> });
+    let tokens = headers(types, operation, response, id, quote! { #name #body })?;
     // The match above leaves four numbers.
     Ok((status.parse().unwrap_or_default(), tokens))
 }
@@ -77,7 +74,7 @@ fn headers(
     if own.is_empty() {
         return Ok(success);
     }
-    let name = format_ident!("{}", types.code.free(&format!("{}Headers", names::pascal(id))));
+    let name = types.code.free(&format!("{}Headers", names::pascal(id)));
     types.place = Place::Header;
     let (mut fields, mut known) = (TokenStream::new(), Vec::new());
     for (header, object) in own {
@@ -89,18 +86,14 @@ fn headers(
         if known.contains(&field) {
             return Err(object.declared().refused(format!("two headers would be the field `{field}`")));
         }
-        let rename = renamed_field(&field, header);
+        let rename = renamed(&field, header);
         let comment = doc(object.text("description"), &format!("`{header}`."));
         let (attributes, value) = field_of(types, schema, header, object.is_required(), &of)?;
         fields.extend(quote! { #comment #rename #attributes #field: #value, });
         known.push(field);
     }
     types.place = Place::Json;
-    let comment = doc(None, &format!("The headers of `{id}`."));
-    types.code.push(quote! {
-        #comment
-        #[derive(Serialize, JsonSchema)]
-        pub(super) struct #name { #fields }
-    });
+    let (comment, derives) = (doc(None, &format!("The headers of `{id}`.")), types.derives(&[]));
+    types.code.push(quote! { #comment #derives pub(super) struct #name { #fields } });
     Ok(quote! { HttpResponseHeaders<#success, #name> })
 }

@@ -8,6 +8,7 @@ use quote::{format_ident, quote};
 use super::names;
 use super::newtype::Inner;
 use super::refused::{Refuse, Refused};
+use super::types::{Rust, only};
 
 /// What is checked of a value.
 #[derive(Default)]
@@ -20,29 +21,51 @@ pub(super) struct Bounds {
     pub(super) message: String,
     /// What the schema says and nothing checks.
     pub(super) unchecked: Vec<String>,
+    /// The fields of a `SchemaObject` that announce the bounds.
+    pub(super) announced: TokenStream,
 }
 
 impl Bounds {
-    /// The bounds of an integer or a number.
-    pub(super) fn of_number(schema: Schema<'_>, inner: &Inner) -> Result<Self, Refused> {
+    /// The bounds of a value of this type.
+    pub(super) fn of(schema: Schema<'_>, inner: &Inner) -> Result<Self, Refused> {
+        match inner {
+            Inner::Boolean => {
+                only(schema, &[])?;
+                Ok(Self { message: "must be true or false".to_owned(), ..Self::default() })
+            }
+            Inner::Integer(_) | Inner::Number(_) => Self::of_number(schema, inner),
+            Inner::Text => Self::of_text(schema),
+            Inner::List(item) => Self::of_list(schema, item),
+        }
+    }
+
+    fn of_number(schema: Schema<'_>, inner: &Inner) -> Result<Self, Refused> {
+        only(
+            schema,
+            &["format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+        )?;
         let is_integer = matches!(inner, Inner::Integer(_));
         let (above, below) = (schema.flag("exclusiveMinimum"), schema.flag("exclusiveMaximum"));
         let value_of = |key: &str| schema.get(key).and_then(number);
-        let (least, most) = (value_of("minimum"), value_of("maximum"));
         let is_empty = |(least, most)| least > most || (least == most && (above || below));
         let reason = "no value is allowed by both `minimum` and `maximum`";
-        schema.refuse_if(least.zip(most).is_some_and(is_empty), "minimum", reason)?;
-        let mut words = Vec::new();
+        let both = value_of("minimum").zip(value_of("maximum"));
+        schema.refuse_if(both.is_some_and(is_empty), "minimum", reason)?;
+        let (mut words, mut announced) = (Vec::new(), TokenStream::new());
         let mut bound = |key: &str, word: &str, is_exclusive: bool| -> Result<Option<TokenStream>, Refused> {
             let Some((node, value)) = schema.get(key).zip(value_of(key)) else { return Ok(None) };
             words.push(format!("{word} {}", node.to_json()));
+            let prefix = if is_exclusive { "exclusive_" } else { "" };
+            let field = format_ident!("{prefix}{}", names::snake(key));
+            let shown = Literal::f64_unsuffixed(value);
+            announced.extend(quote! { #field: Some(#shown), });
             let literal = inner.literal(schema, key)?;
             // A bound at the end of the type's range cannot be violated.
-            Ok((is_exclusive || !inner.is_extreme(value)).then_some(literal))
+            Ok((is_exclusive || key == "multipleOf" || !inner.is_extreme(value)).then_some(literal))
         };
         let least = bound("minimum", if above { "above" } else { "at least" }, above)?;
         let most = bound("maximum", if below { "below" } else { "at most" }, below)?;
-        let step = bound("multipleOf", "a multiple of", true)?;
+        let step = bound("multipleOf", "a multiple of", false)?;
         let mut conditions = match (least, most) {
             (Some(least), Some(most)) if !above && below => vec![quote! { (#least..#most).contains(&value) }],
             (Some(least), Some(most)) if !above => vec![quote! { (#least..=#most).contains(&value) }],
@@ -63,37 +86,71 @@ impl Bounds {
         let kind = if is_integer { "an integer" } else { "a number" };
         let colon = if words.is_empty() { "" } else { ": " };
         let message = format!("must be {kind}{colon}{}", words.join(", "));
-        Ok(Self { conditions, message, ..Self::default() })
-    }
-
-    /// The bounds of a string.
-    pub(super) fn of_text(schema: Schema<'_>) -> Result<Self, Refused> {
-        let (conditions, range) = lengths(schema, "minLength", "maxLength", &quote! { characters })?;
-        let mut unchecked = Vec::new();
-        for keyword in ["pattern", "format"] {
-            unchecked.extend(schema.text(keyword).map(|value| format!("`{keyword}: {value}`")));
+        if !announced.is_empty() {
+            announced = quote! {
+                number: Some(Box::new(NumberValidation { #announced ..Default::default() })),
+            };
         }
-        let before = (!conditions.is_empty()).then(|| quote! { let characters = value.chars().count(); });
-        let message = format!("must have {range} character(s)");
-        Ok(Self { before: before.unwrap_or_default(), conditions, message, unchecked })
+        Ok(Self { conditions, message, announced, ..Self::default() })
     }
 
-    /// The bounds of a list.
-    pub(super) fn of_list(schema: Schema<'_>) -> Result<Self, Refused> {
-        let (mut conditions, range) = lengths(schema, "minItems", "maxItems", &quote! { value.len() })?;
-        let mut message = if range.is_empty() { String::new() } else { format!("must have {range} item(s)") };
-        if schema.flag("uniqueItems") {
+    fn of_text(schema: Schema<'_>) -> Result<Self, Refused> {
+        only(schema, &["format", "minLength", "maxLength", "pattern"])?;
+        let lengths = Lengths::of(schema, "minLength", "maxLength", &quote! { characters })?;
+        let before = lengths.condition.iter().map(|_| quote! { let characters = value.chars().count(); });
+        let unchecked = ["pattern", "format"]
+            .into_iter()
+            .filter_map(|keyword| Some(format!("`{keyword}: {}`", schema.text(keyword)?)));
+        let pattern = schema.text("pattern").map(|pattern| quote! { Some(#pattern.to_owned()) });
+        let [min, max] = lengths.announced;
+        let fields = [min, max, pattern];
+        let announced = fields.iter().any(Option::is_some).then(|| {
+            let [min, max, pattern] = fields.clone().map(|field| field.unwrap_or_else(|| quote! { None }));
+            quote! {
+                string: Some(Box::new(StringValidation {
+                    min_length: #min,
+                    max_length: #max,
+                    pattern: #pattern
+                })),
+            }
+        });
+        Ok(Self {
+            before: before.collect(),
+            unchecked: unchecked.collect(),
+            conditions: lengths.condition.into_iter().collect(),
+            message: format!("must have {} character(s)", lengths.range),
+            announced: announced.unwrap_or_default(),
+        })
+    }
+
+    fn of_list(schema: Schema<'_>, item: &Rust) -> Result<Self, Refused> {
+        only(schema, &["items", "minItems", "maxItems", "uniqueItems"])?;
+        let lengths = Lengths::of(schema, "minItems", "maxItems", &quote! { value.len() })?;
+        let mut conditions = Vec::from_iter(lengths.condition);
+        let mut message = match lengths.range.as_str() {
+            "" => String::new(),
+            range => format!("must have {range} item(s)"),
+        };
+        let unique = schema.flag("uniqueItems").then(|| quote! { unique_items: Some(true), });
+        if unique.is_some() {
             conditions.push(quote! {
                 value.iter().enumerate().all(|(position, item)| !value[..position].contains(item))
             });
             message.push_str(if message.is_empty() { "must not repeat an item" } else { ", none twice" });
         }
-        Ok(Self { conditions, message, ..Self::default() })
+        let [min, max] = lengths.announced;
+        let min = min.map(|length| quote! { min_items: #length, });
+        let max = max.map(|length| quote! { max_items: #length, });
+        let item = item.described_by();
+        let announced = quote! {
+            array: Some(Box::new(ArrayValidation {
+                items: Some(generator.subschema_for::<#item>().into()),
+                #min #max #unique
+                ..Default::default()
+            })),
+        };
+        Ok(Self { conditions, message, announced, ..Self::default() })
     }
-}
-
-fn exclusive(bound: &str) -> String {
-    format!("exclusive{}{}", bound[..1].to_uppercase(), &bound[1..])
 }
 
 pub(super) fn number(node: &Node) -> Option<f64> {
@@ -113,83 +170,39 @@ fn length(schema: Schema<'_>, key: &str) -> Result<Option<u32>, Refused> {
         .ok_or_else(|| schema.refused_at(key, format!("`{key}` exceeds 32 bits")))
 }
 
-/// The condition on a length, and the allowed lengths in words. Both are empty without bounds.
-fn lengths(
-    schema: Schema<'_>,
-    least: &str,
-    most: &str,
-    length_of: &TokenStream,
-) -> Result<(Vec<TokenStream>, String), Refused> {
-    let (from, to) = (length(schema, least)?.filter(|least| *least > 0), length(schema, most)?);
-    let reason = format!("no value is allowed by both `{least}` and `{most}`");
-    schema.refuse_if(from.zip(to).is_some_and(|(from, to)| from > to), least, reason)?;
-    let [first, last] = [from, to].map(|bound| Literal::u32_unsuffixed(bound.unwrap_or_default()));
-    let is_list = least == "minItems";
-    let (condition, range) = match (from, to) {
-        (None, None) => return Ok((Vec::new(), String::new())),
-        (Some(1), None) if is_list => (quote! { !value.is_empty() }, "at least 1".to_owned()),
-        (None, Some(0)) if is_list => (quote! { value.is_empty() }, "at most 0".to_owned()),
-        (None, Some(0)) => (quote! { #length_of == 0 }, "at most 0".to_owned()),
-        (Some(from), Some(to)) if from == to => (quote! { #length_of == #first }, from.to_string()),
-        (Some(from), Some(to)) => {
-            (quote! { (#first..=#last).contains(&#length_of) }, format!("{from} to {to}"))
-        }
-        (Some(from), None) => (quote! { #length_of >= #first }, format!("at least {from}")),
-        (None, Some(to)) => (quote! { #length_of <= #last }, format!("at most {to}")),
-    };
-    Ok((vec![condition], range))
+/// The bounds of a length.
+struct Lengths {
+    condition: Option<TokenStream>,
+    /// The allowed lengths in words. Empty without bounds.
+    range: String,
+    /// The least and the greatest length as the schema announces them.
+    announced: [Option<TokenStream>; 2],
 }
 
-/// The fields of a `SchemaObject` for a schema, without its type. `items` is the type of a list's items,
-/// `default` the value that dropshot would drop from a parameter.
-pub(super) fn schema_fields(
-    schema: Schema<'_>,
-    items: Option<&TokenStream>,
-    default: Option<&TokenStream>,
-) -> Result<TokenStream, Refused> {
-    let mut fields = TokenStream::new();
-    if let Some(format) = schema.format() {
-        fields.extend(quote! { format: Some(#format.to_owned()), });
-    }
-    if let Some(default) = default {
-        fields.extend(quote! { extensions: [("x-default".to_owned(), #default.into())].into(), });
-    }
-    let mut numbers = Vec::new();
-    for key in ["minimum", "maximum", "multipleOf"] {
-        let Some(value) = schema.get(key).and_then(number) else { continue };
-        let prefix = if schema.flag(&exclusive(key)) { "exclusive_" } else { "" };
-        let name = format_ident!("{prefix}{}", names::snake(key));
-        let value = Literal::f64_unsuffixed(value);
-        numbers.push(quote! { #name: Some(#value), });
-    }
-    if !numbers.is_empty() {
-        fields.extend(quote! {
-            number: Some(Box::new(NumberValidation { #(#numbers)* ..Default::default() })),
+impl Lengths {
+    fn of(schema: Schema<'_>, least: &str, most: &str, length_of: &TokenStream) -> Result<Self, Refused> {
+        let bounds = [length(schema, least)?, length(schema, most)?];
+        let (from, to) = (bounds[0].filter(|least| *least > 0), bounds[1]);
+        let reason = format!("no value is allowed by both `{least}` and `{most}`");
+        schema.refuse_if(from.zip(to).is_some_and(|(from, to)| from > to), least, reason)?;
+        let [first, last] = bounds.map(|bound| Literal::u32_unsuffixed(bound.unwrap_or_default()));
+        let is_list = least == "minItems";
+        let (condition, range) = match (from, to) {
+            (None, None) => (None, String::new()),
+            (Some(1), None) if is_list => (Some(quote! { !value.is_empty() }), "at least 1".to_owned()),
+            (None, Some(0)) if is_list => (Some(quote! { value.is_empty() }), "at most 0".to_owned()),
+            (None, Some(0)) => (Some(quote! { #length_of == 0 }), "at most 0".to_owned()),
+            (Some(from), Some(to)) if from == to => (Some(quote! { #length_of == #first }), from.to_string()),
+            (Some(from), Some(to)) => {
+                (Some(quote! { (#first..=#last).contains(&#length_of) }), format!("{from} to {to}"))
+            }
+            (Some(from), None) => (Some(quote! { #length_of >= #first }), format!("at least {from}")),
+            (None, Some(to)) => (Some(quote! { #length_of <= #last }), format!("at most {to}")),
+        };
+        let announced = bounds.map(|bound| {
+            let length = Literal::u32_unsuffixed(bound?);
+            Some(quote! { Some(#length) })
         });
+        Ok(Self { condition, range, announced })
     }
-    let some = |length: u32| {
-        let length = Literal::u32_unsuffixed(length);
-        quote! { Some(#length) }
-    };
-    let (min, max) = (length(schema, "minLength")?.map(some), length(schema, "maxLength")?.map(some));
-    let pattern = schema.text("pattern").map(|pattern| quote! { Some(#pattern.to_owned()) });
-    if min.is_some() || max.is_some() || pattern.is_some() {
-        let [min, max, pattern] = [min, max, pattern].map(|field| field.unwrap_or_else(|| quote! { None }));
-        fields.extend(quote! {
-            string: Some(Box::new(StringValidation { min_length: #min, max_length: #max, pattern: #pattern })),
-        });
-    }
-    if let Some(items) = items {
-        let min = length(schema, "minItems")?.map(some).map(|length| quote! { min_items: #length, });
-        let max = length(schema, "maxItems")?.map(some).map(|length| quote! { max_items: #length, });
-        let unique = schema.flag("uniqueItems").then(|| quote! { unique_items: Some(true), });
-        fields.extend(quote! {
-            array: Some(Box::new(ArrayValidation {
-                items: Some(generator.subschema_for::<#items>().into()),
-                #min #max #unique
-                ..Default::default()
-            })),
-        });
-    }
-    Ok(fields)
 }

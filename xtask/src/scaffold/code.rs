@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
 use syn::Token;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
@@ -75,14 +75,14 @@ impl Code {
     }
 
     /// This name, with a number if it is in use.
-    pub(super) fn free(&mut self, name: &str) -> String {
+    pub(super) fn free(&mut self, name: &str) -> Ident {
         let mut free = name.to_owned();
         let mut number = 2;
         while !self.taken.insert(free.clone()) {
             free = format!("{name}{number}");
             number += 1;
         }
-        free
+        format_ident!("{free}")
     }
 
     /// The text, with an empty line between items.
@@ -100,13 +100,11 @@ impl Code {
 
     /// The `use` declarations: the standard library, other crates, this one.
     fn imports(&self, used: &BTreeSet<String>) -> String {
-        let schemas = self.schemas.iter().map(String::as_str).collect();
-        let mut by_parent = BTreeMap::from([("crate::schemas", schemas)]);
+        let mut by_parent = BTreeMap::from(IMPORTS.map(|(parent, names)| {
+            (parent, names.split(' ').filter(|name| used.contains(*name)).collect::<Vec<_>>())
+        }));
+        by_parent.insert("crate::schemas", self.schemas.iter().map(String::as_str).collect());
         by_parent.insert("serde::de", used.get(ERROR_TRAIT).map(String::as_str).into_iter().collect());
-        for (parent, names) in IMPORTS {
-            let names: Vec<&str> = names.split(' ').filter(|name| used.contains(*name)).collect();
-            by_parent.insert(parent, names);
-        }
         let mut groups = vec![String::new(); 3];
         for (parent, names) in by_parent {
             let names = match &names[..] {

@@ -1,7 +1,6 @@
 //! The command: read document and code, then print or write what is missing.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use contract::document::Document;
 use contract::finding::Finding;
@@ -27,18 +26,12 @@ pub struct Arguments {
     pub write: bool,
 }
 
-/// Runs the command. The exit status is 1 if something cannot be written, 2 if nothing can be read.
-pub fn run(arguments: &Arguments) -> ExitCode {
-    match scaffold(arguments) {
-        Ok(exit) => exit,
-        Err(problem) => {
-            anstream::eprintln!("error: {problem}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn scaffold(arguments: &Arguments) -> Result<ExitCode, String> {
+/// Runs the command. Returns the exit status: 1 if something cannot be written, 2 if the document cannot be
+/// read.
+///
+/// # Errors
+/// A sentence, when the document has no such operation, the code has no document, or a file cannot be written.
+pub fn run(arguments: &Arguments) -> Result<u8, String> {
     let root = workspace();
     let sources = Sources::read(&root);
     let document = match Document::load(&arguments.spec.clone().unwrap_or_else(own_spec)) {
@@ -47,7 +40,7 @@ fn scaffold(arguments: &Arguments) -> Result<ExitCode, String> {
             let findings = [Finding::from(&unreadable)];
             let about = About { path: &unreadable.path, text: &unreadable.text, findings: &findings };
             report::print(Format::Text, &[about], sources.shown(), "");
-            return Ok(ExitCode::from(2));
+            return Ok(2);
         }
     };
     let code = dropshot::document()?;
@@ -58,7 +51,7 @@ fn scaffold(arguments: &Arguments) -> Result<ExitCode, String> {
         true => print!("{}", written(&made, &made.write(&root)?)),
         false => print!("{}", printed(&made)),
     }
-    Ok(if made.errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(u8::from(!made.errors.is_empty()))
 }
 
 const COMPLETE: &str = "The code has everything that was asked for; there is nothing to write.\n";
@@ -97,7 +90,7 @@ fn steps(made: &Scaffold, prefix: &str) -> String {
     }
     let first = "Run `cargo fmt --all`.".to_owned();
     let last = "Run `cargo xtask check` and `cargo test`.".to_owned();
-    let steps = std::iter::once(&first).chain(&made.steps).chain([&last]).enumerate();
+    let steps = [&first].into_iter().chain(&made.steps).chain([&last]).enumerate();
     let lines = steps.map(|(number, step)| format!("{prefix}  {}. {step}\n", number + 1));
     format!("{prefix}Left to do by hand, in this order:\n{}", lines.collect::<String>())
 }

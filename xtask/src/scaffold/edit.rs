@@ -61,17 +61,13 @@ impl Addition {
         let at = self.place.offset(text).ok_or_else(|| {
             format!("{}: there is no place {}; add by hand: {}", self.path, self.place, self.lines.join(" "))
         })?;
+        let lines = lines.into_iter().map(|line| match self.place {
+            Place::Tags => format!("{line} "),
+            Place::Registrations => format!("    {line}\n"),
+            Place::Modules | Place::End => format!("{line}\n"),
+        });
         let (before, after) = text.split_at(at);
-        let mut edited = before.to_owned();
-        for line in lines {
-            match self.place {
-                Place::Tags => edited.push_str(&format!("{line} ")),
-                Place::Registrations => edited.push_str(&format!("    {line}\n")),
-                Place::Modules | Place::End => edited.push_str(&format!("{line}\n")),
-            }
-        }
-        edited.push_str(after);
-        Ok(edited)
+        Ok([before, &lines.collect::<String>(), after].concat())
     }
 }
 
@@ -84,10 +80,9 @@ impl Place {
         match self {
             Self::End => Some(text.len()),
             Self::Modules => {
-                let mut end = 0;
-                let lines = text.split_inclusive('\n').map(|line| {
-                    end += line.len();
-                    (line, end)
+                let lines = text.split_inclusive('\n').scan(0, |end, line| {
+                    *end += line.len();
+                    Some((line, *end))
                 });
                 lines.filter(|(line, _)| declares_module(line)).last().map(|(_, end)| end)
             }
@@ -116,31 +111,33 @@ impl Scaffold {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(format!("{path}: {error}")),
         };
-        let mut texts: BTreeMap<&str, String> = BTreeMap::new();
+        let mut changed: BTreeMap<&str, String> = BTreeMap::new();
         for (path, text) in &self.files {
-            if known(path)?.is_some_and(|known| known != *text) {
-                return Err(format!("{path}: the file exists and has another text; nothing was written"));
+            match known(path)? {
+                None => drop(changed.insert(path, text.clone())),
+                Some(known) if known == *text => {}
+                Some(_) => {
+                    return Err(format!("{path}: the file exists and has another text; nothing was written"));
+                }
             }
-            texts.insert(path, text.clone());
         }
         for addition in &self.additions {
             let path = addition.path.as_str();
-            let text = match texts.remove(path) {
-                Some(text) => text,
+            let text = match changed.get(path) {
+                Some(text) => text.clone(),
                 None => known(path)?.ok_or_else(|| format!("{path}: the file does not exist"))?,
             };
-            texts.insert(path, addition.apply(&text)?);
-        }
-        let mut changed = Vec::new();
-        for (path, text) in texts {
-            if known(path)?.is_none_or(|known| known != text) {
-                let file = root.join(path);
-                let directory = file.parent().map_or(Ok(()), fs::create_dir_all);
-                let written = directory.and_then(|()| fs::write(&file, text));
-                written.map_err(|error| format!("{path}: {error}"))?;
-                changed.push(path.to_owned());
+            let edited = addition.apply(&text)?;
+            if edited != text {
+                changed.insert(path, edited);
             }
         }
-        Ok(changed)
+        for (path, text) in &changed {
+            let file = root.join(path);
+            let directory = file.parent().map_or(Ok(()), fs::create_dir_all);
+            let written = directory.and_then(|()| fs::write(&file, text));
+            written.map_err(|error| format!("{path}: {error}"))?;
+        }
+        Ok(changed.into_keys().map(str::to_owned).collect())
     }
 }

@@ -4,80 +4,64 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use contract::openapi::{Kind, Model, Object, Operation, Schema};
 
-/// Which messages contain a schema.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Uses {
-    /// Requests contain it.
-    pub(super) read: bool,
-    /// Responses contain it.
-    pub(super) written: bool,
+/// A schema that the code lacks.
+pub(super) struct MissingSchema<'a> {
+    pub(super) schema: Schema<'a>,
+    /// Whether requests contain it.
+    pub(super) is_read: bool,
+    /// Whether responses contain it.
+    pub(super) is_written: bool,
 }
 
-pub(super) struct Missing<'a> {
-    pub(super) operations: Vec<Operation<'a>>,
-    pub(super) schemas: BTreeMap<&'a str, (Schema<'a>, Uses)>,
+/// The operations that are missing, or of these the one with this `operationId`. `None` if the document does
+/// not have it.
+pub(super) fn operations<'a>(
+    document: &'a Model<'a>,
+    code: &Model<'_>,
+    only: Option<&str>,
+) -> Option<Vec<Operation<'a>>> {
+    let mut operations: Vec<_> = match only {
+        Some(id) => Vec::from([document.operation(id)?]),
+        None => document.operations().collect(),
+    };
+    operations.retain(|operation| {
+        let mut items = code.path_items().filter(|item| item.path() == operation.path());
+        !items.any(|item| item.operation(operation.method()).is_some())
+    });
+    Some(operations)
 }
 
-impl<'a> Missing<'a> {
-    /// Everything that is missing, or of that the operation with this `operationId` and its schemas. `None`
-    /// if the document does not have the operation.
-    pub(super) fn find(document: &'a Model<'a>, code: &Model<'_>, only: Option<&str>) -> Option<Self> {
-        let wanted: Vec<_> = match only {
-            Some(id) => Vec::from([document.operation(id)?]),
-            None => document.operations().collect(),
-        };
-        let is_missing = |operation: &Operation<'_>| {
-            let mut items = code.path_items().filter(|item| item.path() == operation.path());
-            !items.any(|item| item.operation(operation.method()).is_some())
-        };
-        let operations: Vec<_> = wanted.into_iter().filter(is_missing).collect();
-        let known: BTreeSet<_> = code.schemas().map(|(name, _)| name).collect();
-        let used: BTreeSet<_> = operations.iter().flat_map(|operation| schemas_of([**operation])).collect();
-        let uses = uses(document);
-        let schemas = document
-            .schemas()
-            .filter(|(name, _)| !known.contains(name) && (only.is_none() || used.contains(name)));
-        // Unreferenced: assume both request and response.
-        let both = Uses { read: true, written: true };
-        let schemas = schemas.map(|(name, of)| (name, (of, uses.get(name).copied().unwrap_or(both))));
-        Some(Self { operations, schemas: schemas.collect() })
-    }
-}
-
-/// In which messages each schema is, over all operations.
-fn uses<'a>(document: &'a Model<'a>) -> BTreeMap<&'a str, Uses> {
-    let mut uses: BTreeMap<&str, Uses> = BTreeMap::new();
-    for operation in document.operations() {
+/// The schemas that are missing, by name.
+pub(super) fn schemas<'a>(document: &'a Model<'a>, code: &Model<'_>) -> BTreeMap<&'a str, MissingSchema<'a>> {
+    let requests = document.operations().flat_map(|operation| {
         let parameters = operation.parameters().into_iter().map(|parameter| parameter.declared());
-        let request = parameters.chain(operation.child("requestBody"));
-        for name in schemas_of(request) {
-            uses.entry(name).or_default().read = true;
-        }
-        for name in schemas_of(operation.child("responses")) {
-            uses.entry(name).or_default().written = true;
-        }
-    }
-    uses
+        parameters.chain(operation.child("requestBody"))
+    });
+    let responses = document.operations().filter_map(|operation| operation.child("responses"));
+    let (read, written) = (schemas_of(requests), schemas_of(responses));
+    let known: BTreeSet<_> = code.schemas().map(|(name, _)| name).collect();
+    let missing = document.schemas().filter(|(name, _)| !known.contains(name));
+    let missing = missing.map(|(name, schema)| {
+        let (is_read, is_written) = (read.contains(name), written.contains(name));
+        // Unreferenced: assume both request and response.
+        let both = !is_read && !is_written;
+        (name, MissingSchema { schema, is_read: is_read || both, is_written: is_written || both })
+    });
+    missing.collect()
 }
 
-/// The schemas under `components/schemas` that these objects refer to, directly or through others.
-pub(super) fn schemas_of<'a>(objects: impl IntoIterator<Item = Object<'a>>) -> BTreeSet<&'a str> {
-    let mut open: Vec<Object<'a>> = objects.into_iter().collect();
+/// The names of the schemas that an operation refers to, directly or through others.
+pub(super) fn schemas_used<'a>(operation: &Operation<'a>) -> BTreeSet<&'a str> {
+    schemas_of(operation.item().children("parameters").chain([**operation]))
+}
+
+fn schemas_of<'a>(objects: impl Iterator<Item = Object<'a>>) -> BTreeSet<&'a str> {
+    let mut open: Vec<Object<'a>> = objects.collect();
     let (mut seen, mut names) = (HashSet::new(), BTreeSet::new());
     while let Some(object) = open.pop() {
-        if !seen.insert(object.id) {
-            continue;
-        }
-        names.extend(component(object));
-        if object.kind() == Kind::Operation {
-            // With those of the path item.
-            open.extend(
-                object.parent().into_iter().flat_map(|item| item.children("parameters").collect::<Vec<_>>()),
-            );
-        }
-        match object.is_reference() {
-            true => open.extend(object.model().target(object.id)),
-            false => open.extend(object.parts()),
+        if seen.insert(object.id) {
+            names.extend(component(object));
+            open.extend(object.parts().chain(object.model().target(object.id)));
         }
     }
     names

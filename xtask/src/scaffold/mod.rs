@@ -29,13 +29,16 @@ use contract::rule::Findings;
 
 use crate::dropshot::source::{SchemaType, Sources};
 use code::Code;
-use missing::{Missing, Uses, schemas_of};
+use missing::{MissingSchema, schemas_used};
 use operation::Made;
 use refused::{Refuse, Refused};
 use types::{Scope, Types};
 
 pub use command::{Arguments, run};
 pub use edit::{Addition, Place};
+
+const SCHEMAS: &str = "src/schemas/mod.rs";
+const OPERATIONS: &str = "src/operations/mod.rs";
 
 /// What is added to the workspace.
 #[derive(Debug, Default)]
@@ -64,62 +67,48 @@ impl Scaffold {
         let mut invalid = Findings::default();
         let document = Model::of(document, &mut invalid);
         let code = Model::of(code, &mut Findings::default());
-        let errors: Vec<_> =
-            invalid.sorted().into_iter().filter(|finding| finding.severity >= Severity::Error).collect();
+        let mut errors = invalid.sorted();
+        errors.retain(|finding| finding.severity >= Severity::Error);
         if !errors.is_empty() {
             return Ok(Self { errors, ..Self::default() });
         }
-        let missing = Missing::find(&document, &code, only);
-        let missing =
-            missing.ok_or_else(|| format!("the document has no operation `{}`", only.unwrap_or_default()))?;
+        let operations = missing::operations(&document, &code, only);
+        let operations = operations
+            .ok_or_else(|| format!("the document has no operation `{}`", only.unwrap_or_default()))?;
+        let mut schemas = missing::schemas(&document, &code);
+        if only.is_some() {
+            let used: BTreeSet<_> = operations.iter().flat_map(schemas_used).collect();
+            schemas.retain(|wire, _| used.contains(wire));
+        }
         let mut scaffold = Self::default();
         let mut taken = names::reserved();
         taken.extend(sources.type_names().map(str::to_owned));
         let mut scope = Scope { sources, new: BTreeMap::new() };
         let mut failed = BTreeMap::new();
-        for (wire, (schema, uses)) in &missing.schemas {
-            match type_for(*schema, wire, *uses, &mut taken, sources) {
+        for (wire, missing) in &schemas {
+            match type_for(missing, wire, &mut taken, sources) {
                 Ok(of) => scope.new.extend(of.map(|of| (*wire, of))),
                 Err(refused) => failed.extend([(*wire, refused)]),
             }
         }
-        let mut modules = BTreeMap::new();
         for (wire, of) in &scope.new {
-            match scaffold.schema(&scope, missing.schemas[wire].0, wire, of, &mut taken) {
-                Ok((module, types)) => modules.extend([(module, types)]),
-                Err(refused) => failed.extend([(*wire, refused)]),
-            }
+            let added = scaffold.schema(&scope, schemas[wire].schema, wire, of, &mut taken);
+            failed.extend(added.err().map(|refused| (*wire, refused)));
         }
-        scaffold.add("src/schemas/mod.rs", Place::Modules, modules.keys().map(|it| format!("mod {it};")));
-        let exports = modules.iter().map(|(module, types)| match &types[..] {
-            [only] => format!("pub use {module}::{only};"),
-            _ => format!("pub use {module}::{{{}}};", types.join(", ")),
-        });
-        scaffold.add("src/schemas/mod.rs", Place::End, exports);
         for (wire, refused) in &failed {
             scaffold.errors.push(refused.finding(&format!("The schema `{wire}`")));
         }
-        let mut routed: Vec<_> = code.path_items().map(|item| item.path().to_owned()).collect();
-        let mut modules = BTreeSet::new();
-        for operation in missing.operations {
-            let needed = schemas_of([*operation]).into_iter().find(|name| failed.contains_key(name));
+        let mut routed: Vec<_> = code.path_items().map(|item| item.path()).collect();
+        for operation in operations {
+            let needed = schemas_used(&operation).into_iter().find(|name| failed.contains_key(name));
             let clash = routed.iter().find_map(|path| routes::clash(operation.path(), path));
             let made = match (needed, clash) {
                 (Some(schema), _) => Err(operation.refused(format!("it needs the schema `{schema}`"))),
                 (None, Some(clash)) => Err(operation.item().refused(clash)),
                 (None, None) => operation::make(operation, &scope, Code::with_taken(taken.clone())),
             };
-            let made = made.and_then(|made| match modules.insert(made.module.clone()) {
-                true => Ok(made),
-                false => {
-                    Err(operation.refused(format!("another operation has the file `{}.rs`", made.module)))
-                }
-            });
-            match made {
-                Ok(made) => {
-                    routed.push(operation.path().to_owned());
-                    scaffold.operation(operation, made, sources);
-                }
+            match made.and_then(|made| scaffold.operation(operation, made, sources)) {
+                Ok(()) => routed.push(operation.path()),
                 Err(refused) => {
                     scaffold.errors.push(refused.finding(&format!("The operation `{}`", operation.name())));
                 }
@@ -132,19 +121,17 @@ impl Scaffold {
         Ok(scaffold)
     }
 
-    /// Adds lines to an existing file, each once.
-    fn add(&mut self, path: &str, place: Place, lines: impl IntoIterator<Item = String>) {
-        for line in lines {
-            let same = |known: &&mut Addition| known.path == path && known.place == place;
-            match self.additions.iter_mut().find(same) {
-                Some(known) if known.lines.contains(&line) => {}
-                Some(known) => known.lines.push(line),
-                None => self.additions.push(Addition { path: path.to_owned(), place, lines: vec![line] }),
-            }
+    /// Adds a line to an existing file, once.
+    fn add(&mut self, path: &str, place: Place, line: String) {
+        let same = |known: &&mut Addition| known.path == path && known.place == place;
+        match self.additions.iter_mut().find(same) {
+            Some(known) if known.lines.contains(&line) => {}
+            Some(known) => known.lines.push(line),
+            None => self.additions.push(Addition { path: path.to_owned(), place, lines: vec![line] }),
         }
     }
 
-    /// Adds the file of a schema. Returns its module and the types in it.
+    /// Adds the file of a schema.
     fn schema(
         &mut self,
         scope: &Scope<'_>,
@@ -152,7 +139,7 @@ impl Scaffold {
         wire: &str,
         of: &SchemaType,
         taken: &mut BTreeSet<String>,
-    ) -> Result<(String, Vec<String>), Refused> {
+    ) -> Result<(), Refused> {
         let module = names::file(wire)
             .ok_or_else(|| schema.refused("its name cannot be the name of a module in Rust"))?;
         let mut types = Types::new(scope, Code::with_taken(taken.clone()), Some(schema.id));
@@ -163,20 +150,29 @@ impl Scaffold {
         let path = format!("src/schemas/{module}.rs");
         self.steps.extend(types.notes.iter().map(|note| format!("{path}: {note}.")));
         self.files.push((path, text));
-        Ok((module, types.made))
+        self.add(SCHEMAS, Place::Modules, format!("mod {module};"));
+        let export = match &types.made[..] {
+            [only] => format!("pub use {module}::{only};"),
+            all => format!("pub use {module}::{{{}}};", all.join(", ")),
+        };
+        self.add(SCHEMAS, Place::End, export);
+        Ok(())
     }
 
     /// Adds the files of an operation and what is left to do for it.
-    fn operation(&mut self, operation: Operation<'_>, made: Made, sources: &Sources) {
-        const OPERATIONS: &str = "src/operations/mod.rs";
+    fn operation(&mut self, operation: Operation<'_>, made: Made, sources: &Sources) -> Result<(), Refused> {
         let module = &made.module;
-        self.add(OPERATIONS, Place::Modules, [format!("mod {module};")]);
-        let registration = format!("api.register({module}::{module})?;");
-        self.add(OPERATIONS, Place::Registrations, [registration]);
-        let tags = operation::tags(operation).into_iter().filter(|tag| !sources.says(tag));
-        let tags = tags.map(|tag| format!("({tag:?}.to_owned(), TagDetails::default()),"));
-        self.add(OPERATIONS, Place::Tags, tags);
-        self.steps.extend(made.notes.iter().cloned());
+        let path = format!("src/operations/{module}.rs");
+        if self.files.iter().any(|(known, _)| *known == path) {
+            return Err(operation.refused(format!("another operation has the file `{module}.rs`")));
+        }
+        self.files.push((path.clone(), made.text.clone()));
+        self.add(OPERATIONS, Place::Modules, format!("mod {module};"));
+        self.add(OPERATIONS, Place::Registrations, format!("api.register({module}::{module})?;"));
+        for tag in operation::tags(operation).into_iter().filter(|tag| !sources.says(tag)) {
+            self.add(OPERATIONS, Place::Tags, format!("({tag:?}.to_owned(), TagDetails::default()),"));
+        }
+        self.steps.extend(made.notes.iter().map(|note| format!("{path}: {note}.")));
         self.steps.push(
             "If the operation needs a new method of the store: add it to the trait `Animals` in \
              src/storage/mod.rs, implement it in the `animals.rs` of each engine and in \
@@ -184,9 +180,8 @@ impl Scaffold {
                 .to_owned(),
         );
         self.steps.push(format!(
-            "src/operations/{module}.rs: replace `NotImplemented` with what the operation does; until then it answers 501."
+            "{path}: replace `NotImplemented` with what the operation does; until then it answers 501."
         ));
-        self.files.push((format!("src/operations/{module}.rs"), made.text.clone()));
         let tests = test_of::make(operation, &made, sources.shown().root(), self);
         self.steps.push(match tests {
             Ok(path) => format!(
@@ -198,24 +193,23 @@ impl Scaffold {
                 operation.name()
             ),
         });
+        Ok(())
     }
 }
 
 /// The type to write for a schema; `None` if the code has it already.
 fn type_for(
-    schema: Schema<'_>,
+    missing: &MissingSchema<'_>,
     wire: &str,
-    uses: Uses,
     taken: &mut BTreeSet<String>,
     sources: &Sources,
 ) -> Result<Option<SchemaType>, Refused> {
+    let schema = missing.schema;
     let words = types::strings(schema).unwrap_or_default();
     if let Some(known) = sources.schema(wire) {
-        let mut members: Vec<&str> = known.members.iter().map(|(wire, _)| wire.as_str()).collect();
+        let members: BTreeSet<&str> = known.members.iter().map(|(wire, _)| wire.as_str()).collect();
         let properties = schema.properties().map(|(name, _)| name);
-        let mut wanted: Vec<&str> = properties.chain(words.iter().copied()).collect();
-        members.sort_unstable();
-        wanted.sort_unstable();
+        let wanted: BTreeSet<&str> = properties.chain(words.iter().copied()).collect();
         // A type whose schema is written by hand may have other fields.
         return match members == wanted || members.is_empty() {
             true => Ok(None),
@@ -226,8 +220,11 @@ fn type_for(
     if !taken.insert(name.clone()) {
         return Err(schema.refused(format!("the name `{name}` has another meaning in the code")));
     }
-    let members = names::members(&words);
-    // An enum always implements `Serialize`, for a `default`.
-    let is_written = uses.written || !words.is_empty();
-    Ok(Some(SchemaType { name, is_read: uses.read, is_written, members }))
+    Ok(Some(SchemaType {
+        name,
+        is_read: missing.is_read,
+        // An enum always implements `Serialize`, for a `default`.
+        is_written: missing.is_written || !words.is_empty(),
+        members: names::variants(&words),
+    }))
 }

@@ -29,21 +29,16 @@ pub(super) fn pascal(wire: &str) -> Ident {
 }
 
 /// The variants of an enum, one for each string. Equal names are numbered.
-pub(super) fn variants<'w>(words: &[&'w str]) -> Vec<(&'w str, Ident)> {
-    let mut variants: Vec<(&str, Ident)> = Vec::new();
+pub(super) fn variants(words: &[&str]) -> Vec<(String, String)> {
+    let mut variants: Vec<(String, String)> = Vec::new();
     for word in words {
-        let wanted = pascal(word);
-        let numbered = (2..).map(|number| format_ident!("{}{number}", bare(&wanted).trim_end_matches('_')));
+        let wanted = pascal(word).to_string();
+        let numbered = (2..).map(|number| format!("{}{number}", wanted.trim_end_matches('_')));
         let mut names = std::iter::once(wanted.clone()).chain(numbered);
         let free = names.find(|name| variants.iter().all(|(_, known)| known != name));
-        variants.extend(free.map(|name| (*word, name)));
+        variants.extend(free.map(|name| ((*word).to_owned(), name)));
     }
     variants
-}
-
-/// The same as text.
-pub(super) fn members(words: &[&str]) -> Vec<(String, String)> {
-    variants(words).into_iter().map(|(word, name)| (word.to_owned(), name.to_string())).collect()
 }
 
 /// The name of a module and its file. `None` if it would be a keyword, or hide a crate that files import.
@@ -60,12 +55,6 @@ pub(super) fn camel(field: &str) -> String {
         _ => word.to_owned(),
     });
     words.collect()
-}
-
-/// The text of a name, without the `r#` of a raw identifier.
-pub(super) fn bare(name: &Ident) -> String {
-    let name = name.to_string();
-    name.strip_prefix("r#").unwrap_or(&name).to_owned()
 }
 
 /// Only the ASCII letters, digits and underscores.
@@ -104,8 +93,7 @@ mod tests {
         ] {
             assert_eq!((snake(wire).to_string().as_str(), pascal(wire).to_string().as_str()), (field, kind));
         }
-        let numbered =
-            variants(&["name", "-name", "Name", "name2"]).into_iter().map(|(_, name)| name.to_string());
+        let numbered = variants(&["name", "-name", "Name", "name2"]).into_iter().map(|(_, name)| name);
         assert_eq!(numbered.collect::<Vec<_>>(), ["Name", "Name2", "Name3", "Name22"]);
         assert_eq!(camel("pet_id"), "petId");
         assert_eq!((file("removeToy").as_deref(), file("type"), file("☃")), (Some("remove_toy"), None, None));

@@ -1,14 +1,14 @@
 //! A type of its own for a scalar or a list whose values are checked.
 
-use contract::document::{Node, Value};
+use contract::document::Value;
 use contract::openapi::Schema;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
-use super::bounds::{self, Bounds};
+use super::bounds::Bounds;
 use super::code::doc;
 use super::refused::{Refuse, Refused};
-use super::types::{Place, Rust, Types, only};
+use super::types::{Place, Rust, Types};
 
 /// The field of the type.
 pub(super) enum Inner {
@@ -40,7 +40,7 @@ impl Inner {
     }
 
     /// The type of the field, and its `InstanceType` in schemars.
-    fn types(&self) -> (TokenStream, TokenStream) {
+    pub(super) fn types(&self) -> (TokenStream, TokenStream) {
         match self {
             Self::Boolean => (quote! { bool }, quote! { Boolean }),
             Self::Integer(kind) => (kind.clone(), quote! { Integer }),
@@ -50,44 +50,23 @@ impl Inner {
         }
     }
 
-    fn bounds(&self, schema: Schema<'_>) -> Result<Bounds, Refused> {
-        let numbers =
-            ["format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"].as_slice();
-        let known = match self {
-            Self::Boolean => &[],
-            Self::Integer(_) | Self::Number(_) => numbers,
-            Self::Text => &["format", "minLength", "maxLength", "pattern"],
-            Self::List(_) => &["items", "minItems", "maxItems", "uniqueItems"],
-        };
-        only(schema, known)?;
-        match self {
-            Self::Boolean => Ok(Bounds { message: "must be true or false".to_owned(), ..Bounds::default() }),
-            Self::Integer(_) | Self::Number(_) => Bounds::of_number(schema, self),
-            Self::Text => Bounds::of_text(schema),
-            Self::List(_) => Bounds::of_list(schema),
-        }
-    }
-
     fn is_small(&self) -> bool {
         matches!(self, Self::Integer(kind) | Self::Number(kind) if kind.to_string().ends_with("32"))
     }
 
     /// Whether a number is the least or the greatest of the type.
     pub(super) fn is_extreme(&self, value: f64) -> bool {
-        let (least, greatest) = match (self, self.is_small()) {
-            (Self::Integer(_), true) => (f64::from(i32::MIN), f64::from(i32::MAX)),
+        match self {
+            Self::Integer(_) if self.is_small() => [i32::MIN, i32::MAX].map(f64::from).contains(&value),
             // The greatest cannot be written as floating point.
-            (Self::Integer(_), false) => (i64::MIN as f64, f64::INFINITY),
-            _ => return false,
-        };
-        value == least || value == greatest
+            Self::Integer(_) => value == i64::MIN as f64,
+            _ => false,
+        }
     }
 
     /// A keyword of the schema as a literal of this type.
     pub(super) fn literal(&self, schema: Schema<'_>, keyword: &str) -> Result<TokenStream, Refused> {
-        let Some(node) = schema.get(keyword) else {
-            return Err(schema.refused(format!("it needs `{keyword}`")));
-        };
+        let node = schema.get(keyword).ok_or_else(|| schema.refused(format!("it needs `{keyword}`")))?;
         let shown = node.to_json();
         let wrong =
             || schema.refused_at(keyword, format!("`{shown}` has no exact form in Rust and in schemars"));
@@ -136,19 +115,19 @@ pub(super) struct Newtype<'n> {
     pub(super) schema: Schema<'n>,
     /// Its name in the document, if it has one there.
     pub(super) wire: Option<&'n str>,
-    /// The `default` of a parameter.
-    pub(super) default: Option<&'n Node>,
 }
 
 impl Newtype<'_> {
     /// Adds the type with all that it implements.
     pub(super) fn make(&self, types: &mut Types<'_>) -> Result<(), Refused> {
-        let bounds = self.inner.bounds(self.schema)?;
+        let bounds = Bounds::of(self.schema, self.inner)?;
         if types.read && !bounds.unchecked.is_empty() {
             types.notes.push(format!("let `{}` check {}", self.name, bounds.unchecked.join(" and ")));
         }
-        self.definition(types, &bounds);
-        if self.default.is_some() {
+        // In JSON a default belongs to the property.
+        let has_default = types.place == Place::Text && self.schema.has("default");
+        self.definition(types, &bounds, has_default);
+        if has_default {
             let (name, value) = (&self.name, self.inner.literal(self.schema, "default")?);
             types.code.push(quote! {
                 impl Default for #name {
@@ -161,10 +140,11 @@ impl Newtype<'_> {
         if types.read {
             self.reading(types, &bounds);
         }
-        self.describing(types)
+        self.describing(types, bounds.announced, has_default);
+        Ok(())
     }
 
-    fn definition(&self, types: &mut Types<'_>, bounds: &Bounds) {
+    fn definition(&self, types: &mut Types<'_>, bounds: &Bounds, has_default: bool) {
         let otherwise = match bounds.conditions.is_empty() {
             true => format!("`{}`.", self.name),
             false => format!("A value that {}.", bounds.message),
@@ -178,7 +158,7 @@ impl Newtype<'_> {
                 quote! { #[derive(Clone, Debug, PartialEq #writes)] }
             }
             // The schema of a default reads the field.
-            Place::Text if self.default.is_some() => quote! { #[derive(Debug)] },
+            Place::Text if has_default => quote! { #[derive(Debug)] },
             Place::Text => quote! {
                 #[derive(Debug)]
                 #[expect(dead_code, reason = "scaffolding: the operation will read the field")]
@@ -202,7 +182,6 @@ impl Newtype<'_> {
     fn reading(&self, types: &mut Types<'_>, bounds: &Bounds) {
         let (name, value, message) = (&self.name, self.inner.types().0, &bounds.message);
         let from_text = types.place != Place::Json && !matches!(self.inner, Inner::Text);
-        let wrong = quote! { || D::Error::custom(#message) };
         let filter = match self.inner {
             // `+1` and `01` are other spellings of an integer.
             Inner::Integer(_) => quote! { .filter(|value| value.to_string() == text) },
@@ -213,7 +192,7 @@ impl Newtype<'_> {
             _ if from_text => quote! {
                 let text = String::deserialize(deserializer)?;
                 let value: Option<#value> = text.parse().ok();
-                let value = value #filter .ok_or_else(#wrong)?;
+                let value = value #filter .ok_or_else(|| D::Error::custom(#message))?;
             },
             Inner::List(_) => quote! { let value = Vec::deserialize(deserializer)?; },
             _ => quote! { let value = #value::deserialize(deserializer)?; },
@@ -235,16 +214,15 @@ impl Newtype<'_> {
         });
     }
 
-    fn describing(&self, types: &mut Types<'_>) -> Result<(), Refused> {
+    fn describing(&self, types: &mut Types<'_>, announced: TokenStream, has_default: bool) {
         let (name, instance_type) = (&self.name, self.inner.types().1);
         let wire = self.wire.map_or_else(|| name.to_string(), str::to_owned);
-        let items = match self.inner {
-            Inner::List(item) => Some(item.described_by()),
-            _ => None,
-        };
-        let default = self.default.map(|_| quote! { Self::default().0 });
-        let fields = bounds::schema_fields(self.schema, items.as_ref(), default.as_ref())?;
-        let generator = if items.is_some() { quote!(generator) } else { quote!(_) };
+        let format = self.schema.format().map(|format| quote! { format: Some(#format.to_owned()), });
+        // dropshot drops the default of a parameter, but keeps extensions.
+        let default = has_default.then(|| {
+            quote! { extensions: [("x-default".to_owned(), Self::default().0.into())].into(), }
+        });
+        let generator = if matches!(self.inner, Inner::List(_)) { quote!(generator) } else { quote!(_) };
         let inline = self.wire.is_none().then(|| quote! { fn is_referenceable() -> bool { false } });
         types.code.push(quote! {
             impl JsonSchema for #name {
@@ -257,12 +235,13 @@ impl Newtype<'_> {
                 fn json_schema(#generator: &mut SchemaGenerator) -> Schema {
                     Schema::Object(SchemaObject {
                         instance_type: Some(InstanceType::#instance_type.into()),
-                        #fields
+                        #format
+                        #default
+                        #announced
                         ..Default::default()
                     })
                 }
             }
         });
-        Ok(())
     }
 }

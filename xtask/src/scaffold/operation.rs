@@ -37,7 +37,7 @@ pub(super) fn make(operation: Operation<'_>, scope: &Scope<'_>, empty: Code) -> 
     })?;
     supported(operation)?;
     let mut types = Types::new(scope, empty, None);
-    let error = format_ident!("{}", types.code.free(&format!("{}Error", names::pascal(id))));
+    let error = types.code.free(&format!("{}Error", names::pascal(id)));
     let (status, success) = answer::make(&mut types, operation, id)?;
     let taken = parameters::make(&mut types, operation, id)?;
     let (function, comment) = (names::snake(id), doc(operation.text("summary"), &format!("`{id}`.")));
@@ -68,8 +68,7 @@ pub(super) fn make(operation: Operation<'_>, scope: &Scope<'_>, empty: Code) -> 
     let text =
         code.text(&format!("`{id}`: `{method} {path}`.")).map_err(|reason| operation.refused(reason))?;
     let text = text.replacen("#[endpoint]", &attribute(operation, id), 1);
-    let notes = types.notes.iter().map(|note| format!("src/operations/{module}.rs: {note}.")).collect();
-    Ok(Made { module, text, notes, status })
+    Ok(Made { module, text, notes: types.notes, status })
 }
 
 /// Refuses operations that dropshot or the service cannot have.
@@ -121,24 +120,20 @@ fn codes(types: &mut Types<'_>, operation: Operation<'_>, taken: &Taken) -> Resu
                 format!("the service has one status for each error, and `{status}` stands for several");
             return Err(response.declared().refused(reason));
         }
-        let mut codes: Vec<ErrorCode> =
-            others.iter().copied().filter(|code| code.status().as_str() == status).collect();
+        let has_status = |code: &ErrorCode| code.status().as_str() == status;
+        let mut codes: Vec<ErrorCode> = others.iter().copied().filter(has_status).collect();
         // A 404 of the path does not exclude one of the operation.
         if codes.is_empty() || codes == [ErrorCode::NotFound] {
-            let known = ErrorCode::ALL.into_iter().find(|code| code.status().as_str() == status);
-            match known.filter(|code| variant(*code).is_some()) {
-                Some(code) => {
-                    own.push(code);
-                    codes = vec![code];
-                }
-                None => {
-                    types.notes.push(format!(
-                        "add an error for the status {status} to `Code` and `Refusal` in src/responses.rs, and \
-                         to `CODES` of this file"
-                    ));
-                    continue;
-                }
-            }
+            let known = ErrorCode::ALL.into_iter().find(has_status);
+            let Some(code) = known.filter(|code| variant(*code).is_some()) else {
+                types.notes.push(format!(
+                    "add an error for the status {status} to `Code` and `Refusal` in src/responses.rs, and \
+                     to `CODES` of this file"
+                ));
+                continue;
+            };
+            own.push(code);
+            codes = vec![code];
         }
         let everywhere = edge::headers(operation.is_deprecated());
         let own_headers = codes.iter().flat_map(|code| code.headers());
@@ -152,12 +147,13 @@ fn codes(types: &mut Types<'_>, operation: Operation<'_>, taken: &Taken) -> Resu
             }
         }
     }
-    let declared: BTreeSet<&str> = operation.responses().map(|(status, _)| status).collect();
-    let undeclared: BTreeSet<_> = others.iter().map(|code| code.status().as_u16()).collect();
-    for status in undeclared.into_iter().filter(|status| !declared.contains(&*status.to_string())) {
-        types.notes.push(format!(
-            "declare the status {status} in the document: the service answers it for this input"
-        ));
+    let statuses: BTreeSet<_> = others.iter().map(|code| code.status().as_u16()).collect();
+    for status in statuses {
+        if operation.responses().all(|(declared, _)| declared != status.to_string()) {
+            types.notes.push(format!(
+                "declare the status {status} in the document: the service answers it for this input"
+            ));
+        }
     }
     Ok(own)
 }

@@ -1,10 +1,9 @@
 //! What an operation takes: parameters of the path and the query, and a JSON body.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use animal_store::input::{Input, Json, Path, Query};
 use animal_store::responses::Code as ErrorCode;
-use contract::document::Node;
 use contract::openapi::{Operation, Parameter, Schema};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -12,11 +11,13 @@ use serde_json::{Map, Value};
 
 use super::bounds::number;
 use super::code::doc;
-use super::fields::{self, renamed_field};
+use super::fields;
 use super::names;
-use super::newtype::Inner;
 use super::refused::{Refuse, Refused};
-use super::types::{Place, Types, only_member, primitive, strings};
+use super::types::{Place, Types, only_member, primitive, renamed, strings};
+
+/// Any JSON object.
+type Anything = Map<String, Value>;
 
 /// The input of an operation.
 pub(super) struct Taken {
@@ -41,26 +42,30 @@ pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) ->
     let (path, query) = (at("path"), at("query"));
     let both = !path.is_empty() && !query.is_empty();
     // The generated function has these names itself.
-    let mut names: BTreeSet<String> = ["body", "call", "context", "service"].map(str::to_owned).into();
-    let (mut parts, mut bindings) = (Vec::new(), Vec::new());
+    let mut names = ["body", "call", "context", "service"].map(names::snake).into();
+    let (mut parts, mut bindings, mut codes) = (Vec::new(), Vec::new(), Vec::new());
     types.place = Place::Text;
-    for (extractor, these) in [("Path", &path), ("Query", &query)] {
+    for (extractor, these, refused) in [
+        ("Path", &path, <Path<Anything> as Input>::codes()),
+        ("Query", &query, <Query<Anything> as Input>::codes()),
+    ] {
         if these.is_empty() {
             continue;
         }
         let name = format!("{}{}", names::pascal(id), if both { extractor } else { "" });
-        let name = format_ident!("{}", types.code.free(&name));
+        let name = types.code.free(&name);
         let comment = format!("The {} of `{id}`.", extractor.to_lowercase());
         let fields = structure(types, &name, these, &comment, &mut names)?;
         let extractor = format_ident!("{extractor}");
         parts.push((quote! { #extractor<#name> }, quote! { #extractor(#name { #(#fields),* }) }));
         bindings.extend(fields);
+        codes.extend(refused);
     }
     types.place = Place::Json;
-    let body = body(types, operation)?;
-    if let Some(of) = &body {
+    if let Some(of) = body(types, operation)? {
         parts.push((quote! { Json<#of> }, quote! { Json(body) }));
         bindings.push(format_ident!("body"));
+        codes.extend(<Json<Anything> as Input>::codes());
     }
     let is_large = parts.len() > 2;
     // `A`, `(A, B)` or `(A, (B, C))`, which the service reads from left to right.
@@ -70,19 +75,10 @@ pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) ->
     let (mut input, pattern) = nested.unwrap_or_else(|| (quote! { () }, quote! { () }));
     if is_large {
         // clippy asks for a name for a type of this size.
-        let name = format_ident!("{}", types.code.free(&format!("{}Input", names::pascal(id))));
+        let name = types.code.free(&format!("{}Input", names::pascal(id)));
         let comment = doc(None, &format!("The input of `{id}`."));
         types.code.push(quote! { #comment type #name = #input; });
         input = quote! { #name };
-    }
-    type Anything = Map<String, Value>;
-    let mut codes = Vec::new();
-    for (is_taken, refused) in [
-        (!path.is_empty(), <Path<Anything> as Input>::codes()),
-        (!query.is_empty(), <Query<Anything> as Input>::codes()),
-        (body.is_some(), <Json<Anything> as Input>::codes()),
-    ] {
-        codes.extend(refused.into_iter().filter(|_| is_taken));
     }
     Ok(Taken { input, pattern, bindings, codes })
 }
@@ -114,32 +110,27 @@ fn structure(
     name: &Ident,
     parameters: &[Parameter<'_>],
     comment: &str,
-    names: &mut BTreeSet<String>,
+    names: &mut HashSet<Ident>,
 ) -> Result<Vec<Ident>, Refused> {
     let (mut bindings, mut fields) = (Vec::new(), TokenStream::new());
     for parameter in parameters {
         let Some(schema) = parameter.schema() else { continue };
         let mut field = names::snake(parameter.name());
-        if names.contains(&field.to_string()) {
-            field = format_ident!("{}_in_{}", names::bare(&field), parameter.location());
+        if names.contains(&field) {
+            field = format_ident!("{}_in_{}", field, parameter.location());
         }
-        if !names.insert(field.to_string()) {
+        if !names.insert(field.clone()) {
             return Err(parameter.refused(format!("two parameters would be the field `{field}`")));
         }
-        let rename = renamed_field(&field, parameter.name());
+        let rename = renamed(&field, parameter.name());
         let (attributes, value) = field_of(types, parameter, schema)?;
         fields.extend(quote! { #rename #attributes #field: #value, });
         bindings.push(field);
     }
-    let comment = doc(None, comment);
+    let (comment, derives) = (doc(None, comment), types.derives(&["Debug"]));
     let is_query = parameters.iter().any(|parameter| parameter.location() == "query");
     let closed = is_query.then(|| quote! { #[serde(deny_unknown_fields)] });
-    types.code.push(quote! {
-        #comment
-        #[derive(Debug, Deserialize, JsonSchema)]
-        #closed
-        pub(super) struct #name { #fields }
-    });
+    types.code.push(quote! { #comment #derives #closed pub(super) struct #name { #fields } });
     Ok(bindings)
 }
 
@@ -148,11 +139,14 @@ fn field_of(
     parameter: &Parameter<'_>,
     declared: Schema<'_>,
 ) -> Result<(TokenStream, TokenStream), Refused> {
-    let (name, schema) = (parameter.name(), only_member(declared));
-    if let Some(default) = declared.get("default") {
-        return with_default(types, parameter, declared, default);
+    let (name, schema, is_required) = (parameter.name(), only_member(declared), parameter.is_required());
+    if declared.has("default") {
+        let wrong = |condition, reason| declared.refuse_if(condition, "default", reason);
+        wrong(is_required, "a required parameter cannot have a `default`")?;
+        let is_named = schema.is_reference() || strings(schema).is_some();
+        wrong(is_named, "dropshot drops the `default` of an enum or a reference")?;
+        return types.of(schema, name).map(|of| (quote! { #[serde(default)] }, of.value));
     }
-    let is_required = parameter.is_required();
     let integer = primitive(schema).filter(|_| is_required && schema.type_name() == Some("integer"));
     if let Some(integer) = integer {
         let read = quote! {
@@ -172,25 +166,6 @@ fn field_of(
     }
     let of = types.of(schema, name)?;
     fields::field_of(types, declared, name, is_required, &of)
-}
-
-/// dropshot drops a `default`, except as an extension of a type that is written by hand.
-fn with_default(
-    types: &mut Types<'_>,
-    parameter: &Parameter<'_>,
-    declared: Schema<'_>,
-    default: &Node,
-) -> Result<(TokenStream, TokenStream), Refused> {
-    let wrong = |condition, reason| declared.refuse_if(condition, "default", reason);
-    wrong(parameter.is_required(), "a required parameter cannot have a `default`")?;
-    let schema = only_member(declared);
-    let is_named = schema.is_reference() || strings(schema).is_some() || schema.id != declared.id;
-    wrong(is_named, "dropshot drops the `default` of an enum or a reference")?;
-    if ["array", "object"].contains(&schema.type_name().unwrap_or_default()) {
-        return types.of(schema, parameter.name()).map(|of| (TokenStream::new(), of.value));
-    }
-    let of = types.newtype(schema, parameter.name(), &Inner::of_scalar(schema)?, Some(default))?;
-    Ok((quote! { #[serde(default)] }, of.value))
 }
 
 /// The type of the request body.

@@ -1,6 +1,8 @@
 //! A request that the document allows, for the test of an operation.
 
 use contract::openapi::{Object, Operation, Schema};
+use fluent_uri::pct_enc::EString;
+use fluent_uri::pct_enc::encoder::{Data, Query};
 use serde_json::{Value, json};
 
 use super::bounds::number;
@@ -23,9 +25,9 @@ pub(super) fn request(operation: Operation<'_>) -> Result<Request, String> {
     let mut target = operation.path().to_owned();
     let mut separator = '?';
     for parameter in operation.parameters() {
-        let needs = || format!("parameter `{}`", parameter.name());
         let Some(schema) = parameter.schema().filter(|_| parameter.is_required()) else { continue };
-        let value = of_example(*parameter, schema).map_err(|reason| format!("{}: {reason}", needs()))?;
+        let value = of_example(*parameter, schema)
+            .map_err(|reason| format!("parameter `{}`: {reason}", parameter.name()))?;
         let text = encoded(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
         if parameter.location() == "path" {
             target = target.replace(&format!("{{{}}}", parameter.name()), &text);
@@ -93,38 +95,33 @@ fn of_number(schema: Schema<'_>) -> Result<Value, String> {
         let below = (bound / size).floor() * size;
         [below, below + size, below - size, bound]
     };
-    let mut candidates = least.or(most).map_or_else(|| vec![size], |bound| near(bound).to_vec()).into_iter();
-    match candidates.find(is_allowed) {
-        Some(value) if is_integer => Ok(json!(value as i64)),
-        Some(value) => Ok(json!(value)),
-        None => Err("no number can be derived from its bounds".to_owned()),
-    }
+    let value = near(least.or(most).unwrap_or(size)).into_iter().find(is_allowed);
+    let value = value.ok_or("no number can be derived from its bounds")?;
+    Ok(if is_integer { json!(value as i64) } else { json!(value) })
 }
 
 fn of_text(schema: Schema<'_>) -> Result<Value, String> {
     let length = |key: &str| schema.get(key).and_then(number);
-    let known = match schema.format() {
-        Some("date-time") => Some("2026-11-21T00:00:00Z"),
-        Some("date") => Some("2026-11-21"),
-        Some("uuid") => Some("1f0c6b7e-5f0e-4b8e-9a55-3d8f6f6b7c11"),
-        Some("email") => Some("someone@example.com"),
-        Some("uri") => Some("https://example.com/"),
-        None | Some("password" | "byte" | "binary") => None,
-        Some(format) => return Err(format!("no text can be derived from `format: {format}`")),
-    };
     if schema.has("pattern") {
         return Err("no text can be derived from its `pattern`".to_owned());
     }
-    let most = length("maxLength").unwrap_or(1.0).min(4.0);
-    let text = known
-        .map_or_else(|| "a".repeat(length("minLength").unwrap_or(most).min(1000.0) as usize), str::to_owned);
-    Ok(text.into())
+    Ok(match schema.format() {
+        Some("date-time") => json!("2026-11-21T00:00:00Z"),
+        Some("date") => json!("2026-11-21"),
+        Some("uuid") => json!("1f0c6b7e-5f0e-4b8e-9a55-3d8f6f6b7c11"),
+        Some("email") => json!("someone@example.com"),
+        Some("uri") => json!("https://example.com/"),
+        None | Some("password" | "byte" | "binary") => {
+            let most = length("maxLength").unwrap_or(1.0).min(4.0);
+            json!("a".repeat(length("minLength").unwrap_or(most).min(1000.0) as usize))
+        }
+        Some(format) => return Err(format!("no text can be derived from `format: {format}`")),
+    })
 }
 
 /// Percent-encoded for a path or a query (RFC 3986, section 2.1).
 fn encoded(text: &str) -> String {
-    let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes()
-        .map(|byte| if unreserved(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
+    let mut encoded = EString::<Query>::new();
+    encoded.encode_str::<Data>(text);
+    encoded.into_string()
 }

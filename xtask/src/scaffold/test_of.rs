@@ -5,8 +5,9 @@
 use std::path::Path;
 
 use contract::openapi::Operation;
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::Literal;
 use quote::{format_ident, quote};
+use syn::ext::IdentExt;
 
 use super::code::formatted;
 use super::edit::Place;
@@ -30,7 +31,7 @@ pub(super) fn make(
     let text = text(operation, made)?;
     let mut directory = TESTS.to_owned();
     for segment in operation.path().split('/').filter(|segment| !segment.is_empty()) {
-        let below = format!("{directory}/{}", names::bare(&names::snake(segment)));
+        let below = format!("{directory}/{}", names::snake(segment).unraw());
         if !root.join(&below).join("mod.rs").exists() {
             break;
         }
@@ -38,8 +39,7 @@ pub(super) fn make(
     }
     let path = format!("{directory}/{}.rs", made.module);
     scaffold.files.push((path.clone(), text));
-    let declaration = format!("mod {};", made.module);
-    scaffold.add(&format!("{directory}/mod.rs"), Place::Modules, [declaration]);
+    scaffold.add(&format!("{directory}/mod.rs"), Place::Modules, format!("mod {};", made.module));
     Ok(path)
 }
 
@@ -48,26 +48,19 @@ fn text(operation: Operation<'_>, made: &Made) -> Result<String, String> {
     let method = format_ident!("{}", operation.method().to_uppercase());
     let target = format!("/v1{}", request.target);
     let module = &made.module;
-    let body = match &request.body {
-        Some(body) => {
-            let body = raw(&body.to_string())?;
-            quote! { .header("content-type", "application/json").body(#body) }
-        }
-        None => TokenStream::new(),
-    };
+    let body = request.body.map(|body| raw(&body.to_string())).transpose()?;
+    let body = body.map(|body| quote! { .header("content-type", "application/json").body(#body) });
     let success = Literal::u16_unsuffixed(made.status);
     // The store is empty, so what the path names may not exist.
     let absent = operation.path().contains('{') && operation.responses().any(|(status, _)| status == "404");
-    let (name, statuses) = match absent {
-        true => (format_ident!("{module}_answers_{success}_or_404"), quote! { [#success, 404] }),
-        false => (format_ident!("{module}_answers_{success}"), quote! { [#success] }),
-    };
+    let (suffix, other) = if absent { ("_or_404", Some(quote! { , 404 })) } else { ("", None) };
+    let name = format_ident!("{module}_answers_{success}{suffix}");
     let test = formatted(&quote! {
         #[tokio::test]
         async fn #name() {
             let service = Service::start().await;
             let answer = service.request(Method::#method, #target) #body .answer().await;
-            assert!(#statuses.contains(&answer.status), "{}: {}", answer.status, answer.text());
+            assert!([#success #other].contains(&answer.status), "{}: {}", answer.status, answer.text());
         }
     })?;
     let imports = "use reqwest::Method;\n\nuse crate::service::{Ask, Service};";
@@ -75,12 +68,11 @@ fn text(operation: Operation<'_>, made: &Made) -> Result<String, String> {
 }
 
 /// JSON as a raw string literal.
-fn raw(text: &str) -> Result<TokenStream, String> {
+fn raw(text: &str) -> Result<Literal, String> {
     let mut hashes = "#".to_owned();
     while text.contains(&format!("\"{hashes}")) {
         hashes.push('#');
     }
-    format!("r{hashes}\"{text}\"{hashes}")
-        .parse()
-        .map_err(|error| format!("the body is not a literal: {error}"))
+    let literal = format!("r{hashes}\"{text}\"{hashes}").parse();
+    literal.map_err(|error| format!("the body is not a literal: {error}"))
 }

@@ -6,6 +6,7 @@ use contract::document::Node;
 use contract::openapi::{Additional, Id, Schema};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
+use syn::ext::IdentExt;
 
 use super::code::{Code, doc};
 use super::missing::component;
@@ -61,6 +62,17 @@ impl Rust {
     pub(super) fn map(&self, wrap: impl Fn(&TokenStream) -> TokenStream) -> Self {
         Self { value: wrap(&self.value), schema: self.schema.as_ref().map(&wrap) }
     }
+
+    /// The same type of the value, described by another type.
+    pub(super) fn described(self, schema: TokenStream) -> Self {
+        Self { schema: Some(schema), ..self }
+    }
+
+    /// The attribute of a field that is described by another type.
+    pub(super) fn with(&self) -> Option<TokenStream> {
+        let text = self.schema.as_ref()?.to_string().replace(' ', "").replace(',', ", ");
+        Some(quote! { #[schemars(with = #text)] })
+    }
 }
 
 /// Writes types into a file.
@@ -100,7 +112,9 @@ impl<'a> Types<'a> {
             return self.reference(schema);
         }
         let kind = type_of(schema)?;
-        if let Some(primitive) = primitive(schema).filter(|_| self.place == Place::Json || kind == "string") {
+        // dropshot drops the `default` of a parameter, unless its type is written by hand.
+        let is_text = kind == "string" && !schema.has("default");
+        if let Some(primitive) = primitive(schema).filter(|_| self.place == Place::Json || is_text) {
             return Ok(Rust::plain(primitive));
         }
         match kind {
@@ -114,13 +128,19 @@ impl<'a> Types<'a> {
             "array" | "object" if self.place != Place::Json => Err(schema
                 .refused_at("type", format!("dropshot supports no {kind}s in paths, queries and headers"))),
             "array" => self.list(schema, name),
-            "object" => self.object(schema, name),
-            _ => self.newtype(schema, name, &Inner::of_scalar(schema)?, None),
+            "object" => match self.map(schema, name)? {
+                Some(map) => Ok(map),
+                None => {
+                    let name = self.free(name);
+                    fields::structure(self, schema, &name, None)?;
+                    Ok(self.unnamed(&name))
+                }
+            },
+            _ => self.newtype(schema, name, &Inner::of_scalar(schema)?),
         }
     }
 
     fn reference(&mut self, schema: Schema<'_>) -> Result<Rust, Refused> {
-        let wrong = |condition, reason: &str| schema.refuse_if(condition, "$ref", reason);
         let target = schema.model().target(schema.id);
         let Some((target, wire)) = target.and_then(|target| Some((target, component(target)?))) else {
             let reason = "the reference must lead to a schema directly under `components/schemas`";
@@ -132,12 +152,16 @@ impl<'a> Types<'a> {
         let name = &known.name;
         let lacks =
             |message, what| format!("a {message} contains `{name}`, which does not implement `{what}` yet");
-        wrong(self.read && !known.is_read, &lacks("request", "Deserialize"))?;
-        wrong(self.written && !known.is_written, &lacks("response", "Serialize"))?;
         let header = "dropshot writes headers of the type `String` only, so write the schema here";
-        wrong(self.place == Place::Header, header)?;
         let text = format!("a parameter is text, and `{wire}` is not of `type: string`");
-        wrong(self.place == Place::Text && target.text("type") != Some("string"), &text)?;
+        for (condition, reason) in [
+            (self.read && !known.is_read, lacks("request", "Deserialize")),
+            (self.written && !known.is_written, lacks("response", "Serialize")),
+            (self.place == Place::Header, header.to_owned()),
+            (self.place == Place::Text && target.text("type") != Some("string"), text),
+        ] {
+            schema.refuse_if(condition, "$ref", reason)?;
+        }
         if self.current != Some(target.id) {
             self.code.import_schema(name);
         }
@@ -146,29 +170,23 @@ impl<'a> Types<'a> {
     }
 
     /// A scalar or a list that is checked, or that is read from or written to text.
-    pub(super) fn newtype(
-        &mut self,
-        schema: Schema<'_>,
-        name: &str,
-        inner: &Inner,
-        default: Option<&Node>,
-    ) -> Result<Rust, Refused> {
+    fn newtype(&mut self, schema: Schema<'_>, name: &str, inner: &Inner) -> Result<Rust, Refused> {
         let name = self.free(name);
-        Newtype { name: name.clone(), inner, schema, wire: None, default }.make(self)?;
+        Newtype { name: name.clone(), inner, schema, wire: None }.make(self)?;
         Ok(Rust::plain(quote! { #name }))
     }
 
     /// A name for a type that has none in the document.
     fn free(&mut self, wanted: &str) -> Ident {
         let name = self.code.free(&names::pascal(wanted).to_string());
-        self.made.push(name.clone());
-        format_ident!("{name}")
+        self.made.push(name.to_string());
+        name
     }
 
     /// A type whose schema is inline.
     fn unnamed(&mut self, name: &Ident) -> Rust {
         self.wrapper("Unnamed", "the schema is inline", &quote! { T });
-        Rust { value: quote! { #name }, schema: Some(quote! { Unnamed<#name> }) }
+        Rust::plain(quote! { #name }).described(quote! { Unnamed<#name> })
     }
 
     /// Adds a type that describes another one differently than schemars does.
@@ -201,7 +219,7 @@ impl<'a> Types<'a> {
     fn list(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Refused> {
         let item = self.item(schema, name)?;
         if ["minItems", "maxItems", "uniqueItems"].iter().any(|bound| schema.has(bound)) {
-            return self.newtype(schema, name, &Inner::List(item), None);
+            return self.newtype(schema, name, &Inner::List(item));
         }
         only(schema, &["items"])?;
         Ok(item.map(|item| quote! { Vec<#item> }))
@@ -218,15 +236,6 @@ impl<'a> Types<'a> {
         without_default(schema)?;
         let of = self.of(schema, name)?;
         Ok(if schema.flag("nullable") { of.map(|of| quote! { Option<#of> }) } else { of })
-    }
-
-    fn object(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Refused> {
-        if let Some(map) = self.map(schema, name)? {
-            return Ok(map);
-        }
-        let name = self.free(name);
-        fields::structure(self, schema, &name, None)?;
-        Ok(self.unnamed(&name))
     }
 
     /// An object without properties of its own.
@@ -266,7 +275,7 @@ impl<'a> Types<'a> {
             "array" => Inner::List(self.item(schema, wire)?),
             _ => Inner::of_scalar(schema)?,
         };
-        Newtype { name, inner: &inner, schema, wire: Some(wire), default: None }.make(self)
+        Newtype { name, inner: &inner, schema, wire: Some(wire) }.make(self)
     }
 
     /// A type that is another one under a name.
@@ -274,8 +283,8 @@ impl<'a> Types<'a> {
         let comment = doc(schema.text("description"), &format!("`{wire}`."));
         let derives = self.derives(&["Clone", "Debug", "PartialEq"]);
         let (value, visible) = (&inner.value, &self.visible);
-        let rename = renamed(name, Some(wire));
-        let with = fields::with(inner.schema.as_ref());
+        let rename = renamed(name, wire);
+        let with = inner.with();
         self.code.push(quote! { #comment #derives #rename #visible struct #name(#with #visible #value); });
     }
 
@@ -284,13 +293,14 @@ impl<'a> Types<'a> {
         let words = strings(schema)
             .ok_or_else(|| schema.refused_at("enum", "each value of `enum` must be a string"))?;
         let variants = names::variants(&words);
-        let lower = variants.iter().all(|(word, name)| name.to_string().to_lowercase() == *word);
+        let lower = variants.iter().all(|(word, name)| name.to_lowercase() == *word);
         let variants = variants.iter().map(|(word, variant)| {
-            let own = if lower { TokenStream::new() } else { renamed(variant, Some(word)) };
+            let variant = format_ident!("{variant}");
+            let own = renamed(&variant, word).filter(|_| !lower);
             quote! { #own #variant, }
         });
         let all = lower.then(|| quote! { #[serde(rename_all = "lowercase")] });
-        let rename = renamed(name, wire);
+        let rename = wire.and_then(|wire| renamed(name, wire));
         let comment = doc(schema.text("description"), &format!("One of {}.", words.join(", ")));
         let derives = self.derives(&["Clone", "Copy", "Debug", "PartialEq", "Eq", "Serialize"]);
         let visible = &self.visible;
@@ -332,26 +342,17 @@ pub(super) fn strings<'a>(schema: Schema<'a>) -> Option<Vec<&'a str>> {
     words.filter(|words| !words.is_empty())
 }
 
-/// The primitive type of a schema that has only a type and a format.
+/// The primitive type of a schema that has only a type and a format. schemars writes the format of numbers.
 pub(super) fn primitive(schema: Schema<'_>) -> Option<TokenStream> {
     only(schema, &["format"]).ok()?;
-    match (schema.type_name()?, schema.format()) {
-        ("boolean", None) => Some(quote! { bool }),
-        ("integer", Some("int32")) => Some(quote! { i32 }),
-        ("integer", Some("int64")) => Some(quote! { i64 }),
-        ("number", Some("float")) => Some(quote! { f32 }),
-        ("number", Some("double")) => Some(quote! { f64 }),
-        ("string", None) => Some(quote! { String }),
-        _ => None,
-    }
+    let inner = Inner::of_scalar(schema).ok()?;
+    let is_number = matches!(inner, Inner::Integer(_) | Inner::Number(_));
+    (schema.has("format") == is_number).then(|| inner.types().0)
 }
 
-/// The attribute that gives a type its name in the document, if it needs one.
-pub(super) fn renamed(name: &Ident, wire: Option<&str>) -> TokenStream {
-    match wire {
-        Some(wire) if *name != wire => quote! { #[serde(rename = #wire)] },
-        _ => TokenStream::new(),
-    }
+/// The attribute that gives a type or a field its name in the document, if it needs one.
+pub(super) fn renamed(name: &Ident, wire: &str) -> Option<TokenStream> {
+    (name.unraw() != wire).then(|| quote! { #[serde(rename = #wire)] })
 }
 
 /// The schema itself, or the reference that is all of its `allOf` if it has no other keyword that matters.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::rules::ChangeRule;
 use crate::document::Span;
-use crate::finding::{Finding, Severity, Subject};
+use crate::finding::{Finding, Severity, Subject, capitalised};
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,11 +59,7 @@ impl Change {
 
     /// What changed and where, as a sentence without its full stop.
     pub fn sentence(&self) -> String {
-        let mut sentence = format!("{}: {}", self.subject, self.what);
-        if let Some(first) = sentence.get(..1).map(str::to_uppercase) {
-            sentence.replace_range(..1, &first);
-        }
-        sentence
+        capitalised(&format!("{}: {}", self.subject, self.what))
     }
 
     /// The change as a finding of the reports.

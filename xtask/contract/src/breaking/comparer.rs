@@ -6,7 +6,8 @@
 //! chains of them cost more than their length. The operations that use a change are found afterwards, from the
 //! operations down to the pairs that have changes.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
 use jiff::civil::Date;
@@ -15,29 +16,16 @@ use super::change::Change;
 use super::data::{difference, pairs};
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
-use super::schema::Schema;
+use super::schema::{Schema, Verdict};
 use crate::document::{Document, Node};
+use crate::finding::Severity;
 use crate::openapi::{Id, Model, Object};
+use crate::subschema::{Inclusion, Side};
 
 /// How many operations are listed for a change in a schema.
 const MAX_OPERATIONS: usize = 50;
 /// How many schemas may take part for each object of the two documents. Real documents need less than one.
 const WORK_PER_OBJECT: usize = 16;
-
-/// One of the two documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Base,
-    Revision,
-}
-
-/// What is being compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
-    Document,
-    Operation(u32),
-    Pair(u32),
-}
 
 /// A change whose operations are not known yet.
 #[derive(Debug)]
@@ -46,36 +34,47 @@ struct Raw<'a> {
     base: Option<At<'a>>,
     revision: Option<At<'a>>,
     what: String,
-    operations: Vec<u32>,
-    pairs: Vec<u32>,
+    /// The users that it was found in.
+    users: Vec<User>,
 }
+
+/// What is being compared: the document, an operation, or a pair of schemas. Each uses the pairs below it.
+type User = usize;
+
+const DOCUMENT: User = 0;
 
 type Key = (&'static str, Option<*const Node>, Option<*const Node>, String);
 
 /// Two schemas in one role.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Pair {
     pub(super) base: u32,
     pub(super) revision: u32,
     pub(super) role: Role,
+    /// How their values differ, where they are used.
+    pub(super) verdict: Verdict,
 }
 
 pub(super) struct Comparer<'a> {
     pub(super) base: &'a Model<'a>,
     pub(super) revision: &'a Model<'a>,
     pub(super) today: Date,
-    pub(super) owner: Owner,
+    pub(super) inclusion: Inclusion<'a>,
+    /// The components whose `allOf` refers to a schema, for each document.
+    heirs: [HashMap<Id, Vec<Object<'a>>>; 2],
+    user: User,
+    /// The most that pairs below the user may differ.
+    most: Verdict,
+    /// The pairs that each user uses directly.
+    below: Vec<Vec<User>>,
     /// The names of the operations.
-    operations: Vec<String>,
+    operations: BTreeMap<User, String>,
     raws: Vec<Raw<'a>>,
     known: HashMap<Key, usize>,
     schemas: [Vec<Schema<'a>>; 2],
     schema_of: [HashMap<Vec<Id>, u32>; 2],
-    pairs: Vec<Pair>,
-    pair_of: HashMap<(u32, u32, Role), u32>,
-    below: Vec<Vec<u32>>,
-    used_by: Vec<Vec<u32>>,
-    waiting: VecDeque<u32>,
+    pairs: HashMap<Pair, User>,
+    waiting: VecDeque<(User, Pair)>,
     work: usize,
     exhausted: bool,
 }
@@ -83,30 +82,39 @@ pub(super) struct Comparer<'a> {
 impl<'a> Comparer<'a> {
     pub(super) fn new(base: &'a Model<'a>, revision: &'a Model<'a>, today: Date) -> Self {
         let objects = base.everything().count() + revision.everything().count();
+        let work = objects.saturating_mul(WORK_PER_OBJECT).saturating_add(10_000);
         Self {
             base,
             revision,
             today,
-            owner: Owner::Document,
-            operations: Vec::new(),
+            inclusion: Inclusion::new(base, revision, work),
+            heirs: [heirs(base), heirs(revision)],
+            user: DOCUMENT,
+            most: Verdict::Breaking,
+            below: vec![Vec::new()],
+            operations: BTreeMap::new(),
             raws: Vec::new(),
             known: HashMap::new(),
             schemas: Default::default(),
             schema_of: Default::default(),
-            pairs: Vec::new(),
-            pair_of: HashMap::new(),
-            below: Vec::new(),
-            used_by: Vec::new(),
+            pairs: HashMap::new(),
             waiting: VecDeque::new(),
-            work: objects.saturating_mul(WORK_PER_OBJECT).saturating_add(10_000),
+            work,
             exhausted: false,
         }
     }
 
     /// Makes an operation the one that changes are found in.
     pub(super) fn begin(&mut self, name: String) {
-        self.owner = Owner::Operation(number(self.operations.len()));
-        self.operations.push(name);
+        self.most = Verdict::Breaking;
+        self.user = self.below.len();
+        self.below.push(Vec::new());
+        self.operations.insert(self.user, name);
+    }
+
+    /// Makes the document what changes are found in.
+    pub(super) fn begin_document(&mut self) {
+        self.user = DOCUMENT;
     }
 
     /// Adds a change. One that was found before only gains the operation or schema that is being compared.
@@ -117,7 +125,8 @@ impl<'a> Comparer<'a> {
         revision: Option<At<'a>>,
         what: impl Into<String>,
     ) {
-        if self.exhausted && matches!(self.owner, Owner::Pair(_)) {
+        let in_pair = self.user != DOCUMENT && !self.operations.contains_key(&self.user);
+        if self.exhausted && in_pair {
             // The two schemas were not looked up to the same depth.
             return;
         }
@@ -127,14 +136,9 @@ impl<'a> Comparer<'a> {
         let next = self.raws.len();
         let position = *self.known.entry(key).or_insert(next);
         if position == next {
-            self.raws.push(Raw { rule, base, revision, what, operations: Vec::new(), pairs: Vec::new() });
+            self.raws.push(Raw { rule, base, revision, what, users: Vec::new() });
         }
-        let raw = &mut self.raws[position];
-        match self.owner {
-            Owner::Document => {}
-            Owner::Operation(operation) => push_new(&mut raw.operations, operation),
-            Owner::Pair(pair) => push_new(&mut raw.pairs, pair),
-        }
+        push_new(&mut self.raws[position].users, self.user);
     }
 
     /// Adds a change of a keyword, or of its absence.
@@ -198,6 +202,18 @@ impl<'a> Comparer<'a> {
         paired.both
     }
 
+    /// Like [`Self::in_both`], for the objects under a keyword, by name.
+    pub(super) fn children_in_both(
+        &mut self,
+        noun: &str,
+        rules: (&'static ChangeRule, &'static ChangeRule),
+        (old, new): (&Object<'a>, &Object<'a>),
+        keyword: &str,
+    ) -> Vec<(Object<'a>, Object<'a>)> {
+        let lists = (named(old, keyword), named(new, keyword));
+        self.in_both(noun, rules, lists, At::value_or_object(new, keyword))
+    }
+
     /// Counts one step of work, and returns whether there is any left.
     pub(super) fn may_go_on(&mut self) -> bool {
         self.work = self.work.saturating_sub(1);
@@ -218,6 +234,21 @@ impl<'a> Comparer<'a> {
         self.schemas[0].iter().flat_map(|schema| schema.parts.iter().map(|part| part.id)).collect()
     }
 
+    /// The components whose `allOf` leads to a schema.
+    pub(super) fn heirs(&self, side: Side, of: Object<'a>) -> Vec<Object<'a>> {
+        let mut found: Vec<Object<'a>> = Vec::new();
+        let mut open = vec![of.id];
+        while let Some(of) = open.pop() {
+            for heir in self.heirs[side as usize].get(&of).into_iter().flatten() {
+                if !found.contains(heir) {
+                    found.push(*heir);
+                    open.push(heir.id);
+                }
+            }
+        }
+        found
+    }
+
     /// The number of a schema, the same for the same parts.
     pub(super) fn intern(&mut self, side: Side, schema: Schema<'a>) -> u32 {
         let mut key: Vec<Id> = schema.parts.iter().map(|part| part.id).collect();
@@ -228,94 +259,136 @@ impl<'a> Comparer<'a> {
         let schemas = &mut self.schemas[side as usize];
         *self.schema_of[side as usize].entry(key).or_insert_with(|| {
             schemas.push(schema);
-            number(schemas.len() - 1)
+            // Schemas are fewer than the values of a document, of which there are at most a million.
+            u32::try_from(schemas.len() - 1).unwrap_or(u32::MAX)
         })
     }
 
-    /// Queues two schemas for comparison.
+    /// Queues two schemas for comparison. They do not differ more than the schemas that they are parts of.
     pub(super) fn compare_later(&mut self, base: u32, revision: u32, role: Role) {
-        let next = number(self.pairs.len());
-        let pair = *self.pair_of.entry((base, revision, role)).or_insert(next);
-        if pair == next {
-            self.pairs.push(Pair { base, revision, role });
+        self.compare_within(base, revision, role, self.most);
+    }
+
+    /// Queues two schemas for comparison, which differ at most as far as this.
+    pub(super) fn compare_within(&mut self, base: u32, revision: u32, role: Role, most: Verdict) {
+        let schemas = (&self.schemas[0][base as usize], &self.schemas[1][revision as usize]);
+        let verdict = match most {
+            Verdict::Same => Verdict::Same,
+            _ => Verdict::of(&mut self.inclusion, schemas, role).min(most),
+        };
+        let pair = Pair { base, revision, role, verdict };
+        let next = self.below.len();
+        let user = *self.pairs.entry(pair).or_insert(next);
+        if user == next {
             self.below.push(Vec::new());
-            self.used_by.push(Vec::new());
-            self.waiting.push_back(pair);
+            self.waiting.push_back((user, pair));
         }
-        match self.owner {
-            Owner::Document => {}
-            Owner::Operation(operation) => push_new(&mut self.used_by[pair as usize], operation),
-            Owner::Pair(above) => self.below[above as usize].push(pair),
+        push_new(&mut self.below[self.user], user);
+    }
+
+    /// Calls `report` for each pair whose values differ although no change at it or below says so, the lowest
+    /// first.
+    pub(super) fn report_unexplained(&mut self, report: impl Fn(&mut Self, Pair)) {
+        let above = self.above();
+        let mut explained = vec![Verdict::Same; self.below.len()];
+        let explain = |explained: &mut Vec<Verdict>, user: User, by: Verdict| {
+            let mut open = vec![user];
+            while let Some(user) = open.pop() {
+                if explained[user] < by {
+                    explained[user] = by;
+                    open.extend(&above[user]);
+                }
+            }
+        };
+        for raw in &self.raws {
+            let breaks = raw.rule.severity == Severity::Error;
+            let by = if breaks { Verdict::Breaking } else { Verdict::Compatible };
+            raw.users.iter().for_each(|user| explain(&mut explained, *user, by));
         }
+        let mut pairs: Vec<(User, Pair)> = self.pairs.iter().map(|(pair, user)| (*user, *pair)).collect();
+        pairs.sort_unstable_by_key(|(user, _)| Reverse(*user));
+        for (user, pair) in pairs {
+            if explained[user] < pair.verdict {
+                self.user = user;
+                report(self, pair);
+                explain(&mut explained, user, pair.verdict);
+            }
+        }
+    }
+
+    /// The users of each pair.
+    fn above(&self) -> Vec<Vec<User>> {
+        let mut above = vec![Vec::new(); self.below.len()];
+        for (user, below) in self.below.iter().enumerate() {
+            below.iter().for_each(|below| above[*below].push(user));
+        }
+        above
     }
 
     /// The next pair of schemas to compare.
     pub(super) fn next_pair(&mut self) -> Option<Pair> {
-        let pair = self.waiting.pop_front()?;
-        self.owner = Owner::Pair(pair);
-        Some(self.pairs[pair as usize])
+        let (user, pair) = self.waiting.pop_front()?;
+        self.user = user;
+        self.most = pair.verdict;
+        Some(pair)
     }
 
     /// The changes with their places and operations.
-    pub(super) fn finish(mut self, base: &Document, revision: &Document) -> Vec<Change> {
-        let users = self.users();
-        let mut changes = Vec::with_capacity(self.raws.len());
-        for mut raw in std::mem::take(&mut self.raws) {
-            raw.operations.extend(raw.pairs.iter().flat_map(|pair| &users[*pair as usize]));
-            raw.operations.sort_unstable();
-            raw.operations.dedup();
-            let old = raw.base.map(|at| at.location(&base.path));
-            let new = raw.revision.map(|at| at.location(&revision.path));
-            let (Some(at), (Some(place), base)) =
-                (raw.revision.or(raw.base), if new.is_some() { (new, old) } else { (old, None) })
-            else {
-                continue;
-            };
-            let operations = raw.operations.iter().take(MAX_OPERATIONS);
-            let operations = operations.map(|operation| self.operations[*operation as usize].clone());
-            let change = Change::new(raw.rule, at.subject(), raw.what, place);
-            changes.push(Change { base, operations: operations.collect(), ..change });
-        }
-        changes
+    pub(super) fn finish(self, base: &Document, revision: &Document) -> Vec<Change> {
+        let operations = self.operations_of_users();
+        let changes = self.raws.into_iter().filter_map(|raw| {
+            let at = raw.revision.or(raw.base)?;
+            let file = if raw.revision.is_some() { revision } else { base };
+            let change = Change::new(raw.rule, at.subject(), raw.what, at.location(&file.path));
+            let old = raw.base.filter(|_| raw.revision.is_some()).map(|old| old.location(&base.path));
+            let users: BTreeSet<User> =
+                raw.users.iter().flat_map(|user| &operations[*user]).copied().collect();
+            let names = users.iter().take(MAX_OPERATIONS).map(|user| self.operations[user].clone());
+            Some(Change { base: old, operations: names.collect(), ..change })
+        });
+        changes.collect()
     }
 
-    /// The operations that use each pair of schemas, as far as it or a pair below it has changes.
-    fn users(&self) -> Vec<HashSet<u32>> {
-        let mut above = vec![Vec::new(); self.pairs.len()];
-        for (pair, below) in self.below.iter().enumerate() {
-            for below in below {
-                above[*below as usize].push(number(pair));
+    /// For each user, the operations that use it; none for users without changes in or below them.
+    fn operations_of_users(&self) -> Vec<HashSet<User>> {
+        let above = self.above();
+        let mut leads_to_change = vec![false; self.below.len()];
+        let mut open: Vec<User> = self.raws.iter().flat_map(|raw| raw.users.iter().copied()).collect();
+        while let Some(user) = open.pop() {
+            if !std::mem::replace(&mut leads_to_change[user], true) {
+                open.extend(&above[user]);
             }
         }
-        let mut leads_to_change = vec![false; self.pairs.len()];
-        let mut open: Vec<u32> = self.raws.iter().flat_map(|raw| raw.pairs.iter().copied()).collect();
-        while let Some(pair) = open.pop() {
-            if !std::mem::replace(&mut leads_to_change[pair as usize], true) {
-                open.extend(&above[pair as usize]);
+        let mut operations: Vec<HashSet<User>> = vec![HashSet::new(); self.below.len()];
+        let mut open: Vec<(User, User)> = self.operations.keys().rev().map(|user| (*user, *user)).collect();
+        while let Some((user, operation)) = open.pop() {
+            let known = &mut operations[user];
+            if leads_to_change[user] && known.len() < MAX_OPERATIONS && known.insert(operation) {
+                open.extend(self.below[user].iter().map(|below| (*below, operation)));
             }
         }
-        let mut users: Vec<HashSet<u32>> = vec![HashSet::new(); self.pairs.len()];
-        let mut open: Vec<(u32, u32)> = Vec::new();
-        for (pair, operations) in self.used_by.iter().enumerate() {
-            open.extend(operations.iter().map(|operation| (number(pair), *operation)));
-        }
-        while let Some((pair, operation)) = open.pop() {
-            let known = &mut users[pair as usize];
-            if leads_to_change[pair as usize] && known.len() < MAX_OPERATIONS && known.insert(operation) {
-                open.extend(self.below[pair as usize].iter().map(|below| (*below, operation)));
-            }
-        }
-        users
+        operations
     }
 }
 
-/// Operations and pairs are fewer than the values of a document, of which there are at most a million.
-fn number(position: usize) -> u32 {
-    u32::try_from(position).unwrap_or(u32::MAX)
+fn push_new(list: &mut Vec<User>, user: User) {
+    if list.last() != Some(&user) {
+        list.push(user);
+    }
 }
 
-fn push_new(list: &mut Vec<u32>, number: u32) {
-    if list.last() != Some(&number) {
-        list.push(number);
+/// The components whose `allOf` refers to a schema, by that schema.
+fn heirs<'a>(model: &'a Model<'a>) -> HashMap<Id, Vec<Object<'a>>> {
+    let mut heirs: HashMap<Id, Vec<Object<'a>>> = HashMap::new();
+    for (_, component) in model.schemas() {
+        for parent in component.resolved_children("allOf") {
+            heirs.entry(parent.id).or_default().push(*component);
+        }
     }
+    heirs
+}
+
+/// The objects under a keyword, with their names.
+pub(super) fn named<'a>(owner: &Object<'a>, keyword: &str) -> Vec<(&'a str, Object<'a>)> {
+    owner.children(keyword).map(|object| (object.name(), object)).collect()
 }

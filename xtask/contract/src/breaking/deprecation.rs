@@ -9,13 +9,16 @@ use jiff::tz::TimeZone;
 
 use super::comparer::Comparer;
 use super::data::shown;
+use super::operation;
 use super::place::At;
-use super::rules::{self, ChangeRule};
-use super::{operation, unknown};
+use super::rules;
 use crate::openapi::{Object, Operation};
 
-/// The extensions that hold the dates.
-pub(super) const DATES: [&str; 2] = ["x-sunset", "x-deprecated-since"];
+/// The extensions that hold dates which [`compare`] compares. Without deprecation they mean nothing.
+pub(super) fn dates(old: &Operation<'_>, new: &Operation<'_>) -> &'static [&'static str] {
+    let is_deprecated = old.is_deprecated() || new.is_deprecated();
+    if is_deprecated { &["x-sunset", "x-deprecated-since"] } else { &[] }
+}
 
 /// When something will be removed.
 pub(super) enum Sunset {
@@ -41,29 +44,22 @@ fn date(text: &str) -> Option<Date> {
     text.parse().ok().or_else(timestamp)
 }
 
-/// Reports that an operation was removed, or its whole path. `survivor` is the nearest place that is left.
-pub(super) fn removed<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, survivor: At<'a>, whole_path: bool) {
+/// Reports that an operation was removed. `survivor` is the nearest place that is left.
+pub(super) fn removed<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, survivor: At<'a>) {
     cx.begin(old.name());
-    let sunset = Sunset::of(old);
-    let why = match &sunset {
-        _ if !old.is_deprecated() => " without having been deprecated".to_owned(),
-        Sunset::Unknown => "; it had no sunset date".to_owned(),
-        Sunset::Unreadable(written) => format!("; its sunset {written} is not a date"),
-        Sunset::On(date) if cx.today < *date => format!(" before {date}, its sunset date"),
-        Sunset::On(date) => format!(" after {date}, its sunset date"),
-    };
-    let (rule, path_rule) = match sunset {
+    let (rule, why) = match Sunset::of(old) {
         _ if !old.is_deprecated() => {
-            (&rules::REMOVED_WITHOUT_DEPRECATION, &rules::PATH_REMOVED_WITHOUT_DEPRECATION)
+            (&rules::REMOVED_WITHOUT_DEPRECATION, " without having been deprecated".to_owned())
         }
-        Sunset::Unknown => (&rules::REMOVED_WITHOUT_SUNSET, &rules::REMOVED_WITHOUT_SUNSET),
-        Sunset::Unreadable(_) => (&rules::PATH_SUNSET_PARSE, &rules::PATH_SUNSET_PARSE),
+        Sunset::Unknown => (&rules::REMOVED_WITHOUT_SUNSET, "; it had no sunset date".to_owned()),
+        Sunset::Unreadable(sunset) => {
+            (&rules::REMOVED_SUNSET_PARSE, format!("; its sunset {sunset} is not a date"))
+        }
         Sunset::On(date) if cx.today < date => {
-            (&rules::REMOVED_BEFORE_SUNSET, &rules::PATH_REMOVED_BEFORE_SUNSET)
+            (&rules::REMOVED_BEFORE_SUNSET, format!(" before {date}, its sunset date"))
         }
-        Sunset::On(_) => (&rules::REMOVED_WITH_DEPRECATION, &rules::PATH_REMOVED_WITH_DEPRECATION),
+        Sunset::On(date) => (&rules::REMOVED_WITH_DEPRECATION, format!(" after {date}, its sunset date")),
     };
-    let rule = if whole_path { path_rule } else { rule };
     let what = format!("`{}` was removed{why}", operation::method_and_path(old));
     cx.report(rule, Some(At::of(old)), Some(survivor), what);
 }
@@ -77,20 +73,20 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
             cx.report_keyword(&rules::REACTIVATED, (old, new), "deprecated", what);
         }
         (true, true) => {
-            if let Some(rule) = sunset(old, new) {
-                cx.compare_keyword(rule, (old, new), "x-sunset");
-            }
-            let since = "x-deprecated-since";
+            let sunset = match (Sunset::of(old), Sunset::of(new)) {
+                (Sunset::On(before), Sunset::On(after)) if after < before => &rules::SUNSET_EARLIER,
+                (Sunset::On(before), Sunset::On(after)) if after > before => &rules::SUNSET_LATER,
+                (Sunset::On(_), Sunset::On(_)) => &rules::EXTENSION_CHANGED,
+                (_, Sunset::On(_)) => &rules::DEPRECATED,
+                (_, Sunset::Unknown) => &rules::SUNSET_DELETED,
+                (_, Sunset::Unreadable(_)) => &rules::DEPRECATED_SUNSET_PARSE,
+            };
+            cx.compare_keyword(sunset, (old, new), "x-sunset");
             let (removed, changed) = (&rules::DEPRECATED_SINCE_MISSING, &rules::DEPRECATED_SINCE_CHANGED);
+            let since = "x-deprecated-since";
             cx.compare_keyword(if new.has(since) { changed } else { removed }, (old, new), since);
         }
-        // Without deprecation the dates mean nothing, and are compared like any extension.
-        (false, false) => {
-            let dates = |object: &Object<'a>| {
-                DATES.into_iter().filter_map(|key| Some((key, At::value(object, key)?))).collect()
-            };
-            unknown::compare_entries(cx, dates(old), dates(new), At::of(new));
-        }
+        (false, false) => {}
     }
 }
 
@@ -117,17 +113,5 @@ fn begins<'a>(cx: &mut Comparer<'a>, new: &Operation<'a>) {
     if !new.has("x-deprecated-since") {
         let what = "it is deprecated without a date of deprecation";
         cx.report(&rules::DEPRECATED_SINCE_MISSING, None, At::value(new, "deprecated"), what);
-    }
-}
-
-/// The rule for a change of the sunset date of something that stays deprecated.
-fn sunset(old: &Operation<'_>, new: &Operation<'_>) -> Option<&'static ChangeRule> {
-    match (Sunset::of(old), Sunset::of(new)) {
-        (Sunset::On(before), Sunset::On(after)) if after < before => Some(&rules::SUNSET_EARLIER),
-        (Sunset::On(before), Sunset::On(after)) if after > before => Some(&rules::SUNSET_LATER),
-        (Sunset::On(_), Sunset::Unknown) => Some(&rules::SUNSET_DELETED),
-        (Sunset::On(_) | Sunset::Unknown, Sunset::Unreadable(_)) => Some(&rules::DEPRECATED_SUNSET_PARSE),
-        (Sunset::Unknown | Sunset::Unreadable(_), Sunset::On(_)) => Some(&rules::DEPRECATED),
-        _ => None,
     }
 }

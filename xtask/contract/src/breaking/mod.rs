@@ -41,6 +41,8 @@ pub use changelog::changelog;
 pub use outcome::{FailOn, Outcome};
 pub use rules::{Bump, ChangeRule, Chapter, change_rules};
 
+use std::cmp::Reverse;
+
 use jiff::civil::Date;
 
 use crate::document::Document;
@@ -76,11 +78,9 @@ pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change>
         components::compare_unused(&mut cx);
         changes.extend(cx.finish(base, revision));
     }
-    changes.sort_by(|one, other| {
-        let place =
-            |change: &Change| (change.place.span.start, change.base.as_ref().map(|base| base.span.start));
-        let severity = other.rule.severity.cmp(&one.rule.severity);
-        severity.then_with(|| place(one).cmp(&place(other))).then_with(|| one.rule.name.cmp(other.rule.name))
+    changes.sort_by_cached_key(|change| {
+        let base = change.base.as_ref().map(|base| base.span.start);
+        (Reverse(change.severity), change.place.span.start, base, change.rule.name)
     });
     changes
 }

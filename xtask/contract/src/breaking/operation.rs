@@ -18,7 +18,7 @@ pub(super) fn method_and_path(operation: &Operation<'_>) -> String {
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     cx.begin(new.name());
-    unknown::compare(cx, old, new, &deprecation::DATES);
+    unknown::compare(cx, old, new, deprecation::dates(old, new));
     let rule = if old.has("operationId") { &rules::OPERATION_ID_REMOVED } else { &rules::OPERATION_ID_ADDED };
     cx.compare_keyword(rule, (old, new), "operationId");
     tags(cx, old, new);
@@ -33,9 +33,9 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
 }
 
 fn tags<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
-    let tags = |operation: &Object<'a>| {
-        let tags: Vec<_> = At::value(operation, "tags").into_iter().flat_map(At::items).collect();
-        tags.into_iter().filter_map(|tag| Some((tag.node().as_str()?, tag)))
+    let tags = |operation| {
+        let tags = At::value(operation, "tags").into_iter().flat_map(At::items);
+        tags.filter_map(|tag| Some((tag.node().as_str()?, tag)))
     };
     let survivor = At::value_or_object(new, "tags");
     cx.in_both("tag", (&rules::TAG_ADDED, &rules::TAG_REMOVED), (tags(old), tags(new)), survivor);
@@ -44,12 +44,8 @@ fn tags<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
 fn request_body<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     match (old.request_body(), new.request_body()) {
         (Some(_), None) if !new.has("requestBody") => {
-            cx.report_keyword(
-                &rules::BODY_REMOVED,
-                (old, new),
-                "requestBody",
-                "its request body was removed",
-            );
+            let what = "its request body was removed";
+            cx.report_keyword(&rules::BODY_REMOVED, (old, new), "requestBody", what);
         }
         (None, Some(body)) if !old.has("requestBody") => {
             let (rule, what) = match body.is_required() {

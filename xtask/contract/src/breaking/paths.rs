@@ -1,6 +1,6 @@
 //! Paths, matched by what they are on the wire: `/pets/{petId}` and `/pets/{id}` are the same path.
 
-use super::comparer::{Comparer, Owner};
+use super::comparer::Comparer;
 use super::data::pairs;
 use super::place::At;
 use super::{deprecation, operation, rules, servers, unknown};
@@ -22,15 +22,15 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>) {
     let shaped = |paths: Vec<Path<'a>>| paths.into_iter().map(|path| (shape(path.0.path()), path));
     let paired = pairs(shaped(paired.removed), shaped(paired.added));
     for ((old, declared), (new, object)) in paired.both {
-        cx.owner = Owner::Document;
+        cx.begin_document();
         let what = format!("its parameters were renamed; the path was `{}`", old.path());
-        let (base, revision) = (At::of(&declared), At::of(&object));
-        cx.report(&rules::PATH_PARAMETER_RENAMED, Some(base), Some(revision), what);
+        let (base, revision) = (Some(At::of(&declared)), Some(At::of(&object)));
+        cx.report(&rules::PATH_PARAMETER_RENAMED, base, revision, what);
         both(cx, old, new);
     }
     let survivor = At::value_or_object(&cx.revision.root(), "paths");
     for (old, _) in paired.removed {
-        old.operations().for_each(|old| deprecation::removed(cx, &old, survivor, true));
+        old.operations().for_each(|old| deprecation::removed(cx, &old, survivor));
     }
     for (new, _) in paired.added {
         new.operations().for_each(|new| operation::added(cx, &new));
@@ -56,13 +56,13 @@ fn shape(template: &str) -> String {
 }
 
 fn both<'a>(cx: &mut Comparer<'a>, old: PathItem<'a>, new: PathItem<'a>) {
-    cx.owner = Owner::Document;
+    cx.begin_document();
     unknown::compare(cx, &old, &new, &[]);
     servers::compare(cx, &old, &new);
     for method in METHODS {
         match (old.operation(method), new.operation(method)) {
             (Some(old), Some(new)) => operation::compare(cx, &old, &new),
-            (Some(old), None) => deprecation::removed(cx, &old, At::of(&new), false),
+            (Some(old), None) => deprecation::removed(cx, &old, At::of(&new)),
             (None, Some(new)) => operation::added(cx, &new),
             (None, None) => {}
         }

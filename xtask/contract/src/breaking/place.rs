@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use super::change::Location;
 use super::data::shown;
-use crate::document::{Node, Span, Value};
+use crate::document::{Entry, Node, Span, Value};
 use crate::finding::Subject;
 use crate::openapi::{Kind, Object, Step, head};
 
@@ -13,20 +13,20 @@ use crate::openapi::{Kind, Object, Step, head};
 pub(super) struct At<'a> {
     object: Object<'a>,
     node: &'a Node,
-    /// The last key on the way from the object to the node.
-    key: Option<Span>,
+    /// The text to point at: a scalar itself, the key of anything larger. `None` for the whole object.
+    span: Option<Span>,
     steps: [Option<Step<'a>>; 2],
 }
 
 impl<'a> At<'a> {
     /// A whole object.
     pub(super) fn of(object: &Object<'a>) -> Self {
-        Self { object: *object, node: object.node(), key: None, steps: [None; 2] }
+        Self { object: *object, node: object.node(), span: None, steps: [None; 2] }
     }
 
     /// The value of a keyword.
     pub(super) fn value(object: &Object<'a>, keyword: &str) -> Option<Self> {
-        Self::of(object).entry(keyword)
+        object.node().entry(keyword).map(|entry| Self::of(object).under(entry))
     }
 
     /// The value of a keyword, or the object that does not have it.
@@ -53,45 +53,35 @@ impl<'a> At<'a> {
         }
     }
 
-    /// The value under a key.
-    pub(super) fn entry(&self, key: &str) -> Option<Self> {
-        let entry = self.node.entry(key)?;
-        Some(self.below(Step::Key(&entry.key), &entry.value, Some(entry.key_span)))
-    }
-
     /// The values of a mapping, with their keys.
     pub(super) fn entries(self) -> impl Iterator<Item = (&'a str, Self)> {
-        let entries = self.node.entries().iter();
-        entries.map(move |entry| {
-            (entry.key.as_str(), self.below(Step::Key(&entry.key), &entry.value, Some(entry.key_span)))
-        })
+        self.node.entries().iter().map(move |entry| (entry.key.as_str(), self.under(entry)))
     }
 
     /// The items of a list.
     pub(super) fn items(self) -> impl Iterator<Item = Self> {
         let items = self.node.items().iter().enumerate();
-        items.map(move |(position, item)| self.below(Step::Item(position), item, None))
+        items.map(move |(position, item)| self.below(Step::Item(position), item, head(item)))
     }
 
-    fn below(&self, step: Step<'a>, node: &'a Node, key: Option<Span>) -> Self {
+    fn under(&self, entry: &'a Entry) -> Self {
+        let is_whole = matches!(entry.value.value, Value::Mapping(_) | Value::Sequence(_));
+        let span = if is_whole { entry.key_span } else { entry.value.span };
+        self.below(Step::Key(&entry.key), &entry.value, span)
+    }
+
+    fn below(&self, step: Step<'a>, node: &'a Node, span: Span) -> Self {
         let steps = match self.steps {
             [None, _] => [Some(step), None],
             [first, _] => [first, Some(step)],
         };
-        Self { object: self.object, node, key, steps }
+        Self { node, span: Some(span), steps, ..*self }
     }
 
-    /// The file, the pointer and the text to point at: a scalar itself, the key of anything larger.
+    /// The place in a file.
     pub(super) fn location(&self, file: &str) -> Location {
         let steps: Vec<_> = self.steps.into_iter().flatten().collect();
-        let is_whole = matches!(self.node.value, Value::Mapping(_) | Value::Sequence(_));
-        let spot = match steps.is_empty() {
-            true => self.object.spot(),
-            false => {
-                let span = self.key.filter(|_| is_whole).unwrap_or_else(|| head(self.node));
-                self.object.spot_at(&steps, span)
-            }
-        };
+        let spot = self.span.map_or_else(|| self.object.spot(), |span| self.object.spot_at(&steps, span));
         Location { file: file.to_owned(), pointer: spot.pointer, span: spot.span }
     }
 

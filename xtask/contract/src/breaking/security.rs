@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::comparer::Comparer;
 use super::place::At;
-use super::rules::{self, ChangeRule};
+use super::rules;
 use crate::openapi::{Operation, Requirement, Security};
 
 /// Each alternative is compared with each other one.
@@ -35,12 +35,9 @@ impl Alternative<'_> {
     fn shown(&self) -> String {
         let schemes = self.schemes.iter().map(|(scheme, scopes)| match scopes.is_empty() {
             true => format!("`{scheme}`"),
-            false => {
-                let scopes: Vec<_> = scopes.iter().copied().collect();
-                format!("`{scheme}` with {}", scopes.join(", "))
-            }
+            false => format!("`{scheme}` with {}", Vec::from_iter(scopes.iter().copied()).join(", ")),
         });
-        schemes.collect::<Vec<_>>().join(" and ")
+        Vec::from_iter(schemes).join(" and ")
     }
 }
 
@@ -62,33 +59,30 @@ fn alternatives<'a>(cx: &mut Comparer<'a>, security: &Security<'a>) -> (Vec<Alte
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     let (base, revision) = (old.security(), new.security());
     let ((before, was_open), (after, is_open)) = (alternatives(cx, &base), alternatives(cx, &revision));
-    let old_place = base.owner().and_then(|owner| At::value(&owner, "security"));
-    // A change of the security of the document has its place there, and is reported once.
-    let global = !old.has("security") && !new.has("security");
-    let owner = if global { cx.revision.root() } else { **new };
-    let inherited = revision.owner().and_then(|owner| At::value(&owner, "security"));
-    let place = inherited.unwrap_or_else(|| At::of(&owner));
-    let choose = |own: &'static ChangeRule, whole: &'static ChangeRule| if global { whole } else { own };
+    let written = |security: &Security<'a>| At::value(&security.owner()?, "security");
+    let old_place = written(&base);
+    // What the document says is reported once, though it applies to many operations.
+    let inherits = !old.has("security") && !new.has("security");
+    let owner = if inherits { cx.revision.root() } else { **new };
+    let place = written(&revision).unwrap_or_else(|| At::of(&owner));
     if is_open && !was_open {
-        let rule = choose(&rules::SECURITY_LIFTED, &rules::GLOBAL_SECURITY_LIFTED);
-        cx.report(rule, old_place, Some(place), "credentials are no longer required");
+        let what = "credentials are no longer required";
+        cx.report(&rules::SECURITY_LIFTED, old_place, Some(place), what);
     }
     if was_open && !is_open {
-        let rule = choose(&rules::SECURITY_REQUIRED, &rules::GLOBAL_SECURITY_REQUIRED);
         let names: Vec<_> = after.iter().map(Alternative::shown).collect();
         let what = format!("credentials are now required: {}", names.join(" or "));
-        cx.report(rule, old_place, Some(place), what);
+        cx.report(&rules::SECURITY_REQUIRED, old_place, Some(place), what);
     }
     let is_refused = |old: &&Alternative| !is_open && !after.iter().any(|new| new.is_satisfied_by(old));
     for old in before.iter().filter(is_refused) {
         let (rule, what) = match after.iter().find(|new| new.has_schemes_of(old)) {
             Some(new) => {
-                let rule = choose(&rules::SCOPE_ADDED, &rules::GLOBAL_SCOPE_ADDED);
-                (rule, format!("{} is no longer sufficient; {} is required", old.shown(), new.shown()))
+                let what = format!("{} is no longer sufficient; {} is required", old.shown(), new.shown());
+                (&rules::SCOPE_ADDED, what)
             }
             None => {
-                let rule = choose(&rules::SECURITY_REMOVED, &rules::GLOBAL_SECURITY_REMOVED);
-                (rule, format!("credentials for {} are no longer accepted", old.shown()))
+                (&rules::SECURITY_REMOVED, format!("credentials for {} are no longer accepted", old.shown()))
             }
         };
         cx.report(rule, Some(old.place), Some(place), what);
@@ -98,13 +92,9 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         let (rule, what) = match before.iter().find(|old| old.has_schemes_of(new)) {
             Some(old) if !new.is_satisfied_by(old) => continue,
             Some(old) => {
-                let rule = choose(&rules::SCOPE_REMOVED, &rules::GLOBAL_SCOPE_REMOVED);
-                (rule, format!("{} is now sufficient; it was {}", new.shown(), old.shown()))
+                (&rules::SCOPE_REMOVED, format!("{} is now sufficient; it was {}", new.shown(), old.shown()))
             }
-            None => {
-                let rule = choose(&rules::SECURITY_ADDED, &rules::GLOBAL_SECURITY_ADDED);
-                (rule, format!("credentials for {} are now accepted too", new.shown()))
-            }
+            None => (&rules::SECURITY_ADDED, format!("credentials for {} are now accepted too", new.shown())),
         };
         cx.report(rule, old_place, Some(new.place), what);
     }

@@ -32,12 +32,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<
 
 fn both<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
     unknown::compare(cx, old, new, &[]);
-    let variables = |server: &Object<'a>| {
-        server.children("variables").map(|variable| (variable.name(), variable)).collect::<Vec<_>>()
-    };
-    let survivor = At::value_or_object(new, "variables");
     let rules = (&rules::SERVER_VARIABLE_ADDED, &rules::SERVER_VARIABLE_REMOVED);
-    for (old, new) in cx.in_both("variable", rules, (variables(old), variables(new)), survivor) {
+    for (old, new) in cx.children_in_both("variable", rules, (old, new), "variables") {
         variable(cx, &old, &new);
     }
 }

@@ -1,8 +1,10 @@
 //! Keywords that no other part compares: extensions, and those that OpenAPI 3.0 does not define. They are
 //! compared as data, so that no difference is missed.
 
+use std::collections::BTreeMap;
+
 use super::comparer::Comparer;
-use super::data::{difference, pairs};
+use super::data::difference;
 use super::place::At;
 use super::rules;
 use crate::openapi::{Keys, Kind, Object};
@@ -15,11 +17,11 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<
 
 /// The keys of an object that its table does not list, except for some.
 pub(super) fn others<'a>(object: &Object<'a>, except: &[&str]) -> Vec<(&'a str, At<'a>)> {
-    let (keywords, kind) = (object.kind().table().keywords, object.kind());
-    let is_known = |key: &str| match object.kind().table().others.0 {
+    let table = object.kind().table();
+    let is_known = |key: &str| match table.others.0 {
         // `xml` is in the table, but nothing else compares it.
-        _ if kind == Kind::Schema && key == "xml" => false,
-        Keys::Extensions | Keys::Nothing => keywords.iter().any(|(keyword, ..)| *keyword == key),
+        _ if object.kind() == Kind::Schema && key == "xml" => false,
+        Keys::Extensions | Keys::Nothing => table.keywords.iter().any(|(keyword, ..)| *keyword == key),
         _ => !key.starts_with("x-"),
     };
     let entries = object.node().entries().iter().map(|entry| entry.key.as_str());
@@ -34,12 +36,10 @@ pub(super) fn compare_entries<'a>(
     revision: Vec<(&'a str, At<'a>)>,
     owner: At<'a>,
 ) {
-    let keyed = |entries: Vec<(&'a str, At<'a>)>| entries.into_iter().map(|(key, at)| (key, (key, at)));
-    let paired = pairs(keyed(base), keyed(revision));
-    let changed = paired.both.into_iter().map(|((key, old), (_, new))| (key, Some(old), Some(new)));
-    let removed = paired.removed.into_iter().map(|(key, old)| (key, Some(old), None));
-    let added = paired.added.into_iter().map(|(key, new)| (key, None, Some(new)));
-    for (key, old, new) in changed.chain(removed).chain(added) {
+    let mut entries: BTreeMap<&str, [Option<At<'a>>; 2]> = BTreeMap::new();
+    base.into_iter().for_each(|(key, at)| entries.entry(key).or_default()[0] = Some(at));
+    revision.into_iter().for_each(|(key, at)| entries.entry(key).or_default()[1] = Some(at));
+    for (key, [old, new]) in entries {
         if let Some(what) = difference(&format!("`{key}`"), old.as_deref(), new.as_deref()) {
             let rule =
                 if key.starts_with("x-") { &rules::EXTENSION_CHANGED } else { &rules::KEYWORD_CHANGED };

@@ -37,13 +37,9 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
         Bump::Major => &rules::VERSION_NOT_MAJOR,
         Bump::Minor | Bump::None => &rules::VERSION_NOT_MINOR,
     };
-    let asking = changes.iter().filter(|change| bump(change) == needed);
-    let count = asking.clone().count();
-    let first = asking.map(Change::sentence).next().unwrap_or_default();
-    let more = match count.saturating_sub(1) {
-        0 => String::new(),
-        more => format!(" (and {more} more)"),
-    };
+    let asking: Vec<_> = changes.iter().filter(|change| bump(change) == needed).collect();
+    let first = asking.first().map(|change| change.sentence()).unwrap_or_default();
+    let more = if asking.len() > 1 { format!(" (and {} more)", asking.len() - 1) } else { String::new() };
     let why = if needed == Bump::Major { "breaks clients" } else { "changes the contract" };
     let what = format!("it is {new} and must be {least} or later, since this {why}: {first}{more}");
     Some(change(base, revision, rule, what))
@@ -87,11 +83,8 @@ fn version(document: &Document) -> Result<Version, String> {
 
 fn change(base: &Document, revision: &Document, rule: &'static ChangeRule, what: String) -> Change {
     let at = |document: &Document| {
-        let found = ["/info/version", "/info", ""].into_iter().find_map(|pointer| {
-            let node = document.root.pointer(pointer)?;
-            Some((pointer.to_owned(), node.span))
-        });
-        let (pointer, span) = found.unwrap_or_default();
+        let node = |pointer: &'static str| Some((pointer.to_owned(), document.root.pointer(pointer)?.span));
+        let (pointer, span) = node("/info/version").or(node("/info")).or(node("")).unwrap_or_default();
         Location { file: document.path.clone(), pointer, span }
     };
     let change = Change::new(rule, Subject::document().with("version", ""), what, at(revision));

@@ -13,8 +13,8 @@ use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::config::{Config, Unusable};
-use crate::document::{Document, Unreadable};
+use crate::config::Config;
+use crate::document::Document;
 use crate::finding::{Finding, Severity};
 use crate::report::{self, About, Format, Sources};
 use crate::rule::Profile;
@@ -49,12 +49,8 @@ impl Options {
     /// The exit status.
     pub fn load_config(&self, document: &Path, root: &Path) -> Result<Config, u8> {
         let config = Config::load(self.config.as_deref(), document);
-        config.map(|config| config.with_profile(self.profile)).map_err(|unusable| {
-            let Unusable { path, text, findings } = &unusable;
-            let about = About { path, text, findings };
-            report::print(self.format, &[about], &Sources::new(root), "");
-            2
-        })
+        let config = config.map_err(|it| self.refuse(&it.path, &it.text, &it.findings, root))?;
+        Ok(config.with_profile(self.profile))
     }
 
     /// A document. What is wrong with the file is printed.
@@ -62,13 +58,13 @@ impl Options {
     /// # Errors
     /// The exit status.
     pub fn load_document(&self, path: &Path, root: &Path) -> Result<Document, u8> {
-        Document::load(path).map_err(|unreadable| {
-            let finding = Finding::from(&unreadable);
-            let Unreadable { path, text, .. } = &unreadable;
-            let about = About { path, text, findings: &[finding] };
-            report::print(self.format, &[about], &Sources::new(root), "");
-            2
-        })
+        Document::load(path).map_err(|it| self.refuse(&it.path, &it.text, &[Finding::from(&it)], root))
+    }
+
+    /// Prints why a file cannot be used.
+    fn refuse(&self, path: &str, text: &str, findings: &[Finding], root: &Path) -> u8 {
+        report::print(self.format, &[About { path, text, findings }], &Sources::new(root), "");
+        2
     }
 }
 

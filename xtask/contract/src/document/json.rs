@@ -6,9 +6,8 @@ use jsonc_parser::ast::{ObjectPropName, Value as Parsed};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
-use super::scalar::shown;
-use super::tree::{Entry, Mapping, Node, Problem, Span, Value};
-use super::yaml::{MAX_DEPTH, MAX_NODES, duplicate_key, problem_after, too_deep, too_many};
+use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened as shown};
+use super::yaml::{MAX_DEPTH, MAX_NODES, duplicate_key, too_deep, too_many};
 
 const RFC_8259: ParseOptions = ParseOptions {
     allow_comments: false,
@@ -32,10 +31,9 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
     // The parser does not skip a byte order mark.
     let start = text.len() - text.trim_start_matches('\u{feff}').len();
     let parsed = parse_to_ast(&text[start..], &collect, &RFC_8259).map_err(|error| {
-        let place = text.floor_char_boundary((start + error.range().start).min(text.len()));
-        problem_after(&text[start..place], format!("this is not JSON: {}", error.kind()))
+        Problem::in_text(text, start + error.range().start, format!("this is not JSON: {}", error.kind()))
     })?;
-    let value = parsed.value.ok_or_else(|| problem_after("", "the document is empty".to_owned()))?;
+    let value = parsed.value.ok_or_else(|| Problem::in_text(text, 0, "the document is empty"))?;
     let mut reader = Reader { text, start, counted: start, line: 1, column: 1, nodes: 0 };
     reader.node(&value, 1)
 }

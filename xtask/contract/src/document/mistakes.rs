@@ -3,17 +3,15 @@
 /// The most lines that an unclosed quote can be away from the error of the parser.
 const LINES: usize = 200;
 
-/// Line and column of a quote that is closed on the line of the error or not at all, but not on its own line.
-pub(super) fn unclosed_quote(text: &str, error_line: usize) -> Option<(usize, usize)> {
+/// The offset of a quote that is closed on the line of the error or not at all, but not on its own line.
+pub(super) fn unclosed_quote(text: &str, error_line: usize) -> Option<usize> {
     let first = error_line.saturating_sub(LINES);
     let mut start = text.split_inclusive('\n').take(first).map(str::len).sum::<usize>();
     for (number, line) in text[start..].split_inclusive('\n').enumerate().take(error_line - first) {
         if let Some(position) = opening_quote(line) {
-            let line_number = first + number + 1;
             let lines = lines_to_close(&text[start + position..]);
-            let reaches = lines.is_none_or(|lines| lines > 0 && line_number + lines >= error_line);
-            if reaches {
-                return Some((line_number, line[..position].chars().count() + 1));
+            if lines.is_none_or(|lines| lines > 0 && first + number + 1 + lines >= error_line) {
+                return Some(start + position);
             }
         }
         start += line.len();
@@ -48,11 +46,11 @@ fn lines_to_close(text: &str) -> Option<usize> {
     None
 }
 
-/// The column of the first tab in the indentation of a line.
+/// The offset of the first tab in the indentation of a line.
 pub(super) fn tab(text: &str, line: usize) -> Option<usize> {
-    let line = text.lines().nth(line - 1)?;
-    let indentation = line.len() - line.trim_start().len();
-    line[..indentation].find('\t').map(|position| position + 1)
+    let start = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
+    let tab = text[start..].find('\t')?;
+    text[start..start + tab].chars().all(|before| before == ' ').then_some(start + tab)
 }
 
 /// Explains an error of the parser, which is known by a part of its message.

@@ -10,7 +10,7 @@ mod yaml;
 use std::path::Path;
 use std::{fs, io};
 
-pub use tree::{Entry, Mapping, Node, Problem, Span, Value};
+pub use tree::{Entry, Mapping, Node, Problem, Span, Value, shortened};
 pub use yaml::{MAX_DEPTH, MAX_NODES, decode};
 
 /// Reads a text: JSON if it begins like a JSON object and is one, else YAML.
@@ -61,7 +61,7 @@ impl Document {
                 io::ErrorKind::NotFound => "there is no such file".to_owned(),
                 _ => format!("the file cannot be read: {error}"),
             };
-            unreadable(String::new(), Problem { line: 1, column: 1, message })
+            unreadable(String::new(), Problem::in_text("", 0, message))
         })?;
         let text = decode(&bytes)
             .map_err(|problem| unreadable(String::from_utf8_lossy(&bytes).into_owned(), problem))?;

@@ -1,11 +1,9 @@
 //! What a scalar means: the core schema of YAML 1.2.2, section 10.3.2.
 
-use std::borrow::Cow;
-
 use saphyr_parser::{ScalarStyle, Tag};
 use serde_json::Number;
 
-use super::tree::Value;
+use super::tree::{Value, shortened as shown};
 
 /// The value of a scalar.
 ///
@@ -41,15 +39,6 @@ pub(super) fn core_tag(tag: &Tag) -> Result<&str, String> {
     Err(format!("the tag `{}` means nothing in an OpenAPI document", shown(&tag.to_string())))
 }
 
-/// Text for a sentence, cut short if it is long.
-pub(super) fn shown(text: &str) -> Cow<'_, str> {
-    const LONGEST: usize = 60;
-    if text.len() <= LONGEST {
-        return text.into();
-    }
-    format!("{}…", &text[..text.floor_char_boundary(LONGEST)]).into()
-}
-
 fn plain(text: &str) -> Result<Value, String> {
     Ok(match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
@@ -79,30 +68,16 @@ fn number(text: &str) -> Result<Option<Number>, String> {
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
         return Err(unholdable());
     }
-    if !is_decimal(unsigned) {
-        return Ok(None);
-    }
     if let Ok(number) = text.parse::<i64>() {
         return Ok(Some(number.into()));
     }
     if let Ok(number) = text.parse::<u64>() {
         return Ok(Some(number.into()));
     }
-    let number = text.parse().ok().and_then(Number::from_f64);
-    number.map(Some).ok_or_else(unholdable)
-}
-
-/// `( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`
-fn is_decimal(text: &str) -> bool {
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-        None => (text, None),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let exponent_is_one = exponent.is_none_or(|exponent| {
-        let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-        !exponent.is_empty() && digits(exponent)
-    });
-    digits(whole) && digits(fraction) && whole.len() + fraction.len() > 0 && exponent_is_one
+    // Rust's syntax of decimal numbers is that of YAML, but for names such as `inf`.
+    let is_name = unsigned.starts_with(|first: char| first.is_alphabetic());
+    match text.parse().ok().filter(|_| !is_name) {
+        Some(number) => Number::from_f64(number).map(Some).ok_or_else(unholdable),
+        None => Ok(None),
+    }
 }

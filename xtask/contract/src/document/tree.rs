@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 
 use serde::{Serialize, Serializer};
 
@@ -20,6 +21,24 @@ pub struct Span {
     pub line: usize,
     /// Column of the first byte, in characters; the first column is 1.
     pub column: usize,
+}
+
+impl Span {
+    /// The place of these bytes in a text, with at most one line. A byte order mark is in no column.
+    pub fn within(text: &str, range: Range<usize>) -> Self {
+        let place = Self { start: range.start, end: range.end, line: 1, column: 1 }.first_line(text);
+        let before = &text[..place.start];
+        let line = before.rsplit('\n').next().unwrap_or_default().trim_start_matches('\u{feff}');
+        Self { line: before.matches('\n').count() + 1, column: line.chars().count() + 1, ..place }
+    }
+
+    /// The part of the span that is on its first line and within the text.
+    #[must_use]
+    pub fn first_line(self, text: &str) -> Self {
+        let start = text.floor_char_boundary(self.start);
+        let line_end = text[start..].find('\n').map_or(text.len(), |length| start + length);
+        Self { start, end: text.floor_char_boundary(self.end.clamp(start, line_end)), ..self }
+    }
 }
 
 /// A value and where it stands. The value of an alias stands where its anchor is.
@@ -180,10 +199,8 @@ impl Serialize for Node {
 /// Why a text could not be read: one sentence, and the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The line; the first is 1.
-    pub line: usize,
-    /// The column, in characters; the first is 1.
-    pub column: usize,
+    /// The place; its end is of no importance.
+    pub span: Span,
     /// What is wrong, without the place.
     pub message: String,
 }
@@ -191,14 +208,29 @@ pub struct Problem {
 impl Problem {
     /// A problem with what begins at this place.
     pub(super) fn at(span: Span, message: impl Into<String>) -> Self {
-        Self { line: span.line, column: span.column, message: message.into() }
+        Self { span, message: message.into() }
+    }
+
+    /// A problem at this offset of the text.
+    pub(super) fn in_text(text: &str, offset: usize, message: impl Into<String>) -> Self {
+        Self::at(Span::within(text, offset..offset), message)
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "line {}, column {}: {}", self.line, self.column, self.message)
+        write!(formatter, "line {}, column {}: {}", self.span.line, self.span.column, self.message)
     }
 }
 
 impl std::error::Error for Problem {}
+
+/// Text for a sentence, cut short if it is long.
+pub fn shortened(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let line = text.lines().next().unwrap_or_default();
+    if line.len() == text.len() && text.len() <= LONGEST {
+        return text.to_owned();
+    }
+    format!("{}…", &line[..line.floor_char_boundary(LONGEST)])
+}

@@ -8,12 +8,13 @@
 //! the stack or the memory.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use saphyr_parser::{Event, Parser, ScanError, Span as Range, StrInput, Tag};
 
 use super::mistakes;
-use super::scalar::{self, shown};
-use super::tree::{Entry, Mapping, Node, Problem, Span, Value};
+use super::scalar;
+use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened as shown};
 
 /// The deepest nesting of lists and mappings.
 pub const MAX_DEPTH: usize = 100;
@@ -31,7 +32,7 @@ pub fn decode(bytes: &[u8]) -> Result<&str, Problem> {
         let (before, after) = bytes.split_at(error.valid_up_to());
         let before = String::from_utf8_lossy(before);
         let byte = after.first().copied().unwrap_or_default();
-        problem_after(&before, format!("the byte 0x{byte:02X} is not UTF-8"))
+        Problem::in_text(&before, before.len(), format!("the byte 0x{byte:02X} is not UTF-8"))
     })
 }
 
@@ -44,7 +45,7 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
     let unprintable = |c: char| (c.is_control() && !"\t\n\r\u{85}".contains(c)) || c == '\u{7f}';
     if let Some((position, character)) = text.char_indices().find(|(_, c)| unprintable(*c)) {
         let message = format!("the character U+{:04X} is not allowed", u32::from(character));
-        return Err(problem_after(&text[..position], message));
+        return Err(Problem::in_text(text, position, message));
     }
     Reader {
         offsets: Offsets::new(text),
@@ -57,29 +58,35 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
     .run(Parser::new_from_str(text))
 }
 
-pub(super) fn problem_after(before: &str, message: String) -> Problem {
-    let line_start = before.rfind('\n').map_or(0, |position| position + 1);
-    Problem {
-        line: before.matches('\n').count() + 1,
-        column: before[line_start..].chars().count() + 1,
-        message,
-    }
-}
-
-/// What a subtree costs.
-#[derive(Clone, Copy, Default)]
-struct Weight {
+/// What the copy of a subtree costs.
+#[derive(Default)]
+struct Cost {
     nodes: usize,
     bytes: usize,
     /// Levels of lists and mappings, 0 for a scalar.
     height: usize,
 }
 
-impl Weight {
-    fn add(&mut self, child: Self) {
-        self.nodes += child.nodes;
-        self.bytes += child.bytes;
-        self.height = self.height.max(child.height + 1);
+impl Cost {
+    fn of(node: &Node) -> Self {
+        let mut cost = Self::default();
+        cost.add(node, 0);
+        cost
+    }
+
+    fn add(&mut self, node: &Node, depth: usize) {
+        self.nodes += 1;
+        match &node.value {
+            Value::String(text) => self.bytes += text.len(),
+            Value::Sequence(_) | Value::Mapping(_) => self.height = self.height.max(depth + 1),
+            _ => {}
+        }
+        for entry in node.entries() {
+            self.nodes += 1;
+            self.bytes += entry.key.len();
+            self.add(&entry.value, depth + 1);
+        }
+        node.items().iter().for_each(|item| self.add(item, depth + 1));
     }
 }
 
@@ -87,28 +94,22 @@ impl Weight {
 #[derive(Clone)]
 struct Built {
     node: Node,
-    weight: Weight,
     /// A scalar as it is written, should it become a key.
     written: Option<String>,
 }
 
 /// A list or mapping that has begun and not ended.
 struct Open {
-    content: Content,
+    node: Node,
+    /// The key of a mapping whose value is not there yet.
+    key: Option<(String, Span)>,
     anchor: usize,
-    start: Span,
-    weight: Weight,
-}
-
-enum Content {
-    Sequence(Vec<Node>),
-    Mapping(Mapping, Option<(String, Span)>),
 }
 
 struct Reader<'a> {
     offsets: Offsets<'a>,
     open: Vec<Open>,
-    anchors: HashMap<usize, Built>,
+    anchors: HashMap<usize, Rc<Built>>,
     /// Nodes made so far.
     nodes: usize,
     /// Bytes of text that aliases added so far.
@@ -130,20 +131,19 @@ impl<'a> Reader<'a> {
                     }
                 }
                 Event::SequenceStart(anchor, tag) => {
-                    self.begin(Content::Sequence(Vec::new()), "seq", anchor, tag.as_deref(), span)?;
+                    let value = Value::Sequence(Vec::new());
+                    self.begin(Node { value, span }, "seq", anchor, tag.as_deref())?;
                 }
                 Event::MappingStart(anchor, tag) => {
-                    let content = Content::Mapping(Mapping::default(), None);
-                    self.begin(content, "map", anchor, tag.as_deref(), span)?;
+                    let value = Value::Mapping(Mapping::default());
+                    self.begin(Node { value, span }, "map", anchor, tag.as_deref())?;
                 }
                 Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
                 Event::Scalar(text, style, anchor, tag) => {
                     let value = scalar::value(&text, style, tag.as_deref())
                         .map_err(|message| Problem::at(span, message))?;
-                    let weight = Weight { nodes: 1, bytes: text.len(), height: 0 };
-                    let node = Node { value, span };
-                    let built = Built { node, weight, written: Some(text.into_owned()) };
-                    self.spend(weight.nodes, span)?;
+                    self.spend(1, span)?;
+                    let built = Built { node: Node { value, span }, written: Some(text.into_owned()) };
                     self.put(built, anchor, span)?;
                 }
                 Event::Alias(anchor) => self.alias(anchor, span)?,
@@ -153,111 +153,88 @@ impl<'a> Reader<'a> {
         match self.root {
             Some(Node { value: Value::Null, span }) => Err(Problem::at(span, "the document is empty")),
             Some(root) => Ok(root),
-            None => Err(Problem { line: 1, column: 1, message: "the document is empty".to_owned() }),
+            None => Err(Problem::in_text(self.offsets.text, 0, "the document is empty")),
         }
     }
 
-    fn begin(
-        &mut self,
-        content: Content,
-        kind: &str,
-        anchor: usize,
-        tag: Option<&Tag>,
-        start: Span,
-    ) -> Result<(), Problem> {
+    fn begin(&mut self, node: Node, kind: &str, anchor: usize, tag: Option<&Tag>) -> Result<(), Problem> {
+        let start = node.span;
         if let Some(tag) = tag
             && scalar::core_tag(tag).map_err(|message| Problem::at(start, message))? != kind
         {
-            return Err(Problem::at(
-                start,
-                format!("this is not what its tag `!!{}` says", shown(&tag.suffix)),
-            ));
-        }
-        if let Some(Open { content: Content::Mapping(_, None), .. }) = self.open.last() {
-            return Err(Problem::at(start, "a key must be text, not a list or a mapping"));
+            let message = format!("this is not what its tag `!!{}` says", shown(&tag.suffix));
+            return Err(Problem::at(start, message));
         }
         self.check_depth(1, start)?;
         self.spend(1, start)?;
-        let weight = Weight { nodes: 1, bytes: 0, height: 1 };
-        self.open.push(Open { content, anchor, start, weight });
+        self.open.push(Open { node, key: None, anchor });
         Ok(())
     }
 
     fn end(&mut self, end: Span) -> Result<(), Problem> {
-        let Some(Open { content, anchor, start, weight }) = self.open.pop() else {
+        let Some(Open { mut node, anchor, .. }) = self.open.pop() else {
             return Err(Problem::at(end, "this ends what has not begun"));
         };
-        let (value, last) = match content {
-            Content::Sequence(items) => {
-                let last = items.last().map(|item| item.span.end);
-                (Value::Sequence(items), last)
-            }
-            Content::Mapping(mapping, _) => {
-                let last = mapping.entries().last();
-                let last = last.map(|entry| entry.value.span.end.max(entry.key_span.end));
-                (Value::Mapping(mapping), last)
-            }
-        };
+        let entry = node.entries().last().map(|entry| entry.value.span.end.max(entry.key_span.end));
+        let last = node.items().last().map(|item| item.span.end).or(entry);
         // The end of a block collection is an empty place where the next thing begins. An alias
         // that comes last stands at its anchor, which may be before this collection.
-        let end = if end.end > end.start { end.end } else { last.unwrap_or(start.end) };
-        let span = Span { end: end.max(start.end), ..start };
-        self.put(Built { node: Node { value, span }, weight, written: None }, anchor, span)
+        let end = if end.end > end.start { end.end } else { last.unwrap_or_default() };
+        node.span.end = end.max(node.span.end);
+        let span = node.span;
+        self.put(Built { node, written: None }, anchor, span)
     }
 
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Problem> {
-        let Some(built) = self.anchors.get(&anchor) else {
+        let Some(built) = self.anchors.get(&anchor).cloned() else {
             return Err(Problem::at(span, "this alias stands inside the value it stands for"));
         };
-        let (nodes, bytes, height) = (built.weight.nodes, built.weight.bytes, built.weight.height);
+        let Cost { nodes, bytes, height } = Cost::of(&built.node);
         self.aliased = self.aliased.saturating_add(bytes);
         if self.aliased > MAX_ALIASED_BYTES {
             return Err(Problem::at(span, "the aliases stand for too much text"));
         }
         self.check_depth(height, span)?;
         self.spend(nodes, span)?;
-        let Some(built) = self.anchors.get(&anchor).cloned() else { return Ok(()) };
-        self.put(built, 0, span)
+        self.put(Built::clone(&built), 0, span)
     }
 
     /// Puts a finished value where it belongs; `span` is where it is mentioned.
     fn put(&mut self, built: Built, anchor: usize, span: Span) -> Result<(), Problem> {
         if anchor != 0 {
             // The copy counts too, or nested anchors would multiply what is kept.
-            self.spend(built.weight.nodes, span)?;
-            self.anchors.insert(anchor, built.clone());
+            self.spend(Cost::of(&built.node).nodes, span)?;
+            self.anchors.insert(anchor, Rc::new(built.clone()));
         }
         let Some(open) = self.open.last_mut() else {
             self.root = Some(built.node);
             return Ok(());
         };
-        match &mut open.content {
-            Content::Sequence(items) => items.push(built.node),
-            Content::Mapping(mapping, pending) => match pending.take() {
-                None => {
-                    let Some(key) = built.written else {
-                        return Err(Problem::at(span, "a key must be text, not a list or a mapping"));
-                    };
-                    if let Some(first) = mapping.get(&key) {
-                        return Err(Problem::at(span, duplicate_key(&key, first)));
-                    }
-                    if key == "<<" && self.offsets.text[span.start..].starts_with("<<") {
-                        let message =
-                            "merge keys (`<<`) are not part of YAML 1.2; copy the keys, or quote this one";
-                        return Err(Problem::at(span, message));
-                    }
-                    *pending = Some((key, span));
+        match (&mut open.node.value, open.key.take()) {
+            (Value::Mapping(mapping), None) => {
+                let Some(key) = built.written else {
+                    return Err(Problem::at(span, "a key must be text, not a list or a mapping"));
+                };
+                if let Some(first) = mapping.get(&key) {
+                    return Err(Problem::at(span, duplicate_key(&key, first)));
                 }
-                Some((key, key_span)) => {
-                    let mut value = built.node;
-                    if value.span.start == value.span.end && matches!(value.value, Value::Null) {
-                        value.span = self.offsets.after(key_span, value.span);
-                    }
-                    mapping.push(Entry { key, key_span, value });
+                if key == "<<" && self.offsets.text[span.start..].starts_with("<<") {
+                    let message =
+                        "merge keys (`<<`) are not part of YAML 1.2; copy the keys, or quote this one";
+                    return Err(Problem::at(span, message));
                 }
-            },
+                open.key = Some((key, span));
+            }
+            (Value::Mapping(mapping), Some((key, key_span))) => {
+                let mut value = built.node;
+                if value.span.start == value.span.end && matches!(value.value, Value::Null) {
+                    value.span = self.offsets.after(key_span, value.span);
+                }
+                mapping.push(Entry { key, key_span, value });
+            }
+            (Value::Sequence(items), _) => items.push(built.node),
+            _ => {}
         }
-        open.weight.add(built.weight);
         Ok(())
     }
 
@@ -277,43 +254,40 @@ impl<'a> Reader<'a> {
     }
 
     fn span(&self, range: Range) -> Span {
-        let start = self.offsets.byte(range.start.index());
-        let end = self.offsets.byte(range.end.index()).max(start);
+        let start = self.offsets.place(range.start.index());
+        let end = self.offsets.byte(range.end.index()).max(start.start);
         // A block scalar ends where the next thing begins; what is blank before that is not its.
-        let end = start + self.offsets.text[start..end].trim_end().len();
-        let (line, column) = self.offsets.place(range.start.index());
-        Span { start, end, line, column }
+        let end = start.start + self.offsets.text[start.start..end].trim_end().len();
+        Span { end, ..start }
     }
 
     /// An error of the parser, at the place of its likely cause.
     fn not_yaml(&self, error: &ScanError) -> Problem {
         let text = self.offsets.text;
-        let (line, column) = self.offsets.place(error.marker().index());
+        let place = self.offsets.place(error.marker().index());
         // The parser looks ahead and has a limit of its own.
         if error.info().contains("recursion limit") {
-            return Problem { line, column, message: too_deep() };
+            return Problem::at(place, too_deep());
         }
-        let flow = self.open.iter().rev().find(|open| text[open.start.start..].starts_with(['[', '{']));
-        if let Some((line, column)) = mistakes::unclosed_quote(text, line) {
-            let message =
-                "this quote is not closed on its line; close it, or use a block scalar (`|`)".to_owned();
-            return Problem { line, column, message };
+        if let Some(quote) = mistakes::unclosed_quote(text, place.line) {
+            let message = "this quote is not closed on its line; close it, or use a block scalar (`|`)";
+            return Problem::in_text(text, quote, message);
         }
-        if let Some(open) = flow.filter(|open| open.start.line < line || error.marker().index() >= text.len())
-        {
-            let bracket = &text[open.start.start..=open.start.start];
+        let mut open = self.open.iter().rev().map(|open| open.node.span);
+        let flow = open.find(|span| text[span.start..].starts_with(['[', '{']));
+        if let Some(open) = flow.filter(|open| open.line < place.line || place.start >= text.len()) {
+            let bracket = &text[open.start..=open.start];
             let close = if bracket == "[" { "]" } else { "}" };
             let message = format!("this `{bracket}` is not closed; add `{close}`, or the missing `,` inside");
-            return Problem::at(open.start, message);
+            return Problem::at(open, message);
         }
         // The parser reports some tabs at the end of the line before.
-        let next = if error.info().contains("tab") { line + 1 } else { line };
-        let tab = [line, next].into_iter().find_map(|line| Some((line, mistakes::tab(text, line)?)));
-        if let Some((line, column)) = tab.filter(|_| flow.is_none()) {
-            let message = "a tab cannot be used for indentation; use spaces".to_owned();
-            return Problem { line, column, message };
+        let next = if error.info().contains("tab") { place.line + 1 } else { place.line };
+        let tab = [place.line, next].into_iter().find_map(|line| mistakes::tab(text, line));
+        if let Some(tab) = tab.filter(|_| flow.is_none()) {
+            return Problem::in_text(text, tab, "a tab cannot be used for indentation; use spaces");
         }
-        Problem { line, column, message: mistakes::explained(error.info()).to_owned() }
+        Problem::at(place, mistakes::explained(error.info()))
     }
 }
 
@@ -364,10 +338,12 @@ impl<'a> Offsets<'a> {
         rest.nth(character % STRIDE).map_or(self.text.len(), |(position, _)| mark + position)
     }
 
-    /// Line and column, both from 1.
-    fn place(&self, character: usize) -> (usize, usize) {
+    /// The empty place before a character.
+    fn place(&self, character: usize) -> Span {
+        let start = self.byte(character);
         let line = self.lines.partition_point(|start| *start <= character).max(1);
-        (line, character.saturating_sub(self.lines[line - 1]) + 1)
+        let column = character.saturating_sub(self.lines[line - 1]) + 1;
+        Span { start, end: start, line, column }
     }
 
     /// The empty place right after a key, or `otherwise` if the key has several lines.

@@ -2,86 +2,79 @@
 
 use serde_json::Value;
 
+use super::rules::differs;
+use super::{Comparison, Pair};
 use crate::document::Node;
-use crate::finding::{Spot, Subject, shortened};
+use crate::finding::{Spot, shortened};
 use crate::openapi::{Kind, Object, Parameter, Shape, Step};
 
-/// A difference between two values of a keyword.
-pub(super) struct Difference {
-    pub(super) spot: Spot,
-    pub(super) message: String,
-    /// What the document says.
-    pub(super) document: String,
-    /// What the code says.
-    pub(super) code: String,
-    pub(super) fix: String,
-    /// The item that only one of two lists has.
-    pub(super) item: Option<String>,
-}
-
-/// What the document and the code say differently under a keyword.
-pub(super) fn difference(
-    subject: &Subject,
-    written: Object<'_>,
-    coded: Object<'_>,
-    keyword: &str,
-    shape: &Shape,
-) -> Option<Difference> {
-    let (document, code) = (value(written, keyword, shape), value(coded, keyword, shape));
-    let is_set = matches!(shape, Shape::List(_));
-    let (document, code) = match (document, code) {
-        (None, None) => return None,
-        (Some(document), Some(code)) if is_set && unordered(&document, &code) => return None,
-        (Some(document), Some(code)) if same(&document, &code) => return None,
-        sides => sides,
-    };
-    let line =
-        (line(keyword, document.as_ref(), code.as_ref()), line(keyword, code.as_ref(), document.as_ref()));
-    let (here, there) = (&line.0, &line.1);
-    let mut item = None;
-    let mut spot = match (&document, &code) {
-        (Some(_), None) => written.key_spot(keyword),
-        _ => written.value_spot(keyword),
-    };
-    let message = match (&document, &code) {
-        (Some(all @ Value::Array(document)), Some(of_code @ Value::Array(code))) if is_set => {
-            let extra = document.iter().position(|item| !code.iter().any(|other| same(item, other)));
-            let missing = code.iter().find(|item| !document.iter().any(|other| same(item, other)));
-            if let Some(number) = extra {
-                spot = item_spot(written, keyword, number);
-            }
-            let extra = extra.map(|number| &document[number]);
-            item = missing.or(extra).map(|item| said(item, None));
-            let start = format!("`{keyword}` of {subject} has");
-            match (extra.map(|item| said(item, Some(of_code))), missing.map(|item| said(item, Some(all)))) {
-                (Some(extra), Some(missing)) => {
-                    format!("{start} `{extra}` in the document, where the code has `{missing}`.")
+impl Comparison<'_> {
+    /// Compares a keyword that holds plain data.
+    pub(super) fn value(&mut self, pair: &Pair<'_>, keyword: &str, shape: &Shape) {
+        let Pair { subject, written, coded } = pair;
+        let (document, code) = (value(*written, keyword, shape), value(*coded, keyword, shape));
+        let is_set = matches!(shape, Shape::List(_));
+        let is_same = match (&document, &code) {
+            (None, None) => true,
+            (Some(document), Some(code)) => same(document, code) || (is_set && unordered(document, code)),
+            _ => false,
+        };
+        if is_same {
+            return;
+        }
+        let here = line(keyword, document.as_ref(), code.as_ref());
+        let there = line(keyword, code.as_ref(), document.as_ref());
+        let mut item = None;
+        let mut spot = match (&document, &code) {
+            (Some(_), None) => written.key_spot(keyword),
+            _ => written.value_spot(keyword),
+        };
+        let message = match (&document, &code) {
+            (Some(all @ Value::Array(document)), Some(of_code @ Value::Array(code))) if is_set => {
+                let extra = document.iter().position(|item| !has(code, item));
+                let missing = code.iter().find(|item| !has(document, item));
+                if let Some(number) = extra {
+                    spot = item_spot(*written, keyword, number);
                 }
-                (Some(extra), None) => format!("{start} `{extra}` in the document, but not in the code."),
-                (None, missing) => {
-                    format!("{start} `{}` in the code, but not in the document.", missing.unwrap_or_default())
+                let extra = extra.map(|number| &document[number]);
+                item = missing.or(extra).map(|item| said(item, None));
+                let extra = extra.map(|item| said(item, Some(of_code)));
+                let missing = missing.map(|item| said(item, Some(all)));
+                let start = format!("`{keyword}` of {subject} has");
+                match (extra, missing) {
+                    (Some(extra), Some(missing)) => {
+                        format!("{start} `{extra}` in the document, where the code has `{missing}`.")
+                    }
+                    (Some(extra), None) => format!("{start} `{extra}` in the document, but not in the code."),
+                    (None, missing) => {
+                        let missing = missing.unwrap_or_default();
+                        format!("{start} `{missing}` in the code, but not in the document.")
+                    }
                 }
             }
-        }
-        (Some(document), Some(code)) => {
-            let by_default = |object: Object<'_>| if object.has(keyword) { "" } else { " by default" };
-            format!(
-                "`{keyword}` of {subject} is `{}`{} in the document and `{}`{} in the code.",
-                said(document, Some(code)),
-                by_default(written),
-                said(code, Some(document)),
-                by_default(coded)
-            )
-        }
-        (Some(_), None) => format!("{subject} has `{here}` in the document, but not in the code."),
-        (None, _) => format!("{subject} has `{there}` in the code, but not in the document."),
-    };
-    let fix = match (&document, &code) {
-        (Some(_), Some(_)) => format!("Change the code to `{here}`, or write `{there}` here."),
-        (Some(_), None) => format!("Add `{here}` to the code, or take it out here."),
-        (None, _) => format!("Take `{keyword}` out of the code, or write `{there}` here."),
-    };
-    Some(Difference { spot, message, document: line.0, code: line.1, fix, item })
+            (Some(document), Some(code)) => {
+                let by_default = |object: &Object<'_>| if object.has(keyword) { "" } else { " by default" };
+                format!(
+                    "`{keyword}` of {subject} is `{}`{} in the document and `{}`{} in the code.",
+                    said(document, Some(code)),
+                    by_default(written),
+                    said(code, Some(document)),
+                    by_default(coded)
+                )
+            }
+            (Some(_), None) => format!("{subject} has `{here}` in the document, but not in the code."),
+            (None, _) => format!("{subject} has `{there}` in the code, but not in the document."),
+        };
+        let fix = match (&document, &code) {
+            (Some(_), Some(_)) => format!("Change the code to `{here}`, or write `{there}` here."),
+            (Some(_), None) => format!("Add `{here}` to the code, or take it out here."),
+            (None, _) => format!("Take `{keyword}` out of the code, or write `{there}` here."),
+        };
+        self.add(differs(written.kind()), &spot, |finding| {
+            let finding = finding.message(&subject.with("keyword", keyword), message);
+            finding.sides(here, there).fix(fix).instead(item)
+        });
+    }
 }
 
 /// The value of a keyword, or its default.
@@ -153,9 +146,11 @@ fn is_text(value: &Value) -> bool {
 /// Whether two lists have the same items, in any order.
 fn unordered(one: &Value, other: &Value) -> bool {
     let (Value::Array(one), Value::Array(other)) = (one, other) else { return false };
-    let within =
-        |one: &[Value], other: &[Value]| one.iter().all(|item| other.iter().any(|it| same(item, it)));
-    within(one, other) && within(other, one)
+    one.iter().all(|item| has(other, item)) && other.iter().all(|item| has(one, item))
+}
+
+fn has(list: &[Value], item: &Value) -> bool {
+    list.iter().any(|other| same(item, other))
 }
 
 /// Whether two values are the same. Numbers are compared by value, whatever their spelling.

@@ -47,7 +47,7 @@ pub fn compare(document: &Document, code: &Document, help: Help<'_>) -> Vec<Find
         return finding.into_iter().collect();
     }
     let mut comparison = Comparison { help, unclear, operation: None, found: Vec::new() };
-    comparison.object(&Subject::document(), written.root(), coded.root());
+    comparison.object(&Pair { subject: Subject::document(), written: written.root(), coded: coded.root() });
     let mut findings = merged(comparison.found);
     findings.splice(0..0, finding);
     findings.sort_by_key(|finding| finding.span.start);
@@ -73,6 +73,23 @@ fn not_understood(
         .message(&Subject::document(), message)
         .fix("Run lint, and fix what it reports first.");
     (pointers, Some(finding))
+}
+
+/// The two objects at one place.
+#[derive(Clone)]
+struct Pair<'a> {
+    subject: Subject,
+    /// The object of the document.
+    written: Object<'a>,
+    /// The object of the code.
+    coded: Object<'a>,
+}
+
+impl<'a> Pair<'a> {
+    /// Two objects within these.
+    fn inner(&self, kind: &'static str, name: &str, written: Object<'a>, coded: Object<'a>) -> Self {
+        Self { subject: self.subject.with(kind, name), written, coded }
+    }
 }
 
 struct Comparison<'h> {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Comparison, rules};
+use super::{Comparison, Pair, rules};
 use crate::document::pointer;
 use crate::finding::{Spot, Subject, shortened};
 use crate::openapi::{Kind, Object};
@@ -12,8 +12,6 @@ use crate::openapi::{Kind, Object};
 pub(super) struct Named<'a> {
     pub(super) name: String,
     pub(super) object: Object<'a>,
-    /// Where the name stands.
-    spot: Spot,
 }
 
 impl<'a> Named<'a> {
@@ -24,17 +22,15 @@ impl<'a> Named<'a> {
 
     /// An object under this name.
     pub(super) fn called(name: &str, object: Object<'a>) -> Self {
-        Self { name: name.to_owned(), object, spot: object.spot() }
+        Self { name: name.to_owned(), object }
     }
 
-    /// An item of a list that has its name in it.
-    pub(super) fn item(name: &str, object: Object<'a>) -> Self {
-        Self { spot: object.value_spot("name"), ..Self::called(name, object) }
-    }
-
-    /// A tag. `None` without a name.
-    pub(super) fn tag(object: Object<'a>) -> Option<Self> {
-        Some(Self::item(object.text("name")?, object))
+    /// Where the name stands: the key, or the `name` of an item of a list.
+    fn spot(&self) -> Spot {
+        match self.object.kind() {
+            Kind::Parameter | Kind::Tag => self.object.value_spot("name"),
+            _ => self.object.spot(),
+        }
     }
 
     /// The name for comparisons: the case of a header's name has no meaning (RFC 9110, section 5.1).
@@ -49,37 +45,37 @@ impl<'a> Named<'a> {
 }
 
 impl Comparison<'_> {
-    /// Compares the named things of an owner. `at` is where the document would have one that it lacks.
+    /// Compares the named things that `list` finds in two objects. `at` is where the document would have one
+    /// that it lacks.
     pub(super) fn named<'a>(
         &mut self,
-        subject: &Subject,
+        pair: &Pair<'a>,
         word: &'static str,
-        at: Spot,
-        owner: Object<'a>,
-        written: Vec<Named<'a>>,
-        coded: Vec<Named<'a>>,
+        at: &Spot,
+        list: impl Fn(Object<'a>) -> Vec<Named<'a>>,
     ) {
-        for (document, code) in self.matched(subject, word, at, owner, written, coded) {
-            self.pair(subject.with(word, &document.name), document.object, code.object);
+        for (document, code) in self.matched(pair, word, at, list(pair.written), list(pair.coded)) {
+            self.pair(pair.inner(word, &document.name, document.object, code.object));
         }
     }
 
     /// Reports the things that only one side has, and returns the others in pairs.
     pub(super) fn matched<'a>(
         &mut self,
-        subject: &Subject,
+        pair: &Pair<'a>,
         word: &'static str,
-        at: Spot,
-        owner: Object<'a>,
+        at: &Spot,
         mut written: Vec<Named<'a>>,
         mut coded: Vec<Named<'a>>,
     ) -> Vec<(Named<'a>, Named<'a>)> {
+        let subject = &pair.subject;
+        let (only_written, only_coded) = rules::one_sided(word, pair.written.kind());
         coded.retain(|named| {
             let mut pointer = at.pointer.clone();
             pointer::push(&mut pointer, &named.name);
             !self.unclear.contains(&pointer)
         });
-        written.retain(|named| !self.unclear.contains(&named.spot.pointer));
+        written.retain(|named| !self.unclear.contains(&named.spot().pointer));
         let names: HashSet<String> = written.iter().map(Named::folded).collect();
         let mut missing: Vec<&Named<'a>> =
             coded.iter().filter(|named| !names.contains(&named.folded())).collect();
@@ -103,48 +99,36 @@ impl Comparison<'_> {
             };
             let meant = near.map(str::to_owned);
             missing.retain(|missing| Some(missing.name.as_str()) != meant.as_deref());
-            self.not_in_code(subject, word, owner.kind(), &named, meant.as_deref());
+            let shown = quoted(word, &shortened(&named.name));
+            let fix = match (&meant, self.scaffold(&named)) {
+                (Some(meant), _) => format!(
+                    "Did you mean `{meant}`, which the code has? Write it here, or rename it in the code."
+                ),
+                (None, Some(command)) => {
+                    format!("Run `{command}` to add {shown} to the code, or take it out here.")
+                }
+                (None, None) => format!("Add {shown} to the code, or take it out here."),
+            };
+            let code = match &meant {
+                Some(meant) => format!("{meant}, but no {}", shortened(&named.name)),
+                None => format!("no such {word}"),
+            };
+            let message = one_sided(subject, &shown, "document", "code");
+            self.add(only_written, &named.spot(), |finding| {
+                let finding = finding.message(&subject.with(word, &named.name), message);
+                finding.sides(said(word, &named.name), code).fix(fix).instead(meant)
+            });
         }
         for named in missing {
-            let rule = rules::one_sided(word, owner.kind()).1;
             let shown = quoted(word, &shortened(&named.name));
             let fix = format!("Take {shown} out of the code, or describe it here.");
             let message = one_sided(subject, &shown, "code", "document");
-            self.add(rule, &at, |finding| {
+            self.add(only_coded, at, |finding| {
                 let finding = finding.message(&subject.with(word, &named.name), message);
                 finding.sides(format!("no such {word}"), said(word, &named.name)).fix(fix)
             });
         }
         pairs
-    }
-
-    fn not_in_code(
-        &mut self,
-        subject: &Subject,
-        word: &'static str,
-        owner: Kind,
-        named: &Named<'_>,
-        meant: Option<&str>,
-    ) {
-        let shown = quoted(word, &shortened(&named.name));
-        let fix = match (meant, self.scaffold(named)) {
-            (Some(meant), _) => {
-                format!(
-                    "Did you mean `{meant}`, which the code has? Write it here, or rename it in the code."
-                )
-            }
-            (None, Some(command)) => {
-                format!("Run `{command}` to add {shown} to the code, or take it out here.")
-            }
-            (None, None) => format!("Add {shown} to the code, or take it out here."),
-        };
-        let but_no = |meant| format!("{meant}, but no {}", shortened(&named.name));
-        let code = meant.map_or_else(|| format!("no such {word}"), but_no);
-        let message = one_sided(subject, &shown, "document", "code");
-        self.add(rules::one_sided(word, owner).0, &named.spot, |finding| {
-            let finding = finding.message(&subject.with(word, &named.name), message);
-            finding.sides(said(word, &named.name), code).fix(fix).instead(meant)
-        });
     }
 
     /// The command that adds a path, an operation or a schema to the code.

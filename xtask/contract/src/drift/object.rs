@@ -1,45 +1,39 @@
 //! Compares two objects of the same kind, keyword by keyword, by the tables of OpenAPI 3.0.3.
 
 use super::names::{Named, nearest};
-use super::rules::{UNKNOWN_KEYWORD, differs};
+use super::rules::UNKNOWN_KEYWORD;
 use super::tolerated::tolerates;
-use super::{Comparison, below, keyword};
-use crate::finding::{Subject, shortened};
-use crate::openapi::{Keys, Kind, METHODS, Object, PathItem, Schema, Shape, shapes};
+use super::{Comparison, Pair, below, keyword};
+use crate::finding::shortened;
+use crate::openapi::{Keys, Kind, METHODS, Object, PathItem, Shape, shapes};
 
 impl Comparison<'_> {
     /// Compares two objects that are not references.
-    pub(super) fn object<'a>(&mut self, subject: &Subject, written: Object<'a>, coded: Object<'a>) {
+    pub(super) fn object(&mut self, pair: &Pair<'_>) {
+        let Pair { written, coded, .. } = pair;
         let kind = written.kind();
-        self.unknown_keywords(subject, written, coded);
+        self.unknown_keywords(pair);
         for (keyword, _, shape) in kind.table().keywords {
             let in_either = written.has(keyword) || coded.has(keyword);
-            if in_either && !tolerates(kind, keyword) && !self.is_unclear(written, keyword) {
-                self.keyword(subject, written, coded, keyword, shape);
+            if in_either && !tolerates(kind, keyword) && !self.is_unclear(*written, keyword) {
+                self.keyword(pair, keyword, shape);
             }
         }
         // An extension is compared if the code has it.
         for entry in coded.node().entries().iter().filter(|entry| entry.key.starts_with("x-")) {
-            self.value(subject, written, coded, &entry.key, &Shape::Any);
+            self.value(pair, &entry.key, &Shape::Any);
         }
         // The objects whose keys are names: paths, statuses, expressions.
         if let (Keys::Paths | Keys::Statuses | Keys::Expressions, Shape::Either(inner)) = kind.table().others
         {
-            let children = |object: Object<'a>| object.parts().map(Named::keyed).collect();
-            self.named(subject, inner.word(), written.spot(), written, children(written), children(coded));
+            self.named(pair, inner.word(), &written.spot(), |object| {
+                object.parts().map(Named::keyed).collect()
+            });
         }
     }
 
-    fn keyword<'a>(
-        &mut self,
-        subject: &Subject,
-        written: Object<'a>,
-        coded: Object<'a>,
-        keyword: &'static str,
-        shape: &'static Shape,
-    ) {
-        let kind = written.kind();
-        let at = || written.key_spot(keyword);
+    fn keyword<'a>(&mut self, pair: &Pair<'a>, keyword: &'static str, shape: &'static Shape) {
+        let (written, kind) = (pair.written, pair.written.kind());
         match (kind, keyword, shape) {
             // Inherited by operations, and compared there.
             (Kind::OpenApi | Kind::PathItem | Kind::Operation, "servers" | "security" | "parameters", _) => {}
@@ -53,79 +47,76 @@ impl Comparison<'_> {
                 let ignored = |it: &Object<'a>| {
                     kind == Kind::Response && it.name().eq_ignore_ascii_case("content-type")
                 };
-                let children = |object: Object<'a>| {
-                    object.children(keyword).filter(|it| !ignored(it)).map(Named::keyed).collect()
-                };
                 let word = if keyword == "properties" { "property" } else { inner.word() };
-                self.named(subject, word, at(), written, children(written), children(coded));
+                self.named(pair, word, &written.key_spot(keyword), |object| {
+                    object.children(keyword).filter(|it| !ignored(it)).map(Named::keyed).collect()
+                });
             }
             (Kind::OpenApi, "tags", _) if self.has_unclear_item(written, keyword) => {}
             (Kind::OpenApi, "tags", _) => {
-                let children = |object: Object<'a>| object.children("tags").filter_map(Named::tag).collect();
-                self.named(subject, "tag", at(), written, children(written), children(coded));
+                let tag = |tag: Object<'a>| Some(Named::called(tag.text("name")?, tag));
+                let tags = |object: Object<'a>| object.children("tags").filter_map(tag).collect();
+                self.named(pair, "tag", &written.key_spot(keyword), tags);
             }
-            (Kind::Schema, "additionalProperties", _) => self.additional_properties(subject, written, coded),
-            (Kind::Schema, "allOf" | "oneOf" | "anyOf", _) => self.members(subject, written, coded, keyword),
-            (_, _, Shape::Object(inner) | Shape::Either(inner)) => {
-                self.child(subject, written, coded, keyword, *inner);
-            }
-            _ => self.value(subject, written, coded, keyword, shape),
+            (Kind::Schema, "additionalProperties", _) => self.additional_properties(pair),
+            (Kind::Schema, "allOf" | "oneOf" | "anyOf", _) => self.members(pair, keyword),
+            (_, _, Shape::Object(inner) | Shape::Either(inner)) => self.child(pair, keyword, *inner),
+            _ => self.value(pair, keyword, shape),
         }
     }
 
     /// Compares the object under a keyword that holds one.
-    fn child<'a>(
-        &mut self,
-        subject: &Subject,
-        written: Object<'a>,
-        coded: Object<'a>,
-        keyword: &'static str,
-        inner: Kind,
-    ) {
-        let subject_of = match keyword {
-            "info" => subject.with("info", ""),
-            "paths" | "components" | "responses" | "schema" => subject.clone(),
-            "items" | "not" => subject.with(keyword, ""),
-            _ => subject.with(inner.word(), ""),
-        };
+    fn child(&mut self, pair: &Pair<'_>, keyword: &'static str, inner: Kind) {
+        let Pair { subject, written, coded } = pair;
         match (written.child(keyword), coded.child(keyword)) {
-            (Some(document), Some(code)) => self.pair(subject_of, document, code),
-            (document, code) if keyword == "requestBody" => {
-                let named =
-                    |object: Option<Object<'a>>| object.map(|it| Named::called("", it)).into_iter().collect();
-                let (document, code) = (named(document), named(code));
-                self.named(subject, inner.word(), written.spot(), written, document, code);
-            }
+            (Some(document), Some(code)) => self.pair(match keyword {
+                "paths" | "components" | "responses" | "schema" => {
+                    Pair { subject: subject.clone(), written: document, coded: code }
+                }
+                "info" | "items" | "not" => pair.inner(keyword, "", document, code),
+                _ => pair.inner(inner.word(), "", document, code),
+            }),
+            _ if keyword == "requestBody" => self.named(pair, inner.word(), &written.spot(), |object| {
+                object.child(keyword).map(|it| Named::called("", it)).into_iter().collect()
+            }),
             // The named things in these are reported one by one.
-            (document, code) if matches!(keyword, "paths" | "components" | "responses") => {
+            _ if matches!(keyword, "paths" | "components" | "responses") => {
                 for word in ["path", "schema", "security scheme", "response"] {
-                    let (document, code) = (named_in(document, word), named_in(code, word));
-                    self.named(subject, word, written.spot(), written, document, code);
+                    let of_word = |part: &Object<'_>| part.kind().word() == word;
+                    self.named(pair, word, &written.spot(), |object| {
+                        let parts = object.child(keyword).into_iter().flat_map(|it| it.parts());
+                        parts.filter(of_word).map(Named::keyed).collect()
+                    });
                 }
             }
             _ if keyword == "info" => {}
-            _ => self.value(subject, written, coded, keyword, &Shape::Any),
+            _ => self.value(pair, keyword, &Shape::Any),
         }
     }
 
     /// Compares two objects of the same place, either of which may be a reference.
-    pub(super) fn pair<'a>(&mut self, subject: Subject, written: Object<'a>, coded: Object<'a>) {
-        if written.kind() == Kind::Schema {
-            return self.schema(&subject, Schema::new(written), Schema::new(coded));
+    pub(super) fn pair(&mut self, mut pair: Pair<'_>) {
+        if pair.written.kind() == Kind::Schema {
+            return self.schema(pair);
         }
+        let items = PathItem::new(pair.written).zip(PathItem::new(pair.coded));
         // A reference that leads nowhere is reported as not understood.
-        let (Some(document), Some(code)) = (written.resolved(), coded.resolved()) else { return };
-        let subject = if document == written { subject } else { subject.component(document.name()) };
-        match PathItem::new(written).zip(PathItem::new(coded)) {
-            Some((document, code)) if written.kind() == Kind::PathItem => {
-                self.path_item(&subject, document, code);
+        let (Some(document), Some(code)) = (pair.written.resolved(), pair.coded.resolved()) else { return };
+        if document != pair.written {
+            pair.subject = pair.subject.component(document.name());
+        }
+        (pair.written, pair.coded) = (document, code);
+        match items {
+            Some((document, code)) if pair.written.kind() == Kind::PathItem => {
+                self.path_item(&pair, document, code);
             }
-            _ => self.object(&subject, document, code),
+            _ => self.object(&pair),
         }
     }
 
     /// Reports keys that are not keywords. The keyword that was meant is not compared.
-    pub(super) fn unknown_keywords(&mut self, subject: &Subject, written: Object<'_>, coded: Object<'_>) {
+    pub(super) fn unknown_keywords(&mut self, pair: &Pair<'_>) {
+        let Pair { subject, written, coded } = pair;
         let kind = written.kind();
         let table = kind.table();
         if !matches!(table.others.0, Keys::Extensions | Keys::Nothing) {
@@ -141,7 +132,7 @@ impl Comparison<'_> {
             let meant = nearest(&entry.key, lacking.filter(|keyword| !written.has(keyword)));
             let fix = match meant {
                 Some(meant) => {
-                    self.unclear.insert(below(written, meant));
+                    self.unclear.insert(below(*written, meant));
                     format!("Write `{meant}`, which the code has.")
                 }
                 None => shapes::instead_of(kind, &entry.key),
@@ -167,31 +158,4 @@ impl Comparison<'_> {
             });
         }
     }
-
-    /// Compares a keyword that holds plain data.
-    pub(super) fn value(
-        &mut self,
-        subject: &Subject,
-        written: Object<'_>,
-        coded: Object<'_>,
-        keyword: &str,
-        shape: &Shape,
-    ) {
-        if let Some(difference) = keyword::difference(subject, written, coded, keyword, shape) {
-            self.add(differs(written.kind()), &difference.spot, |finding| {
-                finding
-                    .message(&subject.with("keyword", keyword), difference.message)
-                    .sides(difference.document, difference.code)
-                    .fix(difference.fix)
-                    .instead(difference.item)
-            });
-        }
-    }
-}
-
-/// The things with this word in `paths`, `components` or `responses`.
-fn named_in<'a>(container: Option<Object<'a>>, word: &str) -> Vec<Named<'a>> {
-    let Some(container) = container else { return Vec::new() };
-    let of_word = |part: &Object<'a>| part.kind().word() == word;
-    container.parts().filter(of_word).map(Named::keyed).collect()
 }

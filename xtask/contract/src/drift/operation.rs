@@ -2,27 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use super::Comparison;
 use super::names::Named;
 use super::rules::{OPERATION_SECURITY, SERVER_URL};
+use super::{Comparison, Pair};
 use crate::document::Node;
 use crate::finding::{Spot, Subject, shortened};
 use crate::openapi::{Operation, Parameter, PathItem, Requirement, Server, Shape, Step};
 
 impl Comparison<'_> {
-    pub(super) fn path_item<'a>(&mut self, subject: &Subject, written: PathItem<'a>, coded: PathItem<'a>) {
-        self.object(subject, *written, *coded);
-        let operations =
-            |item: PathItem<'a>| item.operations().map(|operation| Named::keyed(*operation)).collect();
-        let pairs = self.matched(
-            subject,
-            "operation",
-            written.spot(),
-            *written,
-            operations(written),
-            operations(coded),
-        );
-        for (named, _) in pairs {
+    pub(super) fn path_item<'a>(&mut self, pair: &Pair<'a>, written: PathItem<'a>, coded: PathItem<'a>) {
+        self.object(pair);
+        let operations = |item: PathItem<'a>| item.operations().map(|it| Named::keyed(*it)).collect();
+        let at = written.spot();
+        for (named, _) in self.matched(pair, "operation", &at, operations(written), operations(coded)) {
             if let Some((written, coded)) = written.operation(&named.name).zip(coded.operation(&named.name)) {
                 self.operation(written, coded);
             }
@@ -32,15 +24,16 @@ impl Comparison<'_> {
     fn operation<'a>(&mut self, written: Operation<'a>, coded: Operation<'a>) {
         let id = coded.name();
         let subject = Subject::document().with("operation", &id);
+        let pair = Pair { subject, written: *written, coded: *coded };
         let outer = self.operation.replace(id);
-        self.object(&subject, *written, *coded);
-        self.parameters(&subject, written, coded);
-        self.security(&subject, written, coded);
+        self.object(&pair);
+        self.parameters(&pair, written, coded);
+        self.security(&pair.subject, written, coded);
         self.servers(written, coded);
         self.operation = outer;
     }
 
-    fn parameters<'a>(&mut self, subject: &Subject, written: Operation<'a>, coded: Operation<'a>) {
+    fn parameters<'a>(&mut self, pair: &Pair<'a>, written: Operation<'a>, coded: Operation<'a>) {
         if self.inherits_unclear(written, "parameters") {
             return;
         }
@@ -62,34 +55,33 @@ impl Comparison<'_> {
             }
         }
         for (document, code) in &moved {
-            let subject = subject.with("parameter", document.name());
-            self.value(&subject, **document, **code, "in", &Shape::Text);
+            let pair = pair.inner("parameter", document.name(), **document, **code);
+            self.value(&pair, "in", &Shape::Text);
         }
         document.retain(|parameter| !moved.iter().any(|(moved, _)| moved.key() == parameter.key()));
         code.retain(|parameter| !moved.iter().any(|(_, moved)| moved.key() == parameter.key()));
-        if self.has_unclear_parameters(subject, written, coded) {
+        if self.has_unclear_parameters(pair, written, coded) {
             code.retain(|parameter| document.iter().any(|other| other.key() == parameter.key()));
         }
         let named = |parameter: &Parameter<'a>| {
             let name = format!("{} in {}", parameter.name(), parameter.location());
-            Named::item(&name, parameter.declared())
+            Named::called(&name, parameter.declared())
         };
         let (document, code) = (document.iter().map(named).collect(), code.iter().map(named).collect());
         let at = written.key_spot("parameters");
-        for (document, code) in self.matched(subject, "parameter", at, *written, document, code) {
-            let name =
-                document.object.resolved().and_then(Parameter::new).map_or("", |parameter| parameter.name());
-            self.pair(subject.with("parameter", name), document.object, code.object);
+        for (document, code) in self.matched(pair, "parameter", &at, document, code) {
+            let name = document.object.resolved().and_then(|it| it.text("name")).unwrap_or_default();
+            self.pair(pair.inner("parameter", name, document.object, code.object));
         }
     }
 
     /// Whether a parameter of the document has no name, so that it may be any that is missing. A misspelt
     /// `name` or `in` is reported.
-    fn has_unclear_parameters(
+    fn has_unclear_parameters<'a>(
         &mut self,
-        subject: &Subject,
-        written: Operation<'_>,
-        coded: Operation<'_>,
+        pair: &Pair<'a>,
+        written: Operation<'a>,
+        coded: Operation<'a>,
     ) -> bool {
         let before = self.found.len();
         let mut unclear = false;
@@ -98,7 +90,7 @@ impl Comparison<'_> {
             for object in owner.children("parameters").filter_map(|item| item.resolved()) {
                 let code = coded.parameters().first().map_or(object, |parameter| **parameter);
                 if Parameter::new(object).is_none() {
-                    self.unknown_keywords(&subject.with("parameter", ""), object, code);
+                    self.unknown_keywords(&pair.inner("parameter", "", object, code));
                 }
             }
         }

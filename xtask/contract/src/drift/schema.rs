@@ -2,16 +2,18 @@
 
 use super::rules::{SCHEMA_REFERENCE, differs};
 use super::tolerated::tolerates;
-use super::{Comparison, keyword};
-use crate::finding::{Spot, Subject};
-use crate::openapi::{Additional, Kind, Object, Schema, Shape, head};
+use super::{Comparison, Pair, keyword};
+use crate::finding::Spot;
+use crate::openapi::{Kind, Object, Schema, Shape, head};
 
 impl Comparison<'_> {
-    pub(super) fn schema<'a>(&mut self, subject: &Subject, written: Schema<'a>, coded: Schema<'a>) {
-        let (written, coded) = (only_member(written), only_member(coded));
+    pub(super) fn schema(&mut self, mut pair: Pair<'_>) {
+        let (written, coded) = (only_member(pair.written), only_member(pair.coded));
+        (pair.written, pair.coded) = (*written, *coded);
+        let subject = &pair.subject;
         let (document, code) = (written.reference_name(), coded.reference_name());
         let fix = match (document, code) {
-            (None, None) => return self.object(subject, *written, *coded),
+            (None, None) => return self.object(&pair),
             (Some(_), Some(_)) if target(written) == target(coded) => return,
             (Some(document), Some(code)) => {
                 format!("Use `{document}` in the code, or write `$ref: '#/components/schemas/{code}'` here.")
@@ -25,7 +27,7 @@ impl Comparison<'_> {
         };
         if document.is_none() {
             // A misspelt `$ref`.
-            self.unknown_keywords(subject, *written, *coded);
+            self.unknown_keywords(&pair);
         }
         // A reference that leads nowhere is reported as not understood.
         if self.is_unclear(*written, "$ref") {
@@ -45,40 +47,27 @@ impl Comparison<'_> {
         });
     }
 
-    pub(super) fn additional_properties<'a>(
-        &mut self,
-        subject: &Subject,
-        written: Object<'a>,
-        coded: Object<'a>,
-    ) {
-        let schema = |object: Object<'a>| match Schema::new(object).additional_properties() {
-            Additional::Schema(schema) if !schema.node().entries().is_empty() => Some(schema),
-            _ => None,
-        };
-        const KEYWORD: &str = "additionalProperties";
-        match (schema(written), schema(coded)) {
+    pub(super) fn additional_properties(&mut self, pair: &Pair<'_>) {
+        fn schema(object: Object<'_>) -> Option<Object<'_>> {
+            object.child("additionalProperties").filter(|schema| !schema.node().entries().is_empty())
+        }
+        match (schema(pair.written), schema(pair.coded)) {
             (Some(document), Some(code)) => {
-                self.schema(&subject.with("additional properties", ""), document, code)
+                self.schema(pair.inner("additional properties", "", document, code));
             }
-            _ => self.value(subject, written, coded, KEYWORD, &Shape::SchemaOrBoolean),
+            _ => self.value(pair, "additionalProperties", &Shape::SchemaOrBoolean),
         }
     }
 
     /// Compares the members of `allOf`, `oneOf` or `anyOf`, in any order.
-    pub(super) fn members<'a>(
-        &mut self,
-        subject: &Subject,
-        written: Object<'a>,
-        coded: Object<'a>,
-        keyword: &'static str,
-    ) {
-        let about = subject.with(keyword, "");
-        let mut code: Vec<Schema<'a>> = Schema::new(coded).members(keyword).collect();
+    pub(super) fn members(&mut self, pair: &Pair<'_>, keyword: &'static str) {
+        let subject = &pair.subject;
+        let mut code: Vec<_> = pair.coded.children(keyword).collect();
         let mut document = Vec::new();
-        for member in Schema::new(written).members(keyword) {
+        for member in pair.written.children(keyword) {
             let before = self.found.len();
             let equal = code.iter().position(|other| {
-                self.schema(&about, member, *other);
+                self.schema(pair.inner(keyword, "", member, *other));
                 let equal = self.found.len() == before;
                 self.found.truncate(before);
                 equal
@@ -90,7 +79,7 @@ impl Comparison<'_> {
         }
         // A member that only changed.
         if let ([document], [code]) = (&document[..], &code[..]) {
-            return self.schema(&about, *document, *code);
+            return self.schema(pair.inner(keyword, "", *document, *code));
         }
         let none = || "no such member".to_owned();
         let about = subject.with("keyword", keyword);
@@ -98,15 +87,15 @@ impl Comparison<'_> {
             format!("`{keyword}` of {subject} has {member} in the {here}, but not in the {there}.")
         };
         for schema in document {
-            let member = name_or_content(schema);
+            let member = name_or_content(Schema::new(schema));
             self.add(differs(Kind::Schema), &schema.spot(), |finding| {
                 let fix = format!("Add {member} to the code, or take it out here.");
                 finding.message(&about, message(&member, "document", "code")).sides(member, none()).fix(fix)
             });
         }
         for schema in code {
-            let member = name_or_content(schema);
-            self.add(differs(Kind::Schema), &written.key_spot(keyword), |finding| {
+            let member = name_or_content(Schema::new(schema));
+            self.add(differs(Kind::Schema), &pair.written.key_spot(keyword), |finding| {
                 let fix = format!("Take {member} out of the code, or add it here.");
                 finding.message(&about, message(&member, "code", "document")).sides(none(), member).fix(fix)
             });
@@ -126,8 +115,8 @@ fn target(schema: Schema<'_>) -> Option<String> {
 }
 
 /// The member of an `allOf` with one member, unless the schema has other keywords that count.
-fn only_member(schema: Schema<'_>) -> Schema<'_> {
-    let mut schema = schema;
+fn only_member(schema: Object<'_>) -> Schema<'_> {
+    let mut schema = Schema::new(schema);
     loop {
         let ignored = |keyword: &str| {
             keyword == "allOf" || keyword.starts_with("x-") || tolerates(Kind::Schema, keyword)

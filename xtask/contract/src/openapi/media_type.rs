@@ -1,6 +1,6 @@
 //! What a body or a header carries: request bodies, responses, headers and media types.
 
-use super::{Object, Schema};
+use super::Object;
 
 macro_rules! resolved_views {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -21,11 +21,6 @@ macro_rules! resolved_views {
             pub fn declared(&self) -> Object<'a> {
                 self.declared
             }
-
-            /// The media types of `content`.
-            pub fn content(&self) -> impl Iterator<Item = MediaType<'a>> {
-                self.object.children("content").map(MediaType)
-            }
         }
 
         deref_to_object!($name, object);
@@ -41,13 +36,6 @@ resolved_views! {
     Header;
 }
 
-impl RequestBody<'_> {
-    /// Whether a body must be sent.
-    pub fn is_required(&self) -> bool {
-        self.object.flag("required")
-    }
-}
-
 impl<'a> Response<'a> {
     /// The headers by name. A header called `Content-Type` is ignored (section 4.7.17).
     pub fn headers(&self) -> impl Iterator<Item = (&'a str, Header<'a>)> {
@@ -57,20 +45,10 @@ impl<'a> Response<'a> {
     }
 }
 
-impl<'a> Header<'a> {
-    /// Whether the header is always present.
-    pub fn is_required(&self) -> bool {
-        self.object.flag("required")
-    }
-
+impl Header<'_> {
     /// Whether arrays and objects are written as `name=value` pairs.
     pub fn explode(&self) -> bool {
         self.object.flag("explode")
-    }
-
-    /// The `schema`, its reference not resolved.
-    pub fn schema(&self) -> Option<Schema<'a>> {
-        self.object.child("schema").map(Schema::new)
     }
 }
 
@@ -82,11 +60,6 @@ impl<'a> MediaType<'a> {
     /// The media type or range, as it is written.
     pub fn media_type(&self) -> &'a str {
         self.0.name()
-    }
-
-    /// The `schema`, its reference not resolved.
-    pub fn schema(&self) -> Option<Schema<'a>> {
-        self.0.child("schema").map(Schema::new)
     }
 }
 

@@ -1,13 +1,13 @@
+//! The model: all objects of a document, each at its place.
+
 use std::collections::HashMap;
 
-use crate::document::{Node, Span, Value, pointer};
-
-use super::Kind;
-use crate::document::Document;
+use super::{Kind, MediaType, Schema};
+use crate::document::{Document, Node, Span, Value, pointer};
 use crate::finding::{Spot, Subject};
 use crate::rule::Findings;
 
-/// Names an object of an model.
+/// Identifies an object within its model.
 pub type Id = usize;
 
 /// One step from an object to what it holds.
@@ -17,17 +17,6 @@ pub enum Step<'a> {
     Key(&'a str),
     /// An item of a list.
     Item(usize),
-}
-
-/// Where the chain of references that begins at an object ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// At this object, which is no reference.
-    At(Id),
-    /// Nowhere: at a reference that does not resolve.
-    Nowhere,
-    /// Never: they go round.
-    Circle,
 }
 
 /// What the model keeps of an object.
@@ -44,7 +33,9 @@ pub(super) struct Record<'a> {
     pub(super) is_reference: bool,
     /// The object that the reference names, of whatever kind.
     pub(super) target: Option<Id>,
-    pub(super) end: End,
+    /// The object at the end of the chain of references that begins here, itself if it is no reference.
+    /// `None` if the chain leads nowhere or is a cycle.
+    pub(super) end: Option<Id>,
 }
 
 /// All objects of a document.
@@ -200,6 +191,21 @@ impl<'a> Object<'a> {
         self.get(keyword).and_then(Node::as_bool).unwrap_or_default()
     }
 
+    /// Whether it has `required: true`.
+    pub fn is_required(&self) -> bool {
+        self.flag("required")
+    }
+
+    /// The `schema` of a parameter, a header or a media type, its reference not resolved.
+    pub fn schema(&self) -> Option<Schema<'a>> {
+        self.child("schema").map(Schema::new)
+    }
+
+    /// The media types of the `content` of a parameter, a header or a body.
+    pub fn content(&self) -> impl Iterator<Item = MediaType<'a>> + use<'a> {
+        self.children("content").map(MediaType)
+    }
+
     /// Everything that is directly in this.
     pub fn parts(&self) -> impl Iterator<Item = Object<'a>> + use<'a> {
         let model = self.model;
@@ -218,10 +224,7 @@ impl<'a> Object<'a> {
 
     /// What this is once its references are followed; nothing if they lead nowhere.
     pub fn resolved(&self) -> Option<Object<'a>> {
-        match self.data().end {
-            End::At(id) => Some(self.model.object(id)).filter(|end| end.kind() == self.kind()),
-            End::Nowhere | End::Circle => None,
-        }
+        self.data().end.map(|id| self.model.object(id)).filter(|end| end.kind() == self.kind())
     }
 
     /// The objects under a keyword, references followed.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{MediaType, Object, Schema};
+use super::Object;
 
 /// A Parameter Object with a name and a location, its reference resolved.
 #[derive(Clone, Copy, Debug)]
@@ -52,11 +52,6 @@ impl<'a> Parameter<'a> {
         self.location == "header" && elsewhere.iter().any(|name| self.name.eq_ignore_ascii_case(name))
     }
 
-    /// Whether it must be sent.
-    pub fn is_required(&self) -> bool {
-        self.object.flag("required")
-    }
-
     /// The `style`, by default that of the location (section 4.7.12.2).
     pub fn style(&self) -> &'a str {
         let default = if matches!(self.location, "query" | "cookie") { "form" } else { "simple" };
@@ -67,16 +62,6 @@ impl<'a> Parameter<'a> {
     pub fn explode(&self) -> bool {
         let explode = self.object.get("explode").and_then(|node| node.as_bool());
         explode.unwrap_or(self.style() == "form")
-    }
-
-    /// The `schema`, its reference not resolved.
-    pub fn schema(&self) -> Option<Schema<'a>> {
-        self.object.child("schema").map(Schema::new)
-    }
-
-    /// The media types of `content`.
-    pub fn content(&self) -> impl Iterator<Item = MediaType<'a>> {
-        self.object.children("content").map(MediaType)
     }
 }
 

@@ -7,7 +7,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::Kind;
-use super::model::{End, Id, Model, Object};
+use super::model::{Id, Model, Object};
 use super::shapes::with_article;
 use crate::document::pointer;
 use crate::finding::shortened as shown;
@@ -37,19 +37,15 @@ pub(super) fn follow(root: &Node, model: &mut Model<'_>) {
         let mut chain = Vec::new();
         let mut next = Some(id);
         let end = loop {
-            let Some(id) = next else { break End::Nowhere };
+            let Some(id) = next else { break None };
             let object = &model.objects[id];
-            if !object.is_reference || (known[id] && object.end != End::Circle) {
+            if !object.is_reference || known[id] {
+                // Of a reference in this chain, which is a cycle, the end is still `None`.
                 break object.end;
             }
-            if known[id] {
-                // The cycle that this chain begins, or one found before.
-                break End::Circle;
-            }
             known[id] = true;
-            model.objects[id].end = End::Circle;
             chain.push(id);
-            next = model.objects[id].target;
+            next = object.target;
         };
         for id in chain {
             model.objects[id].end = end;
@@ -61,13 +57,10 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
     let mut external = Vec::new();
     for object in model.everything().filter(Object::is_reference) {
         let Some(reference) = object.text("$ref") else { continue };
-        let name = object.kind().table().name;
-        let target = model.objects[object.id].target.map(|id| model.object(id));
-        let (message, fix) = match target {
+        let (message, fix) = match model.target(object.id) {
             Some(target) if target.kind() == object.kind() => continue,
             Some(target) => {
-                let other = with_article(target.kind().table().name);
-                let name = with_article(name);
+                let [other, name] = [target, object].map(|object| with_article(object.kind().table().name));
                 (
                     format!("`{}` is {other}, but {name} is required here.", shown(reference)),
                     "Correct the reference.",
@@ -86,11 +79,8 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
     }
     if let Some(first) = external.first() {
         let lines = external.iter().take(FIRST_EXTERNAL).map(|object| {
-            format!(
-                "`{}` on line {}",
-                shown(object.text("$ref").unwrap_or_default()),
-                object.spot().span.line
-            )
+            let reference = shown(object.text("$ref").unwrap_or_default());
+            format!("`{reference}` on line {}", object.spot().span.line)
         });
         let lines = lines.collect::<Vec<_>>().join(", ");
         let more = if external.len() > FIRST_EXTERNAL { ", ..." } else { "" };

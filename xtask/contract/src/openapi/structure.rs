@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::document::{Entry, Node, Span, Value};
 
-use super::model::{End, Id, Model, Record, Step, head};
+use super::model::{Id, Model, Record, Step, head};
 use super::tables::{Demand, Keys, Kind, Shape};
 use super::{references, shapes};
 use crate::document::Document;
@@ -41,10 +41,10 @@ pub(super) fn model<'a>(document: &'a Document, findings: &mut Findings) -> Mode
     let model = Model { text: &document.text, objects: Vec::new(), kinds: HashMap::new(), complete };
     let mut walker = Walker { model, findings, parent: None, steps: Vec::new() };
     if !complete {
-        walker.record(Kind::OpenApi, &document.root, None, true);
+        walker.open(Kind::OpenApi, &document.root, None, true);
         return walker.model;
     }
-    walker.object(Kind::OpenApi, &document.root, None);
+    walker.open(Kind::OpenApi, &document.root, None, false);
     let mut model = walker.model;
     references::follow(&document.root, &mut model);
     references::check(&mut model, findings);
@@ -86,22 +86,13 @@ struct Walker<'a, 'f> {
 }
 
 impl<'a> Walker<'a, '_> {
-    fn object(&mut self, kind: Kind, node: &'a Node, key: Option<Span>) {
-        if self.expect_mapping(node, kind.table().name) {
-            self.open(kind, node, key, false);
+    /// The object, or a reference to one if `reference` is allowed.
+    fn object(&mut self, kind: Kind, node: &'a Node, key: Option<Span>, reference: Option<&'a Entry>) {
+        if !matches!(node.value, Value::Mapping(_)) {
+            return self.wrong_type(&shapes::with_article(kind.table().name), node);
         }
-    }
-
-    /// The object, or a reference to one.
-    fn either(&mut self, kind: Kind, node: &'a Node, key: Option<Span>) {
-        if !self.expect_mapping(node, kind.table().name) {
-            return;
-        }
-        let Some(reference) = node.entry("$ref") else {
-            self.open(kind, node, key, false);
-            return;
-        };
-        self.open(kind, node, key, true);
+        self.open(kind, node, key, reference.is_some());
+        let Some(reference) = reference else { return };
         self.steps.push(Step::Key("$ref"));
         self.expect(&Shape::Text, &reference.value);
         self.steps.pop();
@@ -112,29 +103,20 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// Adds an object to the model.
-    fn record(&mut self, kind: Kind, node: &'a Node, key: Option<Span>, is_reference: bool) -> Id {
+    /// Adds an object to the model and, unless it is a reference, checks its content.
+    fn open(&mut self, kind: Kind, node: &'a Node, key: Option<Span>, is_reference: bool) {
         let id = self.model.objects.len();
-        let steps = self.steps.clone();
-        let parent = self.parent;
-        let end = if is_reference { End::Nowhere } else { End::At(id) };
-        let children = Vec::new();
+        let (parent, steps, children) = (self.parent, self.steps.clone(), Vec::new());
+        let end = (!is_reference).then_some(id);
         let object = Record { kind, node, key, parent, steps, children, is_reference, target: None, end };
         self.model.objects.push(object);
         self.model.kinds.entry(kind).or_default().push(id);
         if let Some(parent) = parent {
             self.model.objects[parent].children.push(id);
         }
-        id
-    }
-
-    /// Adds an object to the model and, unless it is a reference, checks its content.
-    fn open(&mut self, kind: Kind, node: &'a Node, key: Option<Span>, is_reference: bool) {
-        let id = self.record(kind, node, key, is_reference);
         if is_reference {
             return;
         }
-        let parent = self.parent;
         let steps = std::mem::take(&mut self.steps);
         self.parent = Some(id);
         let table = kind.table();
@@ -153,8 +135,9 @@ impl<'a> Walker<'a, '_> {
             };
             let is_missing = *demand == Demand::Required && node.entry(keyword).is_none();
             if is_missing && !node.entries().iter().any(is_misspelt) {
-                let message = format!("{} has no `{keyword}`.", self.model.object(id).subject());
-                self.missing(id, message, format!("Add `{keyword}`."));
+                let spot = self.model.object(id).spot();
+                let message = format!("{} has no `{keyword}`.", spot.subject);
+                self.findings.add(&MISSING, spot, message, format!("Add `{keyword}`."));
             }
         }
         self.parent = parent;
@@ -195,8 +178,8 @@ impl<'a> Walker<'a, '_> {
                 }
             }
             Shape::Map(keys, shape) => {
-                if !self.expect_mapping(node, "mapping") {
-                    return;
+                if !matches!(node.value, Value::Mapping(_)) {
+                    return self.wrong_type("a mapping", node);
                 }
                 for entry in node.entries() {
                     self.steps.push(Step::Key(&entry.key));
@@ -208,10 +191,10 @@ impl<'a> Walker<'a, '_> {
                     self.steps.pop();
                 }
             }
-            Shape::Object(kind) => self.object(*kind, node, key),
-            Shape::Either(kind) => self.either(*kind, node, key),
+            Shape::Object(kind) => self.object(*kind, node, key, None),
+            Shape::Either(kind) => self.object(*kind, node, key, node.entry("$ref")),
             Shape::SchemaOrBoolean if matches!(node.value, Value::Bool(_)) => {}
-            Shape::SchemaOrBoolean => self.either(Kind::Schema, node, key),
+            Shape::SchemaOrBoolean => self.object(Kind::Schema, node, key, node.entry("$ref")),
             _ => self.expect(shape, node),
         }
     }
@@ -223,18 +206,10 @@ impl<'a> Walker<'a, '_> {
             Some(shapes::Wrong::Type(expected)) => self.wrong_type(expected, node),
             Some(shapes::Wrong::Value(fix)) => {
                 let value = shapes::text_of(node);
-                let message = format!("`{}` cannot be {}.", self.last_keyword(), shown_value(&value));
+                let message = format!("`{}` cannot be `{}`.", self.last_keyword(), shown(&value));
                 self.say(&VALUE, &[], head(node), message, fix);
             }
         }
-    }
-
-    fn expect_mapping(&mut self, node: &'a Node, name: &str) -> bool {
-        if matches!(node.value, Value::Mapping(_)) {
-            return true;
-        }
-        self.wrong_type(&shapes::with_article(name), node);
-        false
     }
 
     fn wrong_type(&mut self, expected: &str, node: &'a Node) {
@@ -252,11 +227,6 @@ impl<'a> Walker<'a, '_> {
         key.unwrap_or("the document")
     }
 
-    fn missing(&mut self, id: Id, message: String, fix: String) {
-        let spot = self.model.object(id).spot();
-        self.findings.add(&MISSING, spot, message, fix);
-    }
-
     fn say(&mut self, rule: &Rule, more: &[Step<'_>], span: Span, message: String, fix: impl Into<String>) {
         if self.findings.is_full() {
             return;
@@ -268,8 +238,4 @@ impl<'a> Walker<'a, '_> {
         };
         self.findings.add(rule, spot, message, fix);
     }
-}
-
-fn shown_value(value: &str) -> String {
-    format!("`{}`", shown(value))
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{About, Sources, from_root};
+use crate::document::Span;
 use crate::finding::Finding;
 
 pub(super) fn render(about: &[About<'_>], sources: &Sources) -> String {
@@ -38,13 +39,12 @@ fn show(finding: &Finding, file: &str, text: &str) -> Value {
 
 /// Line and column of the place after the last character of a finding.
 pub(super) fn end(finding: &Finding, text: &str) -> (usize, usize) {
-    let start = text.floor_char_boundary(finding.span.start.min(text.len()));
-    let end = text.floor_char_boundary(finding.span.end.clamp(start, text.len()));
-    let within = &text[start..end];
-    match within.rsplit_once('\n') {
-        None => (finding.span.line, finding.span.column + within.chars().count()),
-        Some((before, last)) => {
-            (finding.span.line + before.matches('\n').count() + 1, last.chars().count() + 1)
-        }
+    let Span { start, end, line, column } = finding.span;
+    let start = text.floor_char_boundary(start);
+    let length = end.saturating_sub(start);
+    let end = Span::within(&text[start..], length..length);
+    match end.line {
+        1 => (line, column + end.column - 1),
+        lines => (line + lines - 1, end.column),
     }
 }

@@ -15,7 +15,7 @@ fn refused(text: &str, line: usize, column: usize, message: &str) {
     let shown = &text[..text.floor_char_boundary(80)];
     let problem = read(text).err().unwrap_or_else(|| panic!("{shown:?} was read"));
     assert!(problem.message.contains(message), "{shown:?}: {problem}");
-    assert_eq!((problem.line, problem.column), (line, column), "{shown:?}: {problem}");
+    assert_eq!((problem.span.line, problem.span.column), (line, column), "{shown:?}: {problem}");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! An operation as its `#[endpoint]` function writes it down.
 
 use syn::punctuated::Punctuated;
-use syn::{Expr, FnArg, GenericArgument, ItemFn, MetaNameValue, PathArguments, ReturnType, Token, Type};
+use syn::{
+    Expr, FnArg, GenericArgument, Ident, ItemFn, MetaNameValue, PathArguments, ReturnType, Token, Type,
+};
 
 use super::index::Spot;
 use super::types::{last_ident, text_of};
@@ -39,58 +41,48 @@ pub(super) struct Named {
 
 impl Endpoint {
     /// The operation, if the function is one.
-    pub(super) fn read(file: usize, function: &ItemFn) -> Option<Self> {
-        let attribute = function.attrs.iter().find(|attribute| attribute.path().is_ident("endpoint"))?;
+    pub(super) fn read(file: usize, item: &ItemFn) -> Option<Self> {
+        let attribute = item.attrs.iter().find(|attribute| attribute.path().is_ident("endpoint"))?;
         let pairs = attribute.parse_args_with(Punctuated::<MetaNameValue, Token![,]>::parse_terminated);
         let pairs = pairs.ok()?;
-        let ReturnType::Type(_, returned) = &function.sig.output else { return None };
-        let name = Spot::of(file, &function.sig.ident);
-        let mut endpoint = Self {
-            id: function.sig.ident.to_string(),
-            path: String::new(),
-            method: String::new(),
-            function: name,
-            keys: Vec::new(),
-            call: name,
-            inputs: Vec::new(),
-            error: None,
-            output: Spot::of(file, returned),
-            success: None,
-            headers: None,
+        let value = |key: &str| pairs.iter().find(|pair| pair.path.is_ident(key)).map(|pair| &pair.value);
+        let text = |key: &str| value(key).and_then(text_of);
+        let method = match value("method") {
+            Some(Expr::Path(method)) => method.path.get_ident().map(Ident::to_string),
+            _ => None,
         };
-        for pair in &pairs {
-            let Some(key) = pair.path.get_ident() else { continue };
-            endpoint.keys.push((key.to_string(), Spot::of(file, pair)));
-            match (key.to_string().as_str(), &pair.value) {
-                ("operation_id", value) => endpoint.id = text_of(value)?,
-                ("path", value) => endpoint.path = text_of(value)?,
-                ("method", Expr::Path(method)) => {
-                    endpoint.method = method.path.get_ident()?.to_string().to_lowercase();
-                }
-                _ => {}
-            }
-        }
-        for argument in &function.sig.inputs {
-            let FnArg::Typed(argument) = argument else { continue };
-            let Some((name, arguments)) = parts(&argument.ty) else { continue };
-            if name == "Call" {
-                endpoint.call = Spot::of(file, argument);
-                endpoint.inputs = arguments.first().map(|input| inputs(file, input)).unwrap_or_default();
-                endpoint.error = arguments.get(1).and_then(|error| named(file, error));
-            }
-        }
+        let function = Spot::of(file, &item.sig.ident);
+        let arguments = item.sig.inputs.iter().filter_map(|argument| {
+            let FnArg::Typed(argument) = argument else { return None };
+            Some((argument, parts(&argument.ty)?))
+        });
+        let call = arguments.into_iter().find(|(_, (name, _))| name == "Call");
+        let takes = |at: usize| call.as_ref().and_then(|(_, (_, types))| types.get(at).copied());
+        let ReturnType::Type(_, output) = &item.sig.output else { return None };
         // `Answer<HttpResponseHeaders<HttpResponseOk<Pet>, NextPage>>`, from the outside.
-        let mut part: Option<&Type> = Some(returned);
-        while let Some((name, arguments)) = part.and_then(parts) {
-            if name == "HttpResponseHeaders" {
-                endpoint.headers = arguments.get(1).and_then(|headers| named(file, headers));
-            } else if name.starts_with("HttpResponse") {
-                endpoint.success = part.and_then(|success| named(file, success));
-                break;
-            }
-            part = arguments.first().copied();
-        }
-        Some(endpoint)
+        let layers: Vec<&Type> =
+            std::iter::successors(Some(&**output), |of| parts(of)?.1.first().copied()).collect();
+        let layer = |wanted: fn(&str) -> bool| {
+            layers.iter().copied().find(|of| parts(of).is_some_and(|(name, _)| wanted(&name)))
+        };
+        let headers = layer(|name| name == "HttpResponseHeaders");
+        let success = layer(|name| name.starts_with("HttpResponse") && name != "HttpResponseHeaders");
+        Some(Self {
+            id: text("operation_id").unwrap_or_else(|| item.sig.ident.to_string()),
+            path: text("path").unwrap_or_default(),
+            method: method.unwrap_or_default().to_lowercase(),
+            function,
+            call: call.as_ref().map_or(function, |(argument, _)| Spot::of(file, argument)),
+            inputs: takes(0).map(|input| inputs(file, input)).unwrap_or_default(),
+            error: takes(1).and_then(|error| named(file, error)),
+            output: Spot::of(file, output),
+            success: success.and_then(|success| named(file, success)),
+            headers: headers.and_then(|of| named(file, parts(of)?.1.get(1)?)),
+            keys: pairs
+                .iter()
+                .filter_map(|pair| Some((pair.path.get_ident()?.to_string(), Spot::of(file, pair))))
+                .collect(),
+        })
     }
 
     /// A key of the attribute with its value, else the function.

@@ -7,7 +7,6 @@ use heck::ToSnakeCase;
 use super::endpoint::Endpoint;
 use super::index::{Index, Spot};
 use super::types::{Member, WireType};
-use super::words::Word;
 
 /// Kinds and names from the document down.
 type Trail<'t> = &'t [(&'static str, String)];
@@ -51,14 +50,11 @@ impl<'l> Locator<'l> {
         self.finding.instead.as_deref()
     }
 
-    /// Whether the code lacks the thing that the trail ends with.
-    fn not_in_code(&self) -> bool {
-        self.finding.rule.ends_with("-not-in-code")
-    }
-
-    /// What the code calls the thing that the document calls `name`.
-    fn in_code(&self, name: &'l str) -> &'l str {
-        self.instead().filter(|_| self.not_in_code()).unwrap_or(name)
+    /// What the code calls the thing that the document calls `name`: another name only if the finding is that
+    /// the code lacks this thing, with which the trail then ends.
+    fn in_code<'n>(&'n self, name: &'n str, rest: Trail<'_>) -> &'n str {
+        let is_missing = rest.is_empty() && self.finding.rule.ends_with("-not-in-code");
+        self.instead().filter(|_| is_missing).unwrap_or(name)
     }
 
     fn document(&self, trail: Trail<'_>) -> Option<Spot> {
@@ -69,8 +65,7 @@ impl<'l> Locator<'l> {
             "tag" => self.tag(self.instead().unwrap_or(name)),
             "path" => self.path(name, rest),
             "operation" => self.operation(index.endpoint(name)?, rest),
-            "schema" if self.not_in_code() && rest.is_empty() => Some(index.schema(self.instead()?)?.spot),
-            "schema" => self.inside(index.schema(name)?, rest),
+            "schema" => Some(self.inside(index.schema(self.in_code(name, rest))?, rest)),
             "security scheme" => index.name(match self.keyword {
                 "" => "SCHEME_NAME",
                 "type" => "SCHEME_TYPE",
@@ -87,14 +82,14 @@ impl<'l> Locator<'l> {
     }
 
     fn path(&self, path: &str, rest: Trail<'_>) -> Option<Spot> {
-        let mut endpoints = self.index.endpoints.iter();
-        let Some((("operation", method), _)) = rest.split_first() else {
-            let path = self.in_code(path);
-            return endpoints.find(|endpoint| endpoint.path == path).map(|endpoint| endpoint.key("path"));
+        let (path, method, key) = match rest {
+            [("operation", method), rest @ ..] => (path, Some(self.in_code(method, rest)), "method"),
+            _ => (self.in_code(path, &[]), None, "path"),
         };
-        let method = self.in_code(method);
-        let mut here = endpoints.filter(|endpoint| endpoint.path == path);
-        here.find(|endpoint| endpoint.method == method).map(|endpoint| endpoint.key("method"))
+        let is_meant = |endpoint: &&Endpoint| {
+            endpoint.path == path && method.is_none_or(|method| endpoint.method == method)
+        };
+        self.index.endpoints.iter().find(is_meant).map(|endpoint| endpoint.key(key))
     }
 
     fn operation(&self, endpoint: &Endpoint, rest: Trail<'_>) -> Option<Spot> {
@@ -107,19 +102,19 @@ impl<'l> Locator<'l> {
             });
         };
         match *kind {
-            "parameter" => self.parameter(endpoint, name, rest),
+            "parameter" => Some(self.parameter(endpoint, name, rest)),
             "request body" | "media type" => {
                 Some(endpoint.input("Json").map_or(endpoint.call, |body| body.spot))
             }
-            "response" if name.starts_with(['1', '2', '3']) => self.success(endpoint, rest),
+            "response" if name.starts_with(['1', '2', '3']) => Some(self.success(endpoint, rest)),
             "response" => self.refusal(endpoint, name, rest),
             _ => Some(endpoint.function),
         }
     }
 
     /// `name` is that of the parameter, perhaps with its place: `limit in query`.
-    fn parameter(&self, endpoint: &Endpoint, name: &str, rest: Trail<'_>) -> Option<Spot> {
-        let sought = self.in_code(name);
+    fn parameter(&self, endpoint: &Endpoint, name: &str, rest: Trail<'_>) -> Spot {
+        let sought = self.in_code(name, rest);
         let (name, place) = sought.split_once(" in ").unwrap_or((sought, ""));
         let types = || {
             let inputs = endpoint.inputs.iter();
@@ -127,36 +122,34 @@ impl<'l> Locator<'l> {
         };
         let found = types().find_map(|(input, of)| Some((input, of.member(name)?)));
         if let Some((input, member)) = found {
-            return Some(if self.keyword == "in" { input.spot } else { self.member(member, rest) });
+            return if self.keyword == "in" { input.spot } else { self.member(member, rest) };
         }
         // Where it would be added: with those of its kind, if there are any.
-        let kind = |extractor: &str| extractor.eq_ignore_ascii_case(place);
-        let with_them = types().find(|(input, _)| kind(&input.name)).map(|(_, of)| of.spot);
-        Some(with_them.unwrap_or(endpoint.call))
+        let with_them = types().find(|(input, _)| input.name.eq_ignore_ascii_case(place));
+        with_them.map_or(endpoint.call, |(_, of)| of.spot)
     }
 
-    fn success(&self, endpoint: &Endpoint, rest: Trail<'_>) -> Option<Spot> {
+    fn success(&self, endpoint: &Endpoint, rest: Trail<'_>) -> Spot {
         let success = endpoint.success.as_ref().map_or(endpoint.output, |success| success.spot);
-        let Some(((kind, name), rest)) = rest.split_first() else { return Some(success) };
-        let body = endpoint.success.as_ref().and_then(|success| self.index.rust_type(&success.of));
-        match *kind {
-            "header" => self.header(endpoint, name, rest),
-            "media type" if !rest.is_empty() => {
-                Some(body.and_then(|body| self.inside(body, rest)).unwrap_or(success))
+        let body = || self.index.rust_type(&endpoint.success.as_ref()?.of);
+        match rest {
+            [("header", name), rest @ ..] => self.header(endpoint, name, rest),
+            [("media type", _), rest @ ..] if !rest.is_empty() => {
+                body().map_or(success, |body| self.inside(body, rest))
             }
-            _ => Some(success),
+            _ => success,
         }
     }
 
     /// A header of a success.
-    fn header(&self, endpoint: &Endpoint, name: &str, rest: Trail<'_>) -> Option<Spot> {
-        let name = self.in_code(name);
+    fn header(&self, endpoint: &Endpoint, name: &str, rest: Trail<'_>) -> Spot {
+        let name = self.in_code(name, rest);
         let headers = endpoint.headers.as_ref().and_then(|headers| self.index.rust_type(&headers.name));
         let declared = || match headers {
             None => endpoint.output,
             Some(of) => of.member(name).map_or(of.spot, |member| self.member(member, rest)),
         };
-        Some(self.edge_header(name).unwrap_or_else(declared))
+        self.edge_header(name).unwrap_or_else(declared)
     }
 
     /// A header that every response has, or that of a deprecated operation.
@@ -180,7 +173,7 @@ impl<'l> Locator<'l> {
                 declared.or(Some(error.map_or(endpoint.call, |error| error.spot)))
             }
             Some(("header", name)) => {
-                let name = self.in_code(name);
+                let name = self.in_code(name, &rest[1..]);
                 self.edge_header(name).or_else(|| self.code_header(name, &codes))
             }
             // All error responses have the same body.
@@ -190,38 +183,30 @@ impl<'l> Locator<'l> {
 
     /// A header that comes with a code, or the arm of that code.
     fn code_header(&self, name: &str, codes: &[String]) -> Option<Spot> {
-        let is_header = |word: &Word| word.owner == "Code" && word.is_header(name);
-        let here = |word: &Word| codes.is_empty() || word.arm.iter().any(|variant| codes.contains(variant));
-        let is_arm =
-            |word: &Word| word.owner == "Code" && word.within == "headers" && codes.contains(&word.text);
-        let literal = self.index.word(|word| is_header(word) && here(word));
-        literal.or_else(|| self.index.word(is_header)).or_else(|| self.index.word(is_arm))
+        let literal = self.index.word(|word| word.owner == "Code" && word.is_header(name));
+        literal.or_else(|| codes.iter().find_map(|code| self.word_in("Code", "headers", code)))
     }
 
     /// Something inside of a type.
-    fn inside(&self, of: &WireType, rest: Trail<'_>) -> Option<Spot> {
-        let Some(((kind, name), rest)) = rest.split_first() else {
-            let member = || self.instead().and_then(|name| of.member(name)).map(|member| member.spot);
-            return Some(match self.keyword {
-                "additionalProperties" => of.closed.unwrap_or(of.spot),
-                "required" | "enum" => member().or_else(|| self.keyword_of(of)).unwrap_or(of.spot),
-                _ => self.keyword_of(of).unwrap_or(of.spot),
-            });
-        };
-        match *kind {
-            "property" => {
-                let name = self.instead().filter(|_| self.not_in_code() && rest.is_empty()).unwrap_or(name);
-                Some(of.member(name).map_or(of.spot, |member| self.member(member, rest)))
+    fn inside(&self, of: &WireType, rest: Trail<'_>) -> Spot {
+        let member = || self.instead().and_then(|name| of.member(name)).map(|member| member.spot);
+        let spot = match (rest, self.keyword) {
+            ([("property", name), rest @ ..], _) => {
+                of.member(self.in_code(name, rest)).map(|member| self.member(member, rest))
             }
-            _ => Some(self.word_in(&of.name, "json_schema", &kind.to_snake_case()).unwrap_or(of.spot)),
-        }
+            ([(kind, _), ..], _) => self.word_in(&of.name, "json_schema", &kind.to_snake_case()),
+            ([], "additionalProperties") => of.closed,
+            ([], "required" | "enum") => member().or_else(|| self.keyword_of(of)),
+            ([], _) => self.keyword_of(of),
+        };
+        spot.unwrap_or(of.spot)
     }
 
     /// Something about a field: where its type is made, if the code makes that by hand.
     fn member(&self, member: &Member, rest: Trail<'_>) -> Spot {
         let of = self.index.rust_type(&member.of);
         if let Some(of) = of.filter(|_| !rest.is_empty()) {
-            return self.inside(of, rest).unwrap_or(member.spot);
+            return self.inside(of, rest);
         }
         if self.finding.rule == "schema-reference" {
             return member.type_spot;

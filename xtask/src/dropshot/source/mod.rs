@@ -10,15 +10,17 @@
 mod endpoint;
 mod index;
 mod locate;
+mod reader;
 mod types;
-mod words;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use contract::finding::{Finding, Location};
 use contract::report;
 
 use index::Index;
+use reader::Reader;
+use syn::visit::Visit;
 
 /// A type of the code that has a name in `components/schemas`.
 #[derive(Clone, Debug)]
@@ -44,18 +46,23 @@ impl Sources {
     /// Reads `src` of the workspace at `root`. What cannot be read or parsed is left out: what is being
     /// edited need not compile just now.
     pub fn read(root: &Path) -> Self {
-        let mut paths = Vec::new();
-        collect(&root.join("src"), &mut paths);
+        let (mut open, mut paths) = (Vec::from([root.join("src")]), Vec::new());
+        while let Some(path) = open.pop() {
+            match path.read_dir() {
+                Ok(entries) => open.extend(entries.flatten().map(|entry| entry.path())),
+                Err(_) if path.extension().is_some_and(|extension| extension == "rs") => paths.push(path),
+                Err(_) => {}
+            }
+        }
         paths.sort();
         let mut sources = Self::none(root);
         for path in paths {
             let Ok(text) = std::fs::read_to_string(&path) else { continue };
-            let parsed = if index::matters(&text) { syn::parse_file(&text).ok() } else { None };
-            if let Some(parsed) = parsed {
-                sources.index.add(sources.files.len(), &parsed);
-                sources.files.push(from_root(root, &path));
-                sources.shown.add(from_root(root, &path), text);
-            }
+            let Some(Ok(parsed)) = index::matters(&text).then(|| syn::parse_file(&text)) else { continue };
+            let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+            Reader::new(&mut sources.index, sources.files.len()).visit_file(&parsed);
+            sources.files.push(name.clone());
+            sources.shown.add(name, text);
         }
         sources
     }
@@ -105,21 +112,4 @@ impl Sources {
             finding.source = self.locate(finding);
         }
     }
-}
-
-/// The Rust files at or below a directory.
-fn collect(directory: &Path, paths: &mut Vec<PathBuf>) {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    for path in entries.map(|entry| entry.path()) {
-        if path.is_dir() {
-            collect(&path, paths);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            paths.push(path);
-        }
-    }
-}
-
-fn from_root(root: &Path, path: &Path) -> String {
-    let relative = path.strip_prefix(root).unwrap_or(path);
-    relative.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }

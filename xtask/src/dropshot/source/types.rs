@@ -3,9 +3,7 @@
 use heck::{ToKebabCase, ToLowerCamelCase, ToPascalCase, ToShoutyKebabCase, ToShoutySnakeCase, ToSnakeCase};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
-use syn::{
-    Attribute, Expr, ExprLit, Fields, Ident, ItemEnum, ItemStruct, Lit, Meta, Token, Type, Visibility,
-};
+use syn::{Attribute, Expr, ExprLit, Ident, ItemEnum, ItemStruct, Lit, Meta, Token, Type, Visibility};
 
 use super::endpoint::parts;
 use super::index::Spot;
@@ -49,34 +47,27 @@ pub(super) struct Member {
 
 impl WireType {
     pub(super) fn of_struct(file: usize, item: &ItemStruct) -> Self {
-        let mut known = Self::new(file, &item.attrs, &item.ident, &item.vis);
-        let fields = if let Fields::Named(fields) = &item.fields { Some(&fields.named) } else { None };
-        for field in fields.into_iter().flatten() {
-            let Some(name) = &field.ident else { continue };
-            let type_spot = Spot::of(file, &field.ty);
-            let mut member = Member::new(file, &field.attrs, name, &item.attrs);
-            member.spot.span.end = type_spot.span.end;
-            let of = last_ident(&field.ty).unwrap_or_default();
-            known.members.push(Member { of, type_spot, ..member });
-        }
-        known
+        let members = item.fields.iter().filter_map(|field| {
+            Some(Member::new(file, &field.attrs, field.ident.as_ref()?, Some(&field.ty), &item.attrs))
+        });
+        Self { members: members.collect(), ..Self::new(file, &item.attrs, &item.ident, &item.vis) }
     }
 
     pub(super) fn of_enum(file: usize, item: &ItemEnum) -> Self {
         let variants = item.variants.iter();
         let members =
-            variants.map(|variant| Member::new(file, &variant.attrs, &variant.ident, &item.attrs)).collect();
-        Self { members, ..Self::new(file, &item.attrs, &item.ident, &item.vis) }
+            variants.map(|variant| Member::new(file, &variant.attrs, &variant.ident, None, &item.attrs));
+        Self { members: members.collect(), ..Self::new(file, &item.attrs, &item.ident, &item.vis) }
     }
 
     fn new(file: usize, attributes: &[Attribute], name: &Ident, visibility: &Visibility) -> Self {
-        let settings = Settings::of(file, attributes);
+        let settings = Settings::of(attributes);
         Self {
             name: name.to_string(),
-            wire: settings.rename.unwrap_or_else(|| name.to_string()),
+            wire: settings.text("rename").unwrap_or_else(|| name.to_string()),
             public: matches!(visibility, Visibility::Public(_)),
             spot: Spot::of(file, name),
-            closed: settings.closed,
+            closed: settings.spot(file, "deny_unknown_fields"),
             hand_written: false,
             traits: derives(attributes),
             members: Vec::new(),
@@ -99,70 +90,51 @@ fn derives(attributes: &[Attribute]) -> Vec<String> {
 }
 
 impl Member {
-    /// A variant, or a field without its type. `outer` are the attributes of the type that it belongs to.
-    fn new(file: usize, attributes: &[Attribute], name: &Ident, outer: &[Attribute]) -> Self {
-        let (own, outer) = (Settings::of(file, attributes), Settings::of(file, outer));
-        let spot = Spot::of(file, name);
+    /// A field with its type, or a variant. `outer` are the attributes of the type that it belongs to.
+    fn new(file: usize, own: &[Attribute], name: &Ident, of: Option<&Type>, outer: &[Attribute]) -> Self {
+        let settings = Settings::of(own);
+        let mut spot = Spot::of(file, name);
+        let type_spot = of.map_or(spot, |of| Spot::of(file, of));
+        spot.span.end = type_spot.span.end;
         let name = name.unraw().to_string();
         Self {
-            wire: own.rename.unwrap_or_else(|| outer.renamed(&name)),
+            wire: settings.text("rename").unwrap_or_else(|| Settings::of(outer).renamed(&name)),
             name,
             spot,
-            of: String::new(),
-            type_spot: spot,
-            schema_with: own.schema_with,
-            default: own.default,
+            of: of.and_then(last_ident).unwrap_or_default(),
+            type_spot,
+            schema_with: settings.text("schema_with"),
+            default: settings.spot(file, "default"),
         }
     }
 }
 
 /// What the attributes of serde and schemars say.
-#[derive(Default)]
-struct Settings {
-    rename: Option<String>,
-    rename_all: Option<String>,
-    closed: Option<Spot>,
-    schema_with: Option<String>,
-    default: Option<Spot>,
-}
+struct Settings(Vec<Meta>);
 
 impl Settings {
-    fn of(file: usize, attributes: &[Attribute]) -> Self {
-        let mut settings = Self::default();
+    fn of(attributes: &[Attribute]) -> Self {
         let of_wire = attributes
             .iter()
             .filter(|attribute| attribute.path().is_ident("serde") || attribute.path().is_ident("schemars"));
-        for attribute in of_wire {
-            let parsed = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-            for meta in parsed.into_iter().flatten() {
-                settings.read(file, &meta);
-            }
-        }
-        settings
+        let parsed = of_wire.filter_map(|attribute| {
+            attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok()
+        });
+        Self(parsed.flatten().collect())
     }
 
-    fn read(&mut self, file: usize, meta: &Meta) {
-        let spot = Spot::of(file, meta);
-        let path = meta.path();
-        if path.is_ident("deny_unknown_fields") {
-            self.closed = Some(spot);
-        } else if path.is_ident("default") {
-            self.default = Some(spot);
-        }
-        let Meta::NameValue(pair) = meta else { return };
-        let Some(text) = text_of(&pair.value) else { return };
-        if path.is_ident("rename") {
-            self.rename = Some(text);
-        } else if path.is_ident("rename_all") {
-            self.rename_all = Some(text);
-        } else if path.is_ident("schema_with") {
-            self.schema_with = Some(text);
-        }
+    fn spot(&self, file: usize, key: &str) -> Option<Spot> {
+        self.0.iter().find(|meta| meta.path().is_ident(key)).map(|meta| Spot::of(file, meta))
+    }
+
+    fn text(&self, key: &str) -> Option<String> {
+        let mut pairs = self.0.iter().filter(|meta| meta.path().is_ident(key));
+        pairs.find_map(|meta| text_of(&meta.require_name_value().ok()?.value))
     }
 
     /// serde's conventions for names.
     fn renamed(&self, name: &str) -> String {
-        match self.rename_all.as_deref() {
+        match self.text("rename_all").as_deref() {
             Some("lowercase") => name.to_lowercase(),
             Some("UPPERCASE") => name.to_uppercase(),
             Some("PascalCase") => name.to_pascal_case(),

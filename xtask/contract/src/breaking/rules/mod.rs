@@ -60,7 +60,7 @@ impl Deref for ChangeRule {
 }
 
 macro_rules! rules {
-    ($($id:ident = $name:literal, $severity:ident, $bump:ident, $chapter:ident, $origin:ident, $explanation:literal;)*) => {
+    ($($id:ident = $name:literal, $severity:ident, $bump:ident, $chapter:ident, $origin:expr, $explanation:literal;)*) => {
         $(pub(super) static $id: ChangeRule = ChangeRule {
             rule: Rule::comparison($name, Severity::$severity, $origin, $explanation),
             bump: Bump::$bump,
@@ -81,14 +81,11 @@ pub fn change_rules() -> impl Iterator<Item = &'static ChangeRule> {
 
 rules! {
     ENDPOINT_ADDED = "endpoint-added", Info, Minor, Added, OASDIFF, "Clients can call one more operation.";
-    REMOVED_WITHOUT_DEPRECATION = "api-removed-without-deprecation", Error, Major, Removed, OASDIFF, "Calls fail, and no earlier version announced it.";
-    PATH_REMOVED_WITHOUT_DEPRECATION = "api-path-removed-without-deprecation", Error, Major, Removed, OASDIFF, "Calls fail, and no earlier version announced it.";
-    REMOVED_BEFORE_SUNSET = "api-removed-before-sunset", Error, Major, Removed, OASDIFF, "Calls fail earlier than the sunset date promised.";
-    PATH_REMOVED_BEFORE_SUNSET = "api-path-removed-before-sunset", Error, Major, Removed, OASDIFF, "Calls fail earlier than the sunset date promised.";
+    REMOVED_WITHOUT_DEPRECATION = "api-removed-without-deprecation", Error, Major, Removed, "oasdiff: api-removed-without-deprecation, api-path-removed-without-deprecation", "Calls fail, and no earlier version announced it.";
+    REMOVED_BEFORE_SUNSET = "api-removed-before-sunset", Error, Major, Removed, "oasdiff: api-removed-before-sunset, api-path-removed-before-sunset", "Calls fail earlier than the sunset date promised.";
     REMOVED_WITHOUT_SUNSET = "api-removed-without-sunset", Error, Major, Removed, OURS, "Calls fail. The operation was deprecated, but without a date of removal.";
-    REMOVED_WITH_DEPRECATION = "api-removed-with-deprecation", Info, Minor, Removed, OASDIFF, "The operation was deprecated, and its sunset date has passed.";
-    PATH_REMOVED_WITH_DEPRECATION = "api-path-removed-with-deprecation", Info, Minor, Removed, OASDIFF, "The operation was deprecated, and its sunset date has passed.";
-    PATH_SUNSET_PARSE = "api-path-sunset-parse", Error, Major, Removed, OASDIFF, "Calls fail. The operation was deprecated, but its date of removal was not a date.";
+    REMOVED_WITH_DEPRECATION = "api-removed-with-deprecation", Info, Minor, Removed, "oasdiff: api-removed-with-deprecation, api-path-removed-with-deprecation", "The operation was deprecated, and its sunset date has passed.";
+    REMOVED_SUNSET_PARSE = "api-path-sunset-parse", Error, Major, Removed, OASDIFF, "Calls fail. The operation was deprecated, but its date of removal was not a date.";
     DEPRECATED = "endpoint-deprecated-with-sunset", Info, Minor, Deprecated, OASDIFF, "The operation works until its sunset date. Clients have to stop calling it by then.";
     DEPRECATED_SUNSET_MISSING = "api-deprecated-sunset-missing", Error, Minor, Deprecated, OASDIFF, "Clients cannot know how long the operation will work. Add `x-sunset`.";
     DEPRECATED_SUNSET_PARSE = "api-deprecated-sunset-parse", Error, Minor, Deprecated, OASDIFF, "Clients cannot know how long the operation will work. Write `x-sunset` as YYYY-MM-DD.";
@@ -151,13 +148,14 @@ rules! {
     NEW_REQUIRED_PROPERTY_WITH_DEFAULT = "new-required-request-property-with-default", Error, Major, Added, OASDIFF, "Requests without the property are refused: a default does not make a required property optional.";
     NEW_OPTIONAL_PROPERTY = "new-optional-request-property", Info, Minor, Added, OASDIFF, "Requests may contain one more property.";
     REQUEST_PROPERTY_REMOVED = "request-property-removed", Warning, Minor, Removed, OASDIFF, "The property is ignored where requests contain it.";
+    REQUEST_REQUIRED_PROPERTY_REMOVED = "request-required-property-removed", Error, Major, Removed, OURS, "Requests without the property are refused, but the schema no longer lists it, so new clients do not send it.";
     REQUEST_PROPERTY_REFUSED = "request-property-removed-and-refused", Error, Major, Removed, OURS, "Requests with the property are refused, since the schema forbids properties that it does not list.";
     REQUEST_PROPERTY_REQUIRED = "request-property-became-required", Error, Major, Changed, OASDIFF, "Requests without the property are refused.";
     REQUEST_PROPERTY_REQUIRED_WITH_DEFAULT = "request-property-became-required-with-default", Error, Major, Changed, OASDIFF, "Requests without the property are refused: a default does not make a required property optional.";
     REQUEST_PROPERTY_OPTIONAL = "request-property-became-optional", Info, Minor, Changed, OASDIFF, "Requests may omit the property.";
     RESPONSE_REQUIRED_PROPERTY_ADDED = "response-required-property-added", Info, Minor, Added, OASDIFF, "Responses always have one more property.";
     RESPONSE_OPTIONAL_PROPERTY_ADDED = "response-optional-property-added", Info, Minor, Added, OASDIFF, "Responses may have one more property.";
-    RESPONSE_PROPERTY_ADDED_TO_CLOSED = "response-property-added-to-closed-object", Warning, Minor, Added, OURS, "Clients that validate responses by the old `additionalProperties: false` refuse them.";
+    RESPONSE_PROPERTY_ADDED_TO_CLOSED = "response-property-added-to-closed-object", Error, Major, Added, OURS, "Clients that validate responses by the old `additionalProperties: false` refuse them.";
     RESPONSE_REQUIRED_PROPERTY_REMOVED = "response-required-property-removed", Error, Major, Removed, OASDIFF, "Clients that rely on the property do not find it.";
     RESPONSE_OPTIONAL_PROPERTY_REMOVED = "response-optional-property-removed", Warning, Minor, Removed, OASDIFF, "Clients that read the property when it is present never find it.";
     RESPONSE_PROPERTY_OPTIONAL = "response-property-became-optional", Error, Major, Changed, OASDIFF, "Clients that rely on the property may not find it.";
@@ -173,17 +171,11 @@ rules! {
     UNUSED_SCHEMA_CHANGED = "api-unused-schema-changed", Info, Minor, Changed, OURS, "Requests and responses stay the same. Generated clients have another type of this name.";
 
     SECURITY_REQUIRED = "api-security-required", Error, Major, Changed, OURS, "Requests without credentials are refused.";
-    GLOBAL_SECURITY_REQUIRED = "api-global-security-required", Error, Major, Changed, OURS, "Requests without credentials are refused.";
     SECURITY_LIFTED = "api-security-lifted", Warning, Minor, Changed, OURS, "No client breaks, but requests without credentials are accepted. Check that this is intended.";
-    GLOBAL_SECURITY_LIFTED = "api-global-security-lifted", Warning, Minor, Changed, OURS, "No client breaks, but requests without credentials are accepted. Check that this is intended.";
-    SECURITY_REMOVED = "api-security-removed", Error, Major, Removed, OASDIFF, "Requests with these credentials are refused.";
-    GLOBAL_SECURITY_REMOVED = "api-global-security-removed", Error, Major, Removed, OASDIFF, "Requests with these credentials are refused.";
-    SECURITY_ADDED = "api-security-added", Info, Minor, Added, OASDIFF, "Requests may use other credentials instead.";
-    GLOBAL_SECURITY_ADDED = "api-global-security-added", Info, Minor, Added, OASDIFF, "Requests may use other credentials instead.";
-    SCOPE_ADDED = "api-security-scope-added", Error, Major, Changed, OASDIFF, "Requests whose credentials lack the scope are refused.";
-    GLOBAL_SCOPE_ADDED = "api-global-security-scope-added", Error, Major, Changed, OASDIFF, "Requests whose credentials lack the scope are refused.";
-    SCOPE_REMOVED = "api-security-scope-removed", Info, Minor, Changed, OASDIFF, "Credentials need fewer scopes.";
-    GLOBAL_SCOPE_REMOVED = "api-global-security-scope-removed", Info, Minor, Changed, OASDIFF, "Credentials need fewer scopes.";
+    SECURITY_REMOVED = "api-security-removed", Error, Major, Removed, "oasdiff: api-security-removed, api-global-security-removed", "Requests with these credentials are refused.";
+    SECURITY_ADDED = "api-security-added", Info, Minor, Added, "oasdiff: api-security-added, api-global-security-added", "Requests may use other credentials instead.";
+    SCOPE_ADDED = "api-security-scope-added", Error, Major, Changed, "oasdiff: api-security-scope-added, api-global-security-scope-added", "Requests whose credentials lack the scope are refused.";
+    SCOPE_REMOVED = "api-security-scope-removed", Info, Minor, Changed, "oasdiff: api-security-scope-removed, api-global-security-scope-removed", "Credentials need fewer scopes.";
     SCHEME_ADDED = "api-security-component-added", Info, Minor, Added, OASDIFF, "Operations may ask for one more kind of credentials.";
     SCHEME_REMOVED = "api-security-component-removed", Info, Minor, Removed, OASDIFF, "No operation asks for this kind of credentials.";
     SCHEME_TYPE = "api-security-component-type-changed", Error, Major, Changed, OASDIFF, "Credentials of the old kind are refused.";

@@ -101,6 +101,8 @@ pub(super) fn rules() -> impl Iterator<Item = &'static ChangeRule> {
 }
 
 families! {
+    VALUES_NARROWED = Changed, "request-values-narrowed", "response-values-narrowed", NARROWED, OURS, OURS;
+    VALUES_WIDENED = Changed, "request-values-widened", "response-values-widened", WIDENED, OURS, OURS;
     TYPE_CHANGED = Changed, "request-type-changed", "response-type-changed", REPLACED,
         "oasdiff: request-body-type-changed, request-parameter-property-type-changed, request-parameter-type-changed, request-property-type-changed", "oasdiff: response-body-type-changed, response-header-type-changed, response-property-type-changed";
     TYPE_GENERALIZED = Changed, "request-type-generalized", "response-type-generalized", WIDENED,
@@ -157,8 +159,9 @@ families! {
     UNIQUE_UNSET = Changed, "request-unique-items-unset", "response-unique-items-unset", WIDENED, OURS, OURS;
     PATTERN_ADDED = Changed, "request-pattern-added", "response-pattern-added", NARROWED, "oasdiff: request-parameter-pattern-added, request-property-pattern-added", "oasdiff: response-property-pattern-added";
     PATTERN_REMOVED = Changed, "request-pattern-removed", "response-pattern-removed", WIDENED, "oasdiff: request-parameter-pattern-removed, request-property-pattern-removed", "oasdiff: response-property-pattern-removed";
-    PATTERN_CHANGED = Changed, "request-pattern-changed", "response-pattern-changed", ((Error, "Requests may be refused: whether the new pattern matches all that the old one matched is not known."), (Warning, "Clients may receive values that do not match the old pattern.")),
+    PATTERN_CHANGED = Changed, "request-pattern-changed", "response-pattern-changed", ((Error, "Requests may be refused: whether the new pattern matches all that the old one matched is not known."), (Error, "Clients may receive values that do not match the old pattern.")),
         "oasdiff: request-parameter-pattern-changed, request-property-pattern-changed", "oasdiff: response-property-pattern-changed";
+    PATTERN_SPECIALIZED = Changed, "request-pattern-specialized", "response-pattern-specialized", NARROWED, OURS, OURS;
     PATTERN_GENERALIZED = Changed, "request-pattern-generalized", "response-pattern-generalized", WIDENED, "oasdiff: request-parameter-pattern-generalized, request-property-pattern-generalized", OURS;
     DEFAULT_ADDED = Changed, "request-default-value-added", "response-default-value-added", ((Warning, SAME_REQUESTS), (Info, SAME_RESPONSES)),
         "oasdiff: request-body-default-value-added, request-property-default-value-added", "oasdiff: response-body-default-value-added, response-property-default-value-added";

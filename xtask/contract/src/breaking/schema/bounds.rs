@@ -2,16 +2,24 @@
 
 use std::cmp::Ordering;
 
+use num_rational::BigRational;
+use num_traits::Zero;
+
 use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::data::{difference, order};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family};
-use crate::document::{Node, Value};
+use crate::document::Value;
+use crate::subschema::range;
+
+const NUMBERS: &[&str] = &["integer", "number"];
 
 /// A keyword that bounds something, and the rules for each way of changing it.
 struct Bound {
     keyword: &'static str,
+    /// The types that it applies to.
+    types: &'static [&'static str],
     /// Of several such bounds the smallest counts, rather than the greatest.
     upper: bool,
     /// The rules of a bound that was set, unset, increased, decreased.
@@ -23,32 +31,49 @@ struct Bound {
 #[rustfmt::skip]
 static BOUNDS: [Bound; 8] = [
     Bound {
-        keyword: "maximum", upper: true, rules: [&rules::MAX_SET, &rules::MAX_UNSET, &rules::MAX_INCREASED, &rules::MAX_DECREASED],
+        keyword: "maximum", types: NUMBERS, upper: true, rules: [&rules::MAX_SET, &rules::MAX_UNSET, &rules::MAX_INCREASED, &rules::MAX_DECREASED],
         exclusive: Some(("exclusiveMaximum", &rules::EXCLUSIVE_MAX_SET, &rules::EXCLUSIVE_MAX_UNSET)),
     },
     Bound {
-        keyword: "minimum", upper: false, rules: [&rules::MIN_SET, &rules::MIN_UNSET, &rules::MIN_INCREASED, &rules::MIN_DECREASED],
+        keyword: "minimum", types: NUMBERS, upper: false, rules: [&rules::MIN_SET, &rules::MIN_UNSET, &rules::MIN_INCREASED, &rules::MIN_DECREASED],
         exclusive: Some(("exclusiveMinimum", &rules::EXCLUSIVE_MIN_SET, &rules::EXCLUSIVE_MIN_UNSET)),
     },
-    Bound { keyword: "maxLength", upper: true, rules: [&rules::MAX_LENGTH_SET, &rules::MAX_LENGTH_UNSET, &rules::MAX_LENGTH_INCREASED, &rules::MAX_LENGTH_DECREASED], exclusive: None },
-    Bound { keyword: "minLength", upper: false, rules: [&rules::MIN_LENGTH_INCREASED, &rules::MIN_LENGTH_DECREASED, &rules::MIN_LENGTH_INCREASED, &rules::MIN_LENGTH_DECREASED], exclusive: None },
-    Bound { keyword: "maxItems", upper: true, rules: [&rules::MAX_ITEMS_SET, &rules::MAX_ITEMS_UNSET, &rules::MAX_ITEMS_INCREASED, &rules::MAX_ITEMS_DECREASED], exclusive: None },
-    Bound { keyword: "minItems", upper: false, rules: [&rules::MIN_ITEMS_SET, &rules::MIN_ITEMS_UNSET, &rules::MIN_ITEMS_INCREASED, &rules::MIN_ITEMS_DECREASED], exclusive: None },
-    Bound { keyword: "maxProperties", upper: true, rules: [&rules::MAX_PROPERTIES_SET, &rules::MAX_PROPERTIES_UNSET, &rules::MAX_PROPERTIES_INCREASED, &rules::MAX_PROPERTIES_DECREASED], exclusive: None },
-    Bound { keyword: "minProperties", upper: false, rules: [&rules::MIN_PROPERTIES_INCREASED, &rules::MIN_PROPERTIES_DECREASED, &rules::MIN_PROPERTIES_INCREASED, &rules::MIN_PROPERTIES_DECREASED], exclusive: None },
+    Bound { keyword: "maxLength", types: &["string"], upper: true, rules: [&rules::MAX_LENGTH_SET, &rules::MAX_LENGTH_UNSET, &rules::MAX_LENGTH_INCREASED, &rules::MAX_LENGTH_DECREASED], exclusive: None },
+    Bound { keyword: "minLength", types: &["string"], upper: false, rules: [&rules::MIN_LENGTH_INCREASED, &rules::MIN_LENGTH_DECREASED, &rules::MIN_LENGTH_INCREASED, &rules::MIN_LENGTH_DECREASED], exclusive: None },
+    Bound { keyword: "maxItems", types: &["array"], upper: true, rules: [&rules::MAX_ITEMS_SET, &rules::MAX_ITEMS_UNSET, &rules::MAX_ITEMS_INCREASED, &rules::MAX_ITEMS_DECREASED], exclusive: None },
+    Bound { keyword: "minItems", types: &["array"], upper: false, rules: [&rules::MIN_ITEMS_SET, &rules::MIN_ITEMS_UNSET, &rules::MIN_ITEMS_INCREASED, &rules::MIN_ITEMS_DECREASED], exclusive: None },
+    Bound { keyword: "maxProperties", types: &["object"], upper: true, rules: [&rules::MAX_PROPERTIES_SET, &rules::MAX_PROPERTIES_UNSET, &rules::MAX_PROPERTIES_INCREASED, &rules::MAX_PROPERTIES_DECREASED], exclusive: None },
+    Bound { keyword: "minProperties", types: &["object"], upper: false, rules: [&rules::MIN_PROPERTIES_INCREASED, &rules::MIN_PROPERTIES_DECREASED, &rules::MIN_PROPERTIES_INCREASED, &rules::MIN_PROPERTIES_DECREASED], exclusive: None },
 ];
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    let ranges = (range(&both.base.parts), range(&both.revision.parts));
     for bound in &BOUNDS {
-        one(cx, both, bound);
+        let same_range = match bound.keyword {
+            "maximum" => ranges.0.high == ranges.1.high,
+            "minimum" => ranges.0.low == ranges.1.low,
+            _ => false,
+        };
+        if !same_range && both.base.may_be(bound.types) && both.revision.may_be(bound.types) {
+            one(cx, both, bound);
+        }
     }
-    multiple_of(cx, both);
-    let what = ("its items must now be unique", "its items need no longer be unique");
-    both.flag(cx, "uniqueItems", (&rules::UNIQUE_SET, &rules::UNIQUE_UNSET), what);
+    if both.base.may_be(NUMBERS) && both.revision.may_be(NUMBERS) {
+        multiple_of(cx, both, ranges.0.step.as_ref(), ranges.1.step.as_ref());
+    }
+    match (both.base.flag("uniqueItems"), both.revision.flag("uniqueItems")) {
+        (None, Some(new)) => {
+            both.report(cx, &rules::UNIQUE_SET, None, Some(new), "its items must now be unique");
+        }
+        (Some(old), None) => {
+            let new = both.revision.first("uniqueItems");
+            both.report(cx, &rules::UNIQUE_UNSET, Some(old), new, "its items need no longer be unique");
+        }
+        _ => {}
+    }
 }
 
 fn one<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, bound: &Bound) {
-    let keyword = bound.keyword;
     let (base, revision) = (strictest(&both.base, bound), strictest(&both.revision, bound));
     let place = |bound: Option<(At<'a>, _)>| bound.map(|(place, _)| place);
     let (old, new) = (place(base), place(revision));
@@ -59,11 +84,12 @@ fn one<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, bound: &Bound) {
         (Some(old), Some(new)) if order(&old, &new) == Some(Ordering::Less) => increased,
         _ => decreased,
     };
-    if let Some(what) = difference(&format!("`{keyword}`"), old.as_deref(), new.as_deref()) {
-        both.report(cx, family, old, new, what);
+    if let Some(what) = difference(&format!("`{}`", bound.keyword), old.as_deref(), new.as_deref()) {
+        return both.report(cx, family, old, new, what);
     }
-    let (Some(old), Some(new)) = (base, revision) else { return };
-    let Some((keyword, set, unset)) = bound.exclusive else { return };
+    let (Some(old), Some(new), Some((keyword, set, unset))) = (base, revision, bound.exclusive) else {
+        return;
+    };
     let family = if new.1.is_some() { set } else { unset };
     if let Some(what) = difference(&format!("`{keyword}`"), old.1.as_deref(), new.1.as_deref()) {
         both.report(cx, family, old.1, new.1, what);
@@ -94,27 +120,23 @@ fn strictest<'a>(schema: &Schema<'a>, bound: &Bound) -> Option<(At<'a>, Option<A
     strictest
 }
 
-fn multiple_of<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let (base, revision) = (both.base.first("multipleOf"), both.revision.first("multipleOf"));
+fn multiple_of<'a>(
+    cx: &mut Comparer<'a>,
+    both: &Both<'a>,
+    base: Option<&BigRational>,
+    revision: Option<&BigRational>,
+) {
+    let is_multiple = |number: &BigRational, of: &BigRational| (number / of).is_integer();
+    let (old, new) = (both.base.first("multipleOf"), both.revision.first("multipleOf"));
     let family = match (base, revision) {
         (None, _) => &rules::MULTIPLE_SET,
         (_, None) => &rules::MULTIPLE_UNSET,
-        (Some(old), Some(new)) => match (is_multiple(&new, &old), is_multiple(&old, &new)) {
-            (true, false) => &rules::MULTIPLE_SET,
-            (false, true) => &rules::MULTIPLE_UNSET,
-            _ => &rules::MULTIPLE_CHANGED,
-        },
+        (Some(old), Some(new)) if old.is_zero() || new.is_zero() || old == new => return,
+        (Some(old), Some(new)) if is_multiple(new, old) => &rules::MULTIPLE_SET,
+        (Some(old), Some(new)) if is_multiple(old, new) => &rules::MULTIPLE_UNSET,
+        _ => &rules::MULTIPLE_CHANGED,
     };
-    if let Some(what) = difference("`multipleOf`", base.as_deref(), revision.as_deref()) {
-        both.report(cx, family, base, revision, what);
+    if let Some(what) = difference("`multipleOf`", old.as_deref(), new.as_deref()) {
+        both.report(cx, family, old, new, what);
     }
-}
-
-/// Whether all multiples of one number are multiples of the other, as far as both are integers.
-fn is_multiple(one: &Node, of: &Node) -> bool {
-    let integer = |node: &Node| match &node.value {
-        Value::Number(number) => number.as_u64(),
-        _ => None,
-    };
-    matches!((integer(one), integer(of)), (Some(one), Some(of)) if of > 0 && one % of == 0)
 }

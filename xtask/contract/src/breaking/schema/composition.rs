@@ -1,26 +1,40 @@
-//! `oneOf`, `anyOf`, `not` and `discriminator`. (`allOf` is resolved before anything is compared.)
+//! `oneOf`, `anyOf` and `not`. (`allOf` is resolved before anything is compared.)
 //!
 //! Alternatives are paired when they refer to the same component or have the same content. Of the others, those
 //! that are not references are paired in their order: that is how an edited one is found.
 
 use std::collections::HashSet;
 
-use super::{Both, Schema};
+use super::{Both, Schema, Verdict, at};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::data::{canonical, pairs, same, shown};
+use crate::breaking::data::{canonical, pairs, same};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family};
-use crate::breaking::unknown;
 use crate::openapi::Object;
+use crate::subschema::{Side, flattened};
 
 /// The keywords that allow and forbid no value.
 const WORDS: [&str; 6] = ["title", "description", "example", "externalDocs", "discriminator", "deprecated"];
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    alternatives(cx, both, "oneOf", &rules::ONE_OF_ADDED, &rules::ONE_OF_REMOVED);
-    alternatives(cx, both, "anyOf", &rules::ANY_OF_ADDED, &rules::ANY_OF_REMOVED);
+    let (base, revision) = (unions(&both.base), unions(&both.revision));
+    for position in 0..base.len().max(revision.len()) {
+        alternatives(cx, both, base.get(position), revision.get(position));
+    }
     not(cx, both);
-    discriminator(cx, both);
+}
+
+/// Replaces unions of a single alternative by the alternative, unless both sides have as many unions.
+pub(super) fn unwrap<'a>(cx: &mut Comparer<'a>, both: &mut Both<'a>) {
+    if unions(&both.base).len() == unions(&both.revision).len() {
+        return;
+    }
+    for schema in [&mut both.base, &mut both.revision] {
+        let unions = unions(schema).into_iter().filter(|union| union.alternatives.len() == 1);
+        let alternatives: Vec<_> = unions.flat_map(|union| union.alternatives).collect();
+        schema.parts.extend(flattened(alternatives, &mut || cx.may_go_on()));
+        schema.is_unwrapped = true;
+    }
 }
 
 /// Whether a schema became one of several alternatives, or the other way round. Nothing else about it is
@@ -55,47 +69,88 @@ fn wraps<'a>(cx: &mut Comparer<'a>, wrapper: &Schema<'a>, keyword: &str, wrapped
     wrapper.children(keyword).any(|item| is_same(cx, item, *wrapped))
 }
 
+/// A `oneOf` or `anyOf`.
+struct Union<'a> {
+    keyword: &'static str,
+    list: At<'a>,
+    alternatives: Vec<Object<'a>>,
+}
+
+impl Union<'_> {
+    /// The rules of an alternative that was added, and of one that was removed.
+    fn rules(&self) -> (&'static Family, &'static Family) {
+        match self.keyword {
+            "oneOf" => (&rules::ONE_OF_ADDED, &rules::ONE_OF_REMOVED),
+            _ => (&rules::ANY_OF_ADDED, &rules::ANY_OF_REMOVED),
+        }
+    }
+}
+
+/// The unions of a schema. All of them hold at once.
+fn unions<'a>(schema: &Schema<'a>) -> Vec<Union<'a>> {
+    let of = |part: &Object<'a>, keyword: &'static str| {
+        let alternatives: Vec<_> = part.children(keyword).collect();
+        let is_union = alternatives.len() > if schema.is_unwrapped { 1 } else { 0 };
+        let list = At::value(part, keyword).filter(|_| is_union)?;
+        Some(Union { keyword, list, alternatives })
+    };
+    schema
+        .parts
+        .iter()
+        .flat_map(|part| ["oneOf", "anyOf"].map(|keyword| of(part, keyword)))
+        .flatten()
+        .collect()
+}
+
 fn alternatives<'a>(
     cx: &mut Comparer<'a>,
     both: &Both<'a>,
-    keyword: &'static str,
-    added: &'static Family,
-    removed: &'static Family,
+    base: Option<&Union<'a>>,
+    revision: Option<&Union<'a>>,
 ) {
-    let (base, revision) = (both.base.first(keyword), both.revision.first(keyword));
-    match (base, revision) {
+    let (base, revision) = match (base, revision) {
+        (Some(base), Some(revision)) => (base, revision),
+        (None, Some(union)) => {
+            let what = format!("it must now match an alternative of `{}`", union.keyword);
+            return both.report(cx, &rules::ALTERNATIVES_SET, None, Some(union.list), what);
+        }
+        (Some(union), None) => {
+            let what = format!("it need no longer match an alternative of `{}`", union.keyword);
+            return both.report(cx, &rules::ALTERNATIVES_UNSET, Some(union.list), None, what);
+        }
         (None, None) => return,
-        (None, Some(_)) => {
-            let what = format!("it must now match an alternative of `{keyword}`");
-            return both.report(cx, &rules::ALTERNATIVES_SET, base, revision, what);
-        }
-        (Some(_), None) => {
-            let what = format!("it need no longer match an alternative of `{keyword}`");
-            return both.report(cx, &rules::ALTERNATIVES_UNSET, base, revision, what);
-        }
-        (Some(_), Some(_)) => {}
-    }
-    let items = |schema: &Schema<'a>| {
-        let items = schema.children(keyword).into_iter();
-        items.map(|item| (identity(item), item)).collect::<Vec<_>>()
     };
-    let paired = pairs(items(&both.base), items(&both.revision));
+    let items = |union: &Union<'a>| union.alternatives.clone().into_iter().map(|item| (identity(item), item));
+    let paired = pairs(items(base), items(revision));
     for (old, new) in paired.both {
         both.compare_at(cx, &[old], &[new], both.role);
     }
-    let (old_references, old): (Vec<_>, Vec<_>) = paired.removed.into_iter().partition(Object::is_reference);
-    let (new_references, new): (Vec<_>, Vec<_>) = paired.added.into_iter().partition(Object::is_reference);
+    let (mut old, mut new) = (paired.removed, paired.added);
+    // A component may have another name, and an alternative may have become a component.
+    old.retain(|one| {
+        let same = new.iter().position(|other| is_equal(cx, both, *one, *other));
+        same.map(|same| both.compare_at(cx, &[*one], &[new.remove(same)], both.role)).is_none()
+    });
+    let (old_references, old): (Vec<_>, Vec<_>) = old.into_iter().partition(Object::is_reference);
+    let (new_references, new): (Vec<_>, Vec<_>) = new.into_iter().partition(Object::is_reference);
     for (one, other) in old.iter().zip(&new) {
         both.compare_at(cx, &[*one], &[*other], both.role);
     }
     for item in old_references.iter().chain(old.iter().skip(new.len())) {
-        let what = format!("the alternative {} of `{keyword}` was removed", named(item));
-        both.report(cx, removed, Some(At::of(item)), revision, what);
+        let what = format!("the alternative {} of `{}` was removed", named(item), base.keyword);
+        both.report(cx, base.rules().1, Some(At::of(item)), Some(revision.list), what);
     }
     for item in new_references.iter().chain(new.iter().skip(old.len())) {
-        let what = format!("the alternative {} was added to `{keyword}`", named(item));
-        both.report(cx, added, None, Some(At::of(item)), what);
+        let what = format!("the alternative {} was added to `{}`", named(item), revision.keyword);
+        both.report(cx, revision.rules().0, None, Some(At::of(item)), what);
     }
+}
+
+/// Whether two alternatives have the same values.
+fn is_equal<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, one: Object<'a>, other: Object<'a>) -> bool {
+    let (one, other) = (at(cx, Side::Base, &[one], one), at(cx, Side::Revision, &[other], other));
+    let (one, other) = (cx.schema(Side::Base, one), cx.schema(Side::Revision, other));
+    Verdict::of(&mut cx.inclusion, (&one, &other), both.role) == Verdict::Same
 }
 
 fn not<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
@@ -112,40 +167,6 @@ fn not<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         (Some(_), Some(_)) => {
             both.report(cx, &rules::NOT_CHANGED, removed, added, "`not` excludes other values");
         }
-    }
-}
-
-/// Compares the property that tells which alternative a value is.
-fn discriminator<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let those = |schema: &Schema<'a>| schema.children("discriminator").first().copied();
-    let (old, new) = match (those(&both.base), those(&both.revision)) {
-        (None, None) => return,
-        (None, Some(new)) => {
-            let what = "a `discriminator` was added";
-            return both.report(cx, &rules::DISCRIMINATOR_ADDED, None, Some(At::of(&new)), what);
-        }
-        (Some(old), None) => {
-            let what = "its `discriminator` was removed";
-            return both.report(cx, &rules::DISCRIMINATOR_REMOVED, Some(At::of(&old)), None, what);
-        }
-        (Some(old), Some(new)) => (old, new),
-    };
-    cx.compare_keyword(rules::DISCRIMINATOR_RENAMED.rule(both.role), (&old, &new), "propertyName");
-    mapping(cx, both, &old, &new);
-    unknown::compare(cx, &old, &new, &[]);
-}
-
-fn mapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Object<'a>, new: &Object<'a>) {
-    let mapping = |discriminator: &Object<'a>| {
-        At::value(discriminator, "mapping").into_iter().flat_map(At::entries).collect::<Vec<_>>()
-    };
-    let survivor = At::value_or_object(new, "mapping");
-    let rules = both.rules(&rules::MAPPING_ADDED, &rules::MAPPING_DELETED);
-    let in_both = cx.in_both("discriminating value", rules, (mapping(old), mapping(new)), survivor);
-    for (old, new) in in_both.into_iter().filter(|(old, new)| !same(old, new)) {
-        let (from, to) = (shown(&old), shown(&new));
-        let what = format!("the discriminating value {} changed from {from} to {to}", old.name());
-        both.report(cx, &rules::MAPPING_CHANGED, Some(old), Some(new), what);
     }
 }
 

@@ -1,11 +1,17 @@
-//! Two schemas, keyword by keyword.
+//! Two schemas.
+//!
+//! Whether values are refused or new is decided by meaning, in [`crate::subschema`]. The keywords then say which
+//! of them made the difference: this module walks down both schemas, and reports a keyword only as far as the
+//! [`Verdict`] on the values agrees. Where no keyword explains a verdict, the smallest schema that it is about is
+//! reported.
 //!
 //! A schema here is a conjunction: the schema itself and everything that its `allOf` adds, through references.
 //! So a property that moves into an `allOf`, or out of it, is no change, and a bound stays the same wherever it
-//! is written. Of several bounds the strictest counts, of several enums what they share.
+//! is written.
 
 mod bounds;
 mod composition;
+mod discriminator;
 mod properties;
 mod types;
 mod values;
@@ -14,12 +20,47 @@ pub(super) use composition::is_same;
 
 use std::collections::HashSet;
 
-use super::comparer::{Comparer, Side};
+use super::comparer::Comparer;
 use super::data::difference;
 use super::place::At;
 use super::rules::{self, ChangeRule, Family, Role};
 use super::unknown;
-use crate::openapi::{Id, Object};
+use crate::finding::Severity;
+use crate::openapi::Object;
+use crate::subschema::{Conjunction, Inclusion, Reading, Side, flattened};
+
+/// How the values of two schemas differ, for clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Verdict {
+    /// Both allow the same values.
+    Same,
+    /// A request may have more values, or a response has fewer.
+    Compatible,
+    /// A request may have fewer values, or a response has more, or that is undecided.
+    Breaking,
+}
+
+impl Verdict {
+    pub(super) fn of<'a>(
+        inclusion: &mut Inclusion<'a>,
+        (base, revision): (&Schema<'a>, &Schema<'a>),
+        role: Role,
+    ) -> Self {
+        let reading = match role {
+            Role::Parameter | Role::Header => Reading::Text,
+            Role::Request => Reading::Request,
+            Role::Response => Reading::Response,
+        };
+        let keeps = inclusion.includes(Side::Base, base.values, revision.values, reading);
+        let adds = !inclusion.includes(Side::Revision, revision.values, base.values, reading);
+        let (breaks, changes) = if role.is_request() { (!keeps, adds) } else { (adds, !keeps) };
+        match (breaks, changes) {
+            (true, _) => Self::Breaking,
+            (false, true) => Self::Compatible,
+            (false, false) => Self::Same,
+        }
+    }
+}
 
 /// A schema: all of its parts hold at once. Without any part it allows every value.
 #[derive(Clone, Debug)]
@@ -27,6 +68,10 @@ pub(super) struct Schema<'a> {
     pub(super) parts: Vec<Object<'a>>,
     /// Where to point for the whole of it.
     pub(super) anchor: Object<'a>,
+    /// The number of its values.
+    pub(super) values: Conjunction,
+    /// Whether the parts include the single alternative of a union.
+    is_unwrapped: bool,
 }
 
 impl<'a> Schema<'a> {
@@ -50,6 +95,11 @@ impl<'a> Schema<'a> {
         let has = self.parts.iter().filter(|part| part.has(keyword));
         has.flat_map(|part| part.children(keyword)).collect()
     }
+
+    /// Whether keywords about values of these types can have an effect.
+    fn may_be(&self, types: &[&str]) -> bool {
+        self.all("type").all(|kind| kind.as_str().is_none_or(|kind| types.contains(&kind)))
+    }
 }
 
 /// A schema on both sides, in one role.
@@ -57,6 +107,7 @@ struct Both<'a> {
     base: Schema<'a>,
     revision: Schema<'a>,
     role: Role,
+    verdict: Verdict,
 }
 
 impl<'a> Both<'a> {
@@ -69,8 +120,27 @@ impl<'a> Both<'a> {
         (one.rule(self.role), other.rule(self.role))
     }
 
-    /// Reports a change of a keyword. Where the revision has nothing, its schema stands for it.
+    /// Reports a change of the values, as far as the verdict agrees.
     fn report(
+        &self,
+        cx: &mut Comparer<'a>,
+        family: &'static Family,
+        base: Option<At<'a>>,
+        revision: Option<At<'a>>,
+        what: impl Into<String>,
+    ) {
+        if self.verdict != Verdict::Same && self.agrees(family.rule(self.role)) {
+            self.note(cx, family, base, revision, what);
+        }
+    }
+
+    /// Whether the verdict allows a change of this severity.
+    fn agrees(&self, rule: &ChangeRule) -> bool {
+        self.verdict == Verdict::Breaking || rule.severity < Severity::Error
+    }
+
+    /// Reports a change of the meaning. Where the revision has nothing, its schema stands for it.
+    fn note(
         &self,
         cx: &mut Comparer<'a>,
         family: &'static Family,
@@ -80,23 +150,6 @@ impl<'a> Both<'a> {
     ) {
         let revision = revision.unwrap_or_else(|| At::of(&self.revision.anchor));
         cx.report(family.rule(self.role), base, Some(revision), what);
-    }
-
-    /// Compares a keyword that is true or false, false by default.
-    fn flag(
-        &self,
-        cx: &mut Comparer<'a>,
-        keyword: &str,
-        (set, unset): (&'static Family, &'static Family),
-        (was_set, was_unset): (&str, &str),
-    ) {
-        match (self.base.flag(keyword), self.revision.flag(keyword)) {
-            (None, Some(new)) => self.report(cx, set, None, Some(new), was_set),
-            (Some(old), None) => {
-                self.report(cx, unset, Some(old), self.revision.first(keyword), was_unset);
-            }
-            _ => {}
-        }
     }
 
     /// Compares the schemas that hold at these places. A place that is missing allows every value.
@@ -124,23 +177,10 @@ pub(super) fn compare_children<'a>(
 
 /// The schema that holds at all of these places; `owner` stands for it if there are none.
 fn at<'a>(cx: &mut Comparer<'a>, side: Side, places: &[Object<'a>], owner: Object<'a>) -> u32 {
-    let mut parts = Vec::new();
-    let mut seen: HashSet<Id> = HashSet::new();
-    let mut open: Vec<Object<'a>> = places.iter().rev().copied().collect();
-    while let Some(place) = open.pop() {
-        if !cx.may_go_on() {
-            break;
-        }
-        let Some(part) = place.resolved().filter(|part| seen.insert(part.id)) else { continue };
-        parts.push(part);
-        if part.has("allOf") {
-            let first = open.len();
-            open.extend(part.children("allOf"));
-            open[first..].reverse();
-        }
-    }
+    let parts = flattened(places.iter().copied(), &mut || cx.may_go_on());
     let anchor = parts.first().or(places.first()).copied().unwrap_or(owner);
-    cx.intern(side, Schema { parts, anchor })
+    let values = cx.inclusion.schemas[side as usize].conjunction(&parts);
+    cx.intern(side, Schema { parts, anchor, values, is_unwrapped: false })
 }
 
 /// Compares all pairs of schemas in the queue.
@@ -148,8 +188,20 @@ pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
     while let Some(pair) = cx.next_pair() {
         let base = cx.schema(Side::Base, pair.base);
         let revision = cx.schema(Side::Revision, pair.revision);
-        compare(cx, &Both { base, revision, role: pair.role });
+        let mut both = Both { base, revision, role: pair.role, verdict: pair.verdict };
+        composition::unwrap(cx, &mut both);
+        compare(cx, &both);
     }
+    cx.report_unexplained(|cx, pair| {
+        let base = At::of(&cx.schema(Side::Base, pair.base).anchor);
+        let revision = At::of(&cx.schema(Side::Revision, pair.revision).anchor);
+        let widened = pair.role.is_request() == (pair.verdict == Verdict::Compatible);
+        let (family, what) = match widened {
+            true => (&rules::VALUES_WIDENED, "its keywords together allow other values than before"),
+            false => (&rules::VALUES_NARROWED, "its keywords together exclude values that they allowed"),
+        };
+        cx.report(family.rule(pair.role), Some(base), Some(revision), what);
+    });
 }
 
 fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
@@ -162,9 +214,20 @@ fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     properties::compare(cx, both);
     items(cx, both);
     composition::compare(cx, both);
-    default(cx, both);
-    let what = ("it is now deprecated", "it is no longer deprecated");
-    both.flag(cx, "deprecated", (&rules::SCHEMA_DEPRECATED, &rules::SCHEMA_REACTIVATED), what);
+    discriminator::compare(cx, both);
+    if both.role == Role::Parameter {
+        default(cx, both);
+    }
+    match (both.base.flag("deprecated"), both.revision.flag("deprecated")) {
+        (None, Some(new)) => {
+            both.note(cx, &rules::SCHEMA_DEPRECATED, None, Some(new), "it is now deprecated");
+        }
+        (Some(old), None) => {
+            let new = both.revision.first("deprecated");
+            both.note(cx, &rules::SCHEMA_REACTIVATED, Some(old), new, "it is no longer deprecated");
+        }
+        _ => {}
+    }
     others(cx, both);
 }
 
@@ -172,12 +235,11 @@ fn items<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (both.base.children("items"), both.revision.children("items"));
     let is_array = |schema: &Schema<'a>| schema.all("type").any(|kind| kind.as_str() == Some("array"));
     let arrays = (is_array(&both.base), is_array(&both.revision));
-    if base.is_empty() && revision.is_empty() {
-        return;
-    }
     if (!base.is_empty() && !revision.is_empty()) || arrays == (true, true) {
-        both.compare_at(cx, &base, &revision, both.role.piece());
-    } else if arrays.0 == arrays.1 {
+        if !base.is_empty() || !revision.is_empty() {
+            both.compare_at(cx, &base, &revision, both.role.piece());
+        }
+    } else if arrays.0 == arrays.1 && base.is_empty() != revision.is_empty() {
         // Otherwise the change of the type is all there is to report.
         let (family, what) = match base.is_empty() {
             true => (&rules::TYPE_SPECIALIZED, "`items` was added"),
@@ -188,6 +250,7 @@ fn items<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     }
 }
 
+/// Compares what a value that is left out stands for.
 fn default<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (both.base.first("default"), both.revision.first("default"));
     // A parameter is often left out, so its default matters more.

@@ -5,12 +5,13 @@
 
 use std::collections::HashMap;
 
-use super::{Both, Schema, at};
-use crate::breaking::comparer::{Comparer, Side};
+use super::{Both, Schema, at, default};
+use crate::breaking::comparer::Comparer;
 use crate::breaking::data::pairs;
 use crate::breaking::place::At;
-use crate::breaking::rules;
+use crate::breaking::rules::{self, ChangeRule};
 use crate::openapi::Object;
+use crate::subschema::Side;
 
 /// A property of an object.
 #[derive(Debug, Default)]
@@ -41,11 +42,18 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     }
     paired.removed.into_iter().for_each(|old| removed(cx, both, &base[old]));
     paired.added.into_iter().for_each(|new| added(cx, both, &revision[new]));
-    additional(cx, both);
+    if both.base.may_be(&["object"]) && both.revision.may_be(&["object"]) {
+        additional(cx, both);
+    }
 }
 
 fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
     let schema = schema(cx, Side::Revision, new, &both.revision);
+    let others = both.base.children("additionalProperties");
+    if !others.is_empty() && !new.schemas.is_empty() {
+        // The base allowed the property under the schema of properties that are not listed.
+        both.compare_at(cx, &others, &new.schemas, both.role.piece());
+    }
     let rule = match both.role.is_request() {
         true if schema.flag("readOnly").is_some() => return,
         true if new.required.is_none() => &rules::NEW_OPTIONAL_PROPERTY,
@@ -61,11 +69,15 @@ fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
         true => format!("the property `{}` is new{required}, but without a schema", new.name),
         false => format!("it is new{required}"),
     };
-    cx.report(rule, None, new.place(), what);
+    both.report_property(cx, rule, None, new.place(), what);
 }
 
 fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
     let schema = schema(cx, Side::Base, old, &both.base);
+    let others = both.revision.children("additionalProperties");
+    if !others.is_empty() && !old.schemas.is_empty() {
+        both.compare_at(cx, &old.schemas, &others, both.role.piece());
+    }
     let rule = match both.role.is_request() {
         true if schema.flag("readOnly").is_some() => return,
         true if closed(&both.revision).is_some() => &rules::REQUEST_PROPERTY_REFUSED,
@@ -74,6 +86,12 @@ fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
         false if old.required.is_some() => &rules::RESPONSE_REQUIRED_PROPERTY_REMOVED,
         false => &rules::RESPONSE_OPTIONAL_PROPERTY_REMOVED,
     };
+    if both.agrees(rule) {
+        report_removed(cx, both, old, rule);
+    }
+}
+
+fn report_removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, rule: &'static ChangeRule) {
     let survivor = both.revision.first("properties").unwrap_or_else(|| At::of(&both.revision.anchor));
     cx.report(rule, old.place(), Some(survivor), format!("the property `{}` was removed", old.name));
 }
@@ -92,7 +110,7 @@ fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &
                 false => &rules::RESPONSE_OPTIONAL_WRITE_ONLY,
             };
             let what = format!("the property `{name}` became `{hiding}`");
-            return cx.report(rule, old.place(), Some(place), what);
+            return both.report_property(cx, rule, old.place(), Some(place), what);
         }
         (Some(place), None) => {
             let rule = match is_request {
@@ -101,7 +119,7 @@ fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &
                 false => &rules::RESPONSE_NOT_WRITE_ONLY,
             };
             let what = format!("the property `{name}` is no longer `{hiding}`");
-            return cx.report(rule, Some(place), new.place(), what);
+            return both.report_property(cx, rule, Some(place), new.place(), what);
         }
         (None, None) => {}
     }
@@ -112,7 +130,8 @@ fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &
                 true => &rules::REQUEST_PROPERTY_REQUIRED,
                 false => &rules::RESPONSE_PROPERTY_REQUIRED,
             };
-            cx.report(rule, old.place(), Some(place), format!("the property `{name}` became required"));
+            let what = format!("the property `{name}` became required");
+            both.report_property(cx, rule, old.place(), Some(place), what);
         }
         (Some(place), None) => {
             let rule = match is_request {
@@ -120,11 +139,39 @@ fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &
                 false => &rules::RESPONSE_PROPERTY_OPTIONAL,
             };
             let survivor = both.revision.first("required").or(new.place());
-            cx.report(rule, Some(place), survivor, format!("the property `{name}` became optional"));
+            let what = format!("the property `{name}` became optional");
+            both.report_property(cx, rule, Some(place), survivor, what);
         }
         _ => {}
     }
+    if !old.schemas.is_empty() && new.schemas.is_empty() {
+        // `required` still names it, but only the base says what it is.
+        let rule = match is_request {
+            true => &rules::REQUEST_REQUIRED_PROPERTY_REMOVED,
+            false => &rules::RESPONSE_REQUIRED_PROPERTY_REMOVED,
+        };
+        return report_removed(cx, both, old, rule);
+    }
     both.compare_at(cx, &old.schemas, &new.schemas, both.role.piece());
+    if old.required.is_none() && new.required.is_none() {
+        default(cx, &Both { base, revision, role: both.role.piece(), verdict: both.verdict });
+    }
+}
+
+impl<'a> Both<'a> {
+    /// Reports a change of a property, as far as the verdict agrees.
+    fn report_property(
+        &self,
+        cx: &mut Comparer<'a>,
+        rule: &'static ChangeRule,
+        base: Option<At<'a>>,
+        revision: Option<At<'a>>,
+        what: String,
+    ) {
+        if self.agrees(rule) {
+            cx.report(rule, base, revision, what);
+        }
+    }
 }
 
 /// The properties of an object, in the order of the file.
@@ -190,23 +237,27 @@ fn closed<'a>(schema: &Schema<'a>) -> Option<At<'a>> {
 
 fn additional<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (Additional::of(&both.base), Additional::of(&both.revision));
-    let (family, what) = match (&base, &revision) {
-        (Additional::Any(_), Additional::Any(_)) | (Additional::None(_), Additional::None(_)) => return,
+    let places = (base.place(), revision.place());
+    let mut report = |family, what| both.report(cx, family, places.0, places.1, what);
+    match (&base, &revision) {
+        (Additional::Any(_), Additional::Any(_)) | (Additional::None(_), Additional::None(_)) => {}
         (Additional::Schemas(old), Additional::Schemas(new)) => {
-            return both.compare_at(cx, old, new, both.role.piece());
+            both.compare_at(cx, old, new, both.role.piece());
         }
+        // Clients that send what is not listed were accepted, even if the contract promised it to none.
         (_, Additional::None(_)) => {
-            (&rules::ADDITIONAL_CLOSED, "properties that are not listed are no longer allowed")
+            let what = "properties that are not listed are no longer allowed";
+            both.note(cx, &rules::ADDITIONAL_CLOSED, places.0, places.1, what);
         }
         (Additional::None(_), _) => {
-            (&rules::ADDITIONAL_OPENED, "properties that are not listed are now allowed")
+            let what = "properties that are not listed are now allowed";
+            both.note(cx, &rules::ADDITIONAL_OPENED, places.0, places.1, what);
         }
         (Additional::Any(_), Additional::Schemas(_)) => {
-            (&rules::ADDITIONAL_NARROWED, "properties that are not listed must now match a schema")
+            report(&rules::ADDITIONAL_NARROWED, "properties that are not listed must now match a schema");
         }
         (Additional::Schemas(_), Additional::Any(_)) => {
-            (&rules::ADDITIONAL_WIDENED, "properties that are not listed may now have any value")
+            report(&rules::ADDITIONAL_WIDENED, "properties that are not listed may now have any value");
         }
-    };
-    both.report(cx, family, base.place(), revision.place(), what);
+    }
 }

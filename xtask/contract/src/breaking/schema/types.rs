@@ -4,14 +4,29 @@ use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::place::At;
 use crate::breaking::rules;
+use crate::subschema::Side;
 
 /// A kind of values and its place. `None` stands for all kinds.
 type Kind<'a> = Option<(&'a str, At<'a>)>;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let rules = (&rules::NULLABLE, &rules::NOT_NULLABLE);
-    both.flag(cx, "nullable", rules, ("it may now be null", "it may no longer be null"));
     let (base, revision) = (kind(&both.base), kind(&both.revision));
+    if base.is_some() && revision.is_some() {
+        let place = |schema: &Schema<'a>| schema.first("nullable").or(schema.first("type"));
+        let places = (place(&both.base), place(&both.revision));
+        let is_null = [(Side::Base, &both.base), (Side::Revision, &both.revision)].map(|(side, schema)| {
+            cx.inclusion.schemas[side as usize].accepts(schema.values, &serde_json::Value::Null)
+        });
+        match is_null {
+            [Some(false), Some(true)] => {
+                both.report(cx, &rules::NULLABLE, None, places.1, "it may now be null");
+            }
+            [Some(true), Some(false)] => {
+                both.report(cx, &rules::NOT_NULLABLE, places.0, places.1, "it may no longer be null");
+            }
+            _ => {}
+        }
+    }
     let (old_format, new_format) = (format(&both.base), format(&both.revision));
     let text = |kind: Kind<'a>| kind.map(|(text, _)| text);
     let types = Difference::between(text(base), text(revision), |wide, narrow| {

@@ -1,7 +1,4 @@
 //! `enum` and `pattern`: the values that are allowed, and the regular expressions that a string matches.
-//!
-//! Whether one regular expression matches all that another one matches is not decided here. A pattern that
-//! matches every string is recognised; any other change may refuse what was accepted.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,13 +8,13 @@ use crate::breaking::data::{canonical, shown};
 use crate::breaking::place::At;
 use crate::breaking::rules;
 use crate::finding::shortened;
-
-/// They match in every string; a pattern need not match the whole of it.
-const MATCH_ALL: [&str; 4] = ["", ".*", "^", "^.*"];
+use crate::subschema::Side;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     allowed(cx, both);
-    matched(cx, both);
+    if both.base.may_be(&["string"]) && both.revision.may_be(&["string"]) {
+        matched(cx, both);
+    }
 }
 
 fn allowed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
@@ -32,14 +29,18 @@ fn allowed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
             both.report(cx, &rules::ENUM_UNSET, Some(old), None, what);
         }
         (Some(_), Some(list)) => {
+            let base = values(cx, Side::Base, &both.base);
+            let revision = values(cx, Side::Revision, &both.revision);
             let rules = both.rules(&rules::ENUM_VALUE_ADDED, &rules::ENUM_VALUE_REMOVED);
-            cx.in_both("value", rules, (values(&both.base), values(&both.revision)), list);
+            if both.agrees(rules.0) || both.agrees(rules.1) {
+                cx.in_both("value", rules, (base, revision), list);
+            }
         }
     }
 }
 
-/// The values that all lists of the schema share, each once.
-fn values<'a>(schema: &Schema<'a>) -> Vec<(String, At<'a>)> {
+/// The values that all lists of the schema share and no other keyword excludes, each once.
+fn values<'a>(cx: &mut Comparer<'a>, side: Side, schema: &Schema<'a>) -> Vec<(String, At<'a>)> {
     let keyed = |list: At<'a>| list.items().map(|value| (canonical(&value), value));
     let mut lists = schema.all("enum");
     let mut seen = HashSet::new();
@@ -49,14 +50,16 @@ fn values<'a>(schema: &Schema<'a>) -> Vec<(String, At<'a>)> {
         let values: HashSet<String> = keyed(list).map(|(key, _)| key).collect();
         shared.retain(|(key, _)| values.contains(key));
     }
+    let schemas = &mut cx.inclusion.schemas[side as usize];
+    shared.retain(|(_, value)| schemas.accepts(schema.values, &value.to_json()) != Some(false));
     shared
 }
 
 fn matched<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (patterns(&both.base), patterns(&both.revision));
     let removed = base.iter().find(|(pattern, _)| !revision.contains_key(*pattern));
-    let mut added = revision.iter().filter(|(pattern, _)| !base.contains_key(*pattern));
-    match (removed, added.clone().next()) {
+    let added = revision.iter().find(|(pattern, _)| !base.contains_key(*pattern));
+    match (removed, added) {
         (None, None) => {}
         (None, Some((new, place))) => {
             let what = format!("it must now match the pattern `{}`", shortened(new));
@@ -68,8 +71,13 @@ fn matched<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         }
         (Some((old, old_place)), Some((new, new_place))) => {
             let what = format!("its pattern changed from `{}` to `{}`", shortened(old), shortened(new));
-            let general = added.all(|(pattern, _)| MATCH_ALL.contains(pattern));
-            let family = if general { &rules::PATTERN_GENERALIZED } else { &rules::PATTERN_CHANGED };
+            let patterns = cx.inclusion.patterns();
+            let family = match (patterns.includes(new, old), patterns.includes(old, new)) {
+                (true, true) => return,
+                (true, false) => &rules::PATTERN_GENERALIZED,
+                (false, true) => &rules::PATTERN_SPECIALIZED,
+                (false, false) => &rules::PATTERN_CHANGED,
+            };
             both.report(cx, family, Some(*old_place), Some(*new_place), what);
         }
     }

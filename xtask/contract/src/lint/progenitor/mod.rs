@@ -20,11 +20,8 @@ rules! {
 /// progenitor looks up only the last segment of a reference.
 pub(super) fn check(model: &Model<'_>, findings: &mut Findings) {
     for object in model.everything().filter(|object| object.is_reference()) {
-        let section = match object.kind() {
-            Kind::Schema => "schemas",
-            Kind::Response => "responses",
-            Kind::Parameter => "parameters",
-            Kind::RequestBody => "requestBodies",
+        match object.kind() {
+            Kind::Schema | Kind::Response | Kind::Parameter | Kind::RequestBody => {}
             Kind::PathItem => {
                 let message = format!("{} is a reference.", object.subject());
                 let fix = "Replace the reference by the path item.";
@@ -32,12 +29,13 @@ pub(super) fn check(model: &Model<'_>, findings: &mut Findings) {
                 continue;
             }
             _ => continue,
-        };
+        }
         let reference = object.text("$ref").unwrap_or_default();
-        let name = reference.strip_prefix(&format!("#/components/{section}/"));
-        if object.resolved().is_some() && name.is_none_or(|name| name.contains(['/', '%', '~'])) {
+        let owner = model.target(object.id).and_then(|target| target.parent());
+        let is_component = owner.is_some_and(|owner| owner.kind() == Kind::Components);
+        if object.resolved().is_some() && (!is_component || reference.contains(['%', '~'])) {
             let message = format!("`{}` is not the plain name of a component.", shown(reference));
-            let fix = format!("Move the target to `components/{section}`, and reference it there.");
+            let fix = "Move the target to `components`, and reference it there.";
             findings.add(&REFERENCES, object.value_spot("$ref"), message, fix);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::openapi::{Id, Kind, Model, Object};
 use crate::rule::{Findings, Rule, rules};
@@ -17,53 +18,20 @@ rules! {
         "No operation has `x-dropshot-websocket`.";
 }
 
-/// The body of a response, as progenitor sees it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Body {
-    Nothing,
-    /// Bytes.
-    Raw,
-    /// The number of the schema. Equal schemas have one number and one type.
-    Typed(usize),
-    /// `101`.
-    Upgrade,
-}
+/// What a response has as its body, in words, and a hash of its schema. Equal bodies have one type.
+type Body = (&'static str, Option<u64>);
 
-/// The bodies of all responses.
-#[derive(Default)]
-struct Bodies {
-    known: HashMap<Id, Body>,
-    schemas: HashMap<String, usize>,
-}
-
-impl Bodies {
-    fn of(&mut self, response: Object<'_>, status: &str) -> Body {
-        if let Some(body) = self.known.get(&response.id) {
-            return *body;
+fn body(response: Object<'_>) -> Body {
+    match json(response) {
+        Some(media_type) => {
+            let mut hasher = DefaultHasher::new();
+            media_type.get("schema").map(|schema| schema.to_json().to_string()).hash(&mut hasher);
+            ("another JSON body", Some(hasher.finish()))
         }
-        let body = match json(response) {
-            Some(media_type) => {
-                let schema = media_type.get("schema").map(|schema| schema.to_json().to_string());
-                let number = self.schemas.len();
-                Body::Typed(*self.schemas.entry(schema.unwrap_or_default()).or_insert(number))
-            }
-            None if status == "101" => return Body::Upgrade,
-            None if response.children("content").next().is_some() => Body::Raw,
-            None => Body::Nothing,
-        };
-        self.known.insert(response.id, body);
-        body
-    }
-}
-
-impl Body {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Nothing => "no body",
-            Self::Raw => "a body that is not `application/json`",
-            Self::Typed(_) => "another JSON body",
-            Self::Upgrade => "an upgrade",
+        None if response.children("content").next().is_some() => {
+            ("a body that is not `application/json`", None)
         }
+        None => ("no body", None),
     }
 }
 
@@ -73,7 +41,12 @@ fn json<'a>(response: Object<'a>) -> Option<Object<'a>> {
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
-    let mut bodies = Bodies::default();
+    let bodies: HashMap<Id, Body> =
+        model.all(Kind::Response).map(|response| (response.id, body(response))).collect();
+    let body = |response: Object<'_>| match bodies[&response.resolved()?.id] {
+        (_, None) if response.name() == "101" => Some(("an upgrade", None)),
+        body => Some(body),
+    };
     for responses in model.all(Kind::Responses) {
         let sides: [(&Rule, &[char], &str); 2] =
             [(&SUCCESS, &['2'], "success"), (&ERROR, &['4', '5'], "error")];
@@ -86,9 +59,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 status => status.starts_with(classes),
             };
             let all = responses.parts().filter(belongs);
-            let all: Vec<_> = all
-                .filter_map(|response| Some((response, bodies.of(response.resolved()?, response.name()))))
-                .collect();
+            let all: Vec<_> = all.filter_map(|response| Some((response, body(response)?))).collect();
             one_type(&all, rule, what, findings);
         }
     }
@@ -118,7 +89,7 @@ fn one_type(all: &[(Object<'_>, Body)], rule: &Rule, what: &str, findings: &mut 
     let usual = |(response, body): &&(Object<'_>, Body)| (users[body], Reverse(response.name().to_owned()));
     let Some((first, body)) = all.iter().max_by_key(usual) else { return };
     for (response, other) in all.iter().filter(|(_, other)| other != body) {
-        let (subject, other, name) = (response.subject(), other.word(), first.name());
+        let (subject, (other, _), name) = (response.subject(), other, first.name());
         let message =
             format!("{subject} has {other}, unlike `{name}`: progenitor can generate one type of {what}.");
         let fix = format!("Give every {what} of the operation the same body.");

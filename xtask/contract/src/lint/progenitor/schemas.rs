@@ -24,9 +24,6 @@ rules! {
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for schema in model.all(Kind::Schema) {
-        if findings.is_full() {
-            return;
-        }
         if schema.keyword() == "not" {
             not(schema, findings);
         } else {

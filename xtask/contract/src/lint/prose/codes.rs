@@ -44,7 +44,7 @@ fn examples(media_type: Object<'_>, status: &str, known: &Known<'_>, findings: &
         }
         let Some(node) = value.get("code") else { continue };
         let Some(code) = node.as_str() else { continue };
-        let listed = known.codes.get(code).map(|listed| &*listed.status);
+        let listed = known.codes.get(code).map(|listed| listed.status);
         if listed == Some(status) {
             continue;
         }
@@ -67,7 +67,7 @@ fn used(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
         .flat_map(|line| line.split('`').skip(1).step_by(2))
         .collect();
     for (code, listed) in &known.codes {
-        if !known.statuses.contains(listed.status.as_str()) && !explained.contains(code) {
+        if !known.statuses.contains(listed.status) && !explained.contains(code) {
             let message =
                 format!("No operation has a response {}, so `{}` cannot occur.", listed.status, shown(code));
             let fix = "Declare the response, or remove the row.";

@@ -13,8 +13,8 @@ use crate::lint::items;
 use crate::openapi::{Kind, Model};
 
 /// A row of the table of error codes.
-pub(crate) struct Listed {
-    pub(crate) status: String,
+pub(crate) struct Listed<'a> {
+    pub(crate) status: &'a str,
     /// The range of the row in the description.
     pub(crate) row: Range<usize>,
 }
@@ -26,9 +26,9 @@ pub(crate) struct Known<'a> {
     /// The statuses of all responses, including `4XX` and `default`.
     pub(crate) statuses: HashSet<&'a str>,
     /// The statuses that the table of error codes lists.
-    pub(crate) listed: HashSet<String>,
+    pub(crate) listed: HashSet<&'a str>,
     /// The table of error codes, if there is one.
-    pub(crate) codes: BTreeMap<&'a str, Listed>,
+    pub(crate) codes: BTreeMap<&'a str, Listed<'a>>,
     /// In lower case.
     pub(crate) headers: HashSet<String>,
     /// Fields, parameters, operations, components, variables, values.
@@ -39,14 +39,12 @@ impl<'a> Known<'a> {
     pub(crate) fn of(model: &'a Model<'a>) -> Self {
         let mut known = Self::default();
         for object in model.everything() {
-            if let Some(parent) = object.parent() {
-                let named = parent.kind() == Kind::Components
-                    || matches!(object.keyword(), "properties" | "variables");
-                known.names.extend(named.then(|| object.name()));
-                if object.keyword() == "headers" {
-                    known.headers.insert(object.name().to_ascii_lowercase());
-                }
+            let is_component = object.parent().is_some_and(|parent| parent.kind() == Kind::Components);
+            if is_component || matches!(object.keyword(), "properties" | "variables") {
+                known.names.insert(object.name());
             }
+            let is_header = object.text("in") == Some("header");
+            known.headers.extend(object.text("name").filter(|_| is_header).map(str::to_ascii_lowercase));
             match object.kind() {
                 Kind::Operation => {
                     known.names.extend(object.text("operationId"));
@@ -57,19 +55,10 @@ impl<'a> Known<'a> {
                     }
                 }
                 Kind::Responses => known.statuses.extend(object.parts().map(|response| response.name())),
-                Kind::Parameter => {
-                    known.names.extend(object.text("name"));
-                    if object.text("in") == Some("header") {
-                        known.headers.extend(object.text("name").map(str::to_ascii_lowercase));
-                    }
-                }
+                Kind::Parameter => known.names.extend(object.text("name")),
                 Kind::Schema => known.names.extend(items(object, "enum").iter().filter_map(Node::as_str)),
-                Kind::SecurityScheme if object.text("in") == Some("header") => {
-                    known.headers.extend(object.text("name").map(str::to_ascii_lowercase));
-                }
-                Kind::SecurityScheme => {
-                    known.headers.insert("authorization".to_owned());
-                }
+                Kind::Header => drop(known.headers.insert(object.name().to_ascii_lowercase())),
+                Kind::SecurityScheme if !is_header => drop(known.headers.insert("authorization".to_owned())),
                 _ => {}
             }
         }
@@ -77,7 +66,7 @@ impl<'a> Known<'a> {
             known.codes.extend(table(prose.text));
         }
         known.names.extend(known.codes.keys());
-        known.listed = known.codes.values().map(|code| code.status.clone()).collect();
+        known.listed = known.codes.values().map(|code| code.status).collect();
         known
     }
 }
@@ -96,13 +85,13 @@ static ROWS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?m)^[ \t]*\|[ \t]*`([^|\n]*)`[ \t]*\|[ \t]*([0-9]{3})[ \t]*(?:\|.*)?$").ok()
 });
 
-fn table(text: &str) -> BTreeMap<&str, Listed> {
+fn table(text: &str) -> BTreeMap<&str, Listed<'_>> {
     let mut codes = BTreeMap::new();
     for row in ROWS.iter().flat_map(|rows| rows.captures_iter(text)) {
         let (whole, [code, status]) = row.extract();
         let start = row.get(0).map_or(0, |row| row.start());
         let row = start..start + whole.trim_end().len();
-        codes.entry(code).or_insert(Listed { status: status.to_owned(), row });
+        codes.entry(code).or_insert(Listed { status, row });
     }
     codes
 }

@@ -1,17 +1,16 @@
 //! Mentions in descriptions and summaries.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use http::StatusCode;
 use regex::Regex;
 
-use super::super::rules::names::{is_camel, is_header};
+use super::super::rules::names::{is_camel, is_header, matches};
 use super::known::{Known, operation};
 use super::{CODE, HEADER, NAME, OPERATION, Prose, STATUS};
 use crate::finding::shortened as shown;
-use crate::openapi::{Id, Kind, Model};
+use crate::openapi::{Kind, Model};
 use crate::rule::Findings;
 
 /// Headers that the document need not declare: the HTTP library sends them, OpenAPI declares them by the keys
@@ -39,17 +38,15 @@ static OPERATIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"\b(GET|PUT|POST|DELETE|OPTIONS|HEAD|PATCH|TRACE) (/[^\s`'")\]>,;?]*)"#).ok()
 });
 static NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b[1-5][0-9][0-9]\b").ok());
+/// Two words or more in lower case, with underscores between.
+static SNAKE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[a-z0-9]+(_[a-z0-9]+)+$").ok());
 static CODE_SPANS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`[A-Za-z][A-Za-z0-9_-]*`").ok());
 
 pub(crate) fn check(model: &Model<'_>, known: &Known<'_>, findings: &mut Findings) {
-    let mut answered = Answered::new();
     for owner in model.everything().filter(|object| !object.is_reference()) {
-        if findings.is_full() {
-            return;
-        }
         for prose in ["summary", "description"].into_iter().filter_map(|keyword| Prose::of(owner, keyword)) {
             operations(prose, known, findings);
-            statuses(prose, known, &mut answered, findings);
+            statuses(prose, known, findings);
             words(prose, known, findings);
         }
     }
@@ -67,31 +64,18 @@ fn operations(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
     }
 }
 
-/// By operation, the statuses of its responses.
-type Answered<'a> = HashMap<Id, HashSet<&'a str>>;
-
-fn statuses<'a>(prose: Prose<'a>, known: &Known<'_>, answered: &mut Answered<'a>, findings: &mut Findings) {
+fn statuses(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
     let operation = prose.owner.within(Kind::Operation);
-    let declared = operation.map(|operation| {
-        let responses = || operation.child("responses").into_iter().flat_map(|responses| responses.parts());
-        &*answered
-            .entry(operation.id)
-            .or_insert_with(|| responses().map(|response| response.name()).collect())
-    });
     for number in NUMBERS.iter().flat_map(|regex| regex.find_iter(prose.text)) {
         if !is_status(prose.text, &number.range()) {
             continue;
         }
         let status = number.as_str();
-        let range = format!("{}XX", &status[..1]);
-        let has = |statuses: &HashSet<&str>| {
-            statuses.contains(status) || statuses.contains(range.as_str()) || statuses.contains("default")
+        let has = |key: &str| match operation {
+            Some(own) => own.get("responses").is_some_and(|responses| responses.get(key).is_some()),
+            None => known.statuses.contains(key) || known.listed.contains(key),
         };
-        let exists = match declared {
-            Some(own) => has(own),
-            None => has(&known.statuses) || known.listed.contains(status),
-        };
-        if !exists {
+        if ![status, &format!("{}XX", &status[..1]), "default"].into_iter().any(has) {
             let owner = operation.map_or("any operation".to_owned(), |own| own.subject().to_string());
             let message = format!("{status} is mentioned, but is not a response of {owner}.");
             let fix = "Add it to `responses`, or correct the text.";
@@ -139,7 +123,7 @@ fn words(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
             continue;
         } else if looks_like_header {
             (&HEADER, "a declared header", "Declare it where it is sent, or correct the text.")
-        } else if is_snake(text) {
+        } else if matches(&SNAKE, text) {
             let fix = "Add it to the table of codes in `info.description`, or correct the text.";
             (&CODE, "an error code or a name in the document", fix)
         } else if is_camel(text) && text.contains(|c: char| c.is_ascii_uppercase()) {
@@ -149,12 +133,4 @@ fn words(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
         };
         findings.add(rule, prose.spot(word), format!("`{text}` is mentioned, but is not {what}."), fix);
     }
-}
-
-/// Two words or more in lower case, with underscores between.
-fn is_snake(text: &str) -> bool {
-    let word = |word: &str| {
-        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-    };
-    text.contains('_') && text.split('_').all(word)
 }

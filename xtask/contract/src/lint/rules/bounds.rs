@@ -1,8 +1,7 @@
 //! Objects in requests are closed and bounded, objects in responses are open.
 
-use std::collections::HashSet;
-
-use crate::openapi::{Additional, Id, Kind, Model, Object, Schema};
+use super::components::reachable;
+use crate::openapi::{Additional, Kind, Model, Object, Schema};
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -22,11 +21,12 @@ const UNBOUNDED: &[&str] = &["cursor"];
 const BOUNDED_FORMATS: &[&str] = &["date", "date-time", "uuid", "ipv4", "ipv6"];
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
-    let in_requests = reachable(model, |object| match object.kind() {
-        Kind::Parameter => !UNBOUNDED.contains(&object.text("name").unwrap_or_default()),
-        kind => kind == Kind::RequestBody,
-    });
-    let in_responses = reachable(model, |object| object.kind() == Kind::Response);
+    let target = |object: Object<'_>| model.target(object.id).into_iter().collect();
+    let bounded_name =
+        |parameter: &Object<'_>| !UNBOUNDED.contains(&parameter.text("name").unwrap_or_default());
+    let parameters = model.all(Kind::Parameter).filter(bounded_name);
+    let in_requests = reachable(model.all(Kind::RequestBody).chain(parameters), target);
+    let in_responses = reachable(model.all(Kind::Response), target);
     for schema in model.all(Kind::Schema).map(Schema::new) {
         let is_closed = matches!(schema.additional_properties(), Additional::None);
         if in_requests.contains(&schema.id) {
@@ -39,19 +39,6 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             findings.add(&OPEN, schema.key_spot("additionalProperties"), message, fix);
         }
     }
-}
-
-/// The objects that can be reached from those that `is_root` selects.
-fn reachable(model: &Model<'_>, is_root: impl Fn(&Object<'_>) -> bool) -> HashSet<Id> {
-    let roots = model.everything().filter(|object| !object.is_reference() && is_root(object));
-    let mut open: Vec<Object<'_>> = roots.collect();
-    let mut seen = HashSet::new();
-    while let Some(object) = open.pop() {
-        if seen.insert(object.id) {
-            open.extend(object.parts().chain(model.target(object.id)));
-        }
-    }
-    seen
 }
 
 fn closed(schema: Schema<'_>, findings: &mut Findings) {

@@ -29,9 +29,6 @@ rules! {
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for object in model.everything().filter(|object| !object.is_reference()) {
-        if findings.is_full() {
-            return;
-        }
         match object.kind() {
             Kind::Parameter => {
                 described(object, findings);
@@ -47,13 +44,11 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 findings.add(&CONDITION, object.spot(), message, fix);
             }
             Kind::SecurityScheme => security_scheme(object, findings),
-            Kind::OAuthFlow if object.name() == "implicit" => {
-                demands(object, &["authorizationUrl"], findings);
-            }
-            Kind::OAuthFlow if object.name() == "authorizationCode" => {
-                demands(object, &["authorizationUrl", "tokenUrl"], findings);
-            }
-            Kind::OAuthFlow => demands(object, &["tokenUrl"], findings),
+            Kind::OAuthFlow => match object.name() {
+                "implicit" => demands(object, &["authorizationUrl"], findings),
+                "authorizationCode" => demands(object, &["authorizationUrl", "tokenUrl"], findings),
+                _ => demands(object, &["tokenUrl"], findings),
+            },
             Kind::Schema => schema(object, findings),
             _ => {}
         }
@@ -64,19 +59,17 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 fn described(object: Object<'_>, findings: &mut Findings) {
     one_of(object, &["schema", "content"], Some(&CONDITION), findings);
     one_of(object, &["example", "examples"], None, findings);
-    if let Some(Value::Mapping(content)) = object.get("content").map(|content| &content.value)
-        && content.entries().len() != 1
-    {
-        let number = content.entries().len();
+    let Some(content) = object.get("content") else { return };
+    let number = content.entries().len();
+    if number != 1 && matches!(content.value, Value::Mapping(_)) {
         let message = format!("`content` of {} has {number} media types.", object.subject());
         findings.add(&CONDITION, object.key_spot("content"), message, "Write exactly one.");
     }
-    for keyword in ["style", "explode", "allowReserved", "example", "examples"] {
-        if object.has("content") && object.has(keyword) {
-            let message = format!("`{keyword}` cannot be combined with `content`.");
-            let fix = "Move it into the media type, or remove it.";
-            findings.add(&CONDITION, object.key_spot(keyword), message, fix);
-        }
+    let excluded = ["style", "explode", "allowReserved", "example", "examples"];
+    for keyword in excluded.into_iter().filter(|keyword| object.has(keyword)) {
+        let message = format!("`{keyword}` cannot be combined with `content`.");
+        let fix = "Move it into the media type, or remove it.";
+        findings.add(&CONDITION, object.key_spot(keyword), message, fix);
     }
 }
 

@@ -28,36 +28,41 @@ fn used(model: &Model<'_>) -> HashSet<Id> {
     let components = model.all(Kind::Components).flat_map(|components| components.parts());
     let named: HashMap<_, _> =
         components.map(|component| ((component.keyword(), component.name()), component)).collect();
-    let mut used = HashSet::new();
-    // Objects that have been reached and whose parts are still to be visited; a component is visited once.
-    let mut open: Vec<Object<'_>> =
-        model.root().parts().filter(|part| part.kind() != Kind::Components).collect();
-    while let Some(object) = open.pop() {
-        open.extend(object.parts());
-        let mut reached: Vec<_> = model.target(object.id).into_iter().collect();
-        if object.kind() == Kind::SecurityRequirement {
-            let schemes = object.node().entries().iter().map(|entry| ("securitySchemes", &*entry.key));
-            reached.extend(schemes.filter_map(|scheme| named.get(&scheme)));
-        }
-        // The values of a mapping are names or references.
-        for entry in object
-            .get("mapping")
-            .filter(|_| object.kind() == Kind::Discriminator)
-            .into_iter()
-            .flat_map(Node::entries)
-        {
-            let value = entry.value.as_str().unwrap_or_default();
-            let name = value.strip_prefix("#/components/schemas/").unwrap_or(value);
-            reached.extend(named.get(&("schemas", name)));
-        }
-        for target in reached {
-            let component = target.ancestors().find(is_component);
-            if let Some(component) = component.filter(|component| used.insert(component.id)) {
-                open.push(component);
+    let roots = model.root().parts().filter(|part| part.kind() != Kind::Components);
+    reachable(roots, |object| {
+        // Security requirements name schemes; the values of a mapping are names or references.
+        let names: Vec<_> = match object.kind() {
+            Kind::SecurityRequirement => {
+                object.node().entries().iter().map(|entry| ("securitySchemes", &*entry.key)).collect()
             }
+            Kind::Discriminator => {
+                let mapping = object.get("mapping").into_iter().flat_map(Node::entries);
+                let values = mapping.filter_map(|entry| entry.value.as_str());
+                let prefix = "#/components/schemas/";
+                values.map(|value| ("schemas", value.strip_prefix(prefix).unwrap_or(value))).collect()
+            }
+            _ => Vec::new(),
+        };
+        let targets = model.target(object.id).into_iter();
+        let targets = targets.chain(names.iter().filter_map(|name| named.get(name).copied()));
+        // A reference to a part of a component uses the component.
+        targets.filter_map(|target| target.ancestors().find(is_component)).collect()
+    })
+}
+
+/// The objects that can be reached from `roots` by way of parts and of the objects that `more` returns.
+pub(super) fn reachable<'a>(
+    roots: impl Iterator<Item = Object<'a>>,
+    more: impl Fn(Object<'a>) -> Vec<Object<'a>>,
+) -> HashSet<Id> {
+    let mut open: Vec<_> = roots.collect();
+    let mut seen = HashSet::new();
+    while let Some(object) = open.pop() {
+        if seen.insert(object.id) {
+            open.extend(object.parts().chain(more(object)));
         }
     }
-    used
+    seen
 }
 
 fn is_component(object: &Object<'_>) -> bool {

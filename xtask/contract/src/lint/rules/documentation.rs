@@ -1,5 +1,7 @@
 //! What readers of the document need: names, summaries and descriptions that are present and not empty.
 
+use semver::Version;
+
 use crate::finding::shortened as shown;
 use crate::openapi::{Kind, Model, Object};
 use crate::rule::{Findings, Rule, rules};
@@ -73,16 +75,11 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     }
     for info in model.all(Kind::Info) {
         let Some(text) = info.text("version") else { continue };
-        if !semver::Version::parse(text)
-            .is_ok_and(|version| version.pre.is_empty() && version.build.is_empty())
-        {
+        let is_release = |version: Version| version.pre.is_empty() && version.build.is_empty();
+        if !Version::parse(text).is_ok_and(is_release) {
             let message = format!("`{}` is not a semantic version.", shown(text));
-            findings.add(
-                &VERSION,
-                info.value_spot("version"),
-                message,
-                "Write three numbers, such as `1.0.0`.",
-            );
+            let fix = "Write three numbers, such as `1.0.0`.";
+            findings.add(&VERSION, info.value_spot("version"), message, fix);
         }
     }
     for object in model.everything().filter(|object| !object.is_reference()) {

@@ -1,5 +1,9 @@
 //! The spelling of names.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use crate::finding::shortened as shown;
 use crate::openapi::{Kind, Model};
 use crate::rule::{Findings, rules};
@@ -34,70 +38,63 @@ const EXCEPTIONS: &str = "\
     ETag WWW-Authenticate TE DNT NEL DPoP Content-MD5 SourceMap Content-DPR DPR RateLimit RateLimit-Policy";
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
-    let mut misspelt = |rule, spot, what: &str, name: &str, case: &str, example: &str| {
-        let message = format!("The {what} `{}` is not {case}.", shown(name));
-        findings.add(rule, spot, message, format!("Write a name such as `{example}`."));
-    };
     let (camel, capitalised) = ("in camelCase", "capitalised like a standard header");
     for object in model.everything() {
         let is_of = |kind| object.parent().is_some_and(|parent| parent.kind() == kind);
-        let in_header = object.text("in") == Some("header");
-        let name = match object.kind() {
-            Kind::Operation => object.text("operationId"),
-            Kind::Parameter => object.text("name"),
-            _ => Some(object.name()),
+        let keyword = match object.kind() {
+            Kind::Operation => "operationId",
+            Kind::Parameter => "name",
+            _ => "",
         };
+        let name = if keyword.is_empty() { Some(object.name()) } else { object.text(keyword) };
         let Some(name) = name else { continue };
-        match object.kind() {
-            Kind::Operation if !is_camel(name) => {
-                let spot = object.value_spot("operationId");
-                misspelt(&OPERATION, spot, "`operationId`", name, camel, "listPets");
+        let verb = || name.split(|c: char| c.is_ascii_uppercase()).next().unwrap_or_default();
+        let (rule, is_right, what, case, example) = match object.kind() {
+            Kind::Operation if is_camel(name) => {
+                let is_known = VERBS.split(' ').any(|known| known == verb());
+                (&VERB, is_known, "`operationId`", "a known verb and a noun", "listPets")
             }
-            Kind::Operation => {
-                let verb = name.split(|c: char| c.is_ascii_uppercase()).next().unwrap_or_default();
-                if !VERBS.split(' ').any(|known| known == verb) {
-                    let spot = object.value_spot("operationId");
-                    misspelt(&VERB, spot, "`operationId`", name, "a known verb and a noun", "listPets");
-                }
+            Kind::Operation => (&OPERATION, false, "`operationId`", camel, "listPets"),
+            Kind::Schema if is_of(Kind::Components) => {
+                (&SCHEMA, matches(&PASCAL, name), "schema name", "in PascalCase", "NewPet")
             }
-            Kind::Schema if is_of(Kind::Components) && !is_pascal(name) => {
-                misspelt(&SCHEMA, object.spot(), "schema name", name, "in PascalCase", "NewPet");
+            Kind::Schema if object.keyword() == "properties" => {
+                (&FIELD, is_camel(name), "property", camel, "categoryId")
             }
-            Kind::Schema if object.keyword() == "properties" && !is_camel(name) => {
-                misspelt(&FIELD, object.spot(), "property", name, camel, "categoryId");
+            Kind::Parameter if object.text("in") == Some("header") => {
+                (&HEADER, is_header(name), "header", capitalised, "If-Match")
             }
-            Kind::Parameter if in_header && !is_header(name) => {
-                misspelt(&HEADER, object.value_spot("name"), "header", name, capitalised, "If-Match");
+            Kind::Parameter => (&FIELD, is_camel(name), "parameter", camel, "petId"),
+            Kind::Header if is_of(Kind::Response) => {
+                (&HEADER, is_header(name), "header", capitalised, "Retry-After")
             }
-            Kind::Parameter if !in_header && !is_camel(name) => {
-                misspelt(&FIELD, object.value_spot("name"), "parameter", name, camel, "petId");
-            }
-            Kind::Header if is_of(Kind::Response) && !is_header(name) => {
-                misspelt(&HEADER, object.spot(), "header", name, capitalised, "Retry-After");
-            }
-            _ => {}
+            _ => continue,
+        };
+        if !is_right {
+            let message = format!("The {what} `{}` is not {case}.", shown(name));
+            findings.add(
+                rule,
+                object.value_spot(keyword),
+                message,
+                format!("Write a name such as `{example}`."),
+            );
         }
     }
 }
 
-pub(crate) fn is_camel(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+static CAMEL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[a-z][a-zA-Z0-9]*$").ok());
+static PASCAL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[A-Z][a-zA-Z0-9]*$").ok());
+static WORDS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new("^([A-Z][a-z0-9]*(-[A-Z][a-z0-9]*)*|x(-[a-z0-9]+)+)$").ok());
+
+pub(crate) fn matches(pattern: &Option<Regex>, name: &str) -> bool {
+    pattern.as_ref().is_some_and(|pattern| pattern.is_match(name))
 }
 
-fn is_pascal(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_uppercase())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+pub(crate) fn is_camel(name: &str) -> bool {
+    matches(&CAMEL, name)
 }
 
 pub(crate) fn is_header(name: &str) -> bool {
-    let lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let capitalised = |word: &str| {
-        let mut letters = word.chars();
-        letters.next().is_some_and(|first| first.is_ascii_uppercase()) && letters.all(lower)
-    };
-    let private = name
-        .strip_prefix("x-")
-        .is_some_and(|rest| rest.split('-').all(|word| !word.is_empty() && word.chars().all(lower)));
-    EXCEPTIONS.split(' ').any(|exception| exception == name) || private || name.split('-').all(capitalised)
+    EXCEPTIONS.split(' ').any(|exception| exception == name) || matches(&WORDS, name)
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::servers::names;
 use crate::finding::shortened as shown;
-use crate::openapi::{Kind, Model, Object, Parameter};
+use crate::openapi::{Kind, Model, Object, Parameter, PathItem};
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -45,9 +45,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             }
         }
     }
-    for path in model.all(Kind::PathItem).filter(|path| path.keyword().starts_with('/')) {
-        in_path(path, findings);
-    }
+    model.path_items().for_each(|path| in_path(path, findings));
 }
 
 fn each(parameter: Object<'_>, findings: &mut Findings) {
@@ -70,29 +68,23 @@ fn each(parameter: Object<'_>, findings: &mut Findings) {
     }
 }
 
-/// The path parameters that an operation or path item declares.
-fn declared<'a>(owner: Object<'a>) -> impl Iterator<Item = Parameter<'a>> {
-    let parameters = owner.children("parameters").filter_map(Parameter::new);
-    parameters.filter(|parameter| parameter.location() == "path")
-}
-
-fn in_path(path: Object<'_>, findings: &mut Findings) {
-    let template = path.name();
-    let in_template: BTreeSet<&str> = names(template).collect();
-    let operations = || path.parts().filter(|part| part.kind() == Kind::Operation);
-    for parameter in operations().chain([path]).flat_map(declared) {
-        if !in_template.contains(parameter.name()) {
-            let message = format!("The path `{}` has no `{{{}}}`.", shown(template), shown(parameter.name()));
+fn in_path(path: PathItem<'_>, findings: &mut Findings) {
+    let in_template: BTreeSet<&str> = names(path.path()).collect();
+    let owners = path.operations().map(|operation| *operation).chain([*path]);
+    for parameter in owners.flat_map(|owner| owner.children("parameters")).filter_map(Parameter::new) {
+        if parameter.location() == "path" && !in_template.contains(parameter.name()) {
+            let (path, name) = (shown(path.path()), shown(parameter.name()));
+            let message = format!("The path `{path}` has no `{{{name}}}`.");
             let fix = "Add it to the path, or remove the parameter.";
             findings.add(&PATH, parameter.declared().spot(), message, fix);
         }
     }
-    for operation in operations() {
-        let known: HashSet<&str> =
-            declared(path).chain(declared(operation)).map(|parameter| parameter.name()).collect();
-        for name in in_template.iter().filter(|name| !known.contains(**name)).map(|name| shown(name)) {
-            let message =
-                format!("{} does not declare the path parameter `{{{name}}}`.", operation.subject());
+    for operation in path.operations() {
+        let declared = operation.parameters();
+        let declared: HashSet<_> = declared.iter().map(Parameter::key).collect();
+        for name in in_template.iter().filter(|name| !declared.contains(&("path", (**name).into()))) {
+            let (subject, name) = (operation.subject(), shown(name));
+            let message = format!("{subject} does not declare the path parameter `{{{name}}}`.");
             let fix = format!("Add a parameter `{name}` with `in: path` and `required: true`.");
             findings.add(&PATH, operation.spot(), message, fix);
         }

@@ -24,18 +24,18 @@ rules! {
          that dropshot can route them.";
 }
 
-/// The segments that follow a common prefix.
+/// The prefixes of all paths.
 #[derive(Default)]
-struct Fork<'a> {
-    words: HashMap<&'a str, usize>,
-    first_word: Option<&'a str>,
-    /// The name of the parameter, and the fork behind it.
-    parameter: Option<(&'a str, usize)>,
+struct Prefixes<'a> {
+    /// By a prefix and the segment after it, the number of the longer prefix.
+    longer: HashMap<(usize, &'a str), usize>,
+    /// By prefix, the first segment that was found after it.
+    first: HashMap<usize, &'a str>,
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let mut templates: HashMap<String, &str> = HashMap::new();
-    let mut forks = vec![Fork::default()];
+    let mut prefixes = Prefixes::default();
     for paths in model.all(Kind::Paths) {
         for path in paths.parts() {
             let template = path.name();
@@ -48,7 +48,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 let message = format!("`{}` and `{}` are the same path.", shown(template), shown(other));
                 findings.add(&IDENTICAL, path.spot(), message, "Move the operations into one of them.");
             } else {
-                route(path, template, &mut forks, findings);
+                route(path, &mut prefixes, findings);
             }
         }
     }
@@ -81,32 +81,19 @@ fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) -> bool {
     true
 }
 
-fn route<'a>(path: Object<'a>, template: &'a str, forks: &mut Vec<Fork<'a>>, findings: &mut Findings) {
-    let mut here = 0;
+fn route<'a>(path: Object<'a>, prefixes: &mut Prefixes<'a>, findings: &mut Findings) {
+    let template = path.name();
+    let mut prefix = 0;
     for segment in template.split('/').skip(1) {
-        let next = forks.len();
-        let fork = &mut forks[here];
-        let clash = match parameter(segment) {
-            Some(name) => {
-                let (other, after) = *fork.parameter.get_or_insert((name, next));
-                here = after;
-                (other != name).then(|| format!("{{{other}}}")).or(fork.first_word.map(str::to_owned))
-            }
-            None => {
-                here = *fork.words.entry(segment).or_insert(next);
-                fork.first_word.get_or_insert(segment);
-                fork.parameter.map(|(name, _)| format!("{{{name}}}"))
-            }
-        };
-        if let Some(other) = clash {
-            let (here, other, path_shown) = (shown(segment), shown(&other), shown(template));
+        let other = *prefixes.first.entry(prefix).or_insert(segment);
+        if other != segment && (parameter(segment).is_some() || parameter(other).is_some()) {
+            let (path_shown, here, other) = (shown(template), shown(segment), shown(other));
             let message = format!("The path `{path_shown}` has `{here}` where another one has `{other}`.");
             findings.add(&ROUTABLE, path.spot(), message, "Add a literal segment before one of them.");
             return;
         }
-        if here == next {
-            forks.push(Fork::default());
-        }
+        let next = prefixes.longer.len() + 1;
+        prefix = *prefixes.longer.entry((prefix, segment)).or_insert(next);
     }
 }
 

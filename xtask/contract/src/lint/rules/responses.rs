@@ -1,8 +1,7 @@
 //! Responses: status codes, error bodies, examples.
 
-use std::collections::HashMap;
-
-use crate::openapi::{Id, Kind, Model, Object};
+use crate::document::{Entry, Node};
+use crate::openapi::{Kind, Model, Object, Step};
 use crate::rule::{Findings, Rule, rules};
 
 rules! {
@@ -22,7 +21,6 @@ rules! {
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
-    let mut bodies = HashMap::new();
     for responses in model.all(Kind::Responses) {
         let owner = responses.parent().map(|operation| operation.subject()).unwrap_or_default();
         let needed: [(&Rule, &[char], _); 2] =
@@ -34,7 +32,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             }
         }
         for response in responses.parts() {
-            status(response, &mut bodies, findings);
+            status(response, findings);
         }
     }
     for media_type in model.all(Kind::MediaType) {
@@ -45,20 +43,15 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     }
 }
 
-/// By response: how many media types it has, and the first one that an error should not have.
-type Bodies<'a> = HashMap<Id, (usize, Option<Object<'a>>)>;
-
-fn status<'a>(response: Object<'a>, bodies: &mut Bodies<'a>, findings: &mut Findings) {
+fn status(response: Object<'_>, findings: &mut Findings) {
     let status = response.name();
     if !status.bytes().all(|byte| byte.is_ascii_digit()) {
         let message = format!("`{status}` is not a single status code.");
         findings.add(&EXPLICIT, response.spot(), message, "List each status code.");
     }
     let Some(resolved) = response.resolved() else { return };
-    let (bodies, odd) = *bodies
-        .entry(resolved.id)
-        .or_insert_with(|| (resolved.children("content").count(), resolved.children("content").find(is_odd)));
-    if (status.starts_with('1') || matches!(status, "204" | "205" | "304")) && bodies > 0 {
+    let content = resolved.get("content").map(Node::entries).unwrap_or_default();
+    if (status.starts_with('1') || matches!(status, "204" | "205" | "304")) && !content.is_empty() {
         let message =
             format!("{} has a body, which HTTP does not allow for this status.", response.subject());
         findings.add(&NO_BODY, response.spot(), message, "Remove `content`, or use another status.");
@@ -66,9 +59,9 @@ fn status<'a>(response: Object<'a>, bodies: &mut Bodies<'a>, findings: &mut Find
     if !status.starts_with(['4', '5']) {
         return;
     }
-    let spot = match odd {
-        Some(media_type) => media_type.spot(),
-        None if bodies == 0 => response.spot(),
+    let spot = match content.iter().find(|entry| is_odd(entry)) {
+        Some(entry) => resolved.spot_at(&[Step::Key("content"), Step::Key(&entry.key)], entry.key_span),
+        None if content.is_empty() => response.spot(),
         None => return,
     };
     let message = format!("{} does not have the schema `Error` as its only body.", response.subject());
@@ -77,7 +70,7 @@ fn status<'a>(response: Object<'a>, bodies: &mut Bodies<'a>, findings: &mut Find
     findings.add(&BODY, spot, message, fix);
 }
 
-fn is_odd(media_type: &Object<'_>) -> bool {
-    let schema = media_type.child("schema").and_then(|schema| schema.text("$ref"));
-    media_type.name() != "application/json" || schema != Some("#/components/schemas/Error")
+fn is_odd(media_type: &Entry) -> bool {
+    let schema = media_type.value.get("schema").and_then(|schema| schema.get("$ref")?.as_str());
+    media_type.key != "application/json" || schema != Some("#/components/schemas/Error")
 }

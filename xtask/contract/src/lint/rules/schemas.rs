@@ -49,9 +49,6 @@ const PAIRS: &[(&str, &str)] = &[
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for schema in model.all(Kind::Schema) {
-        if findings.is_full() {
-            return;
-        }
         required(schema, findings);
         values(schema, findings);
         bounds(schema, findings);

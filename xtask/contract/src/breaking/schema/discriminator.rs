@@ -1,0 +1,107 @@
+//! `discriminator`: the property that tells which schema a value follows (OpenAPI 3.0.3, section 4.7.25).
+//!
+//! A value of the property names a schema: by `mapping`, or by the name of the component. The schemas are the
+//! alternatives of `oneOf` and `anyOf`, and the components whose `allOf` refers to the schema with the
+//! discriminator. So a response that promises the parent may be any of its children.
+
+use std::collections::BTreeMap;
+
+use super::{Both, Schema, at};
+use crate::breaking::comparer::Comparer;
+use crate::breaking::place::At;
+use crate::breaking::rules;
+use crate::breaking::unknown;
+use crate::openapi::Object;
+use crate::subschema::Side;
+
+use super::Verdict;
+
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    let those = |schema: &Schema<'a>| schema.children("discriminator").first().copied();
+    let (old, new) = match (those(&both.base), those(&both.revision)) {
+        (None, None) => return,
+        (None, Some(new)) => {
+            let what = "a `discriminator` was added";
+            return both.note(cx, &rules::DISCRIMINATOR_ADDED, None, Some(At::of(&new)), what);
+        }
+        (Some(old), None) => {
+            let what = "its `discriminator` was removed";
+            return both.note(cx, &rules::DISCRIMINATOR_REMOVED, Some(At::of(&old)), None, what);
+        }
+        (Some(old), Some(new)) => (old, new),
+    };
+    cx.compare_keyword(rules::DISCRIMINATOR_RENAMED.rule(both.role), (&old, &new), "propertyName");
+    unknown::compare(cx, &old, &new, &[]);
+    let (base, revision) = (named(cx, Side::Base, &old), named(cx, Side::Revision, &new));
+    for (value, before) in &base {
+        let Some(after) = revision.get(value) else {
+            let what = format!("the discriminating value `{value}` was removed");
+            let survivor = At::value_or_object(&new, "mapping");
+            both.note(cx, &rules::MAPPING_DELETED, Some(before.place), Some(survivor), what);
+            continue;
+        };
+        let (Some(one), Some(other)) = (before.schema, after.schema) else { continue };
+        let schemas = (at(cx, Side::Base, &[one], one), at(cx, Side::Revision, &[other], other));
+        let (one, other) = (cx.schema(Side::Base, schemas.0), cx.schema(Side::Revision, schemas.1));
+        let verdict = Verdict::of(&mut cx.inclusion, (&one, &other), both.role);
+        if before.name() != after.name() && verdict != Verdict::Same {
+            let what = format!(
+                "the discriminating value `{value}` changed from `{}` to `{}`",
+                before.name(),
+                after.name()
+            );
+            both.note(cx, &rules::MAPPING_CHANGED, Some(before.place), Some(after.place), what);
+        } else {
+            cx.compare_within(schemas.0, schemas.1, both.role, verdict);
+        }
+    }
+    for (value, after) in revision.iter().filter(|(value, _)| !base.contains_key(*value)) {
+        let what = format!("the discriminating value `{value}` was added");
+        both.note(cx, &rules::MAPPING_ADDED, None, Some(after.place), what);
+    }
+}
+
+/// A schema that a value of the discriminator names.
+struct Named<'a> {
+    place: At<'a>,
+    schema: Option<Object<'a>>,
+    text: &'a str,
+}
+
+impl<'a> Named<'a> {
+    fn name(&self) -> &'a str {
+        self.schema.map_or(self.text, |schema| schema.name())
+    }
+}
+
+/// The schemas by the values that name them.
+fn named<'a>(cx: &Comparer<'a>, side: Side, discriminator: &Object<'a>) -> BTreeMap<String, Named<'a>> {
+    let mut named = BTreeMap::new();
+    let Some(owner) = discriminator.parent() else { return named };
+    let components = owner.model().root().child("components");
+    let component = |name: &str| {
+        let mut schemas = components.iter().flat_map(|components| components.children("schemas"));
+        schemas.find(|schema| schema.name() == name)
+    };
+    for (value, place) in At::value(discriminator, "mapping").into_iter().flat_map(At::entries) {
+        let text = place.node().as_str().unwrap_or_default();
+        let schema = component(text.rsplit('/').next().unwrap_or(text));
+        named.insert(value.to_owned(), Named { place, schema, text });
+    }
+    let alternatives = ["oneOf", "anyOf"].into_iter().flat_map(|keyword| owner.children(keyword));
+    let alternatives =
+        alternatives.filter(Object::is_reference).filter_map(|one| Some((one, one.resolved()?)));
+    let heirs = cx.heirs(side, owner).into_iter().map(|heir| (heir, heir));
+    let implied: Vec<_> = alternatives.chain(heirs).collect();
+    for (place, schema) in implied {
+        let is_mapped = named.values().any(|named| named.schema == Some(schema));
+        if !is_mapped {
+            let at = At::of(&place);
+            named.insert(
+                schema.name().to_owned(),
+                Named { place: at, schema: Some(schema), text: schema.name() },
+            );
+        }
+    }
+    named
+}

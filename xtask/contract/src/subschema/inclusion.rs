@@ -1,0 +1,300 @@
+//! Whether every value of a schema in one document is a value of a schema in another.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use serde_json::Value;
+
+use super::shape::{Case, Count, Members, Shape, Text};
+use super::{ANY, Conjunction, NEVER, Patterns, Schemas};
+use crate::openapi::Model;
+
+/// How many cases may be combined for each question. Real documents need less than ten.
+const CASES_PER_QUESTION: usize = 20;
+
+/// One of the two documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Side {
+    Base,
+    Revision,
+}
+
+impl Side {
+    fn other(self) -> Self {
+        match self {
+            Self::Base => Self::Revision,
+            Self::Revision => Self::Base,
+        }
+    }
+}
+
+/// How values are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Reading {
+    /// Values that clients send: without `readOnly` properties, and without properties that are not listed where
+    /// `additionalProperties` is missing.
+    Request,
+    /// Values that the service sends: likewise, without `writeOnly` properties.
+    Response,
+    /// A value that is text when it is sent, so that a string may also be a number.
+    Text,
+    /// Every value.
+    Strict,
+}
+
+impl Reading {
+    /// How the properties and items of the value are read.
+    fn piece(self) -> Self {
+        if self == Self::Text { Self::Request } else { self }
+    }
+}
+
+/// Whether all values of a schema are values of a schema of the other document.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Question {
+    side: Side,
+    narrow: Conjunction,
+    wide: Conjunction,
+    reading: Reading,
+}
+
+/// The schemas of two documents, and what is known about them.
+///
+/// An answer is assumed to be "yes" until a reason for "no" is found; then the questions that rest on it are
+/// asked again. So recursive schemas are included in each other unless a value tells them apart.
+pub(crate) struct Inclusion<'a> {
+    pub(crate) schemas: [Schemas<'a>; 2],
+    numbers: HashMap<Question, usize>,
+    questions: Vec<Question>,
+    answers: Vec<bool>,
+    dependents: Vec<Vec<usize>>,
+    open: VecDeque<usize>,
+    current: usize,
+    /// How many more times a question may be looked at.
+    work: usize,
+}
+
+impl<'a> Inclusion<'a> {
+    pub(crate) fn new(base: &'a Model<'a>, revision: &'a Model<'a>, work: usize) -> Self {
+        Self {
+            schemas: [base, revision]
+                .map(|model| Schemas::new(model, work.saturating_mul(CASES_PER_QUESTION))),
+            numbers: HashMap::new(),
+            questions: Vec::new(),
+            answers: Vec::new(),
+            dependents: Vec::new(),
+            open: VecDeque::new(),
+            current: 0,
+            work,
+        }
+    }
+
+    /// Whether it is proven that all values of `narrow`, which is in the document of this side, are values of
+    /// `wide`, which is in the other.
+    pub(crate) fn includes(
+        &mut self,
+        side: Side,
+        narrow: Conjunction,
+        wide: Conjunction,
+        reading: Reading,
+    ) -> bool {
+        let number = self.number(Question { side, narrow, wide, reading });
+        while let Some(next) = self.open.pop_front() {
+            self.current = next;
+            self.work = self.work.saturating_sub(1);
+            if self.answers[next] && (self.work == 0 || !self.answer(self.questions[next])) {
+                self.answers[next] = false;
+                self.open.extend(std::mem::take(&mut self.dependents[next]));
+            }
+        }
+        self.answers[number]
+    }
+
+    fn number(&mut self, question: Question) -> usize {
+        let next = self.questions.len();
+        let number = *self.numbers.entry(question).or_insert(next);
+        if number == next {
+            self.questions.push(question);
+            self.answers.push(true);
+            self.dependents.push(Vec::new());
+            self.open.push_back(next);
+        }
+        number
+    }
+
+    /// The answer as far as it is known, on which the current question rests.
+    fn ask(&mut self, question: Question) -> bool {
+        if question.wide == ANY || question.narrow == NEVER {
+            return true;
+        }
+        let number = self.number(question);
+        if self.answers[number] && self.dependents[number].last() != Some(&self.current) {
+            self.dependents[number].push(self.current);
+        }
+        self.answers[number]
+    }
+
+    /// The patterns of the base.
+    pub(crate) fn patterns(&mut self) -> &mut Patterns {
+        &mut self.of(Side::Base).patterns
+    }
+
+    fn of(&mut self, side: Side) -> &mut Schemas<'a> {
+        &mut self.schemas[side as usize]
+    }
+
+    fn answer(&mut self, question: Question) -> bool {
+        let (side, other) = (question.side, question.side.other());
+        let narrow = self.of(side).normal(question.narrow);
+        let wide = self.of(other).normal(question.wide);
+        let (Ok(narrow), Ok(wide)) = (narrow, wide) else { return false };
+        narrow.iter().all(|case| self.is_covered(question, case, &wide))
+    }
+
+    /// Whether the values of a case are in the cases of the other side.
+    fn is_covered(&mut self, question: Question, case: &Case, wide: &[Case]) -> bool {
+        if let Shape::Values(values) = &case.shape {
+            return values.values().all(|value| wide.iter().any(|wide| self.has(question, wide, value)));
+        }
+        if wide.iter().any(|wide| self.is_within(question, case, wide, None)) {
+            return true;
+        }
+        // No alternative has all of them; each may have those with one value of a property.
+        let Shape::Object(members) = &case.shape else { return false };
+        members.required.iter().any(|name| {
+            let Some(schema) = members.property(name) else { return false };
+            let Ok(values) = self.of(question.side).normal(schema) else { return false };
+            let [Case { shape: Shape::Values(values), .. }] = &*values else { return false };
+            values.len() > 1
+                && values.values().all(|value| {
+                    wide.iter().any(|wide| self.is_within(question, case, wide, Some((name, value))))
+                })
+        })
+    }
+
+    /// Whether a value is in a case of the wide side.
+    fn has(&mut self, question: Question, wide: &Case, value: &Value) -> bool {
+        let schemas = self.of(question.side.other());
+        let as_text = question.reading == Reading::Text && (value.is_number() || value.is_boolean());
+        schemas.holds(wide, value) == Some(true)
+            || (as_text && schemas.holds(wide, &Value::String(value.to_string())) == Some(true))
+    }
+
+    /// Whether all values of an open case are in another. A property may be fixed to one value.
+    fn is_within(
+        &mut self,
+        question: Question,
+        narrow: &Case,
+        wide: &Case,
+        fixed: Option<(&str, &Value)>,
+    ) -> bool {
+        let piece = Question { reading: question.reading.piece(), ..question };
+        let within = match (&narrow.shape, &wide.shape) {
+            (Shape::Number(narrow, formats), Shape::Number(wide, demanded)) => {
+                wide.includes(narrow) && demanded.is_subset(formats)
+            }
+            (Shape::Number(..), Shape::Text(text)) if question.reading == Reading::Text => {
+                text.length == Count::default() && text.patterns.is_empty() && text.formats.is_empty()
+            }
+            (Shape::Text(narrow), Shape::Text(wide)) => self.is_text_within(question.side, narrow, wide),
+            (Shape::Array(narrow), Shape::Array(wide)) => {
+                let none = narrow.count.max == Some(0);
+                wide.count.includes(narrow.count)
+                    && (!wide.unique || narrow.unique || narrow.count.max.is_some_and(|max| max < 2))
+                    && (none || self.ask(Question { narrow: narrow.items, wide: wide.items, ..piece }))
+            }
+            (Shape::Object(narrow), Shape::Object(wide)) => self.is_object_within(piece, narrow, wide, fixed),
+            _ => false,
+        };
+        within && wide.except.iter().all(|except| self.is_outside(question, narrow, *except))
+    }
+
+    fn is_text_within(&mut self, side: Side, narrow: &Text, wide: &Text) -> bool {
+        let patterns = &mut self.of(side).patterns;
+        wide.length.includes(narrow.length)
+            && wide.formats.is_subset(&narrow.formats)
+            && wide.patterns.iter().all(|wide| {
+                patterns.is_universal(wide)
+                    || narrow.patterns.iter().any(|narrow| patterns.includes(wide, narrow))
+            })
+    }
+
+    fn is_object_within(
+        &mut self,
+        question: Question,
+        narrow: &Members,
+        wide: &Members,
+        fixed: Option<(&str, &Value)>,
+    ) -> bool {
+        let hiding = match question.reading {
+            Reading::Request | Reading::Text => Some("readOnly"),
+            Reading::Response => Some("writeOnly"),
+            Reading::Strict => None,
+        };
+        let is_hidden = |side: Side, schema: Option<Conjunction>| {
+            hiding
+                .zip(schema)
+                .is_some_and(|(hiding, schema)| self.schemas[side as usize].flag(schema, hiding))
+        };
+        let (side, other) = (question.side, question.side.other());
+        let names: BTreeSet<&String> =
+            narrow.properties.keys().chain(wide.properties.keys()).chain(&wide.required).collect();
+        let mut sent = Vec::new();
+        let mut least = 0;
+        for name in names {
+            let hidden = (is_hidden(side, narrow.property(name)), is_hidden(other, wide.property(name)));
+            let required =
+                (narrow.required.contains(name) && !hidden.0, wide.required.contains(name) && !hidden.1);
+            if required == (false, true) {
+                return false;
+            }
+            least += u64::from(required.0);
+            if hidden == (false, false) {
+                sent.push(name);
+            }
+        }
+        // Where the contract lists properties, no others are sent unless it says so.
+        let unlisted = match narrow.others {
+            None if question.reading == Reading::Strict || narrow.properties.is_empty() => ANY,
+            None => NEVER,
+            Some(others) => others,
+        };
+        let mut count = narrow.count;
+        count.min = count.min.max(least);
+        if unlisted == NEVER {
+            let most = narrow.properties.values().filter(|schema| **schema != NEVER).count() as u64;
+            let most = most.max(narrow.required.len() as u64);
+            count.max = Some(count.max.map_or(most, |max| max.min(most)));
+        }
+        let within = wide.count == Count::default() || wide.count.includes(count);
+        within
+            && sent.into_iter().all(|name| {
+                let required = narrow.required.contains(name).then_some(ANY);
+                let narrow =
+                    narrow.properties.get(name).copied().or(narrow.others).or(required).unwrap_or(unlisted);
+                let wide = wide.property(name).unwrap_or(ANY);
+                match fixed.filter(|(fixed, _)| fixed == name) {
+                    Some((_, value)) => self.of(other).accepts(wide, value) == Some(true),
+                    None => self.ask(Question { narrow, wide, ..question }),
+                }
+            })
+            && wide.others.is_none_or(|wide| self.ask(Question { narrow: unlisted, wide, ..question }))
+    }
+
+    /// Whether no value of a narrow case is a value of an excluded schema of the other document: the types
+    /// differ, or the case excludes at least as much.
+    fn is_outside(&mut self, question: Question, narrow: &Case, excluded: Conjunction) -> bool {
+        let other = question.side.other();
+        let Ok(cases) = self.of(other).normal(excluded) else { return false };
+        let differs = |case: &Case| match (&case.shape, &narrow.shape) {
+            (Shape::Values(values), _) => values
+                .values()
+                .all(|value| self.schemas[question.side as usize].holds(narrow, value) == Some(false)),
+            (one, other) => std::mem::discriminant(one) != std::mem::discriminant(other),
+        };
+        if cases.iter().all(differs) {
+            return true;
+        }
+        let strict = Question { side: other, narrow: excluded, wide: ANY, reading: Reading::Strict };
+        narrow.except.iter().any(|except| self.ask(Question { wide: *except, ..strict }))
+    }
+}

@@ -1,0 +1,137 @@
+//! Decides by meaning whether every value of one schema is a value of another.
+//!
+//! Keywords cannot tell that `oneOf: [A]` is `A`, or that an enum of integers is a range. So each schema is first
+//! brought into a normal form: alternatives, each of one JSON type, each a conjunction of everything that holds
+//! for it ([`normal`]). Two normal forms are compared alternative by alternative ([`inclusion`]). Prior work:
+//! Habib et al., "Finding Data Compatibility Bugs with JSON Subschema Checking", ISSTA 2021.
+//!
+//! "Included" means proven. Where alternatives are too many, or two patterns cannot be compared, the result is
+//! "not included". The schemas of properties and items stay references to other schemas, which are compared in
+//! turn, so recursive schemas are compared like others, and the cost is linear in what documents contain.
+
+mod inclusion;
+mod normal;
+mod number;
+mod pattern;
+mod shape;
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+pub(crate) use inclusion::{Inclusion, Reading, Side};
+pub(crate) use normal::range;
+use pattern::Patterns;
+use shape::Case;
+
+use crate::openapi::{Id, Model, Object};
+
+/// A conjunction of schemas: all of them hold. Each has a number within its document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Conjunction(u32);
+
+/// Every value.
+const ANY: Conjunction = Conjunction(0);
+/// No value: what `additionalProperties: false` allows.
+const NEVER: Conjunction = Conjunction(1);
+
+/// Alternatives too many or too deep to compare.
+#[derive(Clone, Copy, Debug)]
+struct Undecided;
+
+/// The alternatives of a schema.
+type Normal = Result<Rc<[Case]>, Undecided>;
+
+/// The schemas of one document.
+pub(crate) struct Schemas<'a> {
+    model: &'a Model<'a>,
+    parts: Vec<Vec<Id>>,
+    numbers: HashMap<Vec<Id>, Conjunction>,
+    normals: HashMap<Conjunction, Normal>,
+    /// How many normal forms are being made, one within the other.
+    depth: usize,
+    /// How many more cases may be combined.
+    work: usize,
+    patterns: Patterns,
+}
+
+impl<'a> Schemas<'a> {
+    fn new(model: &'a Model<'a>, work: usize) -> Self {
+        let never = Vec::from([Id::MAX]);
+        Self {
+            model,
+            numbers: HashMap::from([(Vec::new(), ANY), (never.clone(), NEVER)]),
+            parts: vec![Vec::new(), never],
+            normals: HashMap::new(),
+            depth: 0,
+            work,
+            patterns: Patterns::default(),
+        }
+    }
+
+    /// The conjunction of these schemas, whose `allOf` are resolved already.
+    pub(crate) fn conjunction(&mut self, parts: &[Object<'a>]) -> Conjunction {
+        self.numbered(parts.iter().map(|part| part.id).collect())
+    }
+
+    /// The conjunction of the schemas at these places.
+    fn at(&mut self, places: impl IntoIterator<Item = Object<'a>>) -> Conjunction {
+        let parts = flattened(places, &mut || true);
+        self.conjunction(&parts)
+    }
+
+    fn numbered(&mut self, mut parts: Vec<Id>) -> Conjunction {
+        parts.sort_unstable();
+        parts.dedup();
+        let next = Conjunction(u32::try_from(self.parts.len()).unwrap_or(u32::MAX));
+        *self.numbers.entry(parts).or_insert_with_key(|parts| {
+            self.parts.push(parts.clone());
+            next
+        })
+    }
+
+    /// Both at once.
+    fn and(&mut self, one: Conjunction, other: Conjunction) -> Conjunction {
+        match (one, other) {
+            (NEVER, _) | (_, NEVER) => NEVER,
+            (ANY, same) | (same, ANY) => same,
+            _ if one == other => one,
+            _ => {
+                self.numbered([one, other].iter().flat_map(|of| self.parts[of.0 as usize].clone()).collect())
+            }
+        }
+    }
+
+    fn parts(&self, of: Conjunction) -> impl Iterator<Item = Object<'a>> + use<'a> {
+        let model = self.model;
+        let parts = if of == NEVER { Vec::new() } else { self.parts[of.0 as usize].clone() };
+        parts.into_iter().map(move |id| model.object(id))
+    }
+
+    /// Whether a keyword is `true` in one of the schemas.
+    fn flag(&self, of: Conjunction, keyword: &str) -> bool {
+        self.parts(of).any(|part| part.flag(keyword))
+    }
+}
+
+/// The schemas that hold at all of these places: those that `allOf` adds, through references. `go_on` is asked
+/// before each step.
+pub(crate) fn flattened<'a>(
+    places: impl IntoIterator<Item = Object<'a>>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Vec<Object<'a>> {
+    let mut parts = Vec::new();
+    let mut seen: HashSet<Id> = HashSet::new();
+    let mut open: Vec<Object<'a>> = places.into_iter().collect();
+    open.reverse();
+    while let Some(place) = open.pop() {
+        if !go_on() {
+            break;
+        }
+        let Some(part) = place.resolved().filter(|part| seen.insert(part.id)) else { continue };
+        parts.push(part);
+        let first = open.len();
+        open.extend(part.children("allOf"));
+        open[first..].reverse();
+    }
+    parts
+}

@@ -1,0 +1,302 @@
+//! The normal form of a schema: its alternatives, each of one JSON type.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Number, Value};
+
+use super::number::{End, Range, exact};
+use super::shape::{Array, Case, Count, Formats, Members, Shape, Text};
+use super::{ANY, Conjunction, NEVER, Normal, Schemas, Undecided};
+use crate::document::{self, Node};
+use crate::openapi::Object;
+
+/// The most alternatives of a schema.
+const MOST_CASES: usize = 200;
+/// The most alternatives in alternatives.
+const MOST_LEVELS: usize = 60;
+/// The most values that a range of integers is replaced by.
+const MOST_VALUES: usize = 64;
+
+/// Formats of strings that do not apply to numbers.
+const OF_STRINGS: [&str; 12] = [
+    "byte",
+    "binary",
+    "date",
+    "date-time",
+    "password",
+    "email",
+    "uuid",
+    "uri",
+    "uri-reference",
+    "hostname",
+    "ipv4",
+    "ipv6",
+];
+
+impl<'a> Schemas<'a> {
+    /// The alternatives of a conjunction. None at all if no value is valid.
+    pub(super) fn normal(&mut self, of: Conjunction) -> Normal {
+        if let Some(known) = self.normals.get(&of) {
+            return known.clone();
+        }
+        if self.depth > MOST_LEVELS {
+            return Err(Undecided);
+        }
+        // Whatever asks for itself is undecided.
+        self.normals.insert(of, Err(Undecided));
+        self.depth += 1;
+        let cases = self.alternatives(of);
+        self.depth -= 1;
+        let normal = cases.map(|cases| merged(cases).into());
+        self.normals.insert(of, normal.clone());
+        normal
+    }
+
+    fn alternatives(&mut self, of: Conjunction) -> Result<Vec<Case>, Undecided> {
+        if of == NEVER {
+            return Ok(Vec::new());
+        }
+        let mut cases: Vec<Case> = Shape::every().map(Case::from).into();
+        for part in self.parts(of) {
+            let own = self.own(&part);
+            cases = self.product(&cases, &own)?;
+            if let Some(list) = part.get("enum") {
+                let values = Shape::values(list.items().iter().map(Node::to_json));
+                cases = self.product(&cases, &[values.into()])?;
+            }
+            for keyword in ["oneOf", "anyOf"] {
+                if let Some(union) = self.union(&part, keyword)? {
+                    cases = self.product(&cases, &union)?;
+                }
+            }
+            for excluded in part.children("not") {
+                let excluded = self.at([excluded]);
+                cases = self.without(cases, excluded)?;
+            }
+        }
+        Ok(cases)
+    }
+
+    fn product(&mut self, ones: &[Case], others: &[Case]) -> Result<Vec<Case>, Undecided> {
+        let mut cases = Vec::new();
+        for one in ones {
+            self.spend(others.len())?;
+            for other in others {
+                cases.extend(self.both(one, other));
+                if cases.len() > MOST_CASES {
+                    return Err(Undecided);
+                }
+            }
+        }
+        Ok(cases)
+    }
+
+    /// The cases without the values of a schema. Those that have some of its values keep it as an exception.
+    fn without(&mut self, cases: Vec<Case>, excluded: Conjunction) -> Result<Vec<Case>, Undecided> {
+        let normal = self.normal(excluded);
+        let mut left = Vec::new();
+        for case in cases {
+            self.spend(1 + normal.as_ref().map_or(0, |others| others.len()))?;
+            match &normal {
+                Ok(others) if others.iter().all(|other| self.both(&case, other).is_none()) => left.push(case),
+                Ok(others) if others.iter().any(|other| is_whole(other, &case)) => {}
+                _ => {
+                    let exception = Case { except: BTreeSet::from([excluded]), ..case.clone() };
+                    left.extend(self.both(&case, &exception));
+                }
+            }
+        }
+        Ok(left)
+    }
+
+    /// Takes note of work.
+    fn spend(&mut self, work: usize) -> Result<(), Undecided> {
+        self.work = self.work.saturating_sub(work);
+        if self.work == 0 { Err(Undecided) } else { Ok(()) }
+    }
+
+    /// The alternatives under a keyword, if the schema has it.
+    /// A discriminator names the alternative of each value, so none excludes another.
+    fn union(&mut self, part: &Object<'a>, keyword: &str) -> Result<Option<Vec<Case>>, Undecided> {
+        let members: Vec<Conjunction> = part.children(keyword).map(|member| self.at([member])).collect();
+        if members.is_empty() {
+            return Ok(None);
+        }
+        if members.len() > MOST_CASES {
+            return Err(Undecided);
+        }
+        let exclusive = keyword == "oneOf" && !part.has("discriminator");
+        let mut cases = Vec::new();
+        for (position, member) in members.iter().enumerate() {
+            let mut own = self.normal(*member)?.to_vec();
+            for (_, other) in members.iter().enumerate().filter(|(other, _)| exclusive && *other != position)
+            {
+                own = self.without(own, *other)?;
+            }
+            cases.extend(own);
+            if cases.len() > MOST_CASES {
+                return Err(Undecided);
+            }
+        }
+        Ok(Some(cases))
+    }
+
+    /// What the keywords of one schema say, type by type.
+    fn own(&mut self, part: &Object<'a>) -> Vec<Case> {
+        let name = part.text("type");
+        let mut cases = Vec::new();
+        for shape in Shape::every() {
+            let is = |names: &[&str]| name.is_none_or(|name| names.contains(&name));
+            let shape = match shape {
+                Shape::Values(_) => {
+                    let null = name.is_none() || part.flag("nullable") || name == Some("null");
+                    let bools = if is(&["boolean"]) { vec![false, true] } else { Vec::new() };
+                    let null = null.then_some(Value::Null);
+                    Shape::values(null.into_iter().chain(bools.into_iter().map(Value::Bool)))
+                }
+                Shape::Number(..) if is(&["number", "integer"]) => number(part, name == Some("integer")),
+                Shape::Text(_) if is(&["string"]) => Shape::Text(text(part)),
+                Shape::Array(_) if is(&["array"]) => {
+                    let items = self.at(part.child("items"));
+                    Shape::Array(Array {
+                        count: count(part, "Items"),
+                        unique: part.flag("uniqueItems"),
+                        items,
+                    })
+                }
+                Shape::Object(_) if is(&["object"]) => Shape::Object(Box::new(self.object(part))),
+                _ => continue,
+            };
+            // Nothing is empty on its own but what contradicts itself.
+            cases.extend(self.both(&shape.clone().into(), &shape.into()));
+        }
+        cases
+    }
+
+    fn object(&mut self, part: &Object<'a>) -> Members {
+        let required = part.get("required").map(Node::items).unwrap_or_default();
+        let others = match part.child("additionalProperties") {
+            Some(schema) => Some(self.at([schema])),
+            None => part
+                .get("additionalProperties")
+                .and_then(Node::as_bool)
+                .map(|any| if any { ANY } else { NEVER }),
+        };
+        Members {
+            count: count(part, "Properties"),
+            required: required.iter().filter_map(Node::as_str).map(str::to_owned).collect(),
+            properties: part
+                .children("properties")
+                .map(|one| (one.name().to_owned(), self.at([one])))
+                .collect(),
+            others,
+        }
+    }
+}
+
+/// Whether a case has all values of the type of another.
+fn is_whole(case: &Case, of: &Case) -> bool {
+    let whole = match (&case.shape, &of.shape) {
+        (Shape::Number(range, formats), Shape::Number(..)) => {
+            *range == Range::default() && formats.is_empty()
+        }
+        (Shape::Text(text), Shape::Text(_)) => {
+            text.length == Count::default() && text.patterns.is_empty() && text.formats.is_empty()
+        }
+        (Shape::Array(array), Shape::Array(_)) => {
+            array.count == Count::default() && !array.unique && array.items == ANY
+        }
+        (Shape::Object(members), Shape::Object(_)) => {
+            members.count == Count::default()
+                && members.required.is_empty()
+                && members.properties.values().chain(&members.others).all(|schema| *schema == ANY)
+        }
+        _ => false,
+    };
+    whole && case.except.is_empty()
+}
+
+/// With all lists of values as one, and short ranges of integers among them.
+fn merged(cases: Vec<Case>) -> Vec<Case> {
+    let mut merged = Vec::new();
+    let mut values = std::collections::BTreeMap::new();
+    for case in cases {
+        let listed = match &case.shape {
+            Shape::Number(range, formats) if formats.is_empty() => {
+                range.listed(MOST_VALUES).map(|numbers| Shape::values(numbers.into_iter().map(Value::Number)))
+            }
+            shape => Some(shape.clone()),
+        };
+        match listed {
+            Some(Shape::Values(more)) if case.except.is_empty() => values.extend(more),
+            _ => merged.push(case),
+        }
+    }
+    if !values.is_empty() {
+        merged.push(Shape::Values(values).into());
+    }
+    merged
+}
+
+fn number_at<'a>(part: &Object<'a>, keyword: &str) -> Option<&'a Number> {
+    match &part.get(keyword)?.value {
+        document::Value::Number(number) => Some(number),
+        _ => None,
+    }
+}
+
+/// The numbers that all of these schemas allow, as far as they say so by themselves.
+pub(crate) fn range(parts: &[Object<'_>]) -> Range {
+    let ranges = parts.iter().map(|part| match number(part, part.text("type") == Some("integer")) {
+        Shape::Number(range, _) => range,
+        _ => Range::default(),
+    });
+    ranges.reduce(|one, other| one.and(&other)).unwrap_or_default()
+}
+
+fn number(part: &Object<'_>, is_integer: bool) -> Shape {
+    let end = |keyword, exclusive| {
+        let value = exact(number_at(part, keyword)?)?;
+        Some(End { value, inclusive: !part.flag(exclusive) })
+    };
+    let low = end("minimum", "exclusiveMinimum");
+    let high = end("maximum", "exclusiveMaximum");
+    let step = number_at(part, "multipleOf").and_then(exact);
+    let mut range = Range { low, high, step }.rounded();
+    if is_integer {
+        range = range.and(&Range::integers());
+    }
+    let mut formats = Formats::new();
+    match part.text("format") {
+        Some("int32") if is_integer => range = range.and(&Range::of_bits(32)),
+        Some("int64") if is_integer => range = range.and(&Range::of_bits(64)),
+        // A float is a double.
+        Some("float") => formats.extend(["double".to_owned(), "float".to_owned()]),
+        Some(format) if !OF_STRINGS.contains(&format) => {
+            formats.insert(format.to_owned());
+        }
+        _ => {}
+    }
+    Shape::Number(range, formats)
+}
+
+fn text(part: &Object<'_>) -> Text {
+    // A password is any string; the format tells a form to hide it.
+    let format = part.text("format").filter(|format| *format != "password");
+    Text {
+        length: count(part, "Length"),
+        patterns: part.text("pattern").into_iter().map(str::to_owned).collect(),
+        formats: format.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// The bounds under `min` and `max` with this suffix. Others than whole numbers are no bounds.
+fn count(part: &Object<'_>, suffix: &str) -> Count {
+    let at = |bound: &str| {
+        let number = number_at(part, &format!("{bound}{suffix}"))?;
+        number.as_u64().or_else(|| {
+            number.as_f64().filter(|float| float.fract() == 0.0 && *float >= 0.0).map(|float| float as u64)
+        })
+    };
+    Count { min: at("min").unwrap_or_default(), max: at("max") }
+}

@@ -1,0 +1,292 @@
+//! One alternative of a schema: a JSON type, and what holds for its values.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::number::{Range, exact};
+use super::{ANY, Conjunction, NEVER, Schemas};
+
+/// Values of one JSON type, without those of some schemas.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    pub(super) shape: Shape,
+    /// Schemas whose values are excluded: `not`, and the other alternatives of `oneOf`.
+    pub(super) except: BTreeSet<Conjunction>,
+}
+
+/// What the values are.
+#[derive(Clone, Debug)]
+pub(super) enum Shape {
+    /// A list of values of any type, by their [`canonical`] text.
+    Values(BTreeMap<String, Value>),
+    Number(Range, Formats),
+    Text(Text),
+    Array(Array),
+    Object(Box<Members>),
+}
+
+/// Formats without a definition that could be compared.
+pub(super) type Formats = BTreeSet<String>;
+
+/// Bounds of a length or count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Count {
+    pub(super) min: u64,
+    pub(super) max: Option<u64>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Text {
+    pub(super) length: Count,
+    pub(super) patterns: BTreeSet<String>,
+    pub(super) formats: Formats,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Array {
+    pub(super) count: Count,
+    pub(super) unique: bool,
+    pub(super) items: Conjunction,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Members {
+    pub(super) count: Count,
+    pub(super) required: BTreeSet<String>,
+    pub(super) properties: BTreeMap<String, Conjunction>,
+    /// The schema of properties that are not listed. `None` where `additionalProperties` is missing: any value
+    /// is allowed, but the contract promises none.
+    pub(super) others: Option<Conjunction>,
+}
+
+impl Count {
+    fn and(self, other: Self) -> Self {
+        let max = match (self.max, other.max) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        Self { min: self.min.max(other.min), max }
+    }
+
+    fn is_empty(self) -> bool {
+        self.max.is_some_and(|max| max < self.min)
+    }
+
+    fn contains(self, count: usize) -> bool {
+        let count = count as u64;
+        self.min <= count && self.max.is_none_or(|max| count <= max)
+    }
+
+    /// Whether all counts of the other are counts of this.
+    pub(super) fn includes(self, other: Self) -> bool {
+        self.min <= other.min && self.max.is_none_or(|max| other.max.is_some_and(|other| other <= max))
+    }
+}
+
+impl Members {
+    /// The schema of a property. `None` where nothing is said of it.
+    pub(super) fn property(&self, name: &str) -> Option<Conjunction> {
+        self.properties.get(name).copied().or(self.others)
+    }
+}
+
+impl From<Shape> for Case {
+    fn from(shape: Shape) -> Self {
+        Self { shape, except: BTreeSet::new() }
+    }
+}
+
+impl Shape {
+    pub(super) fn values(values: impl IntoIterator<Item = Value>) -> Self {
+        Self::Values(values.into_iter().map(|value| (canonical(&value), value)).collect())
+    }
+
+    /// Every value, type by type.
+    pub(super) fn every() -> [Self; 5] {
+        [
+            Self::values([Value::Null, Value::Bool(false), Value::Bool(true)]),
+            Self::Number(Range::default(), Formats::new()),
+            Self::Text(Text::default()),
+            Self::Array(Array { count: Count::default(), unique: false, items: ANY }),
+            Self::Object(Box::new(Members {
+                count: Count::default(),
+                required: BTreeSet::new(),
+                properties: BTreeMap::new(),
+                others: None,
+            })),
+        ]
+    }
+}
+
+impl Schemas<'_> {
+    /// The values in both alternatives. `None` if there are none.
+    pub(super) fn both(&mut self, one: &Case, other: &Case) -> Option<Case> {
+        let except: BTreeSet<_> = one.except.union(&other.except).copied().collect();
+        let shape = match (&one.shape, &other.shape) {
+            (Shape::Values(values), _) => self.listed(values, other, &except)?,
+            (_, Shape::Values(values)) => self.listed(values, one, &except)?,
+            (Shape::Number(one, formats), Shape::Number(other, more)) => {
+                let range = one.and(other);
+                if range.is_empty() {
+                    return None;
+                }
+                Shape::Number(range, formats | more)
+            }
+            (Shape::Text(one), Shape::Text(other)) => Shape::Text(self.text(one, other)?),
+            (Shape::Array(one), Shape::Array(other)) => {
+                let mut count = one.count.and(other.count);
+                let items = self.and(one.items, other.items);
+                if items == NEVER {
+                    count.max = Some(0);
+                }
+                if count.is_empty() {
+                    return None;
+                }
+                Shape::Array(Array { count, unique: one.unique || other.unique, items })
+            }
+            (Shape::Object(one), Shape::Object(other)) => Shape::Object(Box::new(self.members(one, other)?)),
+            _ => return None,
+        };
+        Some(Case { shape, except })
+    }
+
+    /// The listed values that are in a case, and in none of the excluded schemas as far as that is known.
+    fn listed(
+        &mut self,
+        values: &BTreeMap<String, Value>,
+        case: &Case,
+        except: &BTreeSet<Conjunction>,
+    ) -> Option<Shape> {
+        let mut kept = values.clone();
+        kept.retain(|_, value| {
+            self.holds(case, value) != Some(false)
+                && except.iter().all(|except| self.accepts(*except, value) != Some(true))
+        });
+        (!kept.is_empty()).then_some(Shape::Values(kept))
+    }
+
+    fn text(&mut self, one: &Text, other: &Text) -> Option<Text> {
+        let length = one.length.and(other.length);
+        let clash = |one: &String, patterns: &mut super::Patterns| {
+            other.patterns.iter().any(|other| patterns.are_disjoint(one, other))
+        };
+        if length.is_empty() || one.patterns.iter().any(|one| clash(one, &mut self.patterns)) {
+            return None;
+        }
+        Some(Text {
+            length,
+            patterns: &one.patterns | &other.patterns,
+            formats: &one.formats | &other.formats,
+        })
+    }
+
+    fn members(&mut self, one: &Members, other: &Members) -> Option<Members> {
+        let count = one.count.and(other.count);
+        let required = &one.required | &other.required;
+        let mut properties = BTreeMap::new();
+        for name in one.properties.keys().chain(other.properties.keys()) {
+            let (left, right) = (one.property(name), other.property(name));
+            let both = self.and(left.unwrap_or(ANY), right.unwrap_or(ANY));
+            // Only what two schemas say can contradict.
+            let may_clash = left.is_some() && right.is_some() && left != right;
+            if required.contains(name) && may_clash && self.is_empty(both) {
+                return None;
+            }
+            properties.insert(name.clone(), both);
+        }
+        let others = match (one.others, other.others) {
+            (Some(one), Some(other)) => Some(self.and(one, other)),
+            (one, other) => one.or(other),
+        };
+        let merged = Members { count, required, properties, others };
+        let is_refused = |name: &String| merged.property(name) == Some(NEVER);
+        if count.is_empty()
+            || merged.required.iter().any(is_refused)
+            || count.max.is_some_and(|max| max < merged.required.len() as u64)
+        {
+            return None;
+        }
+        Some(merged)
+    }
+
+    /// Whether a conjunction certainly has no value.
+    pub(super) fn is_empty(&mut self, of: Conjunction) -> bool {
+        self.normal(of).is_ok_and(|cases| cases.is_empty())
+    }
+
+    /// Whether the value is valid against a conjunction; `None` if that is undecided.
+    pub(crate) fn accepts(&mut self, schema: Conjunction, value: &Value) -> Option<bool> {
+        let cases = self.normal(schema).ok()?;
+        any(cases.iter().map(|case| self.holds(case, value)))
+    }
+
+    /// Whether the value is in an alternative; `None` if that is undecided.
+    pub(super) fn holds(&mut self, case: &Case, value: &Value) -> Option<bool> {
+        let shape = match (&case.shape, value) {
+            (Shape::Values(values), _) => Some(values.contains_key(&canonical(value))),
+            (Shape::Number(range, _), Value::Number(number)) => Some(range.contains(&exact(number)?)),
+            (Shape::Text(text), Value::String(string)) => {
+                let matches = text.patterns.iter().map(|pattern| self.patterns.matches(pattern, string));
+                all(matches).map(|matches| matches && text.length.contains(string.chars().count()))
+            }
+            (Shape::Array(array), Value::Array(items)) => {
+                let distinct: BTreeSet<_> = items.iter().map(canonical).collect();
+                let count =
+                    array.count.contains(items.len()) && (!array.unique || distinct.len() == items.len());
+                if count {
+                    all(items.iter().map(|item| self.accepts(array.items, item)))
+                } else {
+                    Some(false)
+                }
+            }
+            (Shape::Object(members), Value::Object(entries)) => {
+                let has = |name: &String| entries.contains_key(name);
+                if members.count.contains(entries.len()) && members.required.iter().all(has) {
+                    let schema = |name: &str| members.property(name).unwrap_or(ANY);
+                    all(entries.iter().map(|(name, value)| self.accepts(schema(name), value)))
+                } else {
+                    Some(false)
+                }
+            }
+            _ => Some(false),
+        };
+        match shape {
+            Some(false) => Some(false),
+            _ => all([shape].into_iter().chain(
+                case.except.iter().map(|except| self.accepts(*except, value).map(|accepted| !accepted)),
+            )),
+        }
+    }
+}
+
+fn all(results: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    any(results.into_iter().map(|result| result.map(|result| !result))).map(|any| !any)
+}
+
+/// Whether one result is `true`; undecided where none is, but one might be.
+fn any(results: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    let mut known = Some(false);
+    for result in results {
+        match result {
+            Some(true) => return Some(true),
+            Some(false) => {}
+            None => known = None,
+        }
+    }
+    known
+}
+
+/// The value as a text that is the same for equal values: 1 and 1.0 are one number.
+pub(super) fn canonical(value: &Value) -> String {
+    match value {
+        Value::Number(number) => exact(number).map_or_else(|| number.to_string(), |exact| exact.to_string()),
+        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        Value::Object(entries) => {
+            let sorted: BTreeMap<_, _> = entries.iter().collect();
+            let entries = sorted.iter().map(|(key, value)| format!("{key:?}:{}", canonical(value)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
+        }
+        _ => value.to_string(),
+    }
+}
