@@ -17,7 +17,7 @@ const PAIRS: usize = 600;
 
 /// A pair that an edit made, two schemas that have nothing to do with each other, or two of the same type with
 /// many keywords.
-fn pair(dice: &mut Dice) -> (Case, Case) {
+pub(crate) fn pair(dice: &mut Dice) -> (Case, Case) {
     match dice.below(100) {
         0..10 => {
             let vocabulary = Vocabulary { depth: 1, unions: false, hiding: false, references: true };
@@ -52,10 +52,20 @@ pub(crate) fn sides<'c>(direction: Direction, base: &'c Case, revision: &'c Case
     }
 }
 
-/// The values of a pair in a direction, and one that is sent but refused.
+/// The number of values that were tried in a direction, and one that is sent but refused.
 pub(crate) fn refused(direction: Direction, base: &Case, revision: &Case) -> (usize, Option<Value>) {
+    refused_of(Part::Sender, direction, base, revision)
+}
+
+/// The same for another kind of sender.
+pub(crate) fn refused_of(
+    part: Part,
+    direction: Direction,
+    base: &Case,
+    revision: &Case,
+) -> (usize, Option<Value>) {
     let (sender, receiver) = sides(direction, base, revision);
-    let senders = Judge::new(sender, direction, Part::Sender);
+    let senders = Judge::new(sender, direction, part);
     let receivers = Judge::new(receiver, direction, Part::Receiver);
     let values = values(direction, &[base, revision]);
     let number = values.len();
@@ -98,16 +108,10 @@ fn missed(direction: Direction, base: &Case, revision: &Case) -> Option<Value> {
     (!is_opened(direction, base, &value, &changes)).then_some(value)
 }
 
-/// Whether the change is said to break, although no value tells the schemas apart.
-fn suspected(direction: Direction, base: &Case, revision: &Case) -> bool {
-    breaks(&changes_in(direction, base, revision)) && refused(direction, base, revision).1.is_none()
-}
-
 #[test]
 fn a_value_that_is_sent_and_refused_makes_a_change_breaking() {
-    let (mut pairs, mut tried, mut breaking, mut suspects) = (0, 0, 0, 0);
+    let (mut pairs, mut tried, mut breaking) = (0, 0, 0);
     let mut failures = Failures::default();
-    let mut alarms = Failures::default();
     for (base, revision) in generated(PAIRS, pair) {
         if ![&base, &revision].into_iter().all(shrink::is_sound) {
             continue;
@@ -122,29 +126,21 @@ fn a_value_that_is_sent_and_refused_makes_a_change_breaking() {
                 let (base, revision) = shrink::pair(base.clone(), revision.clone(), fails);
                 let value = missed(direction, &base, &revision);
                 failures.add(direction, &base, &revision, value);
-            } else if value.is_none() && suspected(direction, &base, &revision) {
-                suspects += 1;
-                if std::env::var_os("ORACLE_ALARMS").is_some() {
-                    let fails = |base: &Case, revision: &Case| suspected(direction, base, revision);
-                    let (base, revision) = shrink::pair(base.clone(), revision.clone(), fails);
-                    alarms.add(direction, &base, &revision, None);
-                }
             }
         }
     }
     println!("instances: {pairs} pairs, {tried} values, {breaking} directions with a refused value");
-    println!("  {} of them missed, {suspects} directions said to break without a value", failures.number());
-    println!("{}", alarms.text());
+    println!("  {} of them missed", failures.number());
     assert!(breaking > pairs / 2, "only {breaking} directions of {pairs} pairs break");
     assert!(failures.number() == 0, "{}", failures.text());
 }
 
 /// Faults by their keywords and verdicts, each with its number and an example.
 #[derive(Default)]
-struct Failures(BTreeMap<String, (usize, String)>);
+pub(crate) struct Failures(BTreeMap<String, (usize, String)>);
 
 impl Failures {
-    fn add(&mut self, direction: Direction, base: &Case, revision: &Case, value: Option<Value>) {
+    pub(crate) fn add(&mut self, direction: Direction, base: &Case, revision: &Case, value: Option<Value>) {
         let said = names(&changes_in(direction, base, revision));
         let value =
             value.map_or("no value differs\n".to_owned(), |value| format!("value: {}\n", flow(&value)));
@@ -153,11 +149,11 @@ impl Failures {
         self.0.entry(kind).or_insert((0, text)).0 += 1;
     }
 
-    fn number(&self) -> usize {
+    pub(crate) fn number(&self) -> usize {
         self.0.values().map(|(count, _)| count).sum()
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let each = self.0.iter();
         each.map(|(kind, (count, text))| format!("## {count} times, {kind}\n{text}\n")).collect()
     }

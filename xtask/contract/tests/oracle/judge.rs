@@ -15,6 +15,8 @@ use crate::case::{Case, Direction};
 pub(crate) enum Part {
     /// The client of a request, the service of a response.
     Sender,
+    /// A sender that may send any properties where its schema lists none.
+    FreeSender,
     /// The service of a request, the client of a response.
     Receiver,
 }
@@ -32,7 +34,7 @@ impl Judge {
     /// values are instances by the plain reading as well, since closing one alternative of a `oneOf` could
     /// otherwise admit a value that matches two.
     pub(crate) fn new(case: &Case, direction: Direction, part: Part) -> Self {
-        let closed: &[bool] = if part == Part::Sender { &[false, true] } else { &[false] };
+        let closed: &[bool] = if part == Part::Receiver { &[false] } else { &[false, true] };
         let build =
             |closed| Converter { case, direction, part, closed, definitions: BTreeMap::new() }.build();
         Self { validators: closed.iter().map(|closed| build(*closed)).collect() }
@@ -74,7 +76,7 @@ impl Converter<'_> {
         let mut hidden = Hidden::new();
         self.hidden(schema, &mut hidden);
         let mut converted = self.in_place(schema, &hidden, true);
-        if self.closed {
+        if self.closed && (self.part == Part::Sender || self.lists(schema)) {
             converted["unevaluatedProperties"] = json!(false);
         }
         converted
@@ -91,6 +93,15 @@ impl Converter<'_> {
         for part in schema["allOf"].as_array().into_iter().flatten() {
             self.hidden(part, hidden);
         }
+    }
+
+    /// Whether the schema lists properties.
+    fn lists(&self, schema: &Value) -> bool {
+        let schema = self.resolved(schema);
+        let mut parts =
+            ["allOf", "oneOf", "anyOf"].into_iter().filter_map(|keyword| schema[keyword].as_array());
+        schema["properties"].as_object().is_some_and(|map| !map.is_empty())
+            || parts.any(|parts| parts.iter().any(|part| self.lists(part)))
     }
 
     fn is_hiding(&self, property: &Value) -> bool {
@@ -159,7 +170,7 @@ impl Converter<'_> {
                 "then": self.in_place(&json!({"$ref": reference}), &Hidden::new(), false),
             }));
         }
-        if self.part == Part::Sender {
+        if self.part != Part::Receiver {
             choices
                 .push(json!({"if": {"type": "object"}, "then": {"properties": {property: {"enum": known}}}}));
         }

@@ -8,8 +8,8 @@ use contract::document::Document;
 use serde_json::{Map, Value, json};
 
 use crate::case::{
-    Case, DIRECTIONS, Dice, Direction, breaks, changes, changes_in, changes_of_texts,
-    generated, is_unlisted, names, yaml,
+    Case, DIRECTIONS, Dice, Direction, breaks, changes, changes_in, changes_of_texts, generated, is_unlisted,
+    names, yaml,
 };
 use crate::edit::{edited, places};
 use crate::generate::{self, Vocabulary};
@@ -83,7 +83,7 @@ fn rewrites_of_generated_schemas_change_nothing() {
         let vocabulary = Vocabulary::random(dice);
         generate::case(dice, Vocabulary { depth: 1, ..vocabulary })
     };
-    for case in generated(CASES, make).filter(shrink::is_sound) {
+    for case in generated(CASES / 2, make).filter(shrink::is_sound) {
         for rewrite in REWRITES {
             let number = variants(&case, *rewrite).len();
             applied += number;
@@ -174,12 +174,13 @@ fn rewrites_of_frozen_documents_change_nothing() {
                 *revision.pointer_mut(&at).expect("it was listed") = other.clone();
                 revision["components"]["schemas"].as_object_mut().expect("it has schemas").extend(added);
                 applied += 1;
-                for (base, revision) in [(&document, &revision), (&revision, &document)] {
-                    let said = wrong(changes(base, revision));
-                    if !said.is_empty() {
-                        let text = format!("# {title}{at}: {}\n{here}\n{other}", names(&said));
-                        failures.entry(format!("{} in {title}", rewrite.0)).or_insert((0, text)).0 += 1;
-                    }
+                let forwards = applied % 2 == 0;
+                let (base, revision) = if forwards { (&document, &revision) } else { (&revision, &document) };
+                let said = wrong(changes(base, revision));
+                if !said.is_empty() {
+                    let way = if forwards { "to" } else { "from" };
+                    let text = format!("# {title}{at}: {}\n{here}\n# {way}\n{other}", names(&said));
+                    failures.entry(format!("{} in {title}", rewrite.0)).or_insert((0, text)).0 += 1;
                 }
             }
         }

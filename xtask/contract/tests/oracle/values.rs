@@ -139,7 +139,7 @@ fn gather<'a>(facets: &mut Facets<'a>, schema: &'a Value, case: &'a Case, depth:
 fn numbers(facets: &Facets<'_>, found: &mut Vec<Value>) {
     let mut points = BTreeSet::from([0, 1000, -1000, 500, 11_000, 1_234_000]);
     for bound in &facets.numbers {
-        points.extend([-1000, -500, 0, 500, 1000].map(|step| bound + step));
+        points.extend([-1000, -500, -370, 0, 370, 500, 1000].map(|step| bound + step));
         // The multiples on both sides of the bound, and of products of factors.
         for factor in facets.factors.iter().filter(|factor| **factor > 0) {
             let below = bound.div_euclid(*factor) * factor;
@@ -177,19 +177,17 @@ fn inside(dice: &mut Dice, direction: Direction, subs: &[Sub<'_>], depth: usize)
     }
     let mut seen = BTreeSet::new();
     found.retain(|value| seen.insert(value.to_string()));
-    let mut ranked: Vec<(usize, usize, Value)> = found
-        .into_iter()
-        .map(|value| (judges.iter().filter(|judge| !judge.accepts(&value)).count(), dice.below(1000), value))
-        .collect();
-    ranked.sort_by_key(|(refusals, tie, _)| (*refusals, *tie));
-    // Some of each rank, the accepted ones first.
+    // By who accepts them, those that most accept first.
+    let mut groups: BTreeMap<(usize, Vec<bool>), Vec<Value>> = BTreeMap::new();
+    for value in found {
+        let refusals: Vec<bool> = judges.iter().map(|judge| !judge.accepts(&value)).collect();
+        let number = refusals.iter().filter(|refused| **refused).count();
+        groups.entry((number, refusals)).or_default().push(value);
+    }
     let mut kept: Vec<Value> = Vec::new();
-    let mut of_rank: BTreeMap<usize, usize> = BTreeMap::new();
-    for (refusals, _, value) in ranked {
-        let count = of_rank.entry(refusals).or_default();
-        *count += 1;
-        if *count <= MOST_INSIDE / 2 && kept.len() < MOST_INSIDE {
-            kept.push(value);
+    while kept.len() < MOST_INSIDE && groups.values().any(|group| !group.is_empty()) {
+        for group in groups.values_mut().filter(|group| !group.is_empty()) {
+            kept.push(group.swap_remove(dice.below(group.len())));
         }
     }
     kept
@@ -205,10 +203,15 @@ fn arrays(dice: &mut Dice, direction: Direction, facets: &Facets<'_>, depth: usi
     for count in &facets.counts {
         counts.extend([count.saturating_sub(1), *count, count + 1]);
     }
-    for count in counts {
-        let differing: Vec<&Value> = items.iter().take(count).collect();
+    // Items that go together under one of the schemas, then under all of them.
+    let mut lists: Vec<Vec<Value>> =
+        facets.items.iter().map(|sub| inside(dice, direction, &[*sub], depth)).collect();
+    lists.dedup();
+    lists.push(items.clone());
+    for (list, count) in lists.iter().flat_map(|list| counts.iter().map(move |count| (list, *count))) {
+        let differing: Vec<&Value> = list.iter().take(count).collect();
         found.push(json!(differing));
-        found.push(json!(vec![&items[0]; count]));
+        found.push(json!(vec![&list[0]; count]));
     }
     found.extend(items.iter().map(|item| json!([item])));
     found.extend(items.iter().skip(1).map(|item| json!([items[0], item])));
@@ -274,8 +277,18 @@ fn objects(dice: &mut Dice, direction: Direction, facets: &Facets<'_>, depth: us
             for seed in [seeds.len() - 1, dice.below(seeds.len())] {
                 let mut other = seeds[seed].1.clone();
                 other.insert((*name).to_owned(), value.clone());
-                objects.push(other);
+                objects.push(other.clone());
+                if dice.chance(25) {
+                    other.insert("z".to_owned(), additional[0].clone());
+                    objects.push(other);
+                }
             }
+        }
+    }
+    for count in &facets.counts {
+        for number in [count.saturating_sub(1), *count, count + 1] {
+            let names = (0..number).map(|index| (format!("z{index}"), additional[0].clone()));
+            objects.push(names.collect());
         }
     }
     let mut objects: Vec<Value> = objects.into_iter().map(Value::Object).collect();
