@@ -10,12 +10,12 @@ use crate::document::{Span, Unreadable};
 pub enum Severity {
     /// Good to know.
     Info,
-    /// Worth a look, nothing to stop for.
+    /// Probably a mistake.
     Warning,
-    /// File and code disagree.
+    /// A requirement is not met.
     #[default]
     Error,
-    /// The file cannot be understood here, so nothing was compared.
+    /// The file cannot be read here, so nothing was checked or compared.
     Unreadable,
 }
 
@@ -109,7 +109,7 @@ pub struct Location {
     pub span: Span,
 }
 
-/// Something for a person to see.
+/// What a check reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finding {
     /// The rule's name, in kebab-case.
@@ -128,7 +128,7 @@ pub struct Finding {
     pub file: String,
     /// What the code says; empty where it has no say.
     pub code: String,
-    /// What would mend it, as a sentence.
+    /// What to do about it, as a sentence.
     pub fix: String,
     /// The name that the code has instead of the file's, or that one side lacks.
     pub instead: Option<String>,
@@ -162,14 +162,14 @@ impl Finding {
         self
     }
 
-    /// With what would mend it.
+    /// With what to do about it.
     #[must_use]
     pub fn fix(mut self, fix: impl Into<String>) -> Self {
         self.fix = fix.into();
         self
     }
 
-    /// With the name that it hinges on.
+    /// With the name in `instead`.
     #[must_use]
     pub fn instead(mut self, name: Option<impl Into<String>>) -> Self {
         self.instead = name.map(Into::into);

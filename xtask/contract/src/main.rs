@@ -9,7 +9,7 @@ use contract::report::JSON;
 
 /// Checks and compares OpenAPI 3.0 documents.
 ///
-/// Exit status: 0 if nothing is wrong, 1 if something is, 2 if a file could not be read.
+/// Exit status: 0 if nothing is wrong, 1 if something is, 2 if a file could not be read as OpenAPI 3.0.
 #[derive(Parser)]
 #[command(name = "contract", version)]
 struct Arguments {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use include_dir::{Dir, include_dir};
 
-use crate::document::{self, Node};
+use crate::document;
 use crate::rule::Rule;
 use crate::{breaking, drift, finding, lint};
 
@@ -52,50 +52,19 @@ pub fn explain(rule: &Rule) -> String {
     let Rule { name, severity, profile, explanation, origin } = rule;
     let mut text =
         format!("{name}\n\n{explanation}\n\nseverity: {severity}\nprofile: {profile}\norigin: {origin}\n");
-    let example = example(name);
-    if let Some(item) = example.as_ref().and_then(|fixture| fixture.get("breaks")?.items().first()) {
-        text.push_str("\nExample: the rule reports a document after this edit.\n");
-        edits(item, "", &mut text);
-        if let Some(place) = item.get("at").and_then(Node::as_str) {
-            let place = if place.is_empty() { "the document".to_owned() } else { format!("`{place}`") };
-            let _ = writeln!(text, "  The finding is at {place}.");
-        }
+    if let Some(example) = example(name) {
+        text.push_str("\nExample: after these edits of a document, the rule reports the place `at`.\n    ");
+        text.push_str(example);
+        text.push('\n');
     }
     text
 }
 
-/// The fixture of a rule.
-fn example(name: &str) -> Option<Node> {
+/// The first edits in the fixture of a rule that it reports, as they are written.
+fn example(name: &str) -> Option<&'static str> {
     let file =
         FIXTURES.dirs().find_map(|family| family.get_file(family.path().join(format!("{name}.yaml"))))?;
-    document::read(file.contents_utf8()?).ok()
-}
-
-/// The edits of an example, one a line. `side` says which document or code is edited.
-fn edits(item: &Node, side: &str, text: &mut String) {
-    for entry in item.entries() {
-        let json = |node: &Node| serde_json::to_string(node).unwrap_or_default();
-        let lines: Vec<String> = match entry.key.as_str() {
-            verb @ ("set" | "rename") => {
-                let each = entry.value.entries().iter();
-                each.map(|edit| format!("{verb} `{}` to `{}`", edit.key, json(&edit.value))).collect()
-            }
-            "remove" => {
-                let pointers = entry.value.items().iter().filter_map(Node::as_str);
-                pointers.map(|pointer| format!("remove `{pointer}`")).collect()
-            }
-            "before" => {
-                edits(&entry.value, " in both documents", text);
-                continue;
-            }
-            "code" => {
-                edits(&entry.value, " in the code", text);
-                continue;
-            }
-            _ => continue,
-        };
-        for line in lines {
-            let _ = writeln!(text, "  {line}{side}");
-        }
-    }
+    let text = file.contents_utf8()?;
+    let span = document::read(text).ok()?.get("breaks")?.items().first()?.span;
+    text.get(span.start..span.end)
 }

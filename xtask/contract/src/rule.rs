@@ -58,6 +58,11 @@ impl Rule {
     ) -> Self {
         Self { name, severity, profile: Profile::Spec, explanation, origin }
     }
+
+    /// A finding of this rule at a place, of which only these are known yet.
+    pub fn at(&self, spot: &Spot) -> Finding {
+        Finding::new(self.severity, self.name, &spot.pointer, spot.span)
+    }
 }
 
 /// Declares the rules of a module: a constant for each, and `RULES` with all of them in the same order.
@@ -103,7 +108,7 @@ impl Findings {
         }
         let count = self.counts.entry(rule.name).or_default();
         let limited = rule.profile != Profile::Spec && count.kept >= MOST_PER_RULE;
-        let finding = Finding::new(rule.severity, rule.name, &spot.pointer, spot.span);
+        let finding = rule.at(&spot);
         if limited || self.bytes >= MOST_BYTES {
             count.left_out.get_or_insert((rule.profile, finding, 0)).2 += 1;
             return;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::change::Change;
 use super::rules::{Bump, Chapter};
+use super::version::bump;
 use crate::finding::Severity;
 
 /// The entry of a changelog for version `to`, released on `date`, in Markdown. `from` is the version before
@@ -69,7 +70,7 @@ struct Line<'a> {
 
 /// The chapter that a change is listed in.
 fn chapter(change: &Change) -> Title {
-    match (change.breaks() && change.rule.bump == Bump::Major, change.rule.chapter) {
+    match (change.breaks() && bump(change) == Bump::Major, change.rule.chapter) {
         (true, _) => (0, "Breaking"),
         (false, Chapter::Added) => (1, "Added"),
         (false, Chapter::Changed) => (2, "Changed"),

@@ -12,11 +12,13 @@ use std::hash::Hash;
 
 use jiff::civil::Date;
 
+use super::callback;
 use super::change::Change;
 use super::data::{difference, pairs};
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
 use super::schema::{Schema, Verdict};
+use super::scheme::Schemes;
 use crate::document::{Document, Node};
 use crate::finding::Severity;
 use crate::openapi::{Id, Model, Object};
@@ -38,12 +40,16 @@ struct Raw<'a> {
     users: Vec<User>,
 }
 
-/// What is being compared: the document, an operation, or a pair of schemas. Each uses the pairs below it.
+/// What is being compared: the document, an operation, or a pair of schemas or of objects that operations
+/// share. Each uses the pairs below it.
 type User = usize;
 
 const DOCUMENT: User = 0;
 
 type Key = (&'static str, Option<*const Node>, Option<*const Node>, String);
+
+/// What is compared of two objects that operations share, and the objects.
+type Shared = (&'static str, Id, Id);
 
 /// Two schemas in one role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,6 +68,9 @@ pub(super) struct Comparer<'a> {
     pub(super) inclusion: Inclusion<'a>,
     /// The components whose `allOf` refers to a schema, for each document.
     heirs: [HashMap<Id, Vec<Object<'a>>>; 2],
+    pub(super) schemes: Schemes<'a>,
+    /// Whether a callback is being compared, which turns the direction round.
+    pub(super) in_callback: bool,
     user: User,
     /// The most that pairs below the user may differ.
     most: Verdict,
@@ -74,6 +83,7 @@ pub(super) struct Comparer<'a> {
     schemas: [Vec<Schema<'a>>; 2],
     schema_of: [HashMap<Vec<Id>, u32>; 2],
     pairs: HashMap<Pair, User>,
+    shared: HashMap<Shared, User>,
     waiting: VecDeque<(User, Pair)>,
     work: usize,
     exhausted: bool,
@@ -89,6 +99,8 @@ impl<'a> Comparer<'a> {
             today,
             inclusion: Inclusion::new(base, revision, work),
             heirs: [heirs(base), heirs(revision)],
+            schemes: Schemes::of(base, revision),
+            in_callback: false,
             user: DOCUMENT,
             most: Verdict::Breaking,
             below: vec![Vec::new()],
@@ -98,6 +110,7 @@ impl<'a> Comparer<'a> {
             schemas: Default::default(),
             schema_of: Default::default(),
             pairs: HashMap::new(),
+            shared: HashMap::new(),
             waiting: VecDeque::new(),
             work,
             exhausted: false,
@@ -117,6 +130,31 @@ impl<'a> Comparer<'a> {
         self.user = DOCUMENT;
     }
 
+    /// Compares two objects that operations share. It is done once, and each operation that uses them is listed
+    /// with the changes.
+    pub(super) fn once(&mut self, pair: Shared, compare: impl FnOnce(&mut Self)) {
+        let next = self.below.len();
+        let shared = *self.shared.entry(pair).or_insert(next);
+        push_new(&mut self.below[self.user], shared);
+        if shared == next {
+            self.below.push(Vec::new());
+            let user = std::mem::replace(&mut self.user, shared);
+            compare(self);
+            self.user = user;
+        }
+    }
+
+    /// The part that a schema plays, given the one that it plays outside of callbacks.
+    pub(super) fn role(&self, role: Role) -> Role {
+        match role {
+            _ if !self.in_callback => role,
+            Role::Parameter | Role::RequiredParameter => Role::Header,
+            Role::Header => Role::Parameter,
+            Role::Request => Role::Response,
+            Role::Response => Role::Request,
+        }
+    }
+
     /// Adds a change. One that was found before only gains the operation or schema that is being compared.
     pub(super) fn report(
         &mut self,
@@ -130,6 +168,7 @@ impl<'a> Comparer<'a> {
             // The two schemas were not looked up to the same depth.
             return;
         }
+        let rule = if self.in_callback { callback::turned(rule) } else { rule };
         let what = what.into();
         let address = |at: Option<At<'a>>| at.map(|at| std::ptr::from_ref(at.node()));
         let key = (rule.name, address(base), address(revision), what.clone());
@@ -217,8 +256,11 @@ impl<'a> Comparer<'a> {
     /// Counts one step of work, and returns whether there is any left.
     pub(super) fn may_go_on(&mut self) -> bool {
         self.work = self.work.saturating_sub(1);
+        if self.inclusion.is_exhausted() {
+            self.work = 0;
+        }
         if self.work == 0 && !self.exhausted {
-            let what = "the combinations of schemas in `allOf` are too many, and were not all compared";
+            let what = "the combinations of schemas in `allOf`, or of servers, are too many, and were not all compared";
             self.report(&rules::NOT_UNDERSTOOD, None, Some(At::of(&self.revision.root())), what);
             self.exhausted = true;
         }
@@ -381,7 +423,8 @@ fn push_new(list: &mut Vec<User>, user: User) {
 fn heirs<'a>(model: &'a Model<'a>) -> HashMap<Id, Vec<Object<'a>>> {
     let mut heirs: HashMap<Id, Vec<Object<'a>>> = HashMap::new();
     for (_, component) in model.schemas() {
-        for parent in component.resolved_children("allOf") {
+        let parents = component.children("allOf").filter(Object::is_reference);
+        for parent in parents.filter_map(|parent| parent.resolved()) {
             heirs.entry(parent.id).or_default().push(*component);
         }
     }

@@ -1,32 +1,48 @@
 //! The media types of a body, and the values that each of them holds.
 
 use super::comparer::Comparer;
+use super::covering::matched;
 use super::place::At;
 use super::rules::{self, Role};
 use super::{schema, unknown};
-use crate::openapi::Object;
+use crate::openapi::{Kind, Object, covering_media_types, normal_media_type};
 
 /// Compares the `content` of two bodies.
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>, role: Role) {
-    let rules = match role.is_request() {
+    // Who sends the body chooses its media type, as far as the other side lists it.
+    let is_request = old.kind() == Kind::RequestBody;
+    let (added, removed) = match is_request {
         true => (&rules::REQUEST_MEDIA_ADDED, &rules::REQUEST_MEDIA_REMOVED),
         false => (&rules::RESPONSE_MEDIA_ADDED, &rules::RESPONSE_MEDIA_REMOVED),
     };
-    let survivor = At::value_or_object(new, "content");
-    for (old, new) in cx.in_both("media type", rules, (content(old), content(new)), survivor) {
+    let matched = matched(&content(old), &content(new), covering_media_types);
+    for (old, new) in matched.both {
         values(cx, &old, &new, role);
+    }
+    let survivor = At::value_or_object(new, "content");
+    for (old, in_part) in matched.removed {
+        // A response of a narrower range stays within what the old version described.
+        if is_request || !in_part {
+            let what = format!("the media type `{}` was removed", old.name());
+            cx.report(removed, Some(At::of(&old)), Some(survivor), what);
+        }
+    }
+    for new in matched.added {
+        cx.report(added, None, Some(At::of(&new)), "it was added");
     }
 }
 
-/// The Media Type Objects. Case and spaces of a media type have no meaning (RFC 9110, section 8.3.1).
-pub(super) fn content<'a>(owner: &Object<'a>) -> impl Iterator<Item = (String, Object<'a>)> {
-    let name = |name: &str| name.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-    owner.children("content").map(move |object| (name(object.name()).to_ascii_lowercase(), object))
+/// The Media Type Objects, with their names in normal form.
+pub(super) fn content<'a>(owner: &Object<'a>) -> Vec<(String, Object<'a>)> {
+    owner.children("content").map(|object| (normal_media_type(object.name()), object)).collect()
 }
 
 /// Compares the values of a media type.
 pub(super) fn values<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>, role: Role) {
     unknown::compare(cx, old, new, &[]);
-    cx.compare_keyword(&rules::ENCODING_CHANGED, (old, new), "encoding");
+    // `encoding` applies to request bodies only (section 4.7.14).
+    if new.within(Kind::RequestBody).is_some() {
+        cx.compare_keyword(&rules::ENCODING_CHANGED, (old, new), "encoding");
+    }
     schema::compare_children(cx, (old, new), "schema", role);
 }

@@ -15,10 +15,12 @@
 //! Reading order: [`paths`] and [`operation`] walk down the document, [`schema`] compares values, [`comparer`]
 //! collects the changes, [`version`] and [`waivers`] judge them.
 
+mod callback;
 mod change;
 pub mod changelog;
 mod comparer;
 mod components;
+mod covering;
 mod data;
 mod deprecation;
 mod media_type;
@@ -30,6 +32,7 @@ mod place;
 mod response;
 mod rules;
 mod schema;
+mod scheme;
 mod security;
 mod servers;
 mod unknown;
@@ -71,7 +74,6 @@ pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change>
         for (old, new) in old.child("info").into_iter().zip(new.child("info")) {
             unknown::compare(&mut cx, &old, &new, &[]);
         }
-        servers::compare(&mut cx, &old, &new);
         components::compare(&mut cx);
         paths::compare(&mut cx);
         schema::compare_waiting(&mut cx);

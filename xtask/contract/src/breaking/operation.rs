@@ -3,7 +3,7 @@
 use super::comparer::Comparer;
 use super::place::At;
 use super::rules::{self, Role};
-use super::{deprecation, media_type, parameter, response, security, servers, unknown};
+use super::{callback, deprecation, media_type, parameter, response, security, servers, unknown};
 use crate::openapi::{Object, Operation};
 
 pub(super) fn added<'a>(cx: &mut Comparer<'a>, new: &Operation<'a>) {
@@ -18,18 +18,22 @@ pub(super) fn method_and_path(operation: &Operation<'_>) -> String {
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     cx.begin(new.name());
-    unknown::compare(cx, old, new, deprecation::dates(old, new));
     let rule = if old.has("operationId") { &rules::OPERATION_ID_REMOVED } else { &rules::OPERATION_ID_ADDED };
     cx.compare_keyword(rule, (old, new), "operationId");
     tags(cx, old, new);
     deprecation::compare(cx, old, new);
+    exchange(cx, old, new);
+    callback::compare(cx, old, new);
+    security::compare(cx, old, new);
+    servers::compare(cx, old, new);
+}
+
+/// Compares what is sent: parameters, request body and responses.
+pub(super) fn exchange<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
+    unknown::compare(cx, old, new, deprecation::dates(old, new));
     parameter::compare(cx, old, new);
     request_body(cx, old, new);
     response::compare(cx, old, new);
-    // Callbacks swap client and server; they are compared as data only.
-    cx.compare_keyword(&rules::CALLBACKS_CHANGED, (old, new), "callbacks");
-    security::compare(cx, old, new);
-    servers::compare(cx, old, new);
 }
 
 fn tags<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
@@ -42,12 +46,15 @@ fn tags<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
 }
 
 fn request_body<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
-    match (old.request_body(), new.request_body()) {
-        (Some(_), None) if !new.has("requestBody") => {
+    // Without a media type there is nothing to send.
+    let body =
+        |operation: &Operation<'a>| operation.request_body().filter(|body| body.content().next().is_some());
+    match (body(old), body(new)) {
+        (Some(_), None) => {
             let what = "its request body was removed";
             cx.report_keyword(&rules::BODY_REMOVED, (old, new), "requestBody", what);
         }
-        (None, Some(body)) if !old.has("requestBody") => {
+        (None, Some(body)) => {
             let (rule, what) = match body.is_required() {
                 true => (&rules::BODY_ADDED_REQUIRED, "a required request body was added"),
                 false => (&rules::BODY_ADDED_OPTIONAL, "an optional request body was added"),
@@ -58,9 +65,8 @@ fn request_body<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<
             unknown::compare(cx, &old, &new, &[]);
             let rules = (&rules::BODY_REQUIRED, &rules::BODY_OPTIONAL);
             cx.report_flag(rules, (&old, &new), "required", ("it became required", "it became optional"));
-            media_type::compare(cx, &old, &new, Role::Request);
+            media_type::compare(cx, &old, &new, cx.role(Role::Request));
         }
-        // The model reports references that lead nowhere.
-        _ => {}
+        (None, None) => {}
     }
 }

@@ -42,11 +42,12 @@ impl Outcome {
         Self { changes, version, waivers }
     }
 
-    /// What forbids a release of the revision: a version that is too low, waivers that do not hold, and parts
+    /// What forbids a release of the revision: a version that is too low or not readable, waivers that do not hold, and parts
     /// that were not understood.
     pub fn refusals(&self) -> impl Iterator<Item = &Change> {
         let not_understood = self.changes.iter().filter(|change| change.severity == Severity::Unreadable);
-        self.version.iter().chain(&self.waivers).filter(|change| change.breaks()).chain(not_understood)
+        let waivers = self.waivers.iter().filter(|change| change.breaks());
+        self.version.iter().chain(waivers).chain(not_understood)
     }
 
     /// Everything to report: the version, the waivers, then the changes with the most severe first.
@@ -65,7 +66,7 @@ impl Outcome {
         let unreadable = self.changes.iter().any(|change| change.severity == Severity::Unreadable);
         let breaking = match fail_on {
             FailOn::Breaking => self.all().any(Change::breaks),
-            FailOn::Version => self.version.iter().chain(&self.waivers).any(Change::breaks),
+            FailOn::Version => self.version.is_some() || self.waivers.iter().any(Change::breaks),
         };
         if unreadable { 2 } else { u8::from(breaking) }
     }

@@ -7,7 +7,7 @@ use super::deprecation::Sunset;
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
 use super::{media_type, schema, unknown};
-use crate::openapi::{Object, Operation, Parameter};
+use crate::openapi::{Object, Operation, Parameter, template};
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     let paired = pairs(parameters(old), parameters(new));
@@ -41,8 +41,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
 
 /// The parameters that are not ignored, by what identifies them in both documents.
 fn parameters<'a>(operation: &Operation<'a>) -> Vec<((&'a str, String), Parameter<'a>)> {
-    let names = operation.path().split('{').skip(1);
-    let names: Vec<_> = names.map(|rest| rest.split('}').next().unwrap_or_default()).collect();
+    let (_, names) = template(operation.path());
     let identity = |parameter: &Parameter<'a>| {
         let (location, name) = parameter.key();
         let position = names.iter().position(|known| *known == name).filter(|_| location == "path");
@@ -64,27 +63,47 @@ fn removal(cx: &Comparer<'_>, old: &Parameter<'_>) -> &'static ChangeRule {
 
 fn both<'a>(cx: &mut Comparer<'a>, old: &Parameter<'a>, new: &Parameter<'a>) {
     unknown::compare(cx, old, new, &[]);
-    let rules = (&rules::PARAMETER_REQUIRED, &rules::PARAMETER_OPTIONAL);
-    cx.report_flag(rules, (old, new), "required", ("it became required", "it became optional"));
-    deprecated(cx, (old, new), Role::Parameter);
+    // What is in the path is always there.
+    if new.location() != "path" {
+        let rules = (&rules::PARAMETER_REQUIRED, &rules::PARAMETER_OPTIONAL);
+        cx.report_flag(rules, (old, new), "required", ("it became required", "it became optional"));
+    }
+    // The default of a required parameter has no effect.
+    let role = match old.is_required() || new.is_required() || new.location() == "path" {
+        true => Role::RequiredParameter,
+        false => Role::Parameter,
+    };
+    let role = cx.role(role);
+    deprecated(cx, (old, new), role);
     if old.location() == new.location() {
-        serialization(cx, old, new);
+        let serializations = (old.serialization(), new.serialization());
+        serialization(cx, (old, new), &rules::PARAMETER_SERIALIZATION, serializations);
     }
     for keyword in ["allowReserved", "allowEmptyValue"] {
-        let rules = (&rules::PARAMETER_FREEDOM_WON, &rules::PARAMETER_FREEDOM_LOST);
-        let what = (format!("`{keyword}` was set"), format!("`{keyword}` was removed"));
-        cx.report_flag(rules, (old, new), keyword, (&what.0, &what.1));
+        // They apply to parameters in the query only (section 4.7.12.2).
+        if new.location() == "query" {
+            let rules = (&rules::PARAMETER_FREEDOM_WON, &rules::PARAMETER_FREEDOM_LOST);
+            let what = (format!("`{keyword}` was set"), format!("`{keyword}` was removed"));
+            cx.report_flag(rules, (old, new), keyword, (&what.0, &what.1));
+        }
     }
-    value(cx, (old, new), &rules::PARAMETER_SERIALIZATION, Role::Parameter);
+    value(cx, (old, new), &rules::PARAMETER_SERIALIZATION, role);
 }
 
-fn serialization<'a>(cx: &mut Comparer<'a>, old: &Parameter<'a>, new: &Parameter<'a>) {
-    if old.style() != new.style() {
-        let what = format!("its style changed from `{}` to `{}`", old.style(), new.style());
-        cx.report_keyword(&rules::PARAMETER_STYLE, (old, new), "style", what);
-    } else if old.explode() != new.explode() {
-        let what = format!("`explode` changed from {} to {}", old.explode(), new.explode());
-        cx.report_keyword(&rules::PARAMETER_EXPLODE, (old, new), "explode", what);
+/// Compares how the value of a parameter or a header is written.
+pub(super) fn serialization<'a>(
+    cx: &mut Comparer<'a>,
+    both: (&Object<'a>, &Object<'a>),
+    changed: &'static ChangeRule,
+    ((style, explode), (new_style, new_explode)): ((&str, Option<bool>), (&str, Option<bool>)),
+) {
+    if style != new_style {
+        let what = format!("its style changed from `{style}` to `{new_style}`");
+        cx.report_keyword(changed, both, "style", what);
+    } else if let (Some(old), Some(new)) = (explode, new_explode)
+        && old != new
+    {
+        cx.report_keyword(changed, both, "explode", format!("`explode` changed from {old} to {new}"));
     }
 }
 
@@ -102,7 +121,7 @@ pub(super) fn value<'a>(
     role: Role,
 ) {
     // `content` has exactly one media type (section 4.7.12.2).
-    let (before, after) = (media_type::content(old).next(), media_type::content(new).next());
+    let (before, after) = (media_type::content(old).pop(), media_type::content(new).pop());
     let keyword = |content: &Option<_>| if content.is_some() { "content" } else { "schema" };
     let described = |content: &Option<(String, Object<'a>)>| match content {
         Some((name, _)) => format!("the media type `{name}`"),

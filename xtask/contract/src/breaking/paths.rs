@@ -3,8 +3,8 @@
 use super::comparer::Comparer;
 use super::data::pairs;
 use super::place::At;
-use super::{deprecation, operation, rules, servers, unknown};
-use crate::openapi::{METHODS, Object, PathItem};
+use super::{deprecation, operation, rules, unknown};
+use crate::openapi::{METHODS, Object, PathItem, template};
 
 /// A path item, and the object under the path, which may be a reference to it.
 type Path<'a> = (PathItem<'a>, Object<'a>);
@@ -19,7 +19,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>) {
     for ((old, _), (new, _)) in paired.both {
         both(cx, old, new);
     }
-    let shaped = |paths: Vec<Path<'a>>| paths.into_iter().map(|path| (shape(path.0.path()), path));
+    let shaped = |paths: Vec<Path<'a>>| paths.into_iter().map(|path| (template(path.0.path()).0, path));
     let paired = pairs(shaped(paired.removed), shaped(paired.added));
     for ((old, declared), (new, object)) in paired.both {
         cx.begin_document();
@@ -43,22 +43,9 @@ fn paths<'a>(root: &Object<'a>) -> Vec<(&'a str, Path<'a>)> {
     paths.filter_map(|object| Some((object.name(), (PathItem::new(object)?, object)))).collect()
 }
 
-/// The path without the names between its braces.
-fn shape(template: &str) -> String {
-    let mut shape = String::with_capacity(template.len());
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once('{') {
-        shape.push_str(before);
-        shape.push_str("{}");
-        rest = after.split_once('}').map_or("", |(_, after)| after);
-    }
-    shape + rest
-}
-
 fn both<'a>(cx: &mut Comparer<'a>, old: PathItem<'a>, new: PathItem<'a>) {
     cx.begin_document();
     unknown::compare(cx, &old, &new, &[]);
-    servers::compare(cx, &old, &new);
     for method in METHODS {
         match (old.operation(method), new.operation(method)) {
             (Some(old), Some(new)) => operation::compare(cx, &old, &new),

@@ -1,40 +1,67 @@
 //! The responses of an operation, by status, and their headers.
 
+use std::collections::BTreeMap;
+
 use super::comparer::Comparer;
-use super::data::pairs;
+use super::covering::matched;
+use super::data::{canonical, pairs, same};
 use super::place::At;
 use super::rules::{self, Role};
 use super::{media_type, parameter, unknown};
-use crate::openapi::{Header, Object, Operation, Response};
+use crate::openapi::{Header, Object, Operation, Response, covering_statuses};
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     for (old, new) in old.child("responses").into_iter().zip(new.child("responses")) {
         unknown::compare(cx, &old, &new, &[]);
     }
+    let is_success = |response: &Object<'a>| response.name().starts_with('2');
     let survivor = At::value_or_object(new, "responses");
-    let success = (&rules::SUCCESS_ADDED, &rules::SUCCESS_REMOVED);
-    let failure = (&rules::FAILURE_ADDED, &rules::FAILURE_REMOVED);
-    for (is_success, rules) in [(true, success), (false, failure)] {
-        let responses = |operation| responses(operation, is_success).collect::<Vec<_>>();
-        for (old, new) in cx.in_both("status", rules, (responses(old), responses(new)), survivor) {
-            both(cx, old, new);
+    let removed = |cx: &mut Comparer<'a>, old: &Object<'a>| {
+        let rule = if is_success(old) { &rules::SUCCESS_REMOVED } else { &rules::FAILURE_REMOVED };
+        cx.report(
+            rule,
+            Some(At::of(old)),
+            Some(survivor),
+            format!("the status `{}` was removed", old.name()),
+        );
+    };
+    let matched = matched(&responses(old), &responses(new), covering_statuses);
+    for (old, new) in matched.both {
+        let (Some(before), Some(after)) = (Response::new(old), Response::new(new)) else { continue };
+        // `default` covers each status, but another response than before is no promise of success.
+        if is_success(&old) && new.name() == "default" && !same(before.node(), after.node()) {
+            removed(cx, &old);
         }
+        both(cx, &before, &after);
+    }
+    for (old, in_part) in matched.removed {
+        if !in_part {
+            removed(cx, &old);
+        }
+    }
+    for new in matched.added {
+        let rule = if is_success(&new) { &rules::SUCCESS_ADDED } else { &rules::FAILURE_ADDED };
+        cx.report(rule, None, Some(At::of(&new)), "it was added");
     }
 }
 
-/// The responses, or references to them, by status: those that mean success, or the others.
-fn responses<'a>(operation: &Operation<'a>, is_success: bool) -> impl Iterator<Item = (&'a str, Object<'a>)> {
+/// The responses, or references to them, by status.
+fn responses<'a>(operation: &Operation<'a>) -> Vec<(String, Object<'a>)> {
     let responses = operation.child("responses").into_iter().flat_map(|responses| responses.parts());
-    let named = responses.map(|response| (response.name(), response));
-    named.filter(move |(status, _)| status.starts_with('2') == is_success)
+    responses.map(|response| (response.name().to_owned(), response)).collect()
 }
 
-fn both<'a>(cx: &mut Comparer<'a>, old: Object<'a>, new: Object<'a>) {
-    let (Some(old), Some(new)) = (Response::new(old), Response::new(new)) else { return };
-    unknown::compare(cx, &old, &new, &[]);
-    headers(cx, &old, &new);
-    media_type::compare(cx, &old, &new, Role::Response);
-    cx.compare_keyword(&rules::LINKS_CHANGED, (&old, &new), "links");
+fn both<'a>(cx: &mut Comparer<'a>, old: &Response<'a>, new: &Response<'a>) {
+    unknown::compare(cx, old, new, &[]);
+    headers(cx, old, new);
+    media_type::compare(cx, old, new, cx.role(Role::Response));
+    let links = |response: &Response<'a>| -> BTreeMap<&str, Option<String>> {
+        let links = response.children("links");
+        links.map(|link| (link.name(), link.resolved().map(|link| canonical(link.node())))).collect()
+    };
+    if links(old) != links(new) {
+        cx.report_keyword(&rules::LINKS_CHANGED, (old, new), "links", "`links` changed");
+    }
 }
 
 /// Compares headers. The case of their names has no meaning (RFC 9110, section 5.1).
@@ -57,7 +84,10 @@ fn headers<'a>(cx: &mut Comparer<'a>, old: &Response<'a>, new: &Response<'a>) {
         cx.report(rule, Some(At::of(&old.declared())), Some(survivor), what);
     }
     for new in paired.added {
-        cx.report(&rules::HEADER_ADDED, None, Some(At::of(&new.declared())), "it was added");
+        // In a callback the client sends the header.
+        let must_send = new.is_required() && cx.role(Role::Header).is_request();
+        let rule = if must_send { &rules::HEADER_REQUIRED } else { &rules::HEADER_ADDED };
+        cx.report(rule, None, Some(At::of(&new.declared())), "it was added");
     }
 }
 
@@ -65,10 +95,9 @@ fn header<'a>(cx: &mut Comparer<'a>, old: &Header<'a>, new: &Header<'a>) {
     unknown::compare(cx, old, new, &[]);
     let rules = (&rules::HEADER_REQUIRED, &rules::HEADER_OPTIONAL);
     cx.report_flag(rules, (old, new), "required", ("it became required", "it became optional"));
-    parameter::deprecated(cx, (old, new), Role::Header);
-    if old.explode() != new.explode() {
-        let what = format!("`explode` changed from {} to {}", old.explode(), new.explode());
-        cx.report_keyword(&rules::HEADER_SERIALIZATION, (old, new), "explode", what);
-    }
-    parameter::value(cx, (old, new), &rules::HEADER_SERIALIZATION, Role::Header);
+    let role = cx.role(Role::Header);
+    parameter::deprecated(cx, (old, new), role);
+    let serializations = (old.serialization(), new.serialization());
+    parameter::serialization(cx, (old, new), &rules::HEADER_SERIALIZATION, serializations);
+    parameter::value(cx, (old, new), &rules::HEADER_SERIALIZATION, role);
 }

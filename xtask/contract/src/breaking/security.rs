@@ -3,29 +3,39 @@
 //! `security` is a list of alternatives, each a set of schemes with scopes. A client is safe if the credentials
 //! that it sends still satisfy one alternative.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::comparer::Comparer;
 use super::place::At;
-use super::rules;
-use crate::openapi::{Operation, Requirement, Security};
+use super::{rules, scheme};
+use crate::openapi::{Object, Operation, Requirement, Security};
+use crate::subschema::Side;
 
 /// Each alternative is compared with each other one.
 const MAX_ALTERNATIVES: usize = 100;
 
 /// One alternative, and its place.
 struct Alternative<'a> {
-    schemes: Requirement<'a>,
+    /// The scopes by what identifies their scheme in both documents.
+    schemes: BTreeMap<String, BTreeSet<&'a str>>,
+    written: Requirement<'a>,
     place: At<'a>,
 }
 
-impl Alternative<'_> {
+impl<'a> Alternative<'a> {
+    fn new(cx: &Comparer<'a>, side: Side, object: Object<'a>, written: Requirement<'a>) -> Self {
+        let mut schemes: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+        for (name, scopes) in &written {
+            schemes.entry(cx.schemes.identity(side, name)).or_default().extend(scopes);
+        }
+        Self { schemes, written, place: At::of(&object) }
+    }
+
     /// Whether credentials for the other one are sufficient for this one.
     fn is_satisfied_by(&self, other: &Self) -> bool {
         let mut schemes = self.schemes.iter();
-        schemes.all(|(scheme, scopes)| {
-            other.schemes.get(scheme).is_some_and(|others: &BTreeSet<_>| scopes.is_subset(others))
-        })
+        schemes
+            .all(|(scheme, scopes)| other.schemes.get(scheme).is_some_and(|others| scopes.is_subset(others)))
     }
 
     fn has_schemes_of(&self, other: &Self) -> bool {
@@ -33,7 +43,7 @@ impl Alternative<'_> {
     }
 
     fn shown(&self) -> String {
-        let schemes = self.schemes.iter().map(|(scheme, scopes)| match scopes.is_empty() {
+        let schemes = self.written.iter().map(|(scheme, scopes)| match scopes.is_empty() {
             true => format!("`{scheme}`"),
             false => format!("`{scheme}` with {}", Vec::from_iter(scopes.iter().copied()).join(", ")),
         });
@@ -42,7 +52,11 @@ impl Alternative<'_> {
 }
 
 /// The alternatives of an operation that need credentials, and whether none are needed.
-fn alternatives<'a>(cx: &mut Comparer<'a>, security: &Security<'a>) -> (Vec<Alternative<'a>>, bool) {
+fn alternatives<'a>(
+    cx: &mut Comparer<'a>,
+    side: Side,
+    security: &Security<'a>,
+) -> (Vec<Alternative<'a>>, bool) {
     let all: Vec<_> = security.alternatives().collect();
     let is_open = all.is_empty() || all.iter().any(|(_, schemes)| schemes.is_empty());
     if all.len() > MAX_ALTERNATIVES {
@@ -53,12 +67,18 @@ fn alternatives<'a>(cx: &mut Comparer<'a>, security: &Security<'a>) -> (Vec<Alte
         cx.report(&rules::NOT_UNDERSTOOD, None, place, what);
     }
     let closed = all.into_iter().take(MAX_ALTERNATIVES).filter(|(_, schemes)| !schemes.is_empty());
-    (closed.map(|(object, schemes)| Alternative { schemes, place: At::of(&object) }).collect(), is_open)
+    (closed.map(|(object, written)| Alternative::new(cx, side, object, written)).collect(), is_open)
 }
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     let (base, revision) = (old.security(), new.security());
-    let ((before, was_open), (after, is_open)) = (alternatives(cx, &base), alternatives(cx, &revision));
+    let (before, was_open) = alternatives(cx, Side::Base, &base);
+    let (after, is_open) = alternatives(cx, Side::Revision, &revision);
+    for name in before.iter().flat_map(|old| old.written.keys()) {
+        if let Some((old, new)) = cx.schemes.counterpart(name) {
+            cx.once(("scheme", old.id, new.id), |cx| scheme::compare(cx, &old, &new));
+        }
+    }
     let written = |security: &Security<'a>| At::value(&security.owner()?, "security");
     let old_place = written(&base);
     // What the document says is reported once, though it applies to many operations.

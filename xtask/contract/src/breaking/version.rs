@@ -1,7 +1,8 @@
 //! The version gate: `info.version` must grow by as much as the contract changed.
 //!
-//! A breaking change needs a new major version, any other change of the contract a new minor one. Descriptions
-//! and examples may change within a version, or with a new patch version. Before 1.0.0 the minor version
+//! A breaking change needs a new major version, any other change of requests or responses a new minor one, and
+//! what only generated clients or other programs notice a new patch version. Descriptions and examples may
+//! change within a version. Before 1.0.0 the minor version
 //! stands for the major one and the patch version for the minor one (semver.org, items 4 and 8).
 
 use semver::Version;
@@ -9,19 +10,22 @@ use semver::Version;
 use super::change::{Change, Location};
 use super::rules::{self, Bump, ChangeRule};
 use crate::document::{Document, Node};
-use crate::finding::Subject;
+use crate::finding::{Severity, Subject};
 
 /// What is wrong with the revision's version, given what changed. Waived changes do not break clients, but they
 /// are changes.
 pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option<Change> {
+    let needed = needed(changes);
     let (old, new) = match (version(base), version(revision)) {
         (Ok(old), Ok(new)) => (old, new),
+        _ if needed == Bump::None && text(base) == text(revision) => return None,
         (old, new) => {
-            let what = new.err().or(old.err()).unwrap_or_default();
+            let problem = new.err().or(old.err()).unwrap_or_default();
+            let what =
+                format!("{problem}, so whether it grew as it must is not known{}", why(changes, needed));
             return Some(change(base, revision, &rules::VERSION_UNREADABLE, what));
         }
     };
-    let needed = needed(changes);
     let least = least(&old, needed);
     if new.cmp_precedence(&old).is_lt() {
         let what = format!("it decreased from {old} to {new}; it must be {least} or later");
@@ -35,14 +39,22 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
     let rule = match needed {
         _ if is_same => &rules::VERSION_SAME,
         Bump::Major => &rules::VERSION_NOT_MAJOR,
-        Bump::Minor | Bump::None => &rules::VERSION_NOT_MINOR,
+        _ => &rules::VERSION_NOT_MINOR,
     };
-    let asking: Vec<_> = changes.iter().filter(|change| bump(change) == needed).collect();
-    let first = asking.first().map(|change| change.sentence()).unwrap_or_default();
-    let more = if asking.len() > 1 { format!(" (and {} more)", asking.len() - 1) } else { String::new() };
-    let why = if needed == Bump::Major { "breaks clients" } else { "changes the contract" };
-    let what = format!("it is {new} and must be {least} or later, since this {why}: {first}{more}");
+    let what = format!("it is {new} and must be {least} or later{}", why(changes, needed));
     Some(change(base, revision, rule, what))
+}
+
+/// Why the version must grow, as the end of a sentence.
+fn why(changes: &[Change], needed: Bump) -> String {
+    let mut asking = changes.iter().filter(|change| bump(change) == needed && needed != Bump::None);
+    let Some(first) = asking.next() else { return String::new() };
+    let why = if needed == Bump::Major { "breaks clients" } else { "changes the contract" };
+    let more = match asking.count() {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    format!(", since this {why}: {}{more}", first.sentence())
 }
 
 /// What the changes ask of the version together.
@@ -54,16 +66,19 @@ pub fn needed(changes: &[Change]) -> Bump {
 pub fn least(old: &Version, needed: Bump) -> Version {
     match (needed, old.major) {
         (Bump::None, _) => Version::new(old.major, old.minor, old.patch),
-        (Bump::Minor, 0) => Version::new(0, old.minor, old.patch + 1),
+        (Bump::Patch, _) | (Bump::Minor, 0) => Version::new(old.major, old.minor, old.patch + 1),
         (Bump::Minor, _) => Version::new(old.major, old.minor + 1, 0),
         (Bump::Major, 0) => Version::new(0, old.minor + 1, 0),
         (Bump::Major, _) => Version::new(old.major + 1, 0, 0),
     }
 }
 
-fn bump(change: &Change) -> Bump {
+/// What a change asks of the version, given its severity.
+pub(super) fn bump(change: &Change) -> Bump {
     match change.rule.bump {
         Bump::Major if change.waived.is_some() => Bump::Minor,
+        Bump::Patch if change.severity == Severity::Warning => Bump::Minor,
+        Bump::Patch if change.severity == Severity::Error => Bump::Major,
         bump => bump,
     }
 }

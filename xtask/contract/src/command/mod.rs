@@ -1,7 +1,7 @@
 //! The commands, for any document and any repository.
 //!
 //! A command prints what it finds on standard output and returns its exit status: 0 if nothing is wrong, 1 if
-//! something is, 2 if a file could not be read or used.
+//! something is, 2 if a file could not be read as OpenAPI 3.0 or as a configuration.
 
 pub mod breaking;
 pub mod changelog;

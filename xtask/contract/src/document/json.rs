@@ -4,6 +4,7 @@
 
 use jsonc_parser::ast::{ObjectPropName, Value as Parsed};
 use jsonc_parser::common::{Range, Ranged};
+use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
 use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened as shown};
@@ -31,7 +32,11 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
     // The parser does not skip a byte order mark.
     let start = text.len() - text.trim_start_matches('\u{feff}').len();
     let parsed = parse_to_ast(&text[start..], &collect, &RFC_8259).map_err(|error| {
-        Problem::in_text(text, start + error.range().start, format!("this is not JSON: {}", error.kind()))
+        let message = match error.kind() {
+            ParseErrorKind::NestingDepthExceeded => too_deep(),
+            kind => format!("this is not JSON: {kind}"),
+        };
+        Problem::in_text(text, start + error.range().start, message)
     })?;
     let value = parsed.value.ok_or_else(|| Problem::in_text(text, 0, "the document is empty"))?;
     let mut reader = Reader { text, start, counted: start, line: 1, column: 1, nodes: 0 };
@@ -65,7 +70,10 @@ impl Reader<'_> {
             Parsed::StringLit(literal) => Value::String(literal.value.to_string()),
             Parsed::NumberLit(literal) => {
                 let number = literal.value.parse().map_err(|_| {
-                    Problem::at(span, format!("`{}` is a number that JSON cannot hold", shown(literal.value)))
+                    Problem::at(
+                        span,
+                        format!("`{}` is a number that no JSON reader can hold", shown(literal.value)),
+                    )
                 })?;
                 Value::Number(number)
             }

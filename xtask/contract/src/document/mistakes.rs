@@ -61,7 +61,10 @@ pub(super) fn explained(info: &str) -> &'static str {
 
 const EXPLANATIONS: &[(&str, &str)] = &[
     ("tab", "a tab is not allowed here; use spaces"),
-    ("mapping values", "a second `: ` is not allowed on this line; quote the value"),
+    (
+        "mapping values",
+        "a `: ` is not allowed inside a plain value; quote the value, or write a space after the first `:`",
+    ),
     ("unknown anchor", "no anchor with this name is defined above; define it with `&name`"),
     ("'-' indicator", "expected `- ` at this indentation, as in the items above"),
     ("sequence entries", "a list cannot begin on this line; move it to the next line"),
@@ -70,7 +73,7 @@ const EXPLANATIONS: &[(&str, &str)] = &[
     ("misplaced bracket", "this bracket closes nothing; remove it, or quote the value"),
     ("flow sequence", "expected `,` or `]`"),
     ("flow mapping", "expected `,` or `}`"),
-    ("escape", "YAML does not define this escape; double the backslash, or use single quotes"),
+    ("escape", "this escape is not valid in YAML; double the backslash, or use single quotes"),
     ("trailing content", "unexpected text after the closing quote"),
     ("block scalar", "this block scalar is not well-formed; write `|` or `>`, and indent the text below"),
     ("indented", "the indentation does not match the lines above"),

@@ -10,7 +10,7 @@ mod yaml;
 use std::path::Path;
 use std::{fs, io};
 
-pub use tree::{Entry, Mapping, Node, Problem, Span, Value, shortened};
+pub use tree::{Entry, Mapping, Node, Problem, Span, Value, shortened, type_of};
 pub use yaml::{MAX_DEPTH, MAX_NODES, decode};
 
 /// Reads a text: JSON if it begins like a JSON object and is one, else YAML.
@@ -52,7 +52,7 @@ impl Document {
     /// Reads a file.
     ///
     /// # Errors
-    /// When there is none, or it holds no YAML that could be an OpenAPI document.
+    /// When it cannot be read, is not YAML or JSON, or not OpenAPI 3.0.
     pub fn load(path: &Path) -> Result<Self, Unreadable> {
         let name = path.display().to_string();
         let unreadable = |text: String, problem| Unreadable { path: name.clone(), text, problem };
@@ -71,18 +71,51 @@ impl Document {
     /// Reads a text that was found in a file called `path`.
     ///
     /// # Errors
-    /// When it is no YAML that could be an OpenAPI document.
+    /// When it is not YAML or JSON, or not OpenAPI 3.0.
     pub fn parse(path: &str, text: &str) -> Result<Self, Unreadable> {
         let unreadable = |problem| Unreadable { path: path.to_owned(), text: text.to_owned(), problem };
-        let root = read(text).map_err(unreadable)?;
+        let is_json = Path::new(path).extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
+        // YAML accepts comments, trailing commas and single quotes, which other readers of JSON refuse.
+        let root = if is_json { json::read(text) } else { read(text) }.map_err(unreadable)?;
         if !matches!(root.value, Value::Mapping(_)) {
-            let message = "an OpenAPI document is a mapping that begins with `openapi:`";
+            let message = format!(
+                "the document is {}, but must be a mapping that begins with `openapi: 3.0.3`",
+                type_of(&root)
+            );
             return Err(unreadable(Problem::at(root.span, message)));
         }
-        if let (Some(entry), None) = (root.entry("swagger"), root.entry("openapi")) {
-            let message = "this is a Swagger 2.0 document; convert it to OpenAPI 3.0 first";
-            return Err(unreadable(Problem::at(entry.key_span, message)));
-        }
+        version(&root).map_err(unreadable)?;
         Ok(Self { path: path.to_owned(), text: text.to_owned(), root })
     }
+}
+
+/// Checks that a document says that it is OpenAPI 3.0. The tables and views are for that version only.
+fn version(root: &Node) -> Result<(), Problem> {
+    let Some(openapi) = root.get("openapi") else {
+        return Err(match root.entry("swagger") {
+            Some(entry) => Problem::at(
+                entry.key_span,
+                "this is a Swagger 2.0 document, but only OpenAPI 3.0 can be read; convert it first",
+            ),
+            None => Problem::at(
+                root.span,
+                "the document has no `openapi`; begin it with `openapi: 3.0.3` if it is an OpenAPI document",
+            ),
+        });
+    };
+    let patch = openapi.as_str().and_then(|version| version.strip_prefix("3.0."));
+    if patch.is_some_and(|patch| !patch.is_empty() && patch.bytes().all(|byte| byte.is_ascii_digit())) {
+        return Ok(());
+    }
+    let version = openapi.as_str().map_or_else(|| openapi.to_json().to_string(), str::to_owned);
+    let message = match version.strip_prefix("3.").and_then(|rest| rest.split('.').next()) {
+        Some(minor) if minor != "0" => {
+            format!(
+                "this is an OpenAPI 3.{} document, but only OpenAPI 3.0 can be read; convert it first",
+                shortened(minor)
+            )
+        }
+        _ => format!("`openapi` is `{}`, but must be a version such as `3.0.3`", shortened(&version)),
+    };
+    Err(Problem::at(openapi.span, message))
 }

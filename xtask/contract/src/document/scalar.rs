@@ -24,7 +24,7 @@ pub(super) fn value(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result
         | ("int" | "float", Value::Number(_))
         | ("bool", Value::Bool(_))
         | ("null", Value::Null) => Ok(value),
-        _ => Err(format!("`{}` is not what its tag `!!{}` says", shown(text), shown(name))),
+        _ => Err(format!("`{}` does not match its tag `!!{}`", shown(text), shown(name))),
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn core_tag(tag: &Tag) -> Result<&str, String> {
     if tag.is_yaml_core_schema() {
         return Ok(&tag.suffix);
     }
-    Err(format!("the tag `{}` means nothing in an OpenAPI document", shown(&tag.to_string())))
+    Err(format!("the tag `{}` is not part of the core schema of YAML; remove it", shown(&tag.to_string())))
 }
 
 fn plain(text: &str) -> Result<Value, String> {
@@ -56,7 +56,8 @@ fn number(text: &str) -> Result<Option<Number>, String> {
     if !text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first)) {
         return Ok(None);
     }
-    let unholdable = || format!("`{}` is a number that JSON cannot hold", shown(text));
+    let unholdable =
+        || format!("`{}` is a number that JSON cannot hold; quote it if it is text", shown(text));
     for (prefix, radix) in [("0o", 8), ("0x", 16)] {
         let digits = text.strip_prefix(prefix).filter(|digits| !digits.is_empty());
         if let Some(digits) = digits.filter(|digits| digits.chars().all(|c| c.is_digit(radix))) {

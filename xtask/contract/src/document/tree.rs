@@ -36,8 +36,9 @@ impl Span {
     #[must_use]
     pub fn first_line(self, text: &str) -> Self {
         let start = text.floor_char_boundary(self.start);
-        let line_end = text[start..].find('\n').map_or(text.len(), |length| start + length);
-        Self { start, end: text.floor_char_boundary(self.end.clamp(start, line_end)), ..self }
+        let end = text.floor_char_boundary(self.end.max(start));
+        let end = text[start..end].find('\n').map_or(end, |length| start + length);
+        Self { start, end, ..self }
     }
 }
 
@@ -224,6 +225,18 @@ impl fmt::Display for Problem {
 }
 
 impl std::error::Error for Problem {}
+
+/// The type of a value, with its article, for a message.
+pub fn type_of(node: &Node) -> &'static str {
+    match &node.value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Sequence(_) => "an array",
+        Value::Mapping(_) => "a mapping",
+    }
+}
 
 /// Text for a sentence, cut short if it is long.
 pub fn shortened(text: &str) -> String {

@@ -32,7 +32,11 @@ pub fn decode(bytes: &[u8]) -> Result<&str, Problem> {
         let (before, after) = bytes.split_at(error.valid_up_to());
         let before = String::from_utf8_lossy(before);
         let byte = after.first().copied().unwrap_or_default();
-        Problem::in_text(&before, before.len(), format!("the byte 0x{byte:02X} is not UTF-8"))
+        Problem::in_text(
+            &before,
+            before.len(),
+            format!("the byte 0x{byte:02X} is not UTF-8; save the file as UTF-8"),
+        )
     })
 }
 
@@ -44,7 +48,8 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
     // To the parser U+0000 is the end of the text, so anything could hide behind one.
     let unprintable = |c: char| (c.is_control() && !"\t\n\r\u{85}".contains(c)) || c == '\u{7f}';
     if let Some((position, character)) = text.char_indices().find(|(_, c)| unprintable(*c)) {
-        let message = format!("the character U+{:04X} is not allowed", u32::from(character));
+        let message =
+            format!("the control character U+{:04X} is not allowed; remove it", u32::from(character));
         return Err(Problem::in_text(text, position, message));
     }
     Reader {
@@ -127,7 +132,10 @@ impl<'a> Reader<'a> {
                 Event::DocumentStart(_) => {
                     documents += 1;
                     if documents > 1 {
-                        return Err(Problem::at(span, "a second document begins here; a file holds one"));
+                        return Err(Problem::at(
+                            span,
+                            "a second document begins here, but a file must hold one; move it to a file of its own",
+                        ));
                     }
                 }
                 Event::SequenceStart(anchor, tag) => {
@@ -162,7 +170,7 @@ impl<'a> Reader<'a> {
         if let Some(tag) = tag
             && scalar::core_tag(tag).map_err(|message| Problem::at(start, message))? != kind
         {
-            let message = format!("this is not what its tag `!!{}` says", shown(&tag.suffix));
+            let message = format!("this does not match its tag `!!{}`", shown(&tag.suffix));
             return Err(Problem::at(start, message));
         }
         self.check_depth(1, start)?;
@@ -187,12 +195,13 @@ impl<'a> Reader<'a> {
 
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Problem> {
         let Some(built) = self.anchors.get(&anchor).cloned() else {
-            return Err(Problem::at(span, "this alias stands inside the value it stands for"));
+            return Err(Problem::at(span, "this alias refers to a value that contains the alias"));
         };
         let Cost { nodes, bytes, height } = Cost::of(&built.node);
         self.aliased = self.aliased.saturating_add(bytes);
         if self.aliased > MAX_ALIASED_BYTES {
-            return Err(Problem::at(span, "the aliases stand for too much text"));
+            let message = format!("the aliases add more than {} MiB of text", MAX_ALIASED_BYTES >> 20);
+            return Err(Problem::at(span, message));
         }
         self.check_depth(height, span)?;
         self.spend(nodes, span)?;
@@ -296,7 +305,7 @@ pub(super) fn too_deep() -> String {
 }
 
 pub(super) fn too_many() -> String {
-    format!("the document has more than {MAX_NODES} values, aliases expanded")
+    format!("the document has more than {MAX_NODES} values, with each alias expanded")
 }
 
 pub(super) fn duplicate_key(key: &str, first: &Entry) -> String {

@@ -70,10 +70,8 @@ impl Comparison<'_> {
             (Some(_), None) => format!("Add `{here}` to the code, or take it out here."),
             (None, _) => format!("Take `{keyword}` out of the code, or write `{there}` here."),
         };
-        self.add(differs(written.kind()), &spot, |finding| {
-            let finding = finding.message(&subject.with("keyword", keyword), message);
-            finding.sides(here, there).fix(fix).instead(item)
-        });
+        let finding = differs(written.kind()).at(&spot).message(&subject.with("keyword", keyword), message);
+        self.add(finding.sides(here, there).fix(fix).instead(item));
     }
 }
 

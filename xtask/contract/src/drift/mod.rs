@@ -22,9 +22,9 @@ use std::collections::HashSet;
 
 use crate::document::Document;
 use crate::document::pointer;
-use crate::finding::{Finding, Spot, Subject};
+use crate::finding::{Finding, Subject};
 use crate::openapi::{LeftOut, Model, NOT_UNDERSTOOD, Object, left_out};
-use crate::rule::{Findings, Rule};
+use crate::rule::Findings;
 
 pub use rules::rules;
 pub use tolerated::{TOLERATED, Tolerated};
@@ -102,9 +102,8 @@ struct Comparison<'h> {
 }
 
 impl Comparison<'_> {
-    /// Adds a finding about `subject`. The message and both sides are still to be filled in.
-    fn add(&mut self, rule: &Rule, spot: &Spot, finding: impl FnOnce(Finding) -> Finding) {
-        let mut finding = finding(Finding::new(rule.severity, rule.name, &spot.pointer, spot.span));
+    /// Adds a finding, which the operation at hand has.
+    fn add(&mut self, mut finding: Finding) {
         finding.operations.extend(self.operation.clone());
         self.found.push(finding);
     }

@@ -114,19 +114,15 @@ impl Comparison<'_> {
                 None => format!("no such {word}"),
             };
             let message = one_sided(subject, &shown, "document", "code");
-            self.add(only_written, &named.spot(), |finding| {
-                let finding = finding.message(&subject.with(word, &named.name), message);
-                finding.sides(said(word, &named.name), code).fix(fix).instead(meant)
-            });
+            let finding = only_written.at(&named.spot()).message(&subject.with(word, &named.name), message);
+            self.add(finding.sides(said(word, &named.name), code).fix(fix).instead(meant));
         }
         for named in missing {
             let shown = quoted(word, &shortened(&named.name));
             let fix = format!("Take {shown} out of the code, or describe it here.");
             let message = one_sided(subject, &shown, "code", "document");
-            self.add(only_coded, at, |finding| {
-                let finding = finding.message(&subject.with(word, &named.name), message);
-                finding.sides(format!("no such {word}"), said(word, &named.name)).fix(fix)
-            });
+            let finding = only_coded.at(at).message(&subject.with(word, &named.name), message);
+            self.add(finding.sides(format!("no such {word}"), said(word, &named.name)).fix(fix));
         }
         pairs
     }

@@ -141,10 +141,9 @@ impl Comparison<'_> {
             let code = meant.map(|meant| {
                 keyword::line(meant, coded.get(meant).map(|node| node.to_json()).as_ref(), None)
             });
-            self.add(&UNKNOWN_KEYWORD, &written.key_spot(&entry.key), |finding| {
-                let about = subject.with("keyword", meant.unwrap_or(&entry.key));
-                finding.message(&about, message).sides(key, code.unwrap_or_default()).fix(fix).instead(meant)
-            });
+            let about = subject.with("keyword", meant.unwrap_or(&entry.key));
+            let finding = UNKNOWN_KEYWORD.at(&written.key_spot(&entry.key)).message(&about, message);
+            self.add(finding.sides(key, code.unwrap_or_default()).fix(fix).instead(meant));
         }
         for entry in
             coded.node().entries().iter().filter(|entry| unknown(&entry.key) && !written.has(&entry.key))
@@ -152,10 +151,9 @@ impl Comparison<'_> {
             let message =
                 format!("`{}` of {subject} in the code is not a keyword of the {}.", entry.key, table.name);
             let code = keyword::line(&entry.key, Some(&entry.value.to_json()), None);
-            self.add(&UNKNOWN_KEYWORD, &written.spot(), |finding| {
-                let finding = finding.message(&subject.with("keyword", &entry.key), message);
-                finding.sides(format!("no {}", entry.key), code).fix("Take it out of the code.")
-            });
+            let about = subject.with("keyword", &entry.key);
+            let finding = UNKNOWN_KEYWORD.at(&written.spot()).message(&about, message);
+            self.add(finding.sides(format!("no {}", entry.key), code).fix("Take it out of the code."));
         }
     }
 }

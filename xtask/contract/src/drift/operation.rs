@@ -39,21 +39,15 @@ impl Comparison<'_> {
         }
         let (mut document, mut code) = (parameters(written), parameters(coded));
         // A parameter at another location is one difference.
-        let is_at = |location: &str, name: &str, list: &[Parameter<'a>]| {
-            list.iter().any(|other| (other.location(), other.name()) == (location, name))
+        let only = |list: &[Parameter<'a>], others: &[Parameter<'a>]| {
+            let place = |parameter: &Parameter<'a>| (parameter.location(), parameter.name());
+            let is_in = |one: &Parameter<'a>| others.iter().any(|other| place(one) == place(other));
+            list.iter().filter(|one| !is_in(one)).copied().collect::<Vec<_>>()
         };
-        let mut moved = Vec::new();
-        for parameter in &document {
-            let name = parameter.name();
-            let target = code.iter().find(|other| {
-                other.name() == name
-                    && !is_at(other.location(), name, &document)
-                    && !is_at(parameter.location(), name, &code)
-            });
-            if let Some(target) = target {
-                moved.push((*parameter, *target));
-            }
-        }
+        let only_coded = only(&code, &document);
+        let target = |one: Parameter<'a>| only_coded.iter().find(|other| other.name() == one.name());
+        let moved = only(&document, &code).into_iter().filter_map(|one| Some((one, *target(one)?)));
+        let moved: Vec<_> = moved.collect();
         for (document, code) in &moved {
             let pair = pair.inner("parameter", document.name(), **document, **code);
             self.value(&pair, "in", &Shape::Text);
@@ -115,13 +109,9 @@ impl Comparison<'_> {
             (None, None) => Spot { pointer: String::new(), ..root.key_spot("paths") },
         };
         let (document, code) = (alternatives(&document), alternatives(&code));
-        self.add(&OPERATION_SECURITY, &spot, |finding| {
-            let message = format!("{subject} needs {document} in the document, and {code} in the code.");
-            finding
-                .message(subject, message)
-                .fix(format!("Change the code to need {document}, or write a `security` of {code} here."))
-                .sides(document, code)
-        });
+        let message = format!("{subject} needs {document} in the document, and {code} in the code.");
+        let fix = format!("Change the code to need {document}, or write a `security` of {code} here.");
+        self.add(OPERATION_SECURITY.at(&spot).message(subject, message).sides(document, code).fix(fix));
     }
 
     /// Each URL must end in the base path of the code, with each value that its variables may have.
@@ -166,14 +156,13 @@ impl Comparison<'_> {
     fn off_base(&mut self, subject: &Subject, spot: &Spot, url: &str, base: &str, inherited: bool) {
         let url = shortened(url);
         let operation = if inherited { self.operation.take() } else { None };
-        self.add(&SERVER_URL, spot, |finding| {
-            let message = match subject.parts() {
-                [] => format!("without `servers` the URL is `/`, but the code answers under `{base}`."),
-                _ => format!("the URL `{url}` does not end in `{base}`, the base path of the code."),
-            };
-            let fix = format!("Let the URL end in `{base}`, or change the base path of the code.");
-            finding.message(subject, message).sides(url, format!("…{base}")).fix(fix)
-        });
+        let message = match subject.parts() {
+            [] => format!("without `servers` the URL is `/`, but the code answers under `{base}`."),
+            _ => format!("the URL `{url}` does not end in `{base}`, the base path of the code."),
+        };
+        let fix = format!("Let the URL end in `{base}`, or change the base path of the code.");
+        let finding = SERVER_URL.at(spot).message(subject, message);
+        self.add(finding.sides(url, format!("…{base}")).fix(fix));
         self.operation = self.operation.take().or(operation);
     }
 

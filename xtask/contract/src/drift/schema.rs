@@ -39,12 +39,10 @@ impl Comparison<'_> {
             said(document),
             said(code)
         );
-        let sides = (name_or_content(written), name_or_content(coded));
         let here = Spot { span: head(written.node()), ..written.spot() };
         let spot = if document.is_some() { written.value_spot("$ref") } else { here };
-        self.add(&SCHEMA_REFERENCE, &spot, |finding| {
-            finding.message(subject, message).sides(sides.0, sides.1).fix(fix)
-        });
+        let finding = SCHEMA_REFERENCE.at(&spot).message(subject, message);
+        self.add(finding.sides(name_or_content(written), name_or_content(coded)).fix(fix));
     }
 
     pub(super) fn additional_properties(&mut self, pair: &Pair<'_>) {
@@ -81,24 +79,25 @@ impl Comparison<'_> {
         if let ([document], [code]) = (&document[..], &code[..]) {
             return self.schema(pair.inner(keyword, "", *document, *code));
         }
-        let none = || "no such member".to_owned();
+        let rule = differs(Kind::Schema);
+        let none = "no such member";
         let about = subject.with("keyword", keyword);
         let message = |member: &str, here: &str, there: &str| {
             format!("`{keyword}` of {subject} has {member} in the {here}, but not in the {there}.")
         };
         for schema in document {
             let member = name_or_content(Schema::new(schema));
-            self.add(differs(Kind::Schema), &schema.spot(), |finding| {
-                let fix = format!("Add {member} to the code, or take it out here.");
-                finding.message(&about, message(&member, "document", "code")).sides(member, none()).fix(fix)
-            });
+            let message = message(&member, "document", "code");
+            let fix = format!("Add {member} to the code, or take it out here.");
+            let finding = rule.at(&schema.spot()).message(&about, message);
+            self.add(finding.sides(member, none).fix(fix));
         }
         for schema in code {
             let member = name_or_content(Schema::new(schema));
-            self.add(differs(Kind::Schema), &pair.written.key_spot(keyword), |finding| {
-                let fix = format!("Take {member} out of the code, or add it here.");
-                finding.message(&about, message(&member, "code", "document")).sides(none(), member).fix(fix)
-            });
+            let message = message(&member, "code", "document");
+            let fix = format!("Take {member} out of the code, or add it here.");
+            let finding = rule.at(&pair.written.key_spot(keyword)).message(&about, message);
+            self.add(finding.sides(none, member).fix(fix));
         }
     }
 }

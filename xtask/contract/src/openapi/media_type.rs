@@ -1,6 +1,9 @@
 //! What a body or a header carries: request bodies, responses, headers and media types.
 
+use std::collections::BTreeMap;
+
 use super::Object;
+use super::parameter::explode_has_effect;
 
 macro_rules! resolved_views {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -50,6 +53,11 @@ impl Header<'_> {
     pub fn explode(&self) -> bool {
         self.object.flag("explode")
     }
+
+    /// How the value is written: the style, and `explode` where it makes a difference.
+    pub fn serialization(&self) -> (&'static str, Option<bool>) {
+        ("simple", Some(self.explode()).filter(|_| explode_has_effect("simple", self.schema())))
+    }
 }
 
 /// A Media Type Object.
@@ -61,6 +69,31 @@ impl<'a> MediaType<'a> {
     pub fn media_type(&self) -> &'a str {
         self.0.name()
     }
+}
+
+/// A media type in one spelling. Case and spaces have no meaning (RFC 9110, section 8.3.1), nor has the
+/// `charset` of JSON (RFC 8259, section 11).
+pub fn normal_media_type(written: &str) -> String {
+    let mut parts = written.split(';').map(str::trim);
+    let name = parts.next().unwrap_or_default().to_ascii_lowercase().replace(char::is_whitespace, "");
+    let is_json = name.ends_with("/json") || name.ends_with("+json");
+    let parameters = parts.filter_map(|part| part.split_once('=')).map(|(key, value)| {
+        let (key, value) = (key.trim().to_ascii_lowercase(), value.trim().trim_matches('"'));
+        let value = if key == "charset" { value.to_ascii_lowercase() } else { value.to_owned() };
+        (key, value)
+    });
+    let parameters: BTreeMap<_, _> = parameters.filter(|(key, _)| !(is_json && key == "charset")).collect();
+    parameters.iter().fold(name, |name, (key, value)| format!("{name};{key}={value}"))
+}
+
+/// The media types and ranges that cover a media type in normal form, from the nearest on: itself, without
+/// parameters, `application/*`, `*/*` (section 4.7.14, `content`).
+pub fn covering_media_types(normal: &str) -> Vec<String> {
+    let name = normal.split(';').next().unwrap_or_default();
+    let range = format!("{}/*", name.split('/').next().unwrap_or_default());
+    let mut keys = vec![normal.to_owned(), name.to_owned(), range, "*/*".to_owned()];
+    keys.dedup();
+    keys
 }
 
 deref_to_object!(MediaType, 0);

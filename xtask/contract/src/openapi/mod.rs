@@ -30,9 +30,9 @@ mod structure;
 mod tables;
 mod understood;
 
-pub use media_type::{Header, MediaType, RequestBody, Response};
+pub use media_type::{Header, MediaType, RequestBody, Response, covering_media_types, normal_media_type};
 pub use model::{Id, Model, Object, Step, head};
-pub use operation::{METHODS, Operation, PathItem, Server};
+pub use operation::{METHODS, Operation, PathItem, Server, covering_statuses, template};
 pub use parameter::Parameter;
 pub use references::in_place;
 pub use schema::{Additional, Schema};

@@ -53,8 +53,8 @@ impl<'a> Model<'a> {
         super::structure::model(document, findings)
     }
 
-    /// Whether the model has the whole document: its version is supported, and it is in one file. Otherwise a
-    /// finding says why, and further checks would report only consequences of that.
+    /// Whether the model has the whole document, which is in one file. Otherwise a finding says so, and further
+    /// checks would report only consequences of that.
     pub fn is_complete(&self) -> bool {
         self.complete
     }

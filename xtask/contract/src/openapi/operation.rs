@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::document::Node;
+
 use super::{Kind, Model, Object, Parameter, RequestBody, Response, Security};
 
 /// The fixed fields of the Path Item Object that hold an operation (section 4.7.9).
@@ -117,10 +119,14 @@ impl<'a> Operation<'a> {
     /// The servers that apply: its own, else those of the path item, else those of the document
     /// (section 4.7.10, `servers`). Empty where none is given, which stands for the URL `/`.
     pub fn servers(&self) -> Vec<Server<'a>> {
-        let owners = [self.object, self.item.object, self.object.model().root()];
-        let mut lists =
-            owners.into_iter().map(|owner| owner.children("servers").map(Server).collect::<Vec<_>>());
-        lists.find(|servers| !servers.is_empty()).unwrap_or_default()
+        self.servers_owner().children("servers").map(Server).collect()
+    }
+
+    /// The object whose `servers` apply; the document where none is given.
+    pub fn servers_owner(&self) -> Object<'a> {
+        let root = self.object.model().root();
+        let owners = [self.object, self.item.object];
+        owners.into_iter().find(|owner| owner.child("servers").is_some()).unwrap_or(root)
     }
 
     /// Whether the operation is deprecated.
@@ -143,7 +149,36 @@ impl<'a> Operation<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Server<'a>(Object<'a>);
 
+/// Splits a template such as `/pets/{petId}/toys` into its shape, `/pets/{}/toys`, and the names in braces.
+pub fn template(text: &str) -> (String, Vec<&str>) {
+    let (mut shape, mut names, mut rest) = (String::with_capacity(text.len()), Vec::new(), text);
+    while let Some((before, Some((name, after)))) =
+        rest.split_once('{').map(|(before, after)| (before, after.split_once('}')))
+    {
+        shape.push_str(before);
+        shape.push_str("{}");
+        names.push(name);
+        rest = after;
+    }
+    (shape + rest, names)
+}
+
+/// The keys of a Responses Object that cover a status, from the nearest on: `404`, `4XX`, `default`
+/// (section 4.7.16).
+pub fn covering_statuses(key: &str) -> Vec<String> {
+    let range = key.get(..1).filter(|_| key.len() == 3).map(|digit| format!("{digit}XX"));
+    let mut keys: Vec<_> =
+        [Some(key.to_owned()), range, Some("default".to_owned())].into_iter().flatten().collect();
+    keys.dedup();
+    keys
+}
+
 impl<'a> Server<'a> {
+    /// The view of a Server Object.
+    pub fn new(object: Object<'a>) -> Self {
+        Self(object)
+    }
+
     /// The URL template.
     pub fn url(&self) -> &'a str {
         self.0.text("url").unwrap_or_default()
@@ -157,6 +192,29 @@ impl<'a> Server<'a> {
             url = url.replace(&format!("{{{}}}", variable.name()), default);
         }
         url
+    }
+
+    /// The URLs that the template stands for: with each value that the `enum` of a variable lists, or with
+    /// `{}` where any value is allowed or the values are too many. If any value is allowed at the beginning,
+    /// the default stands for it, since the URL could be any.
+    pub fn urls(&self) -> Vec<String> {
+        const MOST: usize = 100;
+        let (shape, names) = template(self.url());
+        let mut pieces = shape.split("{}");
+        let mut urls = vec![pieces.next().unwrap_or_default().to_owned()];
+        for (name, piece) in names.into_iter().zip(pieces) {
+            let variable = self.variables().find(|variable| variable.name() == name);
+            let listed =
+                variable.and_then(|variable| variable.get("enum")).map(Node::items).unwrap_or_default();
+            let mut values: Vec<_> = listed.iter().filter_map(Node::as_str).collect();
+            if values.is_empty() || values.len() * urls.len() > MOST {
+                let default = variable.and_then(|variable| variable.text("default"));
+                values = vec![default.filter(|_| urls[0].is_empty()).unwrap_or("{}")];
+            }
+            let with = |url: &String| values.iter().map(|value| format!("{url}{value}{piece}")).collect();
+            urls = urls.iter().flat_map(|url| -> Vec<String> { with(url) }).collect();
+        }
+        urls
     }
 
     /// The Server Variable Objects; the name of each is its variable.

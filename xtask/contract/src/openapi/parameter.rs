@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Object;
+use super::{Object, Schema};
 
 /// A Parameter Object with a name and a location, its reference resolved.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +63,42 @@ impl<'a> Parameter<'a> {
         let explode = self.object.get("explode").and_then(|node| node.as_bool());
         explode.unwrap_or(self.style() == "form")
     }
+
+    /// How the value is written: the style, and `explode` where it makes a difference. All styles of a query or
+    /// cookie write a string, a number or a boolean like `form`.
+    pub fn serialization(&self) -> (&'a str, Option<bool>) {
+        let in_pairs = matches!(self.location, "query" | "cookie");
+        let style = if in_pairs && self.schema().is_some_and(is_scalar) { "form" } else { self.style() };
+        (style, Some(self.explode()).filter(|_| explode_has_effect(style, self.schema())))
+    }
+}
+
+/// Whether `explode` makes a difference to a value of this style (section 4.7.12.2, the table of examples).
+pub(super) fn explode_has_effect(style: &str, schema: Option<Schema<'_>>) -> bool {
+    let is_list = |schema| value_type(schema) == Some("array");
+    match style {
+        "deepObject" => false,
+        "simple" | "label" if schema.is_some_and(is_list) => false,
+        _ => !schema.is_some_and(is_scalar),
+    }
+}
+
+fn is_scalar(schema: Schema<'_>) -> bool {
+    matches!(value_type(schema), Some("string" | "number" | "integer" | "boolean"))
+}
+
+/// The type of a value, as its schema or a part of its `allOf` gives it.
+fn value_type(schema: Schema<'_>) -> Option<&str> {
+    const MOST: usize = 100;
+    let mut open = vec![schema];
+    for _ in 0..MOST {
+        let schema = open.pop()?.resolved()?;
+        if let Some(kind) = schema.type_name() {
+            return Some(kind);
+        }
+        open.extend(schema.members("allOf"));
+    }
+    None
 }
 
 deref_to_object!(Parameter, object);

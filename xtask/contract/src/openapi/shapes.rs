@@ -1,5 +1,6 @@
 //! Single values and keys: type, form, and suggestions for misspelt ones.
 
+pub use crate::document::type_of;
 use crate::document::{Node, Value};
 use crate::finding::nearest;
 
@@ -121,18 +122,6 @@ pub fn wrong_value(shape: &Shape, node: &Node) -> Option<Wrong> {
 fn is_email(text: &str) -> bool {
     let parts = text.rsplit_once('@').filter(|(name, host)| !name.is_empty() && !host.is_empty());
     parts.is_some() && !text.contains(char::is_whitespace)
-}
-
-/// The type of a value, with its article, for a message.
-pub fn type_of(node: &Node) -> &'static str {
-    match &node.value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Sequence(_) => "an array",
-        Value::Mapping(_) => "a mapping",
-    }
 }
 
 /// A scalar as text.

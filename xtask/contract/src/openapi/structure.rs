@@ -17,8 +17,6 @@ use crate::finding::{Spot, Subject, shortened as shown};
 use crate::rule::{Findings, Rule, rules};
 
 rules! {
-    VERSION: Spec Error "oas3-version", "OpenAPI 3.0.3, 4.7.1.1",
-        "`openapi` is a 3.0 version; documents of other versions are not checked.";
     KEYWORD: Spec Error "struct-keyword", "OpenAPI 3.0.3, 4.7 and 4.9; Redocly: struct",
         "Each key of an object is a keyword of that object, or an `x-` extension where extensions are \
          allowed.";
@@ -37,44 +35,13 @@ rules! {
 
 /// Builds the model of a document and reports what is invalid in its structure.
 pub(super) fn model<'a>(document: &'a Document, findings: &mut Findings) -> Model<'a> {
-    let complete = version(&document.root, findings);
-    let model = Model { text: &document.text, objects: Vec::new(), kinds: HashMap::new(), complete };
+    let model = Model { text: &document.text, objects: Vec::new(), kinds: HashMap::new(), complete: true };
     let mut walker = Walker { model, findings, parent: None, steps: Vec::new() };
-    if !complete {
-        walker.open(Kind::OpenApi, &document.root, None, true);
-        return walker.model;
-    }
     walker.open(Kind::OpenApi, &document.root, None, false);
     let mut model = walker.model;
     references::follow(&document.root, &mut model);
     references::check(&mut model, findings);
     model
-}
-
-/// Whether the document is OpenAPI 3.0; reports it otherwise.
-fn version(root: &Node, findings: &mut Findings) -> bool {
-    let Some(entry) = root.entry("openapi") else {
-        let spot = Spot { pointer: String::new(), span: head(root), subject: Subject::document() };
-        let fix = "Begin with `openapi: 3.0.3` if this is an OpenAPI document.";
-        findings.add(&VERSION, spot, "The document has no `openapi`; it was not checked.", fix);
-        return false;
-    };
-    let patch = entry.value.as_str().and_then(|text| text.strip_prefix("3.0."));
-    if patch.is_some_and(|patch| !patch.is_empty() && patch.bytes().all(|byte| byte.is_ascii_digit())) {
-        return true;
-    }
-    let version = shapes::text_of(&entry.value);
-    let spot =
-        Spot { pointer: "/openapi".to_owned(), span: head(&entry.value), subject: Subject::document() };
-    let message = match version.strip_prefix("3.").and_then(|rest| rest.split('.').next()) {
-        Some(minor) if minor != "0" => {
-            format!("This is an OpenAPI 3.{} document; it was not checked.", shown(minor))
-        }
-        _ => format!("`openapi` is `{}`, not a version such as `3.0.3`.", shown(&version)),
-    };
-    let fix = "Only OpenAPI 3.0 is supported. Write `openapi: 3.0.3` if the document keeps to it.";
-    findings.add(&VERSION, spot, message, fix);
-    false
 }
 
 struct Walker<'a, 'f> {

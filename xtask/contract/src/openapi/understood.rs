@@ -28,8 +28,7 @@ pub struct LeftOut {
 /// The places without a meaning among the findings of [`Model::of`](super::Model::of). `None` if there are
 /// none.
 pub fn left_out(findings: Vec<Finding>) -> Option<LeftOut> {
-    let rules =
-        [&structure::VERSION, &structure::TYPE, &structure::KEY, &references::INVALID, &references::CIRCLE];
+    let rules = [&structure::TYPE, &structure::KEY, &references::INVALID, &references::CIRCLE];
     let left_out = |finding: &Finding| rules.iter().any(|rule| rule.name == finding.rule);
     let places: Vec<Finding> = findings.into_iter().filter(left_out).collect();
     let pointers = places.iter().map(|place| place.pointer.clone()).collect();

@@ -1,5 +1,6 @@
 //! Findings for a program: one array, whose shape `cargo xtask check --help` describes.
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{About, Sources, from_root};
@@ -11,30 +12,40 @@ pub(super) fn render(about: &[About<'_>], sources: &Sources) -> String {
         let file = from_root(sources.root(), about.path);
         about.findings.iter().map(move |finding| show(finding, &file, about.text))
     });
-    format!("{:#}\n", shown.collect::<Value>())
+    // Strings and numbers can always be written.
+    serde_json::to_string_pretty(&shown.collect::<Vec<_>>()).unwrap_or_default() + "\n"
 }
 
-fn show(finding: &Finding, file: &str, text: &str) -> Value {
+/// A JSON object that keeps the order of its keys.
+struct Ordered(Vec<(&'static str, Value)>);
+
+impl Serialize for Ordered {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+fn show(finding: &Finding, file: &str, text: &str) -> Ordered {
     let source = finding
         .source
         .as_ref()
         .map(|source| json!({ "file": source.file, "line": source.span.line, "column": source.span.column }));
     let (end_line, end_column) = end(finding, text);
-    json!({
-        "rule": finding.rule,
-        "severity": finding.severity.to_string(),
-        "message": finding.message,
-        "pointer": finding.pointer,
-        "file": file,
-        "line": finding.span.line,
-        "column": finding.span.column,
-        "end": { "line": end_line, "column": end_column },
-        "source": source,
-        "elsewhere": finding.elsewhere,
-        "says": { "document": finding.file, "code": finding.code },
-        "fix": finding.fix,
-        "operations": finding.operations,
-    })
+    Ordered(vec![
+        ("rule", json!(finding.rule)),
+        ("severity", json!(finding.severity.to_string())),
+        ("message", json!(finding.message)),
+        ("pointer", json!(finding.pointer)),
+        ("file", json!(file)),
+        ("line", json!(finding.span.line)),
+        ("column", json!(finding.span.column)),
+        ("end", json!({ "line": end_line, "column": end_column })),
+        ("source", json!(source)),
+        ("elsewhere", json!(finding.elsewhere)),
+        ("says", json!({ "document": finding.file, "code": finding.code })),
+        ("fix", json!(finding.fix)),
+        ("operations", json!(finding.operations)),
+    ])
 }
 
 /// Line and column of the place after the last character of a finding.

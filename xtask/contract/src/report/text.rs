@@ -1,7 +1,7 @@
 //! Findings for a person at a terminal: the lines of the file and those of the code, each with a caret,
 //! and what to do.
 
-use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::{About, Sources, from_here};
 use crate::document::Span;
@@ -20,8 +20,9 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
         Severity::Error | Severity::Unreadable => Level::ERROR,
     };
     let code = (!finding.code.is_empty()).then(|| format!("code: {}", finding.code));
-    let place = snippet(about.path.to_owned(), about.text, finding.span, AnnotationKind::Primary, code);
-    let mut group = level.primary_title(finding.message.as_str()).id(finding.rule.as_str()).element(place);
+    let title = level.primary_title(finding.message.as_str()).id(finding.rule.as_str());
+    let (group, path) = (Group::with_title(title), about.path.to_owned());
+    let mut group = with_line(group, path, about.text, finding.span, AnnotationKind::Primary, code);
     let source = finding.source.as_ref();
     if let Some((location, text)) = source.and_then(|it| Some((it, sources.text(&it.file)?))) {
         let lacks = finding.rule.ends_with("-not-in-code") && finding.instead.is_none();
@@ -32,7 +33,7 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
         };
         let path = from_here(sources.root(), &location.file);
         let label = Some(label.to_owned());
-        group = group.element(snippet(path, text, location.span, AnnotationKind::Context, label));
+        group = with_line(group, path, text, location.span, AnnotationKind::Context, label);
     }
     if !finding.pointer.is_empty() {
         group = group.element(Level::NOTE.with_name("at").message(finding.pointer.as_str()));
@@ -50,24 +51,32 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
     group.element(Level::HELP.message(finding.fix.as_str()))
 }
 
-/// The first line of a span, underlined, with one line before and after it. The renderer would go through the whole
-/// text for each finding.
-fn snippet(
+/// The most bytes of a line before and after a place that the renderer gets. It goes through all of them for each
+/// finding, and shows what fits on a line of a terminal.
+const AROUND: usize = 400;
+
+/// Adds the first line of a span, underlined, or a part of the line if it is long.
+fn with_line<'a>(
+    group: Group<'a>,
     path: String,
-    text: &str,
+    text: &'a str,
     span: Span,
     kind: AnnotationKind,
     label: Option<String>,
-) -> Snippet<'_, Annotation<'_>> {
-    let Span { start, end, mut line, .. } = span.first_line(text);
-    let line_start = |position| text[..position].rfind('\n').map_or(0, |before| before + 1);
-    let line_end = |position| text[position..].find('\n').map_or(text.len(), |length| position + length);
-    let mut from = line_start(start);
-    if from > 0 {
-        from = line_start(from - 1);
-        line = line.saturating_sub(1);
+) -> Group<'a> {
+    let span = Span { end: span.end.min(span.start + AROUND), ..span }.first_line(text);
+    let from = text.floor_char_boundary(span.start.saturating_sub(AROUND));
+    let line_start = text[from..span.start].rfind('\n').map(|before| from + before + 1);
+    let is_cut = from > 0 && line_start.is_none();
+    let from = line_start.unwrap_or(from);
+    let to = text.floor_char_boundary(span.end + AROUND);
+    let to = text[span.end..to].find('\n').map_or(to, |length| span.end + length);
+    let annotation = kind.span(span.start - from..span.end - from).label(label);
+    let snippet = Snippet::source(&text[from..to]).line_start(span.line.max(1)).annotation(annotation);
+    if !is_cut {
+        return group.element(snippet.path(path));
     }
-    let to = line_end(text.len().min(line_end(end) + 1));
-    let annotation = kind.span(start - from..end - from).label(label);
-    Snippet::source(&text[from..to]).line_start(line.max(1)).path(path).annotation(annotation)
+    // The renderer would count the column from where the line is cut.
+    let origin = Origin::path(path).line(span.line).char_column(span.column);
+    group.element(origin).element(snippet)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use serde_json::Value;
 
 use super::shape::{Case, Count, Members, Shape, Text};
-use super::{ANY, Conjunction, NEVER, Patterns, Schemas};
+use super::{ANY, Conjunction, NEVER, Patterns, Schemas, are_identical};
 use crate::openapi::Model;
 
 /// How many cases may be combined for each question. Real documents need less than ten.
@@ -133,6 +133,16 @@ impl<'a> Inclusion<'a> {
         self.answers[number]
     }
 
+    /// Whether both conjunctions have a normal form.
+    pub(crate) fn is_decided(&mut self, base: Conjunction, revision: Conjunction) -> bool {
+        self.of(Side::Base).normal(base).is_ok() && self.of(Side::Revision).normal(revision).is_ok()
+    }
+
+    /// Whether the work that the size of the documents allows is used up.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.work == 0 || self.schemas.iter().any(Schemas::is_exhausted)
+    }
+
     /// The patterns of the base.
     pub(crate) fn patterns(&mut self) -> &mut Patterns {
         &mut self.of(Side::Base).patterns
@@ -146,7 +156,11 @@ impl<'a> Inclusion<'a> {
         let (side, other) = (question.side, question.side.other());
         let narrow = self.of(side).normal(question.narrow);
         let wide = self.of(other).normal(question.wide);
-        let (Ok(narrow), Ok(wide)) = (narrow, wide) else { return false };
+        let (Ok(narrow), Ok(wide)) = (narrow, wide) else {
+            let parts = (self.of(side).parts(question.narrow), self.of(other).parts(question.wide));
+            let (ones, others): (Vec<_>, Vec<_>) = (parts.0.collect(), parts.1.collect());
+            return ones.len() == others.len() && are_identical(ones.into_iter().zip(others));
+        };
         narrow.iter().all(|case| self.is_covered(question, case, &wide))
     }
 
@@ -212,10 +226,10 @@ impl<'a> Inclusion<'a> {
         let patterns = &mut self.of(side).patterns;
         wide.length.includes(narrow.length)
             && wide.formats.is_subset(&narrow.formats)
-            && wide.patterns.iter().all(|wide| {
-                patterns.is_universal(wide)
-                    || narrow.patterns.iter().any(|narrow| patterns.includes(wide, narrow))
-            })
+            && wide
+                .patterns
+                .iter()
+                .all(|wide| narrow.patterns.iter().any(|narrow| patterns.includes(wide, narrow)))
     }
 
     fn is_object_within(

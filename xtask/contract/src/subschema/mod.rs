@@ -9,6 +9,7 @@
 //! "not included". The schemas of properties and items stay references to other schemas, which are compared in
 //! turn, so recursive schemas are compared like others, and the cost is linear in what documents contain.
 
+mod identical;
 mod inclusion;
 mod normal;
 mod number;
@@ -18,6 +19,7 @@ mod shape;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+pub(crate) use identical::{WORDS, are_identical};
 pub(crate) use inclusion::{Inclusion, Reading, Side};
 pub(crate) use normal::range;
 use pattern::Patterns;

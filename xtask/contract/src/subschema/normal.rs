@@ -112,7 +112,11 @@ impl<'a> Schemas<'a> {
     /// Takes note of work.
     fn spend(&mut self, work: usize) -> Result<(), Undecided> {
         self.work = self.work.saturating_sub(work);
-        if self.work == 0 { Err(Undecided) } else { Ok(()) }
+        if self.is_exhausted() { Err(Undecided) } else { Ok(()) }
+    }
+
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.work == 0
     }
 
     /// The alternatives under a keyword, if the schema has it.
@@ -155,7 +159,7 @@ impl<'a> Schemas<'a> {
                     Shape::values(null.into_iter().chain(bools.into_iter().map(Value::Bool)))
                 }
                 Shape::Number(..) if is(&["number", "integer"]) => number(part, name == Some("integer")),
-                Shape::Text(_) if is(&["string"]) => Shape::Text(text(part)),
+                Shape::Text(_) if is(&["string"]) => Shape::Text(self.string(part)),
                 Shape::Array(_) if is(&["array"]) => {
                     let items = self.at(part.child("items"));
                     Shape::Array(Array {
@@ -171,6 +175,17 @@ impl<'a> Schemas<'a> {
             cases.extend(self.both(&shape.clone().into(), &shape.into()));
         }
         cases
+    }
+
+    fn string(&mut self, part: &Object<'a>) -> Text {
+        let pattern = part.text("pattern").filter(|pattern| !self.patterns.is_universal(pattern));
+        // A password is any string; the format tells a form to hide it.
+        let format = part.text("format").filter(|format| *format != "password");
+        Text {
+            length: count(part, "Length"),
+            patterns: pattern.into_iter().map(str::to_owned).collect(),
+            formats: format.into_iter().map(str::to_owned).collect(),
+        }
     }
 
     fn object(&mut self, part: &Object<'a>) -> Members {
@@ -278,16 +293,6 @@ fn number(part: &Object<'_>, is_integer: bool) -> Shape {
         _ => {}
     }
     Shape::Number(range, formats)
-}
-
-fn text(part: &Object<'_>) -> Text {
-    // A password is any string; the format tells a form to hide it.
-    let format = part.text("format").filter(|format| *format != "password");
-    Text {
-        length: count(part, "Length"),
-        patterns: part.text("pattern").into_iter().map(str::to_owned).collect(),
-        formats: format.into_iter().map(str::to_owned).collect(),
-    }
 }
 
 /// The bounds under `min` and `max` with this suffix. Others than whole numbers are no bounds.

@@ -17,6 +17,8 @@ use regex_syntax::hir::{self, ClassUnicode, ClassUnicodeRange, Hir};
 
 /// The most bytes of one automaton.
 const MOST_BYTES: usize = 1 << 20;
+/// The most automata of a document.
+const MOST_AUTOMATA: usize = 1_000;
 /// The most states of two automata together.
 const MOST_STATES: usize = 50_000;
 
@@ -67,7 +69,9 @@ impl Patterns {
     fn search(&mut self, one: &str, other: &str, wanted: impl Fn(bool, bool) -> bool) -> Option<bool> {
         for pattern in [one, other] {
             if !self.automata.contains_key(pattern) {
-                self.automata.insert(pattern.to_owned(), automaton(pattern));
+                let may_build = self.automata.len() < MOST_AUTOMATA;
+                let automaton = may_build.then(|| automaton(pattern)).flatten();
+                self.automata.insert(pattern.to_owned(), automaton);
             }
         }
         let (one, other) = (self.automata[one].as_ref()?, self.automata[other].as_ref()?);

@@ -186,11 +186,9 @@ impl Schemas<'_> {
         let required = &one.required | &other.required;
         let mut properties = BTreeMap::new();
         for name in one.properties.keys().chain(other.properties.keys()) {
-            let (left, right) = (one.property(name), other.property(name));
-            let both = self.and(left.unwrap_or(ANY), right.unwrap_or(ANY));
-            // Only what two schemas say can contradict.
-            let may_clash = left.is_some() && right.is_some() && left != right;
-            if required.contains(name) && may_clash && self.is_empty(both) {
+            let schema = |members: &Members| members.property(name).unwrap_or(ANY);
+            let both = self.and(schema(one), schema(other));
+            if required.contains(name) && self.is_empty(both) {
                 return None;
             }
             properties.insert(name.clone(), both);

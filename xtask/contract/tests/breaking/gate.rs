@@ -47,8 +47,67 @@ fn the_version_must_grow_with_the_contract() {
         let said = outcome.version.as_ref().map(|change| change.rule.name).unwrap_or_default();
         assert_eq!(said, rule, "{version}");
         assert_eq!(outcome.exit_code(FailOn::Version), exit_code, "{version}");
-        let breaks = revision == breaking();
-        assert_eq!(outcome.exit_code(FailOn::Breaking), u8::from(breaks).max(exit_code), "{version}");
+        // A version that cannot be judged fails only where the version counts.
+        let expected = match rule {
+            "api-version-unreadable" if exit_code < 2 => 0,
+            _ => exit_code.max(u8::from(revision == breaking())),
+        };
+        assert_eq!(outcome.exit_code(FailOn::Breaking), expected, "{version}");
+    }
+}
+
+#[test]
+fn documents_with_other_versions_are_compared() {
+    let dated =
+        |text: &str, version: &str| edit(text, "", "version: 1.0.0", &format!("version: '{version}'")).0;
+    for (base, revision, rule, words, exit_code) in [
+        (dated(LIBRARY, "2026-10"), dated(LIBRARY, "2026-10"), "", "", 0),
+        (dated(LIBRARY, "2026-10"), dated(&words(), "2026-11"), "api-version-unreadable", "is not known", 0),
+        (
+            dated(LIBRARY, "2026-10"),
+            dated(&additive(), "2026-11"),
+            "api-version-unreadable",
+            "changes the contract",
+            0,
+        ),
+        (
+            dated(LIBRARY, "2026-10"),
+            dated(&breaking(), "2026-11"),
+            "api-version-unreadable",
+            "breaks clients",
+            1,
+        ),
+    ] {
+        let config = Config::default();
+        let outcome =
+            Outcome::of(&document("base.yaml", &base), &document("new.yaml", &revision), &config, TODAY);
+        let version = outcome.version.as_ref();
+        assert_eq!(version.map(|change| change.rule.name).unwrap_or_default(), rule);
+        let what = version.map(|change| change.what.as_str()).unwrap_or_default();
+        assert!(what.contains(words), "{what}");
+        assert_eq!(outcome.exit_code(FailOn::Breaking), exit_code, "{what}");
+        assert_eq!(outcome.exit_code(FailOn::Version), u8::from(version.is_some()), "{what}");
+        assert_eq!(outcome.refusals().count(), usize::from(version.is_some()), "{what}");
+    }
+}
+
+#[test]
+fn what_only_generated_clients_notice_needs_the_version_of_its_severity() {
+    let (renamed, _) = edit(LIBRARY, "", "operationId: listBooks", "operationId: allBooks");
+    for (severity, version, rule, exit_code) in [
+        ("info", "1.0.0", "api-version-not-bumped", 1),
+        ("info", "1.0.1", "", 0),
+        ("warning", "1.0.1", "api-minor-version-not-bumped", 1),
+        ("warning", "1.1.0", "", 0),
+        ("error", "1.1.0", "api-major-version-not-bumped", 1),
+        ("error", "2.0.0", "", 1),
+        ("off", "1.0.0", "", 0),
+    ] {
+        let config = format!("[rules]\n\"api-operation-id-removed\" = \"{severity}\"\n");
+        let outcome = outcome(LIBRARY, &renamed, version, &config);
+        let said = outcome.version.as_ref().map(|change| change.rule.name).unwrap_or_default();
+        assert_eq!(said, rule, "{severity} {version}");
+        assert_eq!(outcome.exit_code(FailOn::Breaking), exit_code, "{severity} {version}");
     }
 }
 

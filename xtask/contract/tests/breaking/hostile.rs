@@ -70,9 +70,7 @@ fn what_is_not_understood_is_one_change_per_document() {
         }
     }
     let split = with_schema("{$ref: other.yaml}", "{}");
-    for text in ["openapi: 3.1.0\n", "openapi: 3\n", "paths: {}\n", &split] {
-        assert_eq!(names(&changes(text, text)), ["not-understood"; 2]);
-    }
+    assert_eq!(names(&changes(&split, &split)), ["not-understood"; 2]);
     for paths in [
         "3",
         "{/a: 3}",
@@ -180,7 +178,7 @@ fn wide_documents_are_compared_in_one_go() {
         small(&paths, "{}")
     };
     let said = quickly("wide", &many(0), &many(10_000));
-    assert_eq!(said.len(), 10_000 * 5);
+    assert_eq!(said.len(), 10_000 * 6);
 }
 
 /// YAML that looks like an OpenAPI document, with anything anywhere.
@@ -218,7 +216,6 @@ fn anything() -> impl Strategy<Value = String> {
             "anyOf",
             "not",
             "items",
-            "enum",
             "default",
             "additionalProperties",
             "discriminator",
@@ -238,6 +235,13 @@ fn anything() -> impl Strategy<Value = String> {
             "headers",
             "responses",
             "'200'",
+            "4XX",
+            "application/*",
+            "callbacks",
+            "'{$url}'",
+            "enum",
+            "explode",
+            "flows",
             "default",
             "parameters",
             "name",

@@ -10,3 +10,4 @@ mod fixtures;
 mod gate;
 mod generate;
 mod hostile;
+mod kinds;

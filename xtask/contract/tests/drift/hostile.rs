@@ -79,11 +79,6 @@ fn long_chains_of_references_end() {
 
 #[test]
 fn a_document_with_next_to_nothing_lacks_what_the_code_has() {
-    for text in ["{}", "paths: {}", "a: b", "openapi: 3.1.0"] {
-        let findings = findings(text);
-        let rules: Vec<_> = findings.iter().map(|finding| finding.rule.as_str()).collect();
-        assert_eq!(rules, ["not-understood"], "{text}: {}", told(&findings));
-    }
     for text in ["openapi: 3.0.3", "openapi: 3.0.3\npaths: {/books: {get: {}}}"] {
         let findings = findings(text);
         assert_eq!(exit_code(&findings), 1, "{text}: {}", told(&findings));

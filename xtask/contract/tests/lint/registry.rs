@@ -73,8 +73,8 @@ fn each_explanation_shows_an_edit_and_the_place() {
     for rule in rules().filter(|rule| !rule.name.starts_with("waiver-")) {
         let text = explain(rule);
         assert!(text.starts_with(rule.name) && text.contains(rule.explanation), "{text}");
-        assert!(["  set `", "  remove `", "  rename `"].iter().any(|edit| text.contains(edit)), "{text}");
-        assert!(text.contains("  The finding is at "), "{text}");
+        assert!(["set:", "remove:", "rename:"].iter().any(|edit| text.contains(edit)), "{text}");
+        assert!(text.contains("at: "), "{text}");
     }
     expect_test::expect![[r#"
         info-contact
@@ -85,9 +85,9 @@ fn each_explanation_shows_an_edit_and_the_place() {
         profile: recommended
         origin: Spectral: info-contact
 
-        Example: the rule reports a document after this edit.
-          remove `/info/contact`
-          The finding is at `/info`.
+        Example: after these edits of a document, the rule reports the place `at`.
+            remove: [/info/contact]
+            at: /info
     "#]]
     .assert_eq(&explain(find("info-contact").unwrap()));
 }

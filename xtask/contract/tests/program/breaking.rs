@@ -26,6 +26,21 @@ fn a_breaking_change_is_shown_with_both_places_and_exits_with_1() {
 }
 
 #[test]
+fn another_version_of_openapi_exits_with_2() {
+    for (version, words) in [("openapi: 3.1.0", "OpenAPI 3.1"), ("swagger: '2.0'", "Swagger 2.0")] {
+        let workplace = workplace(&edited("openapi: 3.0.3", version));
+        for pair in [["old.yaml", "new.yaml"], ["new.yaml", "old.yaml"]] {
+            for command in ["breaking", "changelog"] {
+                let (code, printed) = workplace.run(&[command, pair[0], pair[1]]);
+                assert_eq!(code, Some(2), "{printed}");
+                assert_eq!(printed.matches("error[").count(), 1, "{printed}");
+                assert!(printed.contains(words) && printed.contains("new.yaml:1:"), "{printed}");
+            }
+        }
+    }
+}
+
+#[test]
 fn equal_documents_exit_with_0() {
     let (code, printed) = compare(LIBRARY, &[]);
     assert_eq!(code, Some(0), "{printed}");

@@ -37,6 +37,8 @@ fn a_file_that_cannot_be_read_exits_with_2() {
         (b"- a\n- b\n", 1),
         (b"openapi: 3.0.3\nopenapi: 3.0.3\n", 2),
         (b"just words", 1),
+        (b"\nopenapi: 3.1.0\n", 2),
+        (b"\nswagger: '2.0'\n", 2),
     ] {
         let (code, printed) = lint(bytes);
         assert_eq!(code, Some(2), "{bytes:?}: {printed}");
@@ -45,6 +47,37 @@ fn a_file_that_cannot_be_read_exits_with_2() {
     let (code, printed) = Workplace::new(&[]).run(&["lint", "missing.yaml"]);
     assert_eq!(code, Some(2), "{printed}");
     assert!(printed.contains("There is no such file"), "{printed}");
+}
+
+/// A line of a megabyte is shown around the place only, and the place has the column of the whole line.
+#[test]
+fn a_long_line_is_shown_in_part() {
+    let paths: Vec<String> = (0..20_000).map(|number| format!("\"/books{number}\":{{}}")).collect();
+    let start = format!("{{\"openapi\":\"3.0.3\",\"paths\":{{{}}},", paths.join(","));
+    let workplace = Workplace::new(&[("library.json", &format!("{start}\"bad\":1}}"))]);
+    let (code, printed) = workplace.run(&["lint", "library.json", "--profile", "spec"]);
+    assert_eq!(code, Some(1));
+    assert!(printed.contains("`bad` is not a keyword"), "{printed:.2000}");
+    assert!(printed.contains(&format!("--> library.json:1:{}\n", start.len() + 1)), "{printed:.2000}");
+    assert!(printed.contains("^^^^^") && printed.lines().all(|line| line.len() < 1000), "{printed:.2000}");
+}
+
+#[test]
+fn a_file_named_json_is_read_as_json() {
+    for (text, column) in [
+        ("{\"openapi\": \"3.0.3\",}", 20),
+        ("{\"openapi\": \"3.0.3\" // note\n}", 21),
+        ("{'openapi': '3.0.3'}", 2),
+        ("openapi: 3.0.3\n", 1),
+    ] {
+        let workplace = Workplace::new(&[("library.json", text)]);
+        let (code, printed) = workplace.run(&["lint", "library.json"]);
+        assert_eq!(code, Some(2), "{text}: {printed}");
+        assert!(
+            printed.contains("not JSON") && printed.contains(&format!("json:1:{column}\n")),
+            "{text}: {printed}"
+        );
+    }
 }
 
 #[test]

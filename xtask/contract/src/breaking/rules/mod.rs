@@ -21,6 +21,10 @@ const OURS: &str = "this project";
 pub enum Bump {
     /// The contract is the same.
     None,
+    /// Requests and responses are the same. What only generated clients or other programs notice is worth a
+    /// patch version, unless the configuration gives it a severity: a warning asks for a minor version, an
+    /// error for a major one.
+    Patch,
     /// The contract changed without breaking a client.
     Minor,
     /// Clients break.
@@ -97,11 +101,11 @@ rules! {
     SUNSET_LATER = "api-sunset-date-changed-later", Info, Minor, Deprecated, OURS, "Clients have more time to change.";
     REACTIVATED = "endpoint-reactivated", Info, Minor, Changed, OASDIFF, "The operation is not planned to be removed any more.";
 
-    PATH_PARAMETER_RENAMED = "path-parameter-renamed", Warning, Minor, Changed, OURS, "Requests stay the same. Generated clients may have another name for the argument.";
-    OPERATION_ID_REMOVED = "api-operation-id-removed", Error, Major, Changed, OASDIFF, "Requests stay the same. Programs that use a generated client no longer compile, since it names the function after the operationId.";
-    OPERATION_ID_ADDED = "api-operation-id-added", Info, Minor, Changed, OASDIFF, "Generated clients have a name for the function.";
-    TAG_REMOVED = "api-tag-removed", Info, Minor, Changed, OASDIFF, "Some generated clients group their functions by tag.";
-    TAG_ADDED = "api-tag-added", Info, Minor, Changed, OASDIFF, "Some generated clients group their functions by tag.";
+    PATH_PARAMETER_RENAMED = "path-parameter-renamed", Info, Patch, Changed, OURS, "Requests stay the same. Generated clients may have another name for the argument.";
+    OPERATION_ID_REMOVED = "api-operation-id-removed", Info, Patch, Changed, OASDIFF, "Requests stay the same. Programs that use a generated client no longer compile, since it names the function after the operationId.";
+    OPERATION_ID_ADDED = "api-operation-id-added", Info, Patch, Changed, OASDIFF, "Generated clients have a name for the function.";
+    TAG_REMOVED = "api-tag-removed", Info, Patch, Changed, OASDIFF, "Some generated clients group their functions by tag.";
+    TAG_ADDED = "api-tag-added", Info, Patch, Changed, OASDIFF, "Some generated clients group their functions by tag.";
 
     PARAMETER_ADDED_REQUIRED = "new-required-request-parameter", Error, Major, Added, OASDIFF, "Requests without the parameter are refused.";
     PARAMETER_ADDED_OPTIONAL = "new-optional-request-parameter", Info, Minor, Added, OASDIFF, "Requests may contain one more parameter.";
@@ -114,8 +118,6 @@ rules! {
     PARAMETER_OPTIONAL = "request-parameter-became-optional", Info, Minor, Changed, OASDIFF, "Requests may omit the parameter.";
     PARAMETER_DEFAULT_ADDED = "request-parameter-default-value-added", Error, Major, Changed, OASDIFF, "Requests without the parameter are understood differently.";
     PARAMETER_DEFAULT_REMOVED = "request-parameter-default-value-removed", Error, Major, Changed, OASDIFF, "Requests without the parameter are understood differently.";
-    PARAMETER_STYLE = "request-parameter-style-changed", Error, Major, Changed, OURS, "Values serialized in the old style are misunderstood.";
-    PARAMETER_EXPLODE = "request-parameter-explode-changed", Error, Major, Changed, OURS, "Arrays and objects serialized in the old way are misunderstood.";
     PARAMETER_SERIALIZATION = "request-parameter-serialization-changed", Error, Major, Changed, OURS, "Values serialized in the old way are misunderstood.";
     PARAMETER_FREEDOM_LOST = "request-parameter-spelling-narrowed", Error, Major, Changed, OURS, "Requests with such values are refused or misunderstood.";
     PARAMETER_FREEDOM_WON = "request-parameter-spelling-widened", Info, Minor, Changed, OURS, "Requests may contain such values.";
@@ -136,7 +138,13 @@ rules! {
     FAILURE_REMOVED = "response-non-success-status-removed", Info, Minor, Removed, OASDIFF, "Clients no longer receive this status.";
     FAILURE_ADDED = "response-non-success-status-added", Info, Minor, Added, OASDIFF, "Clients may receive one more status that means failure.";
     LINKS_CHANGED = "response-links-changed", Warning, Minor, Changed, OURS, "Clients that follow the links by name may not find one.";
-    CALLBACKS_CHANGED = "api-callbacks-changed", Warning, Minor, Changed, OURS, "Servers that receive the callbacks may be affected. Callbacks are not compared in detail.";
+    CALLBACK_REMOVED = "callback-removed", Error, Major, Removed, OURS, "Clients that wait for the request never receive it.";
+    CALLBACK_ADDED = "callback-added", Info, Minor, Added, OURS, "Clients may receive one more request.";
+    CALLBACK_REQUEST_INCOMPATIBLE = "callback-request-incompatible", Error, Major, Changed, OURS, "Clients receive requests other than the old version described.";
+    CALLBACK_REQUEST_CHANGED = "callback-request-changed", Info, Minor, Changed, OURS, "The requests that clients receive contain all that the old version described.";
+    CALLBACK_REPLY_INCOMPATIBLE = "callback-reply-incompatible", Error, Major, Changed, OURS, "Replies of clients that the old version accepted are refused or misunderstood.";
+    CALLBACK_REPLY_CHANGED = "callback-reply-changed", Info, Minor, Changed, OURS, "Clients may reply in all ways that the old version accepted.";
+    CALLBACKS_CHANGED = "api-callbacks-changed", Warning, Minor, Changed, OURS, "Servers that receive the callbacks may be affected. Callbacks of callbacks are not compared in detail.";
     HEADER_ADDED = "response-header-added", Info, Minor, Added, OASDIFF, "Responses have one more header.";
     HEADER_REMOVED_REQUIRED = "required-response-header-removed", Error, Major, Removed, OASDIFF, "Clients that rely on the header do not find it.";
     HEADER_REMOVED_OPTIONAL = "optional-response-header-removed", Warning, Minor, Removed, OASDIFF, "Clients that read the header when it is present never find it.";
@@ -166,9 +174,9 @@ rules! {
     RESPONSE_REQUIRED_WRITE_ONLY = "response-required-property-became-write-only", Error, Major, Changed, OASDIFF, "Clients that rely on the property do not find it.";
     RESPONSE_OPTIONAL_WRITE_ONLY = "response-optional-property-became-write-only", Warning, Minor, Changed, OASDIFF, "Clients that read the property when it is present never find it.";
     RESPONSE_NOT_WRITE_ONLY = "response-property-became-not-write-only", Info, Minor, Changed, OURS, "Responses may have the property.";
-    SCHEMA_ADDED = "api-schema-added", Info, Minor, Added, OURS, "Generated clients have one more type.";
-    SCHEMA_REMOVED = "api-schema-removed", Warning, Minor, Removed, OASDIFF, "Requests and responses stay the same. Generated clients no longer have a type of this name.";
-    UNUSED_SCHEMA_CHANGED = "api-unused-schema-changed", Info, Minor, Changed, OURS, "Requests and responses stay the same. Generated clients have another type of this name.";
+    SCHEMA_ADDED = "api-schema-added", Info, Patch, Added, OURS, "Generated clients have one more type.";
+    SCHEMA_REMOVED = "api-schema-removed", Info, Patch, Removed, OASDIFF, "Requests and responses stay the same. Generated clients no longer have a type of this name.";
+    UNUSED_SCHEMA_CHANGED = "api-unused-schema-changed", Info, Patch, Changed, OURS, "Requests and responses stay the same. Generated clients have another type of this name.";
 
     SECURITY_REQUIRED = "api-security-required", Error, Major, Changed, OURS, "Requests without credentials are refused.";
     SECURITY_LIFTED = "api-security-lifted", Warning, Minor, Changed, OURS, "No client breaks, but requests without credentials are accepted. Check that this is intended.";
@@ -176,8 +184,6 @@ rules! {
     SECURITY_ADDED = "api-security-added", Info, Minor, Added, "oasdiff: api-security-added, api-global-security-added", "Requests may use other credentials instead.";
     SCOPE_ADDED = "api-security-scope-added", Error, Major, Changed, "oasdiff: api-security-scope-added, api-global-security-scope-added", "Requests whose credentials lack the scope are refused.";
     SCOPE_REMOVED = "api-security-scope-removed", Info, Minor, Changed, "oasdiff: api-security-scope-removed, api-global-security-scope-removed", "Credentials need fewer scopes.";
-    SCHEME_ADDED = "api-security-component-added", Info, Minor, Added, OASDIFF, "Operations may ask for one more kind of credentials.";
-    SCHEME_REMOVED = "api-security-component-removed", Info, Minor, Removed, OASDIFF, "No operation asks for this kind of credentials.";
     SCHEME_TYPE = "api-security-component-type-changed", Error, Major, Changed, OASDIFF, "Credentials of the old kind are refused.";
     SCHEME_PLACE = "api-security-component-place-changed", Error, Major, Changed, OURS, "Credentials that are sent in the old way are not found.";
     SCHEME_HINT = "api-security-component-bearer-format-changed", Info, Minor, Changed, OURS, "Clients that parse the token may fail.";
@@ -190,17 +196,14 @@ rules! {
 
     SERVER_ADDED = "server-added", Info, Minor, Added, OURS, "Clients may send requests to one more URL.";
     SERVER_REMOVED = "server-removed", Error, Major, Removed, OURS, "Requests to the URL may fail.";
-    SERVER_CHANGED = "server-url-changed", Error, Major, Changed, OURS, "Requests to the old URL may fail.";
-    SERVER_VARIABLE_ADDED = "server-variable-added", Info, Minor, Added, OURS, "Clients may set the variable or keep its default.";
-    SERVER_VARIABLE_REMOVED = "server-variable-removed", Error, Major, Removed, OURS, "Clients that set the variable send requests to another URL.";
     SERVER_VARIABLE_DEFAULT = "server-variable-default-changed", Error, Major, Changed, OURS, "Clients that keep the default send requests to another URL, and requests to the old one may fail.";
     SERVER_VARIABLE_VALUE_ADDED = "server-variable-enum-value-added", Info, Minor, Added, OURS, "Clients may choose one more value.";
     SERVER_VARIABLE_VALUE_REMOVED = "server-variable-enum-value-removed", Error, Major, Removed, OURS, "Clients that chose the value have no URL.";
 
-    EXTENSION_CHANGED = "extension-changed", Info, Minor, Changed, OURS, "Programs that read the extension may be affected.";
+    EXTENSION_CHANGED = "extension-changed", Info, Patch, Changed, OURS, "Programs that read the extension may be affected.";
     KEYWORD_CHANGED = "keyword-changed", Warning, Minor, Changed, OURS, "The keyword is not compared in detail. Check whether clients are affected.";
 
-    VERSION_UNREADABLE = "api-version-unreadable", Error, None, Changed, OURS, "Clients cannot tell from the version whether a change breaks them. Write it as MAJOR.MINOR.PATCH (semver.org).";
+    VERSION_UNREADABLE = "api-version-unreadable", Warning, None, Changed, OURS, "Whether the version grew enough is not known, and neither can clients tell. Write it as MAJOR.MINOR.PATCH (semver.org).";
     VERSION_DECREASED = "api-version-decreased", Error, None, Changed, OASDIFF, "Clients that compare versions take the older contract for the newer one.";
     VERSION_SAME = "api-version-not-bumped", Error, None, Changed, OASDIFF, "Two different contracts would have one version.";
     VERSION_NOT_MAJOR = "api-major-version-not-bumped", Error, None, Changed, OASDIFF, "Clients that compare versions take a breaking change for a compatible one.";

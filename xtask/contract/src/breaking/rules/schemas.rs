@@ -32,6 +32,8 @@ const REPLACED: (Impact, Impact) = ((Error, MISUNDERSTOOD), (Error, OTHER_KIND))
 pub(in crate::breaking) enum Role {
     /// The whole value of a parameter, which is text in the request.
     Parameter,
+    /// Likewise, of a parameter that must be sent, so that its default has no effect.
+    RequiredParameter,
     /// A request body, or a part of a request.
     Request,
     /// The whole value of a header, which is text in the response.
@@ -44,12 +46,12 @@ impl Role {
     /// Whether clients send the value, so that they break where it is refused. What clients receive breaks
     /// them where it is new.
     pub(in crate::breaking) fn is_request(self) -> bool {
-        matches!(self, Self::Parameter | Self::Request)
+        matches!(self, Self::Parameter | Self::RequiredParameter | Self::Request)
     }
 
     /// Whether the value is text in the request or response, whatever its type.
     pub(in crate::breaking) fn is_text(self) -> bool {
-        matches!(self, Self::Parameter | Self::Header)
+        matches!(self, Self::Parameter | Self::RequiredParameter | Self::Header)
     }
 
     /// The part that the properties and items of the schema play.

@@ -3,18 +3,20 @@
 //! Alternatives are paired when they refer to the same component or have the same content. Of the others, those
 //! that are not references are paired in their order: that is how an edited one is found.
 
-use std::collections::HashSet;
-
 use super::{Both, Schema, Verdict, at};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::data::{canonical, pairs, same};
+use crate::breaking::data::{canonical, pairs};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family};
 use crate::openapi::Object;
-use crate::subschema::{Side, flattened};
+use crate::subschema::{Side, WORDS, flattened};
 
-/// The keywords that allow and forbid no value.
-const WORDS: [&str; 6] = ["title", "description", "example", "externalDocs", "discriminator", "deprecated"];
+const KEYWORDS: [&str; 2] = ["oneOf", "anyOf"];
+
+/// Whether the same values are written with other unions than before.
+pub(super) fn is_rewritten(both: &Both<'_>) -> bool {
+    both.verdict == Verdict::Same && unions(&both.base).len() != unions(&both.revision).len()
+}
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (unions(&both.base), unions(&both.revision));
@@ -24,49 +26,72 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     not(cx, both);
 }
 
-/// Replaces unions of a single alternative by the alternative, unless both sides have as many unions.
+/// Replaces unions of a single alternative by the alternative, unless the unions of both sides correspond.
 pub(super) fn unwrap<'a>(cx: &mut Comparer<'a>, both: &mut Both<'a>) {
-    if unions(&both.base).len() == unions(&both.revision).len() {
+    let nests = |schema: &Schema<'a>| {
+        let singles =
+            schema.parts.iter().flat_map(|part| KEYWORDS.map(|keyword| only(part, keyword))).flatten();
+        singles
+            .filter_map(|single| single.resolved())
+            .any(|single| KEYWORDS.iter().any(|keyword| single.has(keyword)))
+    };
+    let correspond = unions(&both.base).len() == unions(&both.revision).len();
+    if correspond && !nests(&both.base) && !nests(&both.revision) {
         return;
     }
     for schema in [&mut both.base, &mut both.revision] {
-        let unions = unions(schema).into_iter().filter(|union| union.alternatives.len() == 1);
-        let alternatives: Vec<_> = unions.flat_map(|union| union.alternatives).collect();
-        schema.parts.extend(flattened(alternatives, &mut || cx.may_go_on()));
+        let mut first = 0;
+        while first < schema.parts.len() {
+            let singles =
+                schema.parts[first..].iter().flat_map(|part| KEYWORDS.map(|keyword| only(part, keyword)));
+            let singles: Vec<_> = singles.flatten().collect();
+            first = schema.parts.len();
+            let known = |part: &Object<'a>| schema.parts.contains(part);
+            let mut added = flattened(singles, &mut || cx.may_go_on());
+            added.retain(|part| !known(part));
+            schema.parts.extend(added);
+        }
         schema.is_unwrapped = true;
     }
+}
+
+/// The alternative under a keyword, if it is the only one.
+fn only<'a>(part: &Object<'a>, keyword: &str) -> Option<Object<'a>> {
+    let mut alternatives = part.children(keyword);
+    alternatives.next().filter(|_| alternatives.next().is_none())
 }
 
 /// Whether a schema became one of several alternatives, or the other way round. Nothing else about it is
 /// reported then.
 pub(super) fn is_wrapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
-    let (base, revision) = (&both.base, &both.revision);
-    for keyword in ["oneOf", "anyOf"] {
-        match (base.first(keyword), revision.first(keyword)) {
-            (None, Some(list)) if wraps(cx, revision, keyword, base) => {
-                let what = format!("it became one of several alternatives, in `{keyword}`");
-                both.report(cx, &rules::WRAPPED, Some(At::of(&base.anchor)), Some(list), what);
-                return true;
+    let (base, revision) = (unions(&both.base), unions(&both.revision));
+    match (base.as_slice(), revision.as_slice()) {
+        ([], [union]) if is_alone(&both.revision, union) => {
+            let what = format!("it became one of several alternatives, in `{}`", union.keyword);
+            let is_there = union.alternatives.iter().any(|one| is_equal(cx, both, both.base.anchor, *one));
+            if is_there {
+                both.report(cx, &rules::WRAPPED, Some(At::of(&both.base.anchor)), Some(union.list), what);
             }
-            (Some(list), None) if wraps(cx, base, keyword, revision) => {
-                let what = format!("only one of its alternatives in `{keyword}` is left");
-                both.report(cx, &rules::UNWRAPPED, Some(list), None, what);
-                return true;
-            }
-            _ => {}
+            is_there
         }
+        ([union], []) if is_alone(&both.base, union) => {
+            let what = format!("only one of its alternatives in `{}` is left", union.keyword);
+            let is_there =
+                union.alternatives.iter().any(|one| is_equal(cx, both, *one, both.revision.anchor));
+            if is_there {
+                both.report(cx, &rules::UNWRAPPED, Some(union.list), None, what);
+            }
+            is_there
+        }
+        _ => false,
     }
-    false
 }
 
-/// Whether the one has alternatives only, and the other is among them.
-fn wraps<'a>(cx: &mut Comparer<'a>, wrapper: &Schema<'a>, keyword: &str, wrapped: &Schema<'a>) -> bool {
-    let ([wrapper], [wrapped]) = (wrapper.parts.as_slice(), wrapped.parts.as_slice()) else { return false };
-    let restricts = |key: &str| key != keyword && !WORDS.contains(&key);
-    if wrapper.node().entries().iter().any(|entry| restricts(&entry.key)) {
-        return false;
-    }
-    wrapper.children(keyword).any(|item| is_same(cx, item, *wrapped))
+/// Whether nothing but the union restricts the schema.
+fn is_alone(schema: &Schema<'_>, union: &Union<'_>) -> bool {
+    let restricts = |key: &str| key != union.keyword && !WORDS.contains(&key);
+    let [part] = schema.parts.as_slice() else { return false };
+    !part.node().entries().iter().any(|entry| restricts(&entry.key))
 }
 
 /// A `oneOf` or `anyOf`.
@@ -155,11 +180,10 @@ fn is_equal<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, one: Object<'a>, other: 
 
 fn not<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (both.base.children("not"), both.revision.children("not"));
-    let mut lacking = |those: &[Object<'a>], these: &[Object<'a>]| {
-        let is_there = |cx: &mut Comparer<'a>, one| those.iter().any(|other| is_same(cx, one, *other));
-        these.iter().find(|one| !is_there(cx, **one)).map(At::of)
-    };
-    let (removed, added) = (lacking(&revision, &base), lacking(&base, &revision));
+    let mut is_there = |one, other| is_equal(cx, both, one, other);
+    let removed = base.iter().find(|one| !revision.iter().any(|other| is_there(**one, *other)));
+    let added = revision.iter().find(|other| !base.iter().any(|one| is_there(*one, **other)));
+    let (removed, added) = (removed.map(At::of), added.map(At::of));
     match (removed, added) {
         (None, None) => {}
         (None, Some(_)) => both.report(cx, &rules::NOT_SET, None, added, "`not` excludes more values"),
@@ -181,52 +205,4 @@ fn identity(item: Object<'_>) -> String {
 fn named(item: &Object<'_>) -> String {
     let name = item.text("$ref").or_else(|| item.text("title"));
     name.map_or("without a name".to_owned(), |name| format!("`{}`", name.rsplit('/').next().unwrap_or(name)))
-}
-
-/// Whether two schemas are the same data, with references followed and without the keywords that restrict
-/// nothing. The schemas may be of different documents, or of the same.
-pub(in crate::breaking) fn is_same<'a>(cx: &mut Comparer<'a>, one: Object<'a>, other: Object<'a>) -> bool {
-    let mut seen = HashSet::new();
-    let mut open = vec![(one, other)];
-    while let Some((one, other)) = open.pop() {
-        // Where the work is used up, which was reported, a difference is not known.
-        if !cx.may_go_on() {
-            return true;
-        }
-        let (one, other) = match (one.resolved(), other.resolved()) {
-            (Some(one), Some(other)) => (one, other),
-            (None, None) if same(one.node(), other.node()) => continue,
-            _ => return false,
-        };
-        if !seen.insert((one.id, other.id)) {
-            continue;
-        }
-        let matter = |schema: &Object<'a>| {
-            let entries = schema.node().entries().iter().map(|entry| entry.key.as_str());
-            entries.filter(|key| !WORDS.contains(key)).collect::<Vec<_>>()
-        };
-        let keywords = matter(&one);
-        if keywords.len() != matter(&other).len() {
-            return false;
-        }
-        for keyword in keywords {
-            let keyed = |schema: &Object<'a>| {
-                let children = schema.children(keyword).collect::<Vec<_>>();
-                children.into_iter().map(|child| (child.name(), child)).collect::<Vec<_>>()
-            };
-            let (ones, others) = (keyed(&one), keyed(&other));
-            if ones.is_empty() || others.is_empty() {
-                if !one.get(keyword).zip(other.get(keyword)).is_some_and(|(one, other)| same(one, other)) {
-                    return false;
-                }
-                continue;
-            }
-            let paired = pairs(ones, others);
-            if !paired.removed.is_empty() || !paired.added.is_empty() {
-                return false;
-            }
-            open.extend(paired.both);
-        }
-    }
-    true
 }

@@ -44,11 +44,10 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         let schemas = (at(cx, Side::Base, &[one], one), at(cx, Side::Revision, &[other], other));
         let (one, other) = (cx.schema(Side::Base, schemas.0), cx.schema(Side::Revision, schemas.1));
         let verdict = Verdict::of(&mut cx.inclusion, (&one, &other), both.role);
-        if before.name() != after.name() && verdict != Verdict::Same {
+        if before.name != after.name && verdict != Verdict::Same {
             let what = format!(
                 "the discriminating value `{value}` changed from `{}` to `{}`",
-                before.name(),
-                after.name()
+                before.name, after.name
             );
             both.note(cx, &rules::MAPPING_CHANGED, Some(before.place), Some(after.place), what);
         } else {
@@ -64,43 +63,28 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
 /// A schema that a value of the discriminator names.
 struct Named<'a> {
     place: At<'a>,
+    name: &'a str,
     schema: Option<Object<'a>>,
-    text: &'a str,
-}
-
-impl<'a> Named<'a> {
-    fn name(&self) -> &'a str {
-        self.schema.map_or(self.text, |schema| schema.name())
-    }
 }
 
 /// The schemas by the values that name them.
 fn named<'a>(cx: &Comparer<'a>, side: Side, discriminator: &Object<'a>) -> BTreeMap<String, Named<'a>> {
     let mut named = BTreeMap::new();
     let Some(owner) = discriminator.parent() else { return named };
-    let components = owner.model().root().child("components");
-    let component = |name: &str| {
-        let mut schemas = components.iter().flat_map(|components| components.children("schemas"));
-        schemas.find(|schema| schema.name() == name)
-    };
+    let last = |text: &'a str| text.rsplit('/').next().unwrap_or(text);
     for (value, place) in At::value(discriminator, "mapping").into_iter().flat_map(At::entries) {
-        let text = place.node().as_str().unwrap_or_default();
-        let schema = component(text.rsplit('/').next().unwrap_or(text));
-        named.insert(value.to_owned(), Named { place, schema, text });
+        let name = last(place.node().as_str().unwrap_or_default());
+        let component = owner.model().schemas().find(|(component, _)| *component == name);
+        let schema = component.and_then(|(_, schema)| (*schema).resolved());
+        named.insert(value.to_owned(), Named { place, name, schema });
     }
     let alternatives = ["oneOf", "anyOf"].into_iter().flat_map(|keyword| owner.children(keyword));
-    let alternatives =
-        alternatives.filter(Object::is_reference).filter_map(|one| Some((one, one.resolved()?)));
-    let heirs = cx.heirs(side, owner).into_iter().map(|heir| (heir, heir));
+    let alternatives = alternatives.filter_map(|one| Some((one, last(one.text("$ref")?))));
+    let heirs = cx.heirs(side, owner).into_iter().map(|heir| (heir, heir.name()));
     let implied: Vec<_> = alternatives.chain(heirs).collect();
-    for (place, schema) in implied {
-        let is_mapped = named.values().any(|named| named.schema == Some(schema));
-        if !is_mapped {
-            let at = At::of(&place);
-            named.insert(
-                schema.name().to_owned(),
-                Named { place: at, schema: Some(schema), text: schema.name() },
-            );
+    for (place, name) in implied {
+        if !named.values().any(|named| named.name == name) {
+            named.insert(name.to_owned(), Named { place: At::of(&place), name, schema: place.resolved() });
         }
     }
     named

@@ -16,8 +16,6 @@ mod properties;
 mod types;
 mod values;
 
-pub(super) use composition::is_same;
-
 use std::collections::HashSet;
 
 use super::comparer::Comparer;
@@ -47,7 +45,7 @@ impl Verdict {
         role: Role,
     ) -> Self {
         let reading = match role {
-            Role::Parameter | Role::Header => Reading::Text,
+            Role::Parameter | Role::RequiredParameter | Role::Header => Reading::Text,
             Role::Request => Reading::Request,
             Role::Response => Reading::Response,
         };
@@ -192,20 +190,26 @@ pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
         composition::unwrap(cx, &mut both);
         compare(cx, &both);
     }
+    if !cx.may_go_on() {
+        return;
+    }
     cx.report_unexplained(|cx, pair| {
-        let base = At::of(&cx.schema(Side::Base, pair.base).anchor);
-        let revision = At::of(&cx.schema(Side::Revision, pair.revision).anchor);
+        let (old, new) = (cx.schema(Side::Base, pair.base), cx.schema(Side::Revision, pair.revision));
+        let is_decided = cx.inclusion.is_decided(old.values, new.values);
+        let (base, revision) = (At::of(&old.anchor), At::of(&new.anchor));
         let widened = pair.role.is_request() == (pair.verdict == Verdict::Compatible);
         let (family, what) = match widened {
             true => (&rules::VALUES_WIDENED, "its keywords together allow other values than before"),
             false => (&rules::VALUES_NARROWED, "its keywords together exclude values that they allowed"),
         };
+        let undecided = "its alternatives changed, and are too many to decide which values differ";
+        let what = if is_decided { what } else { undecided };
         cx.report(family.rule(pair.role), Some(base), Some(revision), what);
     });
 }
 
 fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    if composition::is_wrapping(cx, both) {
+    if composition::is_rewritten(both) || composition::is_wrapping(cx, both) {
         return;
     }
     types::compare(cx, both);
@@ -255,6 +259,7 @@ fn default<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (both.base.first("default"), both.revision.first("default"));
     // A parameter is often left out, so its default matters more.
     let (added, removed) = match both.role {
+        Role::RequiredParameter => return,
         Role::Parameter => (&rules::PARAMETER_DEFAULT_ADDED, &rules::PARAMETER_DEFAULT_REMOVED),
         _ => both.rules(&rules::DEFAULT_ADDED, &rules::DEFAULT_REMOVED),
     };

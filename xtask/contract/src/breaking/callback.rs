@@ -1,0 +1,111 @@
+//! Callbacks: requests that the service sends to a URL of the client.
+//!
+//! The direction is turned round. What the service sends is received by the client, like a response, and what
+//! the client replies is accepted or refused by the service, like a request.
+
+use super::comparer::{Comparer, named};
+use super::data::pairs;
+use super::operation::exchange;
+use super::place::At;
+use super::rules::{self, ChangeRule};
+use super::unknown;
+use crate::openapi::{METHODS, Operation};
+
+/// The rules about callbacks, each with the rules about operations that it stands for.
+static TURNED: [(&ChangeRule, &[&ChangeRule]); 4] = [
+    (
+        &rules::CALLBACK_REQUEST_INCOMPATIBLE,
+        &[
+            &rules::PARAMETER_REMOVED,
+            &rules::PARAMETER_REMOVED_BEFORE_SUNSET,
+            &rules::PARAMETER_MOVED,
+            &rules::PARAMETER_OPTIONAL,
+            &rules::PARAMETER_SERIALIZATION,
+            &rules::PARAMETER_FREEDOM_WON,
+            &rules::BODY_REMOVED,
+            &rules::BODY_OPTIONAL,
+            &rules::REQUEST_MEDIA_ADDED,
+            &rules::ENCODING_CHANGED,
+        ],
+    ),
+    (
+        &rules::CALLBACK_REQUEST_CHANGED,
+        &[
+            &rules::PARAMETER_ADDED_REQUIRED,
+            &rules::PARAMETER_ADDED_OPTIONAL,
+            &rules::PATH_PARAMETER_ADDED,
+            &rules::PARAMETER_REMOVED_DEPRECATED,
+            &rules::PARAMETER_REQUIRED,
+            &rules::PARAMETER_FREEDOM_LOST,
+            &rules::BODY_ADDED_REQUIRED,
+            &rules::BODY_ADDED_OPTIONAL,
+            &rules::BODY_REQUIRED,
+            &rules::REQUEST_MEDIA_REMOVED,
+        ],
+    ),
+    (
+        &rules::CALLBACK_REPLY_INCOMPATIBLE,
+        &[
+            &rules::SUCCESS_REMOVED,
+            &rules::RESPONSE_MEDIA_REMOVED,
+            &rules::HEADER_REQUIRED,
+            &rules::HEADER_SERIALIZATION,
+        ],
+    ),
+    (
+        &rules::CALLBACK_REPLY_CHANGED,
+        &[
+            &rules::SUCCESS_ADDED,
+            &rules::FAILURE_ADDED,
+            &rules::FAILURE_REMOVED,
+            &rules::RESPONSE_MEDIA_ADDED,
+            &rules::HEADER_ADDED,
+            &rules::HEADER_OPTIONAL,
+            &rules::HEADER_REMOVED_REQUIRED,
+            &rules::HEADER_REMOVED_OPTIONAL,
+        ],
+    ),
+];
+
+/// The rule about callbacks that stands for a rule about operations.
+pub(super) fn turned(rule: &'static ChangeRule) -> &'static ChangeRule {
+    let turned = TURNED.iter().find(|(_, rules)| rules.contains(&rule));
+    turned.map_or(rule, |(turned, _)| turned)
+}
+
+/// Compares the callbacks of an operation, matched by the expressions of their URLs.
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
+    let requests = |operation: &Operation<'a>| {
+        let items = operation.callbacks().map(|(_, item)| item);
+        let requests =
+            items.flat_map(|item| METHODS.map(|method| ((item.path(), method), item.operation(method))));
+        requests.filter_map(|(key, operation)| Some((key, operation?))).collect::<Vec<_>>()
+    };
+    let paired = pairs(requests(old), requests(new));
+    for (old, new) in paired.both {
+        cx.once(("callback", old.id, new.id), |cx| {
+            cx.in_callback = true;
+            unknown::compare(cx, &old.item(), &new.item(), &[]);
+            exchange(cx, &old, &new);
+            cx.in_callback = false;
+            // Callbacks of callbacks are compared as data only.
+            cx.compare_keyword(&rules::CALLBACKS_CHANGED, (&old, &new), "callbacks");
+        });
+    }
+    let survivor = At::value_or_object(new, "callbacks");
+    let request = |operation: &Operation<'_>| {
+        format!("the request `{} {}`", operation.method().to_uppercase(), operation.path())
+    };
+    for old in paired.removed {
+        let what = format!("{} is no longer sent", request(&old));
+        cx.report(&rules::CALLBACK_REMOVED, Some(At::of(&old)), Some(survivor), what);
+    }
+    for new in paired.added {
+        let what = format!("{} is sent too", request(&new));
+        cx.report(&rules::CALLBACK_ADDED, None, Some(At::of(&new)), what);
+    }
+    let callbacks = pairs(named(old, "callbacks"), named(new, "callbacks")).both.into_iter();
+    for (old, new) in callbacks.filter_map(|(old, new)| Some((old.resolved()?, new.resolved()?))) {
+        unknown::compare(cx, &old, &new, &[]);
+    }
+}

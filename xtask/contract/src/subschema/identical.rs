@@ -1,0 +1,61 @@
+//! Whether two schemas are written alike.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::shape::canonical;
+use crate::document::Node;
+use crate::openapi::Object;
+
+/// The keywords that allow and forbid no value.
+pub(crate) const WORDS: [&str; 6] =
+    ["title", "description", "example", "externalDocs", "discriminator", "deprecated"];
+
+/// Whether two schemas are the same data, with references followed and without the keywords that restrict
+/// nothing. The schemas may be of different documents, or of the same.
+pub(crate) fn are_identical<'a>(pairs: impl IntoIterator<Item = (Object<'a>, Object<'a>)>) -> bool {
+    let same = |one: &Node, other: &Node| canonical(&one.to_json()) == canonical(&other.to_json());
+    let mut seen = HashSet::new();
+    let mut open: Vec<_> = pairs.into_iter().collect();
+    while let Some((one, other)) = open.pop() {
+        let (one, other) = match (one.resolved(), other.resolved()) {
+            (Some(one), Some(other)) => (one, other),
+            (None, None) if same(one.node(), other.node()) => continue,
+            _ => return false,
+        };
+        if !seen.insert((one.id, other.id)) {
+            continue;
+        }
+        let (ones, others) = (Keywords::of(one), Keywords::of(other));
+        let names = |keywords: &Keywords<'a>| -> Vec<_> {
+            keywords.schemas.iter().map(|schema| (schema.keyword(), schema.name())).collect()
+        };
+        if ones.values.len() != others.values.len() || names(&ones) != names(&others) {
+            return false;
+        }
+        let alike =
+            |(key, one): (&&str, &&Node)| others.values.get(key).is_some_and(|other| same(one, other));
+        if !ones.values.iter().all(alike) {
+            return false;
+        }
+        open.extend(ones.schemas.into_iter().zip(others.schemas));
+    }
+    true
+}
+
+/// The keywords of a schema that matter.
+struct Keywords<'a> {
+    /// Those without schemas.
+    values: BTreeMap<&'a str, &'a Node>,
+    /// The schemas in the order of keyword and name, then of the file.
+    schemas: Vec<Object<'a>>,
+}
+
+impl<'a> Keywords<'a> {
+    fn of(schema: Object<'a>) -> Self {
+        let mut schemas: Vec<Object<'a>> = schema.parts().collect();
+        schemas.sort_by_key(|part| (part.keyword(), part.name()));
+        let entries = schema.node().entries().iter().map(|entry| (entry.key.as_str(), &entry.value));
+        let matters = |key: &str| !WORDS.contains(&key) && schema.children(key).next().is_none();
+        Self { values: entries.filter(|(key, _)| matters(key)).collect(), schemas }
+    }
+}

@@ -1,0 +1,45 @@
+//! Pairs of documents in the hard corners of the specification: what must be found, and what must not.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use contract::document::{self, Node};
+
+use crate::documents::changes;
+
+fn text<'n>(node: &'n Node, key: &str) -> &'n str {
+    node.get(key).and_then(Node::as_str).unwrap_or_else(|| panic!("no {key}: {}", node.to_json()))
+}
+
+fn rules(node: &Node, key: &str) -> BTreeSet<String> {
+    let list = node.get(key).map(Node::items).unwrap_or_else(|| panic!("no {key}"));
+    list.iter().filter_map(Node::as_str).map(str::to_owned).collect()
+}
+
+#[test]
+fn each_kind_of_difference_is_judged_as_the_table_says() {
+    let table = document::read(include_str!("kinds.yaml")).unwrap();
+    let mut wrong = String::new();
+    for pair in table.get("pairs").unwrap().items() {
+        let (kind, around) =
+            (text(pair, "kind"), text(table.get("documents").unwrap(), text(pair, "document")));
+        let [base, revision] = ["base", "revision"].map(|side| {
+            let around = around.replace("HERE", text(pair, side)).replace("{, ", "{");
+            format!("openapi: 3.0.3\ninfo: {{title: t, version: 1.0.0}}\n{around}")
+        });
+        for text in [&base, &revision] {
+            assert!(changes(text, text).is_empty(), "{kind}: {:?}", changes(text, text));
+        }
+        for (direction, base, revision) in [("changes", &base, &revision), ("back", &revision, &base)] {
+            let found = changes(base, revision).into_iter();
+            let found: BTreeSet<_> =
+                found.map(|change| format!("{} {}", change.severity, change.rule.name)).collect();
+            let expected = rules(pair, direction);
+            if found != expected {
+                let _ =
+                    write!(wrong, "\n{kind} ({direction})\n  expected {expected:?}\n  found    {found:?}");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
