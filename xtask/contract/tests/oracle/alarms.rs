@@ -30,7 +30,7 @@ struct Kind {
     applies: fn(&Alarm<'_>) -> bool,
 }
 
-static KINDS: [Kind; 6] = [
+static KINDS: [Kind; 7] = [
     Kind {
         why: "a property is no longer listed although `required` names it: probably renamed",
         most: 30,
@@ -48,6 +48,14 @@ static KINDS: [Kind; 6] = [
         why: "a schema of the sender admits nothing: whether it does is not always seen",
         most: 30,
         applies: |it| admits_nothing(sides(it.direction, it.base, it.revision).0, it.direction),
+    },
+    Kind {
+        why: "how many properties there may be is not always weighed against those that are listed",
+        most: 10,
+        applies: |it| {
+            let text = yaml(it.base, it.revision);
+            ["minProperties: ", "maxProperties: "].iter().any(|keyword| text.contains(keyword))
+        },
     },
     Kind {
         why: "patterns are compared with patterns, not with lengths and enums",

@@ -32,14 +32,19 @@ pub(crate) const DIRECTIONS: [Direction; 2] = [Direction::Request, Direction::Re
 impl Case {
     /// A document whose only operation takes or gives the schema.
     pub(crate) fn document(&self, direction: Direction) -> Value {
+        self.document_with(&[direction])
+    }
+
+    /// A document whose only operation has the schema in these directions.
+    pub(crate) fn document_with(&self, directions: &[Direction]) -> Value {
         let content = json!({"application/json": {"schema": self.schema}});
-        let operation = match direction {
-            Direction::Request => json!({
-                "requestBody": {"required": true, "content": content},
-                "responses": {"204": {"description": "Done."}},
-            }),
-            Direction::Response => json!({"responses": {"200": {"description": "It.", "content": content}}}),
-        };
+        let mut operation = json!({"responses": {"200": {"description": "Done."}}});
+        if directions.contains(&Direction::Request) {
+            operation["requestBody"] = json!({"required": true, "content": content});
+        }
+        if directions.contains(&Direction::Response) {
+            operation["responses"]["200"]["content"] = content;
+        }
         let mut document = json!({
             "openapi": "3.0.3",
             "info": {"title": "t", "version": "1.0.0"},

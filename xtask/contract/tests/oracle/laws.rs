@@ -20,7 +20,7 @@ const LIBRARY: &str = include_str!("../documents/library.yaml");
 const SHAPES: &str = include_str!("../breaking/shapes.yaml");
 
 /// How many schemas are rewritten, and how many pairs are reversed, without `ORACLE_CASES`.
-const CASES: usize = 150;
+const CASES: usize = 100;
 
 /// What a rewrite may report: generated clients have other types, requests and responses stay the same.
 fn may_be_said(change: &Change) -> bool {
@@ -65,14 +65,27 @@ fn variants(case: &Case, rewrite: Rewrite) -> Vec<Case> {
     found
 }
 
-fn violation(case: &Case, rewrite: Rewrite) -> Option<(Case, Direction, Vec<Change>)> {
+/// What the comparison says of a variant, in requests and responses, forth or else back.
+fn violation(case: &Case, rewrite: Rewrite) -> Option<(Case, Vec<Change>)> {
+    let document = case.document_with(&DIRECTIONS);
     variants(case, rewrite).into_iter().find_map(|variant| {
-        DIRECTIONS.into_iter().find_map(|direction| {
-            let forth = wrong(changes_in(direction, case, &variant));
-            let said = if forth.is_empty() { wrong(changes_in(direction, &variant, case)) } else { forth };
-            (!said.is_empty()).then(|| (variant.clone(), direction, said))
-        })
+        let other = variant.document_with(&DIRECTIONS);
+        let forth = wrong(changes(&document, &other));
+        let said = if forth.is_empty() { wrong(changes(&other, &document)) } else { forth };
+        (!said.is_empty()).then_some((variant, said))
     })
+}
+
+/// Schemas that are too seldom generated.
+fn rare() -> Vec<Case> {
+    let schemas = json!([
+        {"type": "integer", "format": "int32"},
+        {"type": "integer", "minimum": 5, "exclusiveMinimum": true, "maximum": 9, "exclusiveMaximum": true},
+        {"type": "object", "nullable": true, "required": ["a"], "additionalProperties": {}},
+        {"oneOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "number", "nullable": true}, {"type": "array", "items": {}}]},
+    ]);
+    let schemas = schemas.as_array().cloned().unwrap_or_default().into_iter();
+    schemas.map(|schema| Case { schema, components: Map::new() }).collect()
 }
 
 #[test]
@@ -83,7 +96,7 @@ fn rewrites_of_generated_schemas_change_nothing() {
         let vocabulary = Vocabulary::random(dice);
         generate::case(dice, Vocabulary { depth: 1, ..vocabulary })
     };
-    for case in generated(CASES / 2, make).filter(shrink::is_sound) {
+    for case in rare().into_iter().chain(generated(CASES, make).filter(shrink::is_sound)) {
         for rewrite in REWRITES {
             let number = variants(&case, *rewrite).len();
             applied += number;
@@ -95,23 +108,16 @@ fn rewrites_of_generated_schemas_change_nothing() {
             count.1 += 1;
             if count.1 <= 3 {
                 let small = shrink::one(case.clone(), |case| violation(case, *rewrite).is_some());
-                let (variant, direction, said) = violation(&small, *rewrite).expect("it is a violation");
-                let text = format!(
-                    "## {}\n# {direction:?}: {}\n{}",
-                    rewrite.0,
-                    names(&said),
-                    yaml(&small, &variant)
-                );
+                let (variant, said) = violation(&small, *rewrite).expect("it is a violation");
+                let text = format!("## {}\n# {}\n{}", rewrite.0, names(&said), yaml(&small, &variant));
                 if !failures.contains(&text) {
                     let _ = writeln!(failures, "{text}");
                 }
             }
         }
     }
-    println!(
-        "rewrites: {applied} of generated schemas, {} wrong",
-        counts.values().map(|(_, wrong)| wrong).sum::<usize>()
-    );
+    let wrong: usize = counts.values().map(|(_, wrong)| wrong).sum();
+    println!("rewrites: {applied} of generated schemas, {wrong} wrong");
     for (name, (number, wrong)) in &counts {
         println!("  {name}: {number} places, {wrong} schemas with a wrong one");
     }

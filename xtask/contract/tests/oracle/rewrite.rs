@@ -21,7 +21,13 @@ pub(crate) static REWRITES: &[Rewrite] = &[
     ("alone in anyOf", |schema, _| is_plain(schema).then(|| json!({"anyOf": [schema]}))),
     ("alone in oneOf", |schema, _| is_plain(schema).then(|| json!({"oneOf": [schema]}))),
     ("twice in allOf", |schema, _| is_plain(schema).then(|| json!({"allOf": [schema, schema]}))),
-    ("twice in anyOf", |schema, _| is_plain(schema).then(|| json!({"anyOf": [schema, schema]}))),
+    ("twice in anyOf", |schema, around| {
+        // The discriminator of an alternative does not choose among several.
+        let chooses = schema["$ref"]
+            .as_str()
+            .is_some_and(|reference| around.components[component(reference)]["discriminator"].is_object());
+        (is_plain(schema) && !chooses).then(|| json!({"anyOf": [schema, schema]}))
+    }),
     ("allOf with an empty schema", |schema, _| is_plain(schema).then(|| json!({"allOf": [schema, {}]}))),
     ("extracted to a component", extracted),
     ("reference inlined", inlined),

@@ -95,9 +95,12 @@ fn gather<'a>(facets: &mut Facets<'a>, schema: &'a Value, case: &'a Case, depth:
             json!(i32::MIN),
             json!(-2_147_483_649_i64),
         ]),
-        Some("int64") => {
-            facets.constants.extend([json!(i64::MAX), json!(9_223_372_036_854_775_808_u64), json!(i64::MIN)])
-        }
+        Some("int64") => facets.constants.extend([
+            json!(i64::MAX),
+            json!(9_223_372_036_854_775_808_u64),
+            json!(i64::MIN),
+            json!(-1e19),
+        ]),
         _ => {}
     }
     if schema["items"].is_object() {
