@@ -1,0 +1,139 @@
+//! Changes that are said to break although no value is sent by one side and refused by the other.
+//!
+//! Values do not prove that nothing breaks, but nearly every such change is a false alarm or one that the
+//! comparison cannot decide. Each must be of a kind with an argument.
+
+use serde_json::Value;
+
+use crate::case::{Case, DIRECTIONS, Direction, breaks, changes_in, generated, is_unlisted, yaml};
+use crate::edit::places;
+use crate::instances::{Failures, pair, refused_of, sides};
+use crate::judge::{Judge, Part};
+use crate::shrink;
+use crate::values::values;
+
+/// How many pairs there are without `ORACLE_CASES`.
+const PAIRS: usize = 400;
+
+/// One direction of a pair.
+struct Alarm<'c> {
+    direction: Direction,
+    base: &'c Case,
+    revision: &'c Case,
+}
+
+/// A kind of alarm: why it is right or accepted, when one is of this kind, and how many of a thousand
+/// directions may be.
+struct Kind {
+    why: &'static str,
+    most: usize,
+    applies: fn(&Alarm<'_>) -> bool,
+}
+
+static KINDS: [Kind; 7] = [
+    Kind {
+        why: "a property is no longer listed although `required` names it: probably renamed",
+        most: 30,
+        applies: |it| {
+            let changes = changes_in(it.direction, it.base, it.revision);
+            changes.iter().all(|change| !change.breaks() || is_unlisted(change))
+        },
+    },
+    Kind {
+        why: "a discriminator, or what it names, changed: clients choose types by it, whatever the values",
+        most: 30,
+        applies: |it| yaml(it.base, it.revision).contains("discriminator: "),
+    },
+    Kind {
+        why: "a schema of the sender admits nothing: whether it does is not always seen",
+        most: 30,
+        applies: |it| admits_nothing(sides(it.direction, it.base, it.revision).0, it.direction),
+    },
+    Kind {
+        why: "how many properties there may be is not always weighed against those that are listed",
+        most: 10,
+        applies: |it| {
+            let text = yaml(it.base, it.revision);
+            ["minProperties: ", "maxProperties: "].iter().any(|keyword| text.contains(keyword))
+        },
+    },
+    Kind {
+        why: "patterns are compared with patterns, not with lengths and enums",
+        most: 20,
+        applies: |it| yaml(it.base, it.revision).contains("pattern: "),
+    },
+    Kind {
+        why: "several alternatives together may admit all that one does",
+        most: 20,
+        applies: |it| {
+            let text = yaml(it.base, it.revision);
+            ["oneOf: ", "anyOf: ", "not: "].iter().any(|keyword| text.contains(keyword))
+        },
+    },
+    Kind {
+        why: "what a format means without a type is not defined",
+        most: 10,
+        applies: |it| {
+            [it.base, it.revision]
+                .iter()
+                .any(|case| any(case, |schema| schema["format"].is_string() && schema["type"] != "integer"))
+        },
+    },
+];
+
+/// Whether one of the schemas has a property.
+fn any(case: &Case, property: impl Fn(&Value) -> bool) -> bool {
+    let mut roots = std::iter::once(&case.schema).chain(case.components.values());
+    roots.any(|root| places(root).iter().filter_map(|place| root.pointer(place)).any(&property))
+}
+
+fn admits_nothing(case: &Case, direction: Direction) -> bool {
+    any(case, |schema| {
+        let part = Case { schema: schema.clone(), components: case.components.clone() };
+        let judge = Judge::new(&part, direction, Part::FreeSender);
+        !values(direction, &[&part]).iter().any(|value| judge.accepts(value))
+    })
+}
+
+fn is_alarm(it: &Alarm<'_>) -> bool {
+    breaks(&changes_in(it.direction, it.base, it.revision))
+        && refused_of(Part::FreeSender, it.direction, it.base, it.revision).1.is_none()
+}
+
+#[test]
+fn a_change_that_breaks_no_value_is_of_a_known_kind() {
+    let (mut directions, mut breaking) = (0, 0);
+    let mut kinds = [0; KINDS.len()];
+    let mut failures = Failures::default();
+    for (base, revision) in generated(PAIRS, pair) {
+        if ![&base, &revision].into_iter().all(shrink::is_sound) {
+            continue;
+        }
+        for direction in DIRECTIONS {
+            let it = Alarm { direction, base: &base, revision: &revision };
+            directions += 1;
+            breaking += usize::from(breaks(&changes_in(direction, &base, &revision)));
+            if !is_alarm(&it) {
+                continue;
+            }
+            if let Some(kind) = KINDS.iter().position(|kind| (kind.applies)(&it)) {
+                kinds[kind] += 1;
+                continue;
+            }
+            let (base, revision) = shrink::pair(base.clone(), revision.clone(), |base, revision| {
+                let it = Alarm { direction, base, revision };
+                is_alarm(&it) && !KINDS.iter().any(|kind| (kind.applies)(&it))
+            });
+            failures.add(direction, &base, &revision, None);
+        }
+    }
+    println!(
+        "alarms: {directions} directions, {breaking} said to break, {} of no known kind",
+        failures.number()
+    );
+    for (kind, count) in KINDS.iter().zip(kinds) {
+        println!("  {count}: {}", kind.why);
+        assert!(count * 1000 <= kind.most * directions, "{count} of {directions}: {}", kind.why);
+    }
+    assert!(failures.number() == 0, "{}", failures.text());
+}

@@ -1,0 +1,192 @@
+//! The crate `drift` (Oxide Computer, Apache-2.0) as a second opinion.
+//!
+//! Of two schemas it says that they are incompatible (another type, or another kind of composition), that they
+//! differ in a way that it does not handle, or that they are the same. It knows no direction of a change, and
+//! does not compare `nullable`, `readOnly` and `writeOnly`. What it does not handle is no opinion.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use drift::ChangeClass;
+use serde_json::Value;
+
+use crate::case::{Case, DIRECTIONS, Dice, Direction, breaks, changes_in, generated, names, yaml};
+use crate::edit::edited;
+use crate::generate::{self, Vocabulary};
+use crate::instances::refused;
+use crate::shrink;
+
+/// How many pairs there are without `ORACLE_CASES`.
+const PAIRS: usize = 600;
+
+/// What the crate says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Opinion {
+    Incompatible,
+    Unhandled,
+    Same,
+    Failed,
+    Panicked,
+}
+
+fn opinion(direction: Direction, base: &Case, revision: &Case) -> Opinion {
+    let (base, revision) = (base.document(direction), revision.document(direction));
+    let Ok(result) = catch_unwind(AssertUnwindSafe(|| drift::compare(&base, &revision))) else {
+        return Opinion::Panicked;
+    };
+    let Ok(changes) = result else { return Opinion::Failed };
+    let classes: Vec<ChangeClass> =
+        changes.iter().flat_map(|change| change.changes.iter().map(|info| info.class)).collect();
+    let is_incompatible = |class| {
+        use ChangeClass::{BackwardIncompatible, ForwardIncompatible, Incompatible};
+        matches!(class, BackwardIncompatible | ForwardIncompatible | Incompatible)
+    };
+    match () {
+        () if classes.iter().any(|class| is_incompatible(*class)) => Opinion::Incompatible,
+        () if classes.contains(&ChangeClass::Unhandled) => Opinion::Unhandled,
+        () => Opinion::Same,
+    }
+}
+
+/// One comparison on which the opinions differ.
+struct Disagreement<'c> {
+    direction: Direction,
+    base: &'c Case,
+    revision: &'c Case,
+    opinion: Opinion,
+    /// Whether this crate says that clients break.
+    breaks: bool,
+}
+
+/// A kind of disagreement: why this crate is right, and when a disagreement is of this kind.
+struct Kind {
+    why: &'static str,
+    applies: fn(&Disagreement<'_>) -> bool,
+}
+
+static KINDS: [Kind; 4] = [
+    Kind {
+        why: "`drift` knows no direction: the opposite change breaks clients, and no value says that this one does",
+        applies: |it| {
+            it.opinion == Opinion::Incompatible
+                && !it.breaks
+                && refused(it.direction, it.base, it.revision).1.is_none()
+                && breaks(&changes_in(it.direction, it.revision, it.base))
+        },
+    },
+    Kind {
+        why: "`drift` compares how schemas are written: no value tells these two apart in either direction",
+        applies: |it| {
+            it.opinion == Opinion::Incompatible
+                && !it.breaks
+                && refused(it.direction, it.base, it.revision).1.is_none()
+                && refused(it.direction, it.revision, it.base).1.is_none()
+        },
+    },
+    Kind {
+        why: "`drift` does not compare `nullable`, `readOnly` and `writeOnly`",
+        applies: |it| {
+            it.opinion == Opinion::Same
+                && it.breaks
+                && without_uncompared(it.base) == without_uncompared(it.revision)
+        },
+    },
+    Kind {
+        why: "`drift` does not see it (`additionalProperties: true`, a type that excludes the values of `enum`): a \
+              value is sent and refused",
+        applies: |it| {
+            it.opinion == Opinion::Same
+                && it.breaks
+                && refused(it.direction, it.base, it.revision).1.is_some()
+        },
+    },
+];
+
+/// The case without the keywords that `drift` does not compare.
+fn without_uncompared(case: &Case) -> Case {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(map) => {
+                for keyword in ["nullable", "readOnly", "writeOnly"] {
+                    map.remove(keyword);
+                }
+                map.values_mut().for_each(strip);
+            }
+            Value::Array(list) => list.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut case = case.clone();
+    strip(&mut case.schema);
+    case.components.values_mut().for_each(strip);
+    case
+}
+
+/// The disagreement on a pair, if there is one.
+fn disagreement<'c>(direction: Direction, base: &'c Case, revision: &'c Case) -> Option<Disagreement<'c>> {
+    let opinion = opinion(direction, base, revision);
+    let breaks = breaks(&changes_in(direction, base, revision));
+    let differs = match opinion {
+        Opinion::Incompatible => !breaks,
+        Opinion::Same => breaks,
+        Opinion::Unhandled | Opinion::Failed | Opinion::Panicked => false,
+    };
+    differs.then_some(Disagreement { direction, base, revision, opinion, breaks })
+}
+
+fn is_unexplained(direction: Direction, base: &Case, revision: &Case) -> bool {
+    let found = disagreement(direction, base, revision);
+    found.is_some_and(|it| !KINDS.iter().any(|kind| (kind.applies)(&it)))
+}
+
+#[test]
+fn each_disagreement_with_the_crate_drift_is_of_a_known_kind() {
+    let mut verdicts: BTreeMap<(Opinion, bool), usize> = BTreeMap::new();
+    let mut kinds = [0; KINDS.len()];
+    let mut failures: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    let mut pairs = 0;
+    let make = |dice: &mut Dice| {
+        let vocabulary = Vocabulary::random(dice);
+        let base = generate::case(dice, vocabulary);
+        let revision = edited(dice, &base, vocabulary);
+        (base, revision)
+    };
+    for (base, revision) in generated(PAIRS, make) {
+        if ![&base, &revision].into_iter().all(shrink::is_sound) {
+            continue;
+        }
+        pairs += 1;
+        for direction in DIRECTIONS {
+            let said = changes_in(direction, &base, &revision);
+            let opinion = opinion(direction, &base, &revision);
+            *verdicts.entry((opinion, breaks(&said))).or_default() += 1;
+            let Some(found) = disagreement(direction, &base, &revision) else { continue };
+            if let Some(kind) = KINDS.iter().position(|kind| (kind.applies)(&found)) {
+                kinds[kind] += 1;
+                continue;
+            }
+            let fails = |base: &Case, revision: &Case| is_unexplained(direction, base, revision);
+            let (base, revision) = shrink::pair(base.clone(), revision.clone(), fails);
+            let said = names(&changes_in(direction, &base, &revision));
+            let text =
+                format!("# {direction:?}, drift: {opinion:?}, ours: {said}\n{}", yaml(&base, &revision));
+            failures.entry(format!("drift {opinion:?} {said}")).or_insert((0, text)).0 += 1;
+        }
+    }
+    println!("drift: {pairs} pairs in two directions");
+    for ((opinion, breaks), count) in &verdicts {
+        println!("  drift {opinion:?}, ours {}: {count}", if *breaks { "breaking" } else { "not breaking" });
+    }
+    for (kind, count) in KINDS.iter().zip(kinds) {
+        println!("  {count}: {}", kind.why);
+    }
+    let text: String =
+        failures.iter().map(|(said, (count, text))| format!("## {count} times, {said}\n{text}\n")).collect();
+    assert!(failures.is_empty(), "{text}");
+    let stale: Vec<_> =
+        KINDS.iter().zip(kinds).filter(|(_, count)| *count == 0).map(|(kind, _)| kind.why).collect();
+    assert!(stale.is_empty(), "no disagreement is of this kind: {stale:?}");
+    // The generator makes what the crate understands.
+    let failed = verdicts.iter().filter(|((opinion, _), _)| *opinion == Opinion::Failed);
+    assert_eq!(failed.map(|(_, count)| count).sum::<usize>(), 0, "`drift` could not read the documents");
+}

@@ -1,0 +1,19 @@
+//! Judges of the comparison that do not share its code: values under an independent validator, laws, and the
+//! crate `drift`.
+//!
+//! `ORACLE_CASES` multiplies the number of generated pairs: `ORACLE_CASES=50 cargo test -p contract --test
+//! oracle -- --nocapture`. The random numbers are the same in each run.
+
+mod alarms;
+mod callbacks;
+mod case;
+mod drift_crate;
+mod edit;
+mod generate;
+mod instances;
+mod judge;
+mod laws;
+mod rewrite;
+mod shrink;
+mod values;
+mod widening;

@@ -1,0 +1,305 @@
+//! Values at the boundaries of several schemas.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value, json};
+
+use crate::case::{Case, Dice, Direction};
+use crate::generate::PATTERNS;
+use crate::judge::{Judge, Part, component, plain};
+
+/// How many values there are for one pair.
+const MOST: usize = 200;
+/// How many values an item or a property has.
+const MOST_INSIDE: usize = 24;
+
+/// What the schemas of one place say about its values.
+#[derive(Default)]
+struct Facets<'a> {
+    numbers: BTreeSet<i64>,
+    factors: BTreeSet<i64>,
+    lengths: BTreeSet<usize>,
+    counts: BTreeSet<usize>,
+    constants: Vec<Value>,
+    items: Vec<Sub<'a>>,
+    properties: BTreeMap<&'a str, Vec<Sub<'a>>>,
+    additional: Vec<Sub<'a>>,
+    /// The properties that one schema lists, and those that it requires.
+    groups: BTreeSet<BTreeSet<&'a str>>,
+}
+
+/// A schema and the case that has it.
+type Sub<'a> = (&'a Value, &'a Case);
+
+/// What a discriminator may choose by.
+static CHOSEN: LazyLock<Value> = LazyLock::new(|| json!({"enum": ["Pet", "Cat", "Dog", "cat"]}));
+
+/// The unit in which numbers are counted here.
+const UNIT: f64 = 1000.0;
+
+fn thousandths(value: &Value) -> Option<i64> {
+    value.as_f64().filter(|number| number.abs() < 1e9).map(|number| (number * UNIT).round() as i64)
+}
+
+fn number(thousandths: i64) -> Value {
+    plain(&json!(thousandths as f64 / UNIT))
+}
+
+/// Values near the limits of these schemas, the same for the same schemas.
+pub(crate) fn values(direction: Direction, schemas: &[&Case]) -> Vec<Value> {
+    let subs: Vec<Sub<'_>> = schemas.iter().map(|case| (&case.schema, *case)).collect();
+    let mut found = candidates(&mut Dice::new(7), direction, &subs, 3);
+    let mut seen = BTreeSet::new();
+    found.retain(|value| seen.insert(value.to_string()));
+    found.truncate(MOST);
+    found
+}
+
+fn candidates(dice: &mut Dice, direction: Direction, subs: &[Sub<'_>], depth: usize) -> Vec<Value> {
+    let mut facets = Facets::default();
+    for (schema, case) in subs {
+        gather(&mut facets, schema, case, 6);
+    }
+    let mut found = facets.constants.clone();
+    found.extend([json!(null), json!(true), json!(false), json!({}), json!([])]);
+    numbers(&facets, &mut found);
+    strings(&facets, &mut found);
+    if depth > 0 {
+        arrays(dice, direction, &facets, depth, &mut found);
+        objects(dice, direction, &facets, depth, &mut found);
+    }
+    found
+}
+
+/// Adds what a schema says about the value itself.
+fn gather<'a>(facets: &mut Facets<'a>, schema: &'a Value, case: &'a Case, depth: usize) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        if depth > 0 {
+            gather(facets, &case.components[component(reference)], case, depth - 1);
+        }
+        return;
+    }
+    let count = |keyword: &str| schema[keyword].as_u64().and_then(|count| usize::try_from(count).ok());
+    facets.numbers.extend(["minimum", "maximum"].iter().filter_map(|keyword| thousandths(&schema[*keyword])));
+    facets.factors.extend(thousandths(&schema["multipleOf"]));
+    facets.lengths.extend(["minLength", "maxLength"].iter().filter_map(|keyword| count(keyword)));
+    facets
+        .counts
+        .extend(["minItems", "maxItems", "minProperties", "maxProperties"].iter().filter_map(|k| count(k)));
+    facets.constants.extend(schema["enum"].as_array().into_iter().flatten().map(plain));
+    match schema["format"].as_str() {
+        Some("int32") => facets.constants.extend([
+            json!(i32::MAX),
+            json!(2_147_483_648_i64),
+            json!(i32::MIN),
+            json!(-2_147_483_649_i64),
+        ]),
+        Some("int64") => facets.constants.extend([
+            json!(i64::MAX),
+            json!(9_223_372_036_854_775_808_u64),
+            json!(i64::MIN),
+            json!(-1e19),
+        ]),
+        _ => {}
+    }
+    if schema["items"].is_object() {
+        facets.items.push((&schema["items"], case));
+    }
+    if schema["additionalProperties"].is_object() {
+        facets.additional.push((&schema["additionalProperties"], case));
+    }
+    let listed = schema["properties"].as_object();
+    for (name, property) in listed.into_iter().flatten() {
+        facets.properties.entry(name).or_default().push((property, case));
+    }
+    let required: BTreeSet<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for name in &required {
+        facets.properties.entry(name).or_default();
+    }
+    let mut all = required.clone();
+    all.extend(listed.into_iter().flatten().map(|(name, _)| name.as_str()));
+    facets.groups.extend([required, all]);
+    if let (Some(property), true) = (schema["discriminator"]["propertyName"].as_str(), depth > 0) {
+        facets.properties.entry(property).or_default().push((&CHOSEN, case));
+        for subtype in case.components.values().filter(|schema| schema["allOf"].is_array()) {
+            gather(facets, subtype, case, depth - 1);
+        }
+    }
+    if depth > 0 {
+        for part in
+            ["allOf", "oneOf", "anyOf"].iter().filter_map(|keyword| schema[*keyword].as_array()).flatten()
+        {
+            gather(facets, part, case, depth - 1);
+        }
+        if schema["not"].is_object() {
+            gather(facets, &schema["not"], case, depth - 1);
+        }
+    }
+}
+
+fn numbers(facets: &Facets<'_>, found: &mut Vec<Value>) {
+    let mut points = BTreeSet::from([0, 1000, -1000, 500, 11_000, 1_234_000]);
+    for bound in &facets.numbers {
+        points.extend([-1000, -500, -370, 0, 370, 500, 1000].map(|step| bound + step));
+        // The multiples on both sides of the bound, and of products of factors.
+        for factor in facets.factors.iter().filter(|factor| **factor > 0) {
+            let below = bound.div_euclid(*factor) * factor;
+            points.extend([below - factor, below, below + factor, below + 2 * factor]);
+        }
+    }
+    for factor in &facets.factors {
+        points.extend([1, 2, 3, 4, 5, 6, 12, -1].map(|times| factor * times));
+        points.insert(factor / 2);
+    }
+    found.extend(points.into_iter().map(number));
+}
+
+fn strings(facets: &Facets<'_>, found: &mut Vec<Value>) {
+    let mut lengths = BTreeSet::from([0, 1, 2, 3]);
+    for length in &facets.lengths {
+        lengths.extend([length.saturating_sub(1), *length, length + 1]);
+    }
+    let fill = |alphabet: &str, length| alphabet.chars().cycle().take(length).collect::<String>();
+    for length in lengths {
+        for alphabet in ["a", "ab", "b", "Z", "é", "7", "b7", "-a"] {
+            found.push(json!(fill(alphabet, length)));
+        }
+    }
+    debug_assert_eq!(PATTERNS.len(), 7, "the strings are made for these patterns");
+}
+
+/// The candidates for a part of a value: first those that all schemas accept, then those that some accept.
+fn inside(dice: &mut Dice, direction: Direction, subs: &[Sub<'_>], depth: usize) -> Vec<Value> {
+    let mut found = candidates(dice, direction, subs, depth - 1);
+    let mut judges = Vec::new();
+    for (schema, case) in subs {
+        let case = Case { schema: (*schema).clone(), components: case.components.clone() };
+        judges.extend([Part::Sender, Part::Receiver].map(|part| Judge::new(&case, direction, part)));
+    }
+    let mut seen = BTreeSet::new();
+    found.retain(|value| seen.insert(value.to_string()));
+    // By who accepts them, those that most accept first.
+    let mut groups: BTreeMap<(usize, Vec<bool>), Vec<Value>> = BTreeMap::new();
+    for value in found {
+        let refusals: Vec<bool> = judges.iter().map(|judge| !judge.accepts(&value)).collect();
+        let number = refusals.iter().filter(|refused| **refused).count();
+        groups.entry((number, refusals)).or_default().push(value);
+    }
+    let mut kept: Vec<Value> = Vec::new();
+    while kept.len() < MOST_INSIDE && groups.values().any(|group| !group.is_empty()) {
+        for group in groups.values_mut().filter(|group| !group.is_empty()) {
+            kept.push(group.swap_remove(dice.below(group.len())));
+        }
+    }
+    kept
+}
+
+fn arrays(dice: &mut Dice, direction: Direction, facets: &Facets<'_>, depth: usize, found: &mut Vec<Value>) {
+    if facets.items.is_empty() && facets.counts.is_empty() {
+        found.push(json!([1]));
+        return;
+    }
+    let items = inside(dice, direction, &facets.items, depth);
+    let mut counts = BTreeSet::from([0, 1, 2]);
+    for count in &facets.counts {
+        counts.extend([count.saturating_sub(1), *count, count + 1]);
+    }
+    // Items that go together under one of the schemas, then under all of them.
+    let mut lists: Vec<Vec<Value>> =
+        facets.items.iter().map(|sub| inside(dice, direction, &[*sub], depth)).collect();
+    lists.dedup();
+    lists.push(items.clone());
+    for (list, count) in lists.iter().flat_map(|list| counts.iter().map(move |count| (list, *count))) {
+        let differing: Vec<&Value> = list.iter().take(count).collect();
+        found.push(json!(differing));
+        found.push(json!(vec![&list[0]; count]));
+    }
+    found.extend(items.iter().map(|item| json!([item])));
+    found.extend(items.iter().skip(1).map(|item| json!([items[0], item])));
+}
+
+fn objects(dice: &mut Dice, direction: Direction, facets: &Facets<'_>, depth: usize, found: &mut Vec<Value>) {
+    if facets.properties.is_empty() && facets.additional.is_empty() && facets.counts.is_empty() {
+        found.push(json!({"z": 1}));
+        return;
+    }
+    let additional = match facets.additional.is_empty() {
+        true => vec![json!(1), json!("a")],
+        false => inside(dice, direction, &facets.additional, depth),
+    };
+    let mut properties: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for (name, subs) in &facets.properties {
+        // An unlisted property that only `required` names is governed by the schema for all others.
+        let mut all = subs.clone();
+        all.extend(&facets.additional);
+        let mut values = inside(dice, direction, &all, depth);
+        if subs.is_empty() {
+            values.truncate(2);
+        }
+        properties.insert(name, values);
+    }
+    let object = |names: &BTreeSet<&str>, choose: &mut dyn FnMut(&[Value]) -> Value| {
+        names.iter().map(|name| ((*name).to_owned(), choose(&properties[name]))).collect::<Map<_, _>>()
+    };
+    let mut groups: BTreeSet<BTreeSet<&str>> = facets.groups.clone();
+    for one in &facets.groups {
+        groups.extend(facets.groups.iter().map(|other| one.union(other).copied().collect()));
+    }
+    groups.insert(properties.keys().copied().collect());
+    let mut seeds: Vec<(BTreeSet<&str>, Map<String, Value>)> = Vec::new();
+    for names in groups {
+        let seed = object(&names, &mut |values| values[0].clone());
+        seeds.push((names, seed));
+    }
+    let mut objects: Vec<Map<String, Value>> = seeds.iter().map(|(_, seed)| seed.clone()).collect();
+    for (names, seed) in &seeds {
+        for name in properties.keys() {
+            let mut other = seed.clone();
+            if other.remove(*name).is_none() {
+                other.insert((*name).to_owned(), properties[name][0].clone());
+            }
+            objects.push(other);
+        }
+        for value in additional.iter().take(4) {
+            let mut other = seed.clone();
+            other.insert("z".to_owned(), value.clone());
+            objects.push(other);
+        }
+        let mut two = seed.clone();
+        two.extend([("z".to_owned(), additional[0].clone()), ("y".to_owned(), additional[0].clone())]);
+        objects.push(two);
+        for _ in 0..3 {
+            objects.push(object(names, &mut |values| values[dice.below(values.len().min(4))].clone()));
+        }
+    }
+    // Each value of each property, in the largest object and in a random one.
+    for (name, values) in &properties {
+        for value in values {
+            for seed in [seeds.len() - 1, dice.below(seeds.len())] {
+                let mut other = seeds[seed].1.clone();
+                other.insert((*name).to_owned(), value.clone());
+                objects.push(other.clone());
+                if dice.chance(25) {
+                    other.insert("z".to_owned(), additional[0].clone());
+                    objects.push(other);
+                }
+            }
+        }
+    }
+    for count in &facets.counts {
+        for number in [count.saturating_sub(1), *count, count + 1] {
+            let names = (0..number).map(|index| (format!("z{index}"), additional[0].clone()));
+            objects.push(names.collect());
+        }
+    }
+    let mut objects: Vec<Value> = objects.into_iter().map(Value::Object).collect();
+    let mut seen = BTreeSet::new();
+    objects.retain(|value| seen.insert(value.to_string()));
+    while objects.len() > MOST - 40 {
+        objects.remove(dice.below(objects.len()));
+    }
+    // The objects first: they are what the schemas are about.
+    found.splice(0..0, objects);
+}
