@@ -5,6 +5,7 @@ use super::matching::matched;
 use super::place::At;
 use super::rules::{self, Role};
 use super::{schema, unknown};
+use crate::document::Node;
 use crate::openapi::{Kind, Object, covering_media_types, normal_media_type};
 
 /// Compares the `content` of two bodies.
@@ -13,6 +14,10 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<
         true => (&rules::REQUEST_MEDIA_ADDED, &rules::REQUEST_MEDIA_REMOVED),
         false => (&rules::RESPONSE_MEDIA_ADDED, &rules::RESPONSE_MEDIA_REMOVED),
     };
+    if ![old, new].into_iter().all(has_media_types) {
+        // What is no Media Type Object is reported as not understood.
+        return;
+    }
     let matched = matched(&content(old), &content(new), covering_media_types);
     for (old, new) in matched.both {
         values(cx, &old, &new, role);
@@ -43,4 +48,10 @@ pub(super) fn values<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'
         cx.compare_keyword(&rules::ENCODING_CHANGED, (old, new), "encoding");
     }
     schema::compare_children(cx, (old, new), "schema", role);
+}
+
+/// Whether everything under `content` is a Media Type Object.
+fn has_media_types(owner: &Object<'_>) -> bool {
+    let entries = owner.get("content").map(Node::entries).unwrap_or_default();
+    entries.len() == owner.children("content").count()
 }

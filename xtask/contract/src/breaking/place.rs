@@ -34,6 +34,11 @@ impl<'a> At<'a> {
         Self::value(object, keyword).unwrap_or_else(|| Self::of(object))
     }
 
+    /// The object that the place is in.
+    pub(super) fn object(&self) -> Object<'a> {
+        self.object
+    }
+
     /// The node at the place.
     pub(super) fn node(&self) -> &'a Node {
         self.node

@@ -275,8 +275,9 @@ impl<'a> Inclusion<'a> {
         let mut count = narrow.count;
         count.min = count.min.max(least);
         if unlisted == NEVER {
-            let most = narrow.properties.values().filter(|schema| **schema != NEVER).count() as u64;
-            let most = most.max(narrow.required.len() as u64);
+            let listed = narrow.properties.iter().filter(|(_, schema)| **schema != NEVER);
+            let most =
+                listed.map(|(name, _)| name).chain(&narrow.required).collect::<BTreeSet<_>>().len() as u64;
             count.max = Some(count.max.map_or(most, |max| max.min(most)));
         }
         let within = wide.count == Count::default() || wide.count.includes(count);

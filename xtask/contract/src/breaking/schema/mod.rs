@@ -137,6 +137,13 @@ impl<'a> Both<'a> {
         self.verdict == Verdict::Breaking || rule.severity < Severity::Error
     }
 
+    /// The schema of the revision that stands for what only the base has, as near as possible.
+    fn survivor(&self, base: Option<&At<'a>>) -> Object<'a> {
+        let pointer = base.map(|base| base.object().pointer());
+        let same = |part: &&Object<'a>| pointer.as_ref().is_some_and(|pointer| part.pointer() == *pointer);
+        self.revision.parts.iter().find(same).copied().unwrap_or(self.revision.anchor)
+    }
+
     /// Reports a change of the meaning. Where the revision has nothing, its schema stands for it.
     fn note(
         &self,
@@ -146,7 +153,7 @@ impl<'a> Both<'a> {
         revision: Option<At<'a>>,
         what: impl Into<String>,
     ) {
-        let revision = revision.unwrap_or_else(|| At::of(&self.revision.anchor));
+        let revision = revision.unwrap_or_else(|| At::of(&self.survivor(base.as_ref())));
         cx.report(family.rule(self.role), base, Some(revision), what);
     }
 
@@ -202,8 +209,15 @@ pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
             true => (&rules::VALUES_WIDENED, "its keywords together allow other values than before"),
             false => (&rules::VALUES_NARROWED, "its keywords together exclude values that they allowed"),
         };
-        let undecided = "its alternatives changed, and are too many to decide which values differ";
-        let what = if is_decided { what } else { undecided };
+        let overlaps = |schema: &Schema<'_>| schema.parts.iter().any(|part| part.has("oneOf"));
+        let what = match (is_decided, overlaps(&old) || overlaps(&new)) {
+            (false, _) => "its alternatives changed, and are too many to decide which values differ",
+            (true, true) if widened => {
+                "values that matched several alternatives of `oneOf`, or none, may be allowed"
+            }
+            (true, true) => "values that were allowed may now match several alternatives of `oneOf`, or none",
+            _ => what,
+        };
         cx.report(family.rule(pair.role), Some(base), Some(revision), what);
     });
 }

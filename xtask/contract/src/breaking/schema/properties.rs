@@ -92,7 +92,8 @@ fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
 }
 
 fn report_removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, rule: &'static ChangeRule) {
-    let survivor = both.revision.first("properties").unwrap_or_else(|| At::of(&both.revision.anchor));
+    let owner = old.schemas.first().and_then(Object::parent).map(|owner| At::of(&owner));
+    let survivor = At::value_or_object(&both.survivor(owner.as_ref()), "properties");
     cx.report(rule, old.place(), Some(survivor), format!("the property `{}` was removed", old.name));
 }
 

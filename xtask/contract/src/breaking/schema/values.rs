@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Both, Schema};
+use super::{Both, Schema, Verdict};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::data::{canonical, shown};
 use crate::breaking::place::At;
@@ -29,12 +29,23 @@ fn allowed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
             both.report(cx, &rules::ENUM_UNSET, Some(old), None, what);
         }
         (Some(_), Some(list)) => {
-            let base = values(cx, Side::Base, &both.base);
-            let revision = values(cx, Side::Revision, &both.revision);
-            let rules = both.rules(&rules::ENUM_VALUE_ADDED, &rules::ENUM_VALUE_REMOVED);
-            if both.agrees(rules.0) || both.agrees(rules.1) {
-                cx.in_both("value", rules, (base, revision), list);
+            if both.verdict == Verdict::Same {
+                return;
             }
+            let mut base = values(cx, Side::Base, &both.base);
+            let mut revision = values(cx, Side::Revision, &both.revision);
+            let (added, removed) = both.rules(&rules::ENUM_VALUE_ADDED, &rules::ENUM_VALUE_REMOVED);
+            let keep = |these: &mut Vec<(String, At<'a>)>, those: &[(String, At<'a>)]| {
+                let keys: HashSet<&String> = those.iter().map(|(key, _)| key).collect();
+                these.retain(|(key, _)| keys.contains(key));
+            };
+            if !both.agrees(removed) {
+                keep(&mut base, &revision);
+            }
+            if !both.agrees(added) {
+                keep(&mut revision, &base);
+            }
+            cx.in_both("value", (added, removed), (base, revision), list);
         }
     }
 }
