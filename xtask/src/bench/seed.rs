@@ -62,7 +62,7 @@ impl Postgres {
 
     /// Adds animals as [`sqlite`] does.
     pub(super) fn fill(&self, url: &str, count: u64) -> Result<(), String> {
-        let name = url.rsplit('/').next().unwrap_or_default();
+        let name = url.rsplit('/').next().and_then(|last| last.split('?').next()).unwrap_or_default();
         let numbers = format!("generate_series(1, {count}) AS n");
         let statements = [
             insert("'Animal ' || lpad(n::text, 8, '0')", &numbers, count),
