@@ -172,7 +172,8 @@ fn what_was_not_compared_has_no_other_end() {
 #[test]
 fn every_finding_of_every_mutant_has_its_other_end() {
     let (mut located, mut wrong) = (0, Vec::new());
-    for mutant in mutants::all() {
+    // Without its version a document is not read as OpenAPI.
+    for mutant in mutants::all().into_iter().filter(|mutant| mutant.pointer != "/openapi") {
         for finding in findings(&mutant.text) {
             // The code has no part in these.
             if finding.severity == Severity::Unreadable || finding.pointer.starts_with("/info/") {
