@@ -13,7 +13,8 @@ use serde_json::Value;
 use crate::case::{Case, DIRECTIONS, Dice, Direction, breaks, changes_in, generated, names, yaml};
 use crate::edit::edited;
 use crate::generate::{self, Vocabulary};
-use crate::instances::refused;
+use crate::instances::{refused, refused_of};
+use crate::judge::Part;
 use crate::shrink;
 
 /// How many pairs there are without `ORACLE_CASES`.
@@ -97,7 +98,7 @@ static KINDS: [Kind; 4] = [
         applies: |it| {
             it.opinion == Opinion::Same
                 && it.breaks
-                && refused(it.direction, it.base, it.revision).1.is_some()
+                && refused_of(Part::FreeSender, it.direction, it.base, it.revision).1.is_some()
         },
     },
 ];

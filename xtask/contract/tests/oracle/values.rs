@@ -10,7 +10,7 @@ use crate::generate::PATTERNS;
 use crate::judge::{Judge, Part, component, plain};
 
 /// How many values there are for one pair.
-const MOST: usize = 200;
+const MOST: usize = 260;
 /// How many values an item or a property has.
 const MOST_INSIDE: usize = 24;
 
@@ -187,13 +187,14 @@ fn inside(dice: &mut Dice, direction: Direction, subs: &[Sub<'_>], depth: usize)
         let number = refusals.iter().filter(|refused| **refused).count();
         groups.entry((number, refusals)).or_default().push(value);
     }
-    let mut kept: Vec<Value> = Vec::new();
+    let mut kept: Vec<(usize, Value)> = Vec::new();
     while kept.len() < MOST_INSIDE && groups.values().any(|group| !group.is_empty()) {
-        for group in groups.values_mut().filter(|group| !group.is_empty()) {
-            kept.push(group.swap_remove(dice.below(group.len())));
+        for ((refusals, _), group) in groups.iter_mut().filter(|(_, group)| !group.is_empty()) {
+            kept.push((*refusals, group.swap_remove(dice.below(group.len()))));
         }
     }
-    kept
+    kept.sort_by_key(|(refusals, _)| *refusals);
+    kept.into_iter().map(|(_, value)| value).collect()
 }
 
 fn arrays(dice: &mut Dice, direction: Direction, facets: &Facets<'_>, depth: usize, found: &mut Vec<Value>) {
@@ -274,10 +275,13 @@ fn objects(dice: &mut Dice, direction: Direction, facets: &Facets<'_>, depth: us
             objects.push(object(names, &mut |values| values[dice.below(values.len().min(4))].clone()));
         }
     }
-    // Each value of each property, in the largest object and in a random one.
+    // Each value of each property: alone, in what one schema lists, in the largest object, in a random one.
+    let listed: Vec<usize> =
+        (0..seeds.len()).filter(|seed| facets.groups.contains(&seeds[*seed].0)).collect();
     for (name, values) in &properties {
         for value in values {
-            for seed in [seeds.len() - 1, dice.below(seeds.len())] {
+            objects.push(Map::from_iter([((*name).to_owned(), value.clone())]));
+            for seed in [*dice.pick(&listed), *dice.pick(&listed), seeds.len() - 1, dice.below(seeds.len())] {
                 let mut other = seeds[seed].1.clone();
                 other.insert((*name).to_owned(), value.clone());
                 objects.push(other.clone());
@@ -297,8 +301,10 @@ fn objects(dice: &mut Dice, direction: Direction, facets: &Facets<'_>, depth: us
     let mut objects: Vec<Value> = objects.into_iter().map(Value::Object).collect();
     let mut seen = BTreeSet::new();
     objects.retain(|value| seen.insert(value.to_string()));
+    // The seeds are first.
+    let fixed = seeds.len().min(MOST / 4);
     while objects.len() > MOST - 40 {
-        objects.remove(dice.below(objects.len()));
+        objects.remove(fixed + dice.below(objects.len() - fixed));
     }
     // The objects first: they are what the schemas are about.
     found.splice(0..0, objects);
