@@ -5,6 +5,7 @@
 
 use super::comparer::{Comparer, named};
 use super::data::pairs;
+use super::matching::pairs_then;
 use super::operation::exchange;
 use super::place::At;
 use super::rules::{self, ChangeRule};
@@ -76,13 +77,15 @@ pub(super) fn turned(rule: &'static ChangeRule) -> &'static ChangeRule {
 /// Compares the callbacks of an operation, matched by the expressions of their URLs.
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     let requests = |operation: &Operation<'a>| {
-        let items = operation.callbacks().map(|(_, item)| item);
-        let requests =
-            items.flat_map(|item| METHODS.map(|method| ((item.path(), method), item.operation(method))));
+        let requests = operation.callbacks().flat_map(|(name, item)| {
+            METHODS.map(|method| ((name, item.path(), method), item.operation(method)))
+        });
         requests.filter_map(|(key, operation)| Some((key, operation?))).collect::<Vec<_>>()
     };
-    let paired = pairs(requests(old), requests(new));
-    for (old, new) in paired.both {
+    // The name of a callback is no part of the exchange, but tells apart those with the same expression.
+    let key = |operation: Operation<'a>| (operation.path(), operation.method());
+    let (named_alike, paired) = pairs_then(requests(old), requests(new), key);
+    for (old, new) in named_alike.into_iter().chain(paired.both) {
         cx.once(("callback", old.id, new.id), |cx| {
             cx.in_callback = true;
             unknown::compare(cx, &old.item(), &new.item(), &[]);

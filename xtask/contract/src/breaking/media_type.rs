@@ -1,6 +1,7 @@
 //! The media types of a body, and the values that each of them holds.
 
-use super::comparer::Comparer;
+use super::comparer::{Comparer, named};
+use super::data::{difference, pairs};
 use super::matching::matched;
 use super::place::At;
 use super::rules::{self, Role};
@@ -45,9 +46,25 @@ pub(super) fn values<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'
     unknown::compare(cx, old, new, &[]);
     // `encoding` applies to request bodies only (section 4.7.14).
     if new.within(Kind::RequestBody).is_some() {
-        cx.compare_keyword(&rules::ENCODING_CHANGED, (old, new), "encoding");
+        encodings(cx, old, new);
     }
     schema::compare_children(cx, (old, new), "schema", role);
+}
+
+/// Compares how the properties are encoded. The encoding of a new property is new with it.
+fn encodings<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
+    let schemas = [old, new].map(|media| media.child("schema").and_then(|schema| schema.resolved()));
+    let [Some(before), Some(after)] = schemas else { return };
+    let encoding =
+        |media: &Object<'a>, name: &str| media.children("encoding").find(|encoding| encoding.name() == name);
+    for (property, _) in pairs(named(&before, "properties"), named(&after, "properties")).both {
+        let (one, other) = (encoding(old, property.name()), encoding(new, property.name()));
+        let what = difference("its encoding", one.map(|one| one.node()), other.map(|other| other.node()));
+        if let Some(what) = what {
+            let place = other.map_or_else(|| At::value_or_object(new, "encoding"), |other| At::of(&other));
+            cx.report(&rules::ENCODING_CHANGED, one.map(|one| At::of(&one)), Some(place), what);
+        }
+    }
 }
 
 /// Whether everything under `content` is a Media Type Object.

@@ -24,7 +24,10 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     let survivor = At::value_or_object(new, "parameters");
     for old in rest.removed {
         let what = format!("the {} parameter `{}` was removed", old.location(), old.name());
-        cx.report(removal(cx, &old), Some(At::of(&old.declared())), Some(survivor), what);
+        // The path has the parameter still; only its declaration is gone.
+        let is_in_path = old.location() == "path";
+        let rule = if is_in_path { &rules::PATH_PARAMETER_DECLARED } else { removal(cx, &old) };
+        cx.report(rule, Some(At::of(&old.declared())), Some(survivor), what);
     }
     for new in rest.added {
         let (rule, required) = match (new.location(), new.is_required()) {

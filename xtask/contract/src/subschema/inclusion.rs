@@ -133,6 +133,12 @@ impl<'a> Inclusion<'a> {
         self.answers[number]
     }
 
+    /// Whether two conjunctions have the same values, whatever properties the contract lists.
+    pub(crate) fn are_equal(&mut self, base: Conjunction, revision: Conjunction) -> bool {
+        self.includes(Side::Base, base, revision, Reading::Strict)
+            && self.includes(Side::Revision, revision, base, Reading::Strict)
+    }
+
     /// Whether both conjunctions have a normal form.
     pub(crate) fn is_decided(&mut self, base: Conjunction, revision: Conjunction) -> bool {
         self.of(Side::Base).normal(base).is_ok() && self.of(Side::Revision).normal(revision).is_ok()

@@ -285,8 +285,8 @@ fn number(part: &Object<'_>, is_integer: bool) -> Shape {
     match part.text("format") {
         Some("int32") if is_integer => range = range.and(&Range::of_bits(32)),
         Some("int64") if is_integer => range = range.and(&Range::of_bits(64)),
-        // A float is a double.
-        Some("float") => formats.extend(["double".to_owned(), "float".to_owned()]),
+        // JSON numbers are read as doubles anyway.
+        Some("double") => {}
         Some(format) if !OF_STRINGS.contains(&format) => {
             formats.insert(format.to_owned());
         }

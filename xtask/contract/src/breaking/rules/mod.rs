@@ -102,7 +102,7 @@ rules! {
     REACTIVATED = "endpoint-reactivated", Info, Minor, Changed, OASDIFF, "The operation is not planned to be removed any more.";
 
     PATH_PARAMETER_RENAMED = "path-parameter-renamed", Info, Patch, Changed, OURS, "Requests stay the same. Generated clients may have another name for the argument.";
-    PATH_PARAMETER_DECLARED = "path-parameter-declared", Info, Patch, Changed, OURS, "Requests stay the same. Generated clients have one more argument.";
+    PATH_PARAMETER_DECLARED = "path-parameter-declaration-changed", Info, Patch, Changed, OURS, "Requests stay the same. Generated clients have other arguments.";
     OPERATION_ID_REMOVED = "api-operation-id-removed", Info, Patch, Changed, OASDIFF, "Requests stay the same. Programs that use a generated client no longer compile, since it names the function after the operationId.";
     OPERATION_ID_ADDED = "api-operation-id-added", Info, Patch, Changed, OASDIFF, "Generated clients have a name for the function.";
     TAG_REMOVED = "api-tag-removed", Info, Patch, Changed, OASDIFF, "Some generated clients group their functions by tag.";

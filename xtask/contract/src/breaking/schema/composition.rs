@@ -7,16 +7,11 @@ use super::{Both, Schema, Verdict, at};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::data::{canonical, pairs};
 use crate::breaking::place::At;
-use crate::breaking::rules::{self, Family};
+use crate::breaking::rules::{self, Family, Role};
 use crate::openapi::Object;
 use crate::subschema::{Side, WORDS, flattened};
 
 const KEYWORDS: [&str; 2] = ["oneOf", "anyOf"];
-
-/// Whether the same values are written with other unions than before.
-pub(super) fn is_rewritten(both: &Both<'_>) -> bool {
-    both.verdict == Verdict::Same && unions(&both.base).len() != unions(&both.revision).len()
-}
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (unions(&both.base), unions(&both.revision));
@@ -61,36 +56,67 @@ fn only<'a>(part: &Object<'a>, keyword: &str) -> Option<Object<'a>> {
     alternatives.next().filter(|_| alternatives.next().is_none())
 }
 
-/// Whether a schema became one of several alternatives, or the other way round. Nothing else about it is
-/// reported then.
+/// Whether a schema became one of several alternatives, or the other way round. Then it is compared with the
+/// alternative that is nearest to it, and with nothing else.
 pub(super) fn is_wrapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
     let (base, revision) = (unions(&both.base), unions(&both.revision));
     match (base.as_slice(), revision.as_slice()) {
-        ([], [union]) if is_alone(&both.revision, union) => {
+        ([], [union]) if is_alone(&both.revision, union) && !is_any(&both.base) => {
+            let old = both.base.anchor;
+            let Some(new) = nearest(cx, both, union, |one| (old, one)) else { return false };
             let what = format!("it became one of several alternatives, in `{}`", union.keyword);
-            let is_there = union.alternatives.iter().any(|one| is_equal(cx, both, both.base.anchor, *one));
-            if is_there {
-                both.report(cx, &rules::WRAPPED, Some(At::of(&both.base.anchor)), Some(union.list), what);
-            }
-            is_there
+            both.report(cx, &rules::WRAPPED, Some(At::of(&old)), Some(union.list), what);
+            both.compare_at(cx, &[old], &[new], both.role);
+            true
         }
-        ([union], []) if is_alone(&both.base, union) => {
+        ([union], []) if is_alone(&both.base, union) && !is_any(&both.revision) => {
+            let new = both.revision.anchor;
+            let Some(old) = nearest(cx, both, union, |one| (one, new)) else { return false };
             let what = format!("only one of its alternatives in `{}` is left", union.keyword);
-            let is_there =
-                union.alternatives.iter().any(|one| is_equal(cx, both, *one, both.revision.anchor));
-            if is_there {
-                both.report(cx, &rules::UNWRAPPED, Some(union.list), None, what);
-            }
-            is_there
+            both.report(cx, &rules::UNWRAPPED, Some(union.list), None, what);
+            both.compare_at(cx, &[old], &[new], both.role);
+            true
         }
         _ => false,
     }
 }
 
+/// The alternative that is nearest to the schema of the other side: it has the same values, breaks no client,
+/// or has the same type.
+fn nearest<'a>(
+    cx: &mut Comparer<'a>,
+    both: &Both<'a>,
+    union: &Union<'a>,
+    pair: impl Fn(Object<'a>) -> (Object<'a>, Object<'a>),
+) -> Option<Object<'a>> {
+    let kind = |object: Object<'a>| object.resolved().and_then(|object| object.text("type"));
+    let mut distance = |one: &&Object<'a>| {
+        let (old, new) = pair(**one);
+        match verdict(cx, (old, new), both.role) {
+            _ if is_equal(cx, old, new) => 0,
+            Verdict::Same => 1,
+            Verdict::Compatible => 2,
+            Verdict::Breaking if kind(old).is_some() && kind(old) == kind(new) => 3,
+            Verdict::Breaking => 4,
+        }
+    };
+    let distances: Vec<_> = union.alternatives.iter().map(|one| (distance(&one), *one)).collect();
+    let nearest = distances.into_iter().min_by_key(|(distance, _)| *distance)?;
+    (nearest.0 < 4).then_some(nearest.1)
+}
+
+/// Whether no keyword restricts the schema.
+fn is_any(schema: &Schema<'_>) -> bool {
+    let mut entries = schema.parts.iter().flat_map(|part| part.node().entries());
+    entries.all(|entry| WORDS.contains(&entry.key.as_str()))
+}
+
 /// Whether nothing but the union restricts the schema.
 fn is_alone(schema: &Schema<'_>, union: &Union<'_>) -> bool {
-    let restricts = |key: &str| key != union.keyword && !WORDS.contains(&key);
     let [part] = schema.parts.as_slice() else { return false };
+    // `nullable` has no effect without `type`.
+    let is_idle = |key: &str| key == union.keyword || (key == "nullable" && !part.has("type"));
+    let restricts = |key: &str| !is_idle(key) && !WORDS.contains(&key);
     !part.node().entries().iter().any(|entry| restricts(&entry.key))
 }
 
@@ -153,7 +179,7 @@ fn alternatives<'a>(
     let (mut old, mut new) = (paired.removed, paired.added);
     // A component may have another name, and an alternative may have become a component.
     old.retain(|one| {
-        let same = new.iter().position(|other| is_equal(cx, both, *one, *other));
+        let same = new.iter().position(|other| is_equal(cx, *one, *other));
         same.map(|same| both.compare_at(cx, &[*one], &[new.remove(same)], both.role)).is_none()
     });
     let (old_references, old): (Vec<_>, Vec<_>) = old.into_iter().partition(Object::is_reference);
@@ -171,16 +197,23 @@ fn alternatives<'a>(
     }
 }
 
-/// Whether two alternatives have the same values.
-fn is_equal<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, one: Object<'a>, other: Object<'a>) -> bool {
+/// How the values of two schemas differ.
+fn verdict<'a>(cx: &mut Comparer<'a>, (one, other): (Object<'a>, Object<'a>), role: Role) -> Verdict {
     let (one, other) = (at(cx, Side::Base, &[one], one), at(cx, Side::Revision, &[other], other));
     let (one, other) = (cx.schema(Side::Base, one), cx.schema(Side::Revision, other));
-    Verdict::of(&mut cx.inclusion, (&one, &other), both.role) == Verdict::Same
+    Verdict::of(&mut cx.inclusion, (&one, &other), role)
+}
+
+/// Whether two schemas have the same values, listed or not.
+fn is_equal<'a>(cx: &mut Comparer<'a>, one: Object<'a>, other: Object<'a>) -> bool {
+    let (one, other) = (at(cx, Side::Base, &[one], one), at(cx, Side::Revision, &[other], other));
+    let (one, other) = (cx.schema(Side::Base, one).values, cx.schema(Side::Revision, other).values);
+    cx.inclusion.are_equal(one, other)
 }
 
 fn not<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (both.base.children("not"), both.revision.children("not"));
-    let mut is_there = |one, other| is_equal(cx, both, one, other);
+    let mut is_there = |one, other| is_equal(cx, one, other);
     let removed = base.iter().find(|one| !revision.iter().any(|other| is_there(**one, *other)));
     let added = revision.iter().find(|other| !base.iter().any(|one| is_there(*one, **other)));
     let (removed, added) = (removed.map(At::of), added.map(At::of));

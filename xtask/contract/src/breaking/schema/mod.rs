@@ -223,13 +223,14 @@ pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
 }
 
 fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    if composition::is_rewritten(both) || composition::is_wrapping(cx, both) {
+    let is_rewritten = cx.inclusion.are_equal(both.base.values, both.revision.values);
+    if !is_rewritten && composition::is_wrapping(cx, both) {
         return;
     }
     types::compare(cx, both);
     bounds::compare(cx, both);
     values::compare(cx, both);
-    properties::compare(cx, both);
+    properties::compare(cx, both, is_rewritten);
     items(cx, both);
     composition::compare(cx, both);
     discriminator::compare(cx, both);

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::composition::unwrap;
 use super::{Both, Schema, at, default};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::data::pairs;
@@ -30,7 +31,9 @@ impl<'a> Property<'a> {
     }
 }
 
-pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+/// Compares the properties. Where the same values are written in another way, those of one side only are in an
+/// alternative of the other.
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, is_rewritten: bool) {
     let (base, revision) = (properties(&both.base), properties(&both.revision));
     let named = |properties: &'_ [Property<'a>]| {
         let names = properties.iter().map(|property| property.name);
@@ -39,6 +42,9 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let paired = pairs(named(&base), named(&revision));
     for (old, new) in paired.both {
         common(cx, both, &base[old], &revision[new]);
+    }
+    if is_rewritten {
+        return;
     }
     paired.removed.into_iter().for_each(|old| removed(cx, both, &base[old]));
     paired.added.into_iter().for_each(|new| added(cx, both, &revision[new]));
@@ -73,6 +79,9 @@ fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
 }
 
 fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
+    if let Some(place) = old.required.filter(|_| old.schemas.is_empty()) {
+        return became_optional(cx, both, old.name, place);
+    }
     let schema = schema(cx, Side::Base, old, &both.base);
     let others = both.revision.children("additionalProperties");
     if !others.is_empty() && !old.schemas.is_empty() {
@@ -134,15 +143,7 @@ fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &
             let what = format!("the property `{name}` became required");
             both.report_property(cx, rule, old.place(), Some(place), what);
         }
-        (Some(place), None) => {
-            let rule = match is_request {
-                true => &rules::REQUEST_PROPERTY_OPTIONAL,
-                false => &rules::RESPONSE_PROPERTY_OPTIONAL,
-            };
-            let survivor = both.revision.first("required").or(new.place());
-            let what = format!("the property `{name}` became optional");
-            both.report_property(cx, rule, Some(place), survivor, what);
-        }
+        (Some(place), None) => became_optional(cx, both, name, place),
         _ => {}
     }
     if !old.schemas.is_empty() && new.schemas.is_empty() {
@@ -155,8 +156,20 @@ fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &
     }
     both.compare_at(cx, &old.schemas, &new.schemas, both.role.piece());
     if old.required.is_none() && new.required.is_none() {
-        default(cx, &Both { base, revision, role: both.role.piece(), verdict: both.verdict });
+        let mut both = Both { base, revision, role: both.role.piece(), verdict: both.verdict };
+        unwrap(cx, &mut both);
+        default(cx, &both);
     }
+}
+
+fn became_optional<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, name: &str, place: At<'a>) {
+    let rule = match both.role.is_request() {
+        true => &rules::REQUEST_PROPERTY_OPTIONAL,
+        false => &rules::RESPONSE_PROPERTY_OPTIONAL,
+    };
+    let what = format!("the property `{name}` became optional");
+    let survivor = both.revision.first("required").unwrap_or_else(|| At::of(&both.revision.anchor));
+    both.report_property(cx, rule, Some(place), Some(survivor), what);
 }
 
 impl<'a> Both<'a> {

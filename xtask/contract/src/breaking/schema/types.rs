@@ -11,7 +11,9 @@ type Kind<'a> = Option<(&'a str, At<'a>)>;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (kind(&both.base), kind(&both.revision));
-    if base.is_some() && revision.is_some() {
+    // With an `enum`, null is one of its values.
+    let is_listed = both.base.first("enum").is_some() && both.revision.first("enum").is_some();
+    if base.is_some() && revision.is_some() && !is_listed {
         let place = |schema: &Schema<'a>| schema.first("nullable").or(schema.first("type"));
         let places = (place(&both.base), place(&both.revision));
         let is_null = [(Side::Base, &both.base), (Side::Revision, &both.revision)].map(|(side, schema)| {
