@@ -67,7 +67,7 @@ pub(super) struct Comparer<'a> {
     pub(super) today: Date,
     pub(super) inclusion: Inclusion<'a>,
     /// The components whose `allOf` refers to a schema, for each document.
-    heirs: [HashMap<Id, Vec<Object<'a>>>; 2],
+    subtypes: [HashMap<Id, Vec<Object<'a>>>; 2],
     pub(super) schemes: Schemes<'a>,
     /// Whether a callback is being compared, which turns the direction round.
     pub(super) in_callback: bool,
@@ -98,7 +98,7 @@ impl<'a> Comparer<'a> {
             revision,
             today,
             inclusion: Inclusion::new(base, revision, work),
-            heirs: [heirs(base), heirs(revision)],
+            subtypes: [subtypes(base), subtypes(revision)],
             schemes: Schemes::of(base, revision),
             in_callback: false,
             user: DOCUMENT,
@@ -277,14 +277,14 @@ impl<'a> Comparer<'a> {
     }
 
     /// The components whose `allOf` leads to a schema.
-    pub(super) fn heirs(&self, side: Side, of: Object<'a>) -> Vec<Object<'a>> {
+    pub(super) fn subtypes(&self, side: Side, of: Object<'a>) -> Vec<Object<'a>> {
         let mut found: Vec<Object<'a>> = Vec::new();
         let mut open = vec![of.id];
         while let Some(of) = open.pop() {
-            for heir in self.heirs[side as usize].get(&of).into_iter().flatten() {
-                if !found.contains(heir) {
-                    found.push(*heir);
-                    open.push(heir.id);
+            for subtype in self.subtypes[side as usize].get(&of).into_iter().flatten() {
+                if !found.contains(subtype) {
+                    found.push(*subtype);
+                    open.push(subtype.id);
                 }
             }
         }
@@ -420,15 +420,15 @@ fn push_new(list: &mut Vec<User>, user: User) {
 }
 
 /// The components whose `allOf` refers to a schema, by that schema.
-fn heirs<'a>(model: &'a Model<'a>) -> HashMap<Id, Vec<Object<'a>>> {
-    let mut heirs: HashMap<Id, Vec<Object<'a>>> = HashMap::new();
+fn subtypes<'a>(model: &'a Model<'a>) -> HashMap<Id, Vec<Object<'a>>> {
+    let mut subtypes: HashMap<Id, Vec<Object<'a>>> = HashMap::new();
     for (_, component) in model.schemas() {
         let parents = component.children("allOf").filter(Object::is_reference);
         for parent in parents.filter_map(|parent| parent.resolved()) {
-            heirs.entry(parent.id).or_default().push(*component);
+            subtypes.entry(parent.id).or_default().push(*component);
         }
     }
-    heirs
+    subtypes
 }
 
 /// The objects under a keyword, with their names.
