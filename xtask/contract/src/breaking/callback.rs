@@ -82,7 +82,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         });
         requests.filter_map(|(key, operation)| Some((key, operation?))).collect::<Vec<_>>()
     };
-    // The name of a callback is no part of the exchange, but tells apart those with the same expression.
+    // Two callbacks can have the same expression; only their names tell them apart.
     let key = |operation: Operation<'a>| (operation.path(), operation.method());
     let (named_alike, paired) = pairs_then(requests(old), requests(new), key);
     for (old, new) in named_alike.into_iter().chain(paired.both) {

@@ -16,7 +16,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<
         false => (&rules::RESPONSE_MEDIA_ADDED, &rules::RESPONSE_MEDIA_REMOVED),
     };
     if ![old, new].into_iter().all(has_media_types) {
-        // What is no Media Type Object is reported as not understood.
+        // Other values under `content` are reported as not understood.
         return;
     }
     let matched = matched(&content(old), &content(new), covering_media_types);

@@ -28,7 +28,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     let matched = matched(&responses(old), &responses(new), covering_statuses);
     for (old, new) in matched.both {
         let (Some(before), Some(after)) = (Response::new(old), Response::new(new)) else { continue };
-        // `default` covers each status, but another response than before is no promise of success.
+        // `default` covers each status, but promises success only if its response is the same.
         if is_success(&old) && new.name() == "default" && !same(before.node(), after.node()) {
             removed(cx, &old);
         }

@@ -32,7 +32,7 @@ const REPLACED: (Impact, Impact) = ((Error, MISUNDERSTOOD), (Error, OTHER_KIND))
 pub(in crate::breaking) enum Role {
     /// The whole value of a parameter, which is text in the request.
     Parameter,
-    /// Likewise, of a parameter that must be sent, so that its default has no effect.
+    /// The whole value of a required parameter, whose default has no effect.
     RequiredParameter,
     /// A request body, or a part of a request.
     Request,
