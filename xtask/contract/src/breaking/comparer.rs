@@ -315,7 +315,7 @@ impl<'a> Comparer<'a> {
     pub(super) fn compare_within(&mut self, base: u32, revision: u32, role: Role, most: Verdict) {
         let schemas = (&self.schemas[0][base as usize], &self.schemas[1][revision as usize]);
         let verdict = match most {
-            Verdict::Same => Verdict::Same,
+            Verdict::Equal => Verdict::Equal,
             _ => Verdict::of(&mut self.inclusion, schemas, role).min(most),
         };
         let pair = Pair { base, revision, role, verdict };
@@ -332,7 +332,7 @@ impl<'a> Comparer<'a> {
     /// first.
     pub(super) fn report_unexplained(&mut self, report: impl Fn(&mut Self, Pair)) {
         let above = self.above();
-        let mut explained = vec![Verdict::Same; self.below.len()];
+        let mut explained = vec![Verdict::Equal; self.below.len()];
         let explain = |explained: &mut Vec<Verdict>, user: User, by: Verdict| {
             let mut open = vec![user];
             while let Some(user) = open.pop() {
@@ -350,7 +350,7 @@ impl<'a> Comparer<'a> {
         let mut pairs: Vec<(User, Pair)> = self.pairs.iter().map(|(pair, user)| (*user, *pair)).collect();
         pairs.sort_unstable_by_key(|(user, _)| Reverse(*user));
         for (user, pair) in pairs {
-            if explained[user] < pair.verdict {
+            if pair.verdict > Verdict::Same && explained[user] < pair.verdict {
                 self.user = user;
                 report(self, pair);
                 explain(&mut explained, user, pair.verdict);

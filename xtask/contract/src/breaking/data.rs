@@ -80,6 +80,10 @@ pub(super) fn canonical(node: &Node) -> String {
 /// The value in a sentence.
 pub(super) fn shown(node: &Node) -> String {
     match &node.value {
+        // Quoted where it could be taken for nothing or for another value.
+        Value::String(text) if text.is_empty() || serde_json::from_str::<serde_json::Value>(text).is_ok() => {
+            format!("`{}`", shortened(&quoted(text)))
+        }
         Value::String(text) => format!("`{}`", shortened(text)),
         _ => shortened(&canonical(node)),
     }

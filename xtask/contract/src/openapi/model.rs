@@ -278,7 +278,11 @@ impl<'a> Object<'a> {
         for object in self.outside_in() {
             let with = |kind, name| subject.with(kind, clipped(name));
             subject = match object.kind() {
-                Kind::OpenApi | Kind::Components | Kind::Paths | Kind::Responses => continue,
+                Kind::Components if object == *self => with("components", ""),
+                Kind::OpenApi | Kind::Components | Kind::Paths | Kind::Responses | Kind::OAuthFlows => {
+                    continue;
+                }
+                Kind::OAuthFlow => with("flow", object.name()),
                 Kind::PathItem => Subject::document().with("path", clipped(object.name())),
                 Kind::Operation => {
                     let path = object.parent().map(|path| clipped(path.name())).unwrap_or_default();

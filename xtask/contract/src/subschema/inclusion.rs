@@ -274,7 +274,7 @@ impl<'a> Inclusion<'a> {
         }
         // Where the contract lists properties, no others are sent unless it says so.
         let unlisted = match narrow.others {
-            None if question.reading == Reading::Strict || narrow.properties.is_empty() => ANY,
+            None if question.reading == Reading::Strict || !narrow.lists => ANY,
             None => NEVER,
             Some(others) => others,
         };
@@ -301,8 +301,8 @@ impl<'a> Inclusion<'a> {
             && wide.others.is_none_or(|wide| self.ask(Question { narrow: unlisted, wide, ..question }))
     }
 
-    /// Whether no value of a narrow case is a value of an excluded schema of the other document: the types
-    /// differ, or the case excludes at least as much.
+    /// Whether no value of a narrow case is a value of an excluded schema of the other document: the types, numbers
+    /// or texts differ, or the case excludes at least as much.
     fn is_outside(&mut self, question: Question, narrow: &Case, excluded: Conjunction) -> bool {
         let other = question.side.other();
         let Ok(cases) = self.of(other).normal(excluded) else { return false };
@@ -310,6 +310,9 @@ impl<'a> Inclusion<'a> {
             (Shape::Values(values), _) => values
                 .values()
                 .all(|value| self.schemas[question.side as usize].holds(narrow, value) == Some(false)),
+            (Shape::Number(..), Shape::Number(..)) | (Shape::Text(_), Shape::Text(_)) => {
+                self.schemas[question.side as usize].both(&case.shape.clone().into(), narrow).is_none()
+            }
             (one, other) => std::mem::discriminant(one) != std::mem::discriminant(other),
         };
         if cases.iter().all(differs) {

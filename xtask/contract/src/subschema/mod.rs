@@ -35,6 +35,12 @@ pub(crate) struct Conjunction(u32);
 const ANY: Conjunction = Conjunction(0);
 /// No value: what `additionalProperties: false` allows.
 const NEVER: Conjunction = Conjunction(1);
+/// The value `null`.
+const NULL: Conjunction = Conjunction(2);
+/// Stands for the schema of `null` among the parts of a conjunction.
+const ONLY_NULL: Id = Id::MAX - 1;
+/// Stands for a schema without values among the parts of a conjunction.
+const NOTHING: Id = Id::MAX;
 
 /// Alternatives too many or too deep to compare.
 #[derive(Clone, Copy, Debug)]
@@ -58,11 +64,11 @@ pub(crate) struct Schemas<'a> {
 
 impl<'a> Schemas<'a> {
     fn new(model: &'a Model<'a>, work: usize) -> Self {
-        let never = Vec::from([Id::MAX]);
+        let (never, null) = (vec![NOTHING], vec![ONLY_NULL]);
         Self {
             model,
-            numbers: HashMap::from([(Vec::new(), ANY), (never.clone(), NEVER)]),
-            parts: vec![Vec::new(), never],
+            numbers: HashMap::from([(Vec::new(), ANY), (never.clone(), NEVER), (null.clone(), NULL)]),
+            parts: vec![Vec::new(), never, null],
             normals: HashMap::new(),
             depth: 0,
             work,
@@ -91,10 +97,10 @@ impl<'a> Schemas<'a> {
         })
     }
 
-    /// Both at once.
+    /// Both at once. What is never sent keeps its flag, also where it has no value.
     fn and(&mut self, one: Conjunction, other: Conjunction) -> Conjunction {
         match (one, other) {
-            (NEVER, _) | (_, NEVER) => NEVER,
+            (NEVER, other) | (other, NEVER) if !self.is_one_way(other) => NEVER,
             (ANY, same) | (same, ANY) => same,
             _ if one == other => one,
             _ => {
@@ -103,10 +109,32 @@ impl<'a> Schemas<'a> {
         }
     }
 
+    /// Whether two schemas may have a value in common.
+    pub(crate) fn overlap(&mut self, one: Object<'a>, other: Object<'a>) -> bool {
+        let (one, other) = (self.at([one]), self.at([other]));
+        let both = self.and(one, other);
+        !self.is_empty(both)
+    }
+
     fn parts(&self, of: Conjunction) -> impl Iterator<Item = Object<'a>> + use<'a> {
         let model = self.model;
-        let parts = if of == NEVER { Vec::new() } else { self.parts[of.0 as usize].clone() };
-        parts.into_iter().map(move |id| model.object(id))
+        let parts = self.parts[of.0 as usize].clone();
+        parts.into_iter().filter(|id| *id < ONLY_NULL).map(move |id| model.object(id))
+    }
+
+    /// Whether the conjunction includes [`NEVER`].
+    fn is_never(&self, of: Conjunction) -> bool {
+        self.parts[of.0 as usize].contains(&NOTHING)
+    }
+
+    /// Whether the conjunction includes [`NULL`].
+    fn is_null(&self, of: Conjunction) -> bool {
+        self.parts[of.0 as usize].contains(&ONLY_NULL)
+    }
+
+    /// Whether a property with this schema is never in a request, or never in a response.
+    fn is_one_way(&self, of: Conjunction) -> bool {
+        self.flag(of, "readOnly") || self.flag(of, "writeOnly")
     }
 
     /// Whether a keyword is `true` in one of the schemas.

@@ -1,12 +1,12 @@
 //! The normal form of a schema: its alternatives, each of one JSON type.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Number, Value};
 
 use super::number::{End, Range, exact};
 use super::shape::{Array, Case, Count, Formats, Members, Shape, Text};
-use super::{ANY, Conjunction, NEVER, Normal, Schemas, Undecided};
+use super::{ANY, Conjunction, NEVER, NULL, Normal, Schemas, Undecided, WORDS};
 use crate::document::{self, Node};
 use crate::openapi::Object;
 
@@ -47,16 +47,19 @@ impl<'a> Schemas<'a> {
         self.depth += 1;
         let cases = self.alternatives(of);
         self.depth -= 1;
-        let normal = cases.map(|cases| merged(cases).into());
+        let normal = cases.map(|cases| self.merged(cases).into());
         self.normals.insert(of, normal.clone());
         normal
     }
 
     fn alternatives(&mut self, of: Conjunction) -> Result<Vec<Case>, Undecided> {
-        if of == NEVER {
+        if self.is_never(of) {
             return Ok(Vec::new());
         }
-        let mut cases: Vec<Case> = Shape::every().map(Case::from).into();
+        let mut cases: Vec<Case> = match self.is_null(of) {
+            true => vec![Shape::values([Value::Null]).into()],
+            false => Shape::every().map(Case::from).into(),
+        };
         for part in self.parts(of) {
             let own = self.own(&part);
             cases = self.product(&cases, &own)?;
@@ -109,6 +112,35 @@ impl<'a> Schemas<'a> {
         Ok(left)
     }
 
+    /// With all lists of values as one, and short ranges of integers among them.
+    fn merged(&mut self, cases: Vec<Case>) -> Vec<Case> {
+        let mut merged = Vec::new();
+        let mut values = BTreeMap::new();
+        for mut case in cases {
+            if let Shape::Number(range, formats) = &case.shape
+                && formats.is_empty()
+                && let Some(numbers) = range.listed(MOST_VALUES)
+            {
+                let listed = Shape::values(numbers.into_iter().map(Value::Number)).into();
+                let Some(both) = self.both(&case, &listed) else { continue };
+                case = both;
+            }
+            match case.shape {
+                Shape::Values(listed) if self.excludes_none(&case.except, &listed) => values.extend(listed),
+                shape => merged.push(Case { shape, ..case }),
+            }
+        }
+        if !values.is_empty() {
+            merged.push(Shape::Values(values).into());
+        }
+        merged
+    }
+
+    /// Whether certainly none of the values is in one of the schemas.
+    fn excludes_none(&mut self, except: &BTreeSet<Conjunction>, values: &BTreeMap<String, Value>) -> bool {
+        except.iter().all(|except| values.values().all(|value| self.accepts(*except, value) == Some(false)))
+    }
+
     /// Takes note of work.
     fn spend(&mut self, work: usize) -> Result<(), Undecided> {
         self.work = self.work.saturating_sub(work);
@@ -122,7 +154,8 @@ impl<'a> Schemas<'a> {
     /// The alternatives under a keyword, if the schema has it.
     /// A discriminator names the alternative of each value, so none excludes another.
     fn union(&mut self, part: &Object<'a>, keyword: &str) -> Result<Option<Vec<Case>>, Undecided> {
-        let members: Vec<Conjunction> = part.children(keyword).map(|member| self.at([member])).collect();
+        let members: Vec<Conjunction> =
+            part.children(keyword).map(|member| self.alternative(member)).collect();
         if members.is_empty() {
             return Ok(None);
         }
@@ -143,6 +176,17 @@ impl<'a> Schemas<'a> {
             }
         }
         Ok(Some(cases))
+    }
+
+    /// An alternative of a union. `nullable: true` alone is read as null: by the letter (OpenAPI 3.0.3, section
+    /// 4.7.24.1) it allows every value, but generators write it where they mean that a reference may be null.
+    fn alternative(&mut self, member: Object<'a>) -> Conjunction {
+        let entries = member.node().entries().iter().map(|entry| entry.key.as_str());
+        let keywords: Vec<_> = entries.filter(|key| !WORDS.contains(key)).collect();
+        match keywords.as_slice() {
+            ["nullable"] if member.flag("nullable") => NULL,
+            _ => self.at([member]),
+        }
     }
 
     /// What the keywords of one schema say, type by type.
@@ -191,11 +235,12 @@ impl<'a> Schemas<'a> {
     fn object(&mut self, part: &Object<'a>) -> Members {
         let required = part.get("required").map(Node::items).unwrap_or_default();
         let others = match part.child("additionalProperties") {
-            Some(schema) => Some(self.at([schema])),
-            None => part
-                .get("additionalProperties")
-                .and_then(Node::as_bool)
-                .map(|any| if any { ANY } else { NEVER }),
+            Some(schema) => {
+                Some(schema).filter(|any| !any.node().entries().is_empty()).map(|one| self.at([one]))
+            }
+            None => {
+                part.get("additionalProperties").and_then(Node::as_bool).filter(|any| !any).map(|_| NEVER)
+            }
         };
         Members {
             count: count(part, "Properties"),
@@ -204,6 +249,7 @@ impl<'a> Schemas<'a> {
                 .children("properties")
                 .map(|one| (one.name().to_owned(), self.at([one])))
                 .collect(),
+            lists: part.has("properties"),
             others,
         }
     }
@@ -229,28 +275,6 @@ fn is_whole(case: &Case, of: &Case) -> bool {
         _ => false,
     };
     whole && case.except.is_empty()
-}
-
-/// With all lists of values as one, and short ranges of integers among them.
-fn merged(cases: Vec<Case>) -> Vec<Case> {
-    let mut merged = Vec::new();
-    let mut values = std::collections::BTreeMap::new();
-    for case in cases {
-        let listed = match &case.shape {
-            Shape::Number(range, formats) if formats.is_empty() => {
-                range.listed(MOST_VALUES).map(|numbers| Shape::values(numbers.into_iter().map(Value::Number)))
-            }
-            shape => Some(shape.clone()),
-        };
-        match listed {
-            Some(Shape::Values(more)) if case.except.is_empty() => values.extend(more),
-            _ => merged.push(case),
-        }
-    }
-    if !values.is_empty() {
-        merged.push(Shape::Values(values).into());
-    }
-    merged
 }
 
 fn number_at<'a>(part: &Object<'a>, keyword: &str) -> Option<&'a Number> {

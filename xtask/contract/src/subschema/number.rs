@@ -121,8 +121,12 @@ impl Range {
 
     /// All numbers of the range, if they are integers and at most this many.
     pub(crate) fn listed(&self, most: usize) -> Option<Vec<Number>> {
-        let step = self.step.as_ref().filter(|step| step.is_integer())?;
         let (low, high) = (self.low.as_ref()?, self.high.as_ref()?);
+        let one = BigRational::one();
+        let step = match &self.step {
+            _ if low.value == high.value && low.value.is_integer() => &one,
+            step => step.as_ref().filter(|step| step.is_integer())?,
+        };
         let count = ((&high.value - &low.value) / step).to_integer();
         if count >= BigInt::from(most) {
             return None;

@@ -55,8 +55,10 @@ pub(super) struct Members {
     pub(super) count: Count,
     pub(super) required: BTreeSet<String>,
     pub(super) properties: BTreeMap<String, Conjunction>,
-    /// The schema of properties that are not listed. `None` where `additionalProperties` is missing: any value
-    /// is allowed, but the contract promises none.
+    /// Whether the contract lists properties, possibly none.
+    pub(super) lists: bool,
+    /// The schema of properties that are not listed. `None` where `additionalProperties` allows any value,
+    /// written or not: the contract does not say which of them are sent.
     pub(super) others: Option<Conjunction>,
 }
 
@@ -113,6 +115,7 @@ impl Shape {
                 count: Count::default(),
                 required: BTreeSet::new(),
                 properties: BTreeMap::new(),
+                lists: false,
                 others: None,
             })),
         ]
@@ -188,7 +191,7 @@ impl Schemas<'_> {
         for name in one.properties.keys().chain(other.properties.keys()) {
             let schema = |members: &Members| members.property(name).unwrap_or(ANY);
             let both = self.and(schema(one), schema(other));
-            if required.contains(name) && self.is_empty(both) {
+            if required.contains(name) && !self.is_one_way(both) && self.is_empty(both) {
                 return None;
             }
             properties.insert(name.clone(), both);
@@ -197,7 +200,7 @@ impl Schemas<'_> {
             (Some(one), Some(other)) => Some(self.and(one, other)),
             (one, other) => one.or(other),
         };
-        let merged = Members { count, required, properties, others };
+        let merged = Members { count, required, properties, lists: one.lists || other.lists, others };
         let is_refused = |name: &String| merged.property(name) == Some(NEVER);
         if count.is_empty()
             || merged.required.iter().any(is_refused)

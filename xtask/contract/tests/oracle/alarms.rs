@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::case::{Case, DIRECTIONS, Direction, breaks, changes_in, generated, is_unlisted, yaml};
 use crate::edit::places;
-use crate::instances::{Failures, pair, refused_of, sides};
+use crate::instances::{Failures, pair, refused, sides};
 use crate::judge::{Judge, Part};
 use crate::shrink;
-use crate::values::values;
+use crate::values::{FEW, MANY, values};
 
 /// How many pairs there are without `ORACLE_CASES`.
 const PAIRS: usize = 400;
@@ -30,13 +30,23 @@ struct Kind {
     applies: fn(&Alarm<'_>) -> bool,
 }
 
-static KINDS: [Kind; 7] = [
+static KINDS: [Kind; 8] = [
     Kind {
         why: "a property is no longer listed although `required` names it: probably renamed",
         most: 30,
         applies: |it| {
             let changes = changes_in(it.direction, it.base, it.revision);
             changes.iter().all(|change| !change.breaks() || is_unlisted(change))
+        },
+    },
+    Kind {
+        why: "properties that are not listed were accepted, although the contract lists others, and are no longer",
+        most: 30,
+        applies: |it| {
+            let rules =
+                ["request-additional-properties-forbidden", "request-additional-properties-specialized"];
+            let changes = changes_in(it.direction, it.base, it.revision);
+            changes.iter().all(|change| !change.breaks() || rules.contains(&change.rule.name))
         },
     },
     Kind {
@@ -90,14 +100,14 @@ fn any(case: &Case, property: impl Fn(&Value) -> bool) -> bool {
 fn admits_nothing(case: &Case, direction: Direction) -> bool {
     any(case, |schema| {
         let part = Case { schema: schema.clone(), components: case.components.clone() };
-        let judge = Judge::new(&part, direction, Part::FreeSender);
-        !values(direction, &[&part]).iter().any(|value| judge.accepts(value))
+        let judge = Judge::new(&part, direction, Part::Sender);
+        !values(direction, &[&part], FEW).iter().any(|value| judge.accepts(value))
     })
 }
 
 fn is_alarm(it: &Alarm<'_>) -> bool {
     breaks(&changes_in(it.direction, it.base, it.revision))
-        && refused_of(Part::FreeSender, it.direction, it.base, it.revision).1.is_none()
+        && [FEW, MANY].iter().all(|most| refused(it.direction, it.base, it.revision, *most).1.is_none())
 }
 
 #[test]

@@ -13,9 +13,10 @@ use serde_json::Value;
 use crate::case::{Case, DIRECTIONS, Dice, Direction, breaks, changes_in, generated, names, yaml};
 use crate::edit::edited;
 use crate::generate::{self, Vocabulary};
-use crate::instances::{refused, refused_of};
+use crate::instances::{refused, refused_from};
 use crate::judge::Part;
 use crate::shrink;
+use crate::values::{FEW, MANY};
 
 /// How many pairs there are without `ORACLE_CASES`.
 const PAIRS: usize = 600;
@@ -71,7 +72,7 @@ static KINDS: [Kind; 4] = [
         applies: |it| {
             it.opinion == Opinion::Incompatible
                 && !it.breaks
-                && refused(it.direction, it.base, it.revision).1.is_none()
+                && refused(it.direction, it.base, it.revision, FEW).1.is_none()
                 && breaks(&changes_in(it.direction, it.revision, it.base))
         },
     },
@@ -80,8 +81,8 @@ static KINDS: [Kind; 4] = [
         applies: |it| {
             it.opinion == Opinion::Incompatible
                 && !it.breaks
-                && refused(it.direction, it.base, it.revision).1.is_none()
-                && refused(it.direction, it.revision, it.base).1.is_none()
+                && refused(it.direction, it.base, it.revision, FEW).1.is_none()
+                && refused(it.direction, it.revision, it.base, FEW).1.is_none()
         },
     },
     Kind {
@@ -94,11 +95,11 @@ static KINDS: [Kind; 4] = [
     },
     Kind {
         why: "`drift` does not see it (`additionalProperties: true`, a type that excludes the values of `enum`): a \
-              value is sent and refused",
+              value of one side is refused by the other",
         applies: |it| {
             it.opinion == Opinion::Same
                 && it.breaks
-                && refused_of(Part::FreeSender, it.direction, it.base, it.revision).1.is_some()
+                && refused_from(Part::Receiver, it.direction, it.base, it.revision, MANY).1.is_some()
         },
     },
 ];

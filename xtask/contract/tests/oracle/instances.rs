@@ -10,7 +10,7 @@ use crate::edit::edited;
 use crate::generate::{TYPES, Vocabulary, case, dense, family};
 use crate::judge::{Judge, Part};
 use crate::shrink;
-use crate::values::values;
+use crate::values::{FEW, values};
 
 /// How many pairs there are without `ORACLE_CASES`.
 const PAIRS: usize = 600;
@@ -52,22 +52,28 @@ pub(crate) fn sides<'c>(direction: Direction, base: &'c Case, revision: &'c Case
     }
 }
 
-/// The number of values that were tried in a direction, and one that is sent but refused.
-pub(crate) fn refused(direction: Direction, base: &Case, revision: &Case) -> (usize, Option<Value>) {
-    refused_of(Part::Sender, direction, base, revision)
+/// The number of values that were tried in a direction, at most this many, and one that is sent but refused.
+pub(crate) fn refused(
+    direction: Direction,
+    base: &Case,
+    revision: &Case,
+    most: usize,
+) -> (usize, Option<Value>) {
+    refused_from(Part::Sender, direction, base, revision, most)
 }
 
-/// The same for another kind of sender.
-pub(crate) fn refused_of(
+/// The same, with the values that the sender sends or those that it would accept.
+pub(crate) fn refused_from(
     part: Part,
     direction: Direction,
     base: &Case,
     revision: &Case,
+    most: usize,
 ) -> (usize, Option<Value>) {
     let (sender, receiver) = sides(direction, base, revision);
     let senders = Judge::new(sender, direction, part);
     let receivers = Judge::new(receiver, direction, Part::Receiver);
-    let values = values(direction, &[base, revision]);
+    let values = values(direction, &[base, revision], most);
     let number = values.len();
     (number, values.into_iter().find(|value| senders.accepts(value) && !receivers.accepts(value)))
 }
@@ -104,7 +110,7 @@ fn missed(direction: Direction, base: &Case, revision: &Case) -> Option<Value> {
     if breaks(&changes) {
         return None;
     }
-    let value = refused(direction, base, revision).1?;
+    let value = refused(direction, base, revision, FEW).1?;
     (!is_opened(direction, base, &value, &changes)).then_some(value)
 }
 
@@ -118,7 +124,7 @@ fn a_value_that_is_sent_and_refused_makes_a_change_breaking() {
         }
         pairs += 1;
         for direction in DIRECTIONS {
-            let (number, value) = refused(direction, &base, &revision);
+            let (number, value) = refused(direction, &base, &revision, FEW);
             tried += number;
             breaking += usize::from(value.is_some());
             if missed(direction, &base, &revision).is_some() {

@@ -15,8 +15,6 @@ use crate::case::{Case, Direction};
 pub(crate) enum Part {
     /// The client of a request, the service of a response.
     Sender,
-    /// A sender that may send any properties where its schema lists none.
-    FreeSender,
     /// The service of a request, the client of a response.
     Receiver,
 }
@@ -30,8 +28,8 @@ pub(crate) struct Judge {
 impl Judge {
     /// The values that a side sends or accepts in a direction.
     ///
-    /// A sender sends only properties that its schema lists, unless `additionalProperties` is written. Such
-    /// values are instances by the plain reading as well, since closing one alternative of a `oneOf` could
+    /// A sender sends only properties that its schema lists, unless it lists none or `additionalProperties` has
+    /// a schema. Such values are instances by the plain reading as well, since closing one alternative of a `oneOf` could
     /// otherwise admit a value that matches two.
     pub(crate) fn new(case: &Case, direction: Direction, part: Part) -> Self {
         let closed: &[bool] = if part == Part::Receiver { &[false] } else { &[false, true] };
@@ -76,7 +74,7 @@ impl Converter<'_> {
         let mut hidden = Hidden::new();
         self.hidden(schema, &mut hidden);
         let mut converted = self.in_place(schema, &hidden, true);
-        if self.closed && (self.part == Part::Sender || self.lists(schema)) {
+        if self.closed && self.lists(schema) {
             converted["unevaluatedProperties"] = json!(false);
         }
         converted
@@ -100,8 +98,7 @@ impl Converter<'_> {
         let schema = self.resolved(schema);
         let mut parts =
             ["allOf", "oneOf", "anyOf"].into_iter().filter_map(|keyword| schema[keyword].as_array());
-        schema["properties"].as_object().is_some_and(|map| !map.is_empty())
-            || parts.any(|parts| parts.iter().any(|part| self.lists(part)))
+        schema["properties"].is_object() || parts.any(|parts| parts.iter().any(|part| self.lists(part)))
     }
 
     fn is_hiding(&self, property: &Value) -> bool {
@@ -141,7 +138,7 @@ impl Converter<'_> {
         for (keyword, value) in schema.as_object().expect("a schema is an object") {
             self.keyword(schema, keyword, value, (hidden, chooses), &mut converted);
         }
-        if self.closed && schema["additionalProperties"].is_null() {
+        if self.closed && [Value::Null, json!(true), json!({})].contains(&schema["additionalProperties"]) {
             // A property that must be sent is sent, whether it is listed or not.
             let properties = converted.entry("properties").or_insert_with(|| json!({}));
             for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
@@ -206,6 +203,8 @@ impl Converter<'_> {
             "multipleOf" => put("x-multipleOf", value.clone()),
             "enum" => put("enum", plain(value)),
             "items" => put("items", self.value(value)),
+            // It says what holds without it, and would count as a list of all properties.
+            "additionalProperties" if self.closed && (value == &json!(true) || value == &json!({})) => {}
             "additionalProperties" if value.is_boolean() => put(keyword, value.clone()),
             "additionalProperties" => put(keyword, self.value(value)),
             "required" => {
@@ -228,7 +227,12 @@ impl Converter<'_> {
             }
             "allOf" | "oneOf" | "anyOf" => {
                 let parts = value.as_array().into_iter().flatten();
-                put(keyword, parts.map(|part| self.in_place(part, hidden, chooses)).collect());
+                let is_null = |part: &Value| keyword != "allOf" && part == &json!({"nullable": true});
+                let mut convert = |part: &Value| match is_null(part) {
+                    true => json!({"type": "null"}),
+                    false => self.in_place(part, hidden, chooses),
+                };
+                put(keyword, parts.map(&mut convert).collect());
             }
             "not" => {
                 // Closing what is excluded would admit more.
@@ -318,10 +322,11 @@ fn instances_are_those_of_openapi() {
     ));
     assert!(!sent(json!({"allOf": [{"properties": {"a": {}}}]}), json!({"a": 1, "c": 2})));
     assert!(sent(json!({"allOf": [{"properties": {"a": {}}}], "required": ["c"]}), json!({"a": 1, "c": 2})));
-    assert!(sent(
-        json!({"allOf": [{"properties": {"a": {}}, "additionalProperties": true}]}),
-        json!({"c": 2})
-    ));
+    let open = |additional: Value| json!({"properties": {"a": {}}, "additionalProperties": additional});
+    assert!(!sent(open(json!(true)), json!({"c": 2})));
+    assert!(sent(open(json!({"type": "integer"})), json!({"c": 2})));
+    assert!(sent(json!({"additionalProperties": true}), json!({"c": 2})));
+    assert!(!sent(json!({"anyOf": [{"type": "string"}, {"nullable": true}]}), json!(2)));
     assert!(!sent(json!({"properties": {"a": {"readOnly": true}}, "required": ["a"]}), json!({"a": 1})));
     assert!(sent(json!({"properties": {"a": {"readOnly": true}}, "required": ["a"]}), json!({})));
 

@@ -26,7 +26,9 @@ pub(crate) static REWRITES: &[Rewrite] = &[
         let chooses = schema["$ref"]
             .as_str()
             .is_some_and(|reference| around.components[component(reference)]["discriminator"].is_object());
-        (is_plain(schema) && !chooses).then(|| json!({"anyOf": [schema, schema]}))
+        // What an alternative hides is hidden only where the alternative matches.
+        let hides = ["\"readOnly\"", "\"writeOnly\""].iter().any(|flag| schema.to_string().contains(flag));
+        (is_plain(schema) && !chooses && !hides).then(|| json!({"anyOf": [schema, schema]}))
     }),
     ("allOf with an empty schema", |schema, _| is_plain(schema).then(|| json!({"allOf": [schema, {}]}))),
     ("extracted to a component", extracted),
@@ -62,6 +64,8 @@ pub(crate) static REWRITES: &[Rewrite] = &[
     ("defaults written", defaults_written),
     ("implied bounds of int32", |schema, _| {
         (schema["type"] == "integer" && schema["format"] == "int32").then_some(())?;
+        // An exclusivity without a bound would apply to the new one.
+        (schema["exclusiveMinimum"].is_null() && schema["exclusiveMaximum"].is_null()).then_some(())?;
         with(schema, &[("minimum", json!(i32::MIN)), ("maximum", json!(i32::MAX))])
     }),
     ("redundant multipleOf 1 of an integer", |schema, _| {
@@ -78,7 +82,9 @@ pub(crate) static REWRITES: &[Rewrite] = &[
         Some(json!({"allOf": [schema, {"type": kind, "nullable": true}]}))
     }),
     ("nullable without type", |schema, _| {
-        (schema["type"].is_null() && schema["$ref"].is_null()).then_some(())?;
+        // Alone in an alternative it would be read as null.
+        let is_any = schema.as_object()?.is_empty();
+        (schema["type"].is_null() && schema["$ref"].is_null() && !is_any).then_some(())?;
         with(schema, &[("nullable", json!(true))])
     }),
     ("bound of an exclusivity that has none", |schema, _| {

@@ -10,7 +10,9 @@ use crate::generate::PATTERNS;
 use crate::judge::{Judge, Part, component, plain};
 
 /// How many values there are for one pair.
-const MOST: usize = 260;
+pub(crate) const FEW: usize = 260;
+/// How many there are where a value is missed among the few.
+pub(crate) const MANY: usize = 20_000;
 /// How many values an item or a property has.
 const MOST_INSIDE: usize = 24;
 
@@ -32,6 +34,14 @@ struct Facets<'a> {
 /// A schema and the case that has it.
 type Sub<'a> = (&'a Value, &'a Case);
 
+/// How values are looked for.
+struct Search {
+    dice: Dice,
+    direction: Direction,
+    /// How many values there are at most.
+    most: usize,
+}
+
 /// What a discriminator may choose by.
 static CHOSEN: LazyLock<Value> = LazyLock::new(|| json!({"enum": ["Pet", "Cat", "Dog", "cat"]}));
 
@@ -47,16 +57,17 @@ fn number(thousandths: i64) -> Value {
 }
 
 /// Values near the limits of these schemas, the same for the same schemas.
-pub(crate) fn values(direction: Direction, schemas: &[&Case]) -> Vec<Value> {
+pub(crate) fn values(direction: Direction, schemas: &[&Case], most: usize) -> Vec<Value> {
     let subs: Vec<Sub<'_>> = schemas.iter().map(|case| (&case.schema, *case)).collect();
-    let mut found = candidates(&mut Dice::new(7), direction, &subs, 3);
+    let mut search = Search { dice: Dice::new(7), direction, most };
+    let mut found = candidates(&mut search, &subs, 3);
     let mut seen = BTreeSet::new();
     found.retain(|value| seen.insert(value.to_string()));
-    found.truncate(MOST);
+    found.truncate(most);
     found
 }
 
-fn candidates(dice: &mut Dice, direction: Direction, subs: &[Sub<'_>], depth: usize) -> Vec<Value> {
+fn candidates(search: &mut Search, subs: &[Sub<'_>], depth: usize) -> Vec<Value> {
     let mut facets = Facets::default();
     for (schema, case) in subs {
         gather(&mut facets, schema, case, 6);
@@ -66,8 +77,8 @@ fn candidates(dice: &mut Dice, direction: Direction, subs: &[Sub<'_>], depth: us
     numbers(&facets, &mut found);
     strings(&facets, &mut found);
     if depth > 0 {
-        arrays(dice, direction, &facets, depth, &mut found);
-        objects(dice, direction, &facets, depth, &mut found);
+        arrays(search, &facets, depth, &mut found);
+        objects(search, &facets, depth, &mut found);
     }
     found
 }
@@ -171,12 +182,12 @@ fn strings(facets: &Facets<'_>, found: &mut Vec<Value>) {
 }
 
 /// The candidates for a part of a value: first those that all schemas accept, then those that some accept.
-fn inside(dice: &mut Dice, direction: Direction, subs: &[Sub<'_>], depth: usize) -> Vec<Value> {
-    let mut found = candidates(dice, direction, subs, depth - 1);
+fn inside(search: &mut Search, subs: &[Sub<'_>], depth: usize) -> Vec<Value> {
+    let mut found = candidates(search, subs, depth - 1);
     let mut judges = Vec::new();
     for (schema, case) in subs {
         let case = Case { schema: (*schema).clone(), components: case.components.clone() };
-        judges.extend([Part::Sender, Part::Receiver].map(|part| Judge::new(&case, direction, part)));
+        judges.extend([Part::Sender, Part::Receiver].map(|part| Judge::new(&case, search.direction, part)));
     }
     let mut seen = BTreeSet::new();
     found.retain(|value| seen.insert(value.to_string()));
@@ -190,26 +201,25 @@ fn inside(dice: &mut Dice, direction: Direction, subs: &[Sub<'_>], depth: usize)
     let mut kept: Vec<(usize, Value)> = Vec::new();
     while kept.len() < MOST_INSIDE && groups.values().any(|group| !group.is_empty()) {
         for ((refusals, _), group) in groups.iter_mut().filter(|(_, group)| !group.is_empty()) {
-            kept.push((*refusals, group.swap_remove(dice.below(group.len()))));
+            kept.push((*refusals, group.swap_remove(search.dice.below(group.len()))));
         }
     }
     kept.sort_by_key(|(refusals, _)| *refusals);
     kept.into_iter().map(|(_, value)| value).collect()
 }
 
-fn arrays(dice: &mut Dice, direction: Direction, facets: &Facets<'_>, depth: usize, found: &mut Vec<Value>) {
+fn arrays(search: &mut Search, facets: &Facets<'_>, depth: usize, found: &mut Vec<Value>) {
     if facets.items.is_empty() && facets.counts.is_empty() {
         found.push(json!([1]));
         return;
     }
-    let items = inside(dice, direction, &facets.items, depth);
+    let items = inside(search, &facets.items, depth);
     let mut counts = BTreeSet::from([0, 1, 2]);
     for count in &facets.counts {
         counts.extend([count.saturating_sub(1), *count, count + 1]);
     }
     // Items that go together under one of the schemas, then under all of them.
-    let mut lists: Vec<Vec<Value>> =
-        facets.items.iter().map(|sub| inside(dice, direction, &[*sub], depth)).collect();
+    let mut lists: Vec<Vec<Value>> = facets.items.iter().map(|sub| inside(search, &[*sub], depth)).collect();
     lists.dedup();
     lists.push(items.clone());
     for (list, count) in lists.iter().flat_map(|list| counts.iter().map(move |count| (list, *count))) {
@@ -221,21 +231,21 @@ fn arrays(dice: &mut Dice, direction: Direction, facets: &Facets<'_>, depth: usi
     found.extend(items.iter().skip(1).map(|item| json!([items[0], item])));
 }
 
-fn objects(dice: &mut Dice, direction: Direction, facets: &Facets<'_>, depth: usize, found: &mut Vec<Value>) {
+fn objects(search: &mut Search, facets: &Facets<'_>, depth: usize, found: &mut Vec<Value>) {
     if facets.properties.is_empty() && facets.additional.is_empty() && facets.counts.is_empty() {
         found.push(json!({"z": 1}));
         return;
     }
     let additional = match facets.additional.is_empty() {
         true => vec![json!(1), json!("a")],
-        false => inside(dice, direction, &facets.additional, depth),
+        false => inside(search, &facets.additional, depth),
     };
     let mut properties: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for (name, subs) in &facets.properties {
         // An unlisted property that only `required` names is governed by the schema for all others.
         let mut all = subs.clone();
         all.extend(&facets.additional);
-        let mut values = inside(dice, direction, &all, depth);
+        let mut values = inside(search, &all, depth);
         if subs.is_empty() {
             values.truncate(2);
         }
@@ -248,7 +258,9 @@ fn objects(dice: &mut Dice, direction: Direction, facets: &Facets<'_>, depth: us
     for one in &facets.groups {
         groups.extend(facets.groups.iter().map(|other| one.union(other).copied().collect()));
     }
-    groups.insert(properties.keys().copied().collect());
+    let all: BTreeSet<&str> = properties.keys().copied().collect();
+    groups.extend(all.iter().map(|name| all.iter().filter(|other| *other != name).copied().collect()));
+    groups.insert(all);
     let mut seeds: Vec<(BTreeSet<&str>, Map<String, Value>)> = Vec::new();
     for names in groups {
         let seed = object(&names, &mut |values| values[0].clone());
@@ -272,7 +284,7 @@ fn objects(dice: &mut Dice, direction: Direction, facets: &Facets<'_>, depth: us
         two.extend([("z".to_owned(), additional[0].clone()), ("y".to_owned(), additional[0].clone())]);
         objects.push(two);
         for _ in 0..3 {
-            objects.push(object(names, &mut |values| values[dice.below(values.len().min(4))].clone()));
+            objects.push(object(names, &mut |values| values[search.dice.below(values.len().min(4))].clone()));
         }
     }
     // Each value of each property: alone, in what one schema lists, in the largest object, in a random one.
@@ -281,11 +293,16 @@ fn objects(dice: &mut Dice, direction: Direction, facets: &Facets<'_>, depth: us
     for (name, values) in &properties {
         for value in values {
             objects.push(Map::from_iter([((*name).to_owned(), value.clone())]));
-            for seed in [*dice.pick(&listed), *dice.pick(&listed), seeds.len() - 1, dice.below(seeds.len())] {
+            for seed in [
+                *search.dice.pick(&listed),
+                *search.dice.pick(&listed),
+                seeds.len() - 1,
+                search.dice.below(seeds.len()),
+            ] {
                 let mut other = seeds[seed].1.clone();
                 other.insert((*name).to_owned(), value.clone());
                 objects.push(other.clone());
-                if dice.chance(25) {
+                if search.dice.chance(25) {
                     other.insert("z".to_owned(), additional[0].clone());
                     objects.push(other);
                 }
@@ -302,9 +319,9 @@ fn objects(dice: &mut Dice, direction: Direction, facets: &Facets<'_>, depth: us
     let mut seen = BTreeSet::new();
     objects.retain(|value| seen.insert(value.to_string()));
     // The seeds are first.
-    let fixed = seeds.len().min(MOST / 4);
-    while objects.len() > MOST - 40 {
-        objects.remove(fixed + dice.below(objects.len() - fixed));
+    let fixed = seeds.len().min(search.most / 4);
+    while objects.len() > search.most - 40 {
+        objects.remove(fixed + search.dice.below(objects.len() - fixed));
     }
     // The objects first: they are what the schemas are about.
     found.splice(0..0, objects);

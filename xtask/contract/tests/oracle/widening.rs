@@ -121,13 +121,21 @@ fn a_wider_request_and_a_narrower_response_break_no_client() {
     };
     for (base, seed) in generated(PAIRS, make) {
         let revision = widened(&base, seed);
-        if !shrink::is_sound(&base) || base == revision {
+        // It is read as null in an alternative, and as any value elsewhere.
+        let is_ambiguous = |case: &Case| {
+            case.schema.to_string().contains(r#"{"nullable":true}"#)
+                || case.components.values().any(|one| one.to_string().contains(r#"{"nullable":true}"#))
+        };
+        if !shrink::is_sound(&base) || base == revision || is_ambiguous(&base) || is_ambiguous(&revision) {
             continue;
         }
         pairs += 1;
         wider += usize::from(breaks(&changes_in(Direction::Request, &revision, &base)));
         if alarm(&base, &revision).is_some() {
-            let fails = |base: &Case| alarm(base, &widened(base, seed)).is_some();
+            let fails = |base: &Case| {
+                let revision = widened(base, seed);
+                !is_ambiguous(base) && !is_ambiguous(&revision) && alarm(base, &revision).is_some()
+            };
             let base = shrink::one(base, fails);
             let revision = widened(&base, seed);
             let (direction, said) = alarm(&base, &revision).expect("it is a failure");

@@ -91,7 +91,7 @@ rules! {
     REMOVED_WITH_DEPRECATION = "api-removed-with-deprecation", Info, Minor, Removed, "oasdiff: api-removed-with-deprecation, api-path-removed-with-deprecation", "The operation was deprecated, and its sunset date has passed.";
     REMOVED_SUNSET_PARSE = "api-path-sunset-parse", Error, Major, Removed, OASDIFF, "Calls fail. The operation was deprecated, but its date of removal was not a date.";
     DEPRECATED = "endpoint-deprecated-with-sunset", Info, Minor, Deprecated, OASDIFF, "The operation works until its sunset date. Clients have to stop calling it by then.";
-    DEPRECATED_SUNSET_MISSING = "api-deprecated-sunset-missing", Error, Minor, Deprecated, OASDIFF, "Clients cannot know how long the operation will work. Add `x-sunset`.";
+    DEPRECATED_SUNSET_MISSING = "api-deprecated-sunset-missing", Warning, Minor, Deprecated, OASDIFF, "Clients cannot know how long the operation will work. Add `x-sunset`.";
     DEPRECATED_SUNSET_PARSE = "api-deprecated-sunset-parse", Error, Minor, Deprecated, OASDIFF, "Clients cannot know how long the operation will work. Write `x-sunset` as YYYY-MM-DD.";
     SUNSET_TOO_SMALL = "api-sunset-date-too-small", Error, Minor, Deprecated, OASDIFF, "Clients have no time to change. Choose a later date.";
     DEPRECATED_SINCE_MISSING = "api-deprecated-since-missing", Warning, Minor, Deprecated, OURS, "Responses cannot say when the deprecation began (RFC 9745). Add `x-deprecated-since`.";

@@ -8,8 +8,12 @@ use crate::breaking::comparer::Comparer;
 use crate::breaking::data::{canonical, pairs};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family, Role};
+use crate::finding::shortened;
 use crate::openapi::Object;
 use crate::subschema::{Side, WORDS, flattened};
+
+/// The most alternatives of which any two are compared with each other, for a sentence.
+const MOST_PAIRED: usize = 40;
 
 const KEYWORDS: [&str; 2] = ["oneOf", "anyOf"];
 
@@ -93,7 +97,7 @@ fn nearest<'a>(
     let mut distance = |one: &&Object<'a>| {
         let (old, new) = pair(**one);
         match verdict(cx, (old, new), both.role) {
-            _ if is_equal(cx, old, new) => 0,
+            Verdict::Equal => 0,
             Verdict::Same => 1,
             Verdict::Compatible => 2,
             Verdict::Breaking if kind(old).is_some() && kind(old) == kind(new) => 3,
@@ -235,7 +239,43 @@ fn identity(item: Object<'_>) -> String {
     }
 }
 
+/// What to call an alternative: its name, or what it says.
 fn named(item: &Object<'_>) -> String {
     let name = item.text("$ref").or_else(|| item.text("title"));
-    name.map_or("without a name".to_owned(), |name| format!("`{}`", name.rsplit('/').next().unwrap_or(name)))
+    let last = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
+    format!("`{}`", name.map_or_else(|| shortened(&canonical(item.node())), last))
+}
+
+/// Two alternatives of a `oneOf` that have values in common, of which at least one changed if there are such:
+/// the place of one, and what to call both.
+pub(super) fn overlap<'a>(
+    cx: &mut Comparer<'a>,
+    side: Side,
+    (schema, other): (&Schema<'a>, &Schema<'a>),
+) -> Option<(At<'a>, String)> {
+    let lists = |schema: &Schema<'a>| unions(schema).into_iter().filter(|union| union.keyword == "oneOf");
+    let others: Vec<_> = lists(other).flat_map(|union| union.alternatives).collect();
+    let mut found = None;
+    for union in lists(schema).filter(|union| union.alternatives.len() <= MOST_PAIRED) {
+        let is_kept = |one: &Object<'a>| others.iter().any(|other| identity(*other) == identity(*one));
+        for (position, one) in union.alternatives.iter().enumerate() {
+            for (before, other) in union.alternatives[..position].iter().enumerate() {
+                if cx.inclusion.schemas[side as usize].overlap(*one, *other) {
+                    let names = format!(
+                        "{} (number {}) and {} (number {})",
+                        named(other),
+                        before + 1,
+                        named(one),
+                        position + 1
+                    );
+                    let overlap = (At::of(if is_kept(one) { other } else { one }), names);
+                    if !(is_kept(one) && is_kept(other)) {
+                        return Some(overlap);
+                    }
+                    found = found.or(Some(overlap));
+                }
+            }
+        }
+    }
+    found
 }

@@ -22,11 +22,13 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         (None, None) => return,
         (None, Some(new)) => {
             let what = "a `discriminator` was added";
-            return both.note(cx, &rules::DISCRIMINATOR_ADDED, None, Some(At::of(&new)), what);
+            both.note(cx, &rules::DISCRIMINATOR_ADDED, None, Some(At::of(&new)), what);
+            return compare_sent(cx, both, (Side::Revision, &new));
         }
         (Some(old), None) => {
             let what = "its `discriminator` was removed";
-            return both.note(cx, &rules::DISCRIMINATOR_REMOVED, Some(At::of(&old)), None, what);
+            both.note(cx, &rules::DISCRIMINATOR_REMOVED, Some(At::of(&old)), None, what);
+            return compare_sent(cx, both, (Side::Base, &old));
         }
         (Some(old), Some(new)) => (old, new),
     };
@@ -44,7 +46,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         let schemas = (at(cx, Side::Base, &[one], one), at(cx, Side::Revision, &[other], other));
         let (one, other) = (cx.schema(Side::Base, schemas.0), cx.schema(Side::Revision, schemas.1));
         let verdict = Verdict::of(&mut cx.inclusion, (&one, &other), both.role);
-        if before.name != after.name && verdict != Verdict::Same {
+        if before.name != after.name && verdict > Verdict::Same {
             let what = format!(
                 "the discriminating value `{value}` changed from `{}` to `{}`",
                 before.name, after.name
@@ -57,6 +59,27 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     for (value, after) in revision.iter().filter(|(value, _)| !base.contains_key(*value)) {
         let what = format!("the discriminating value `{value}` was added");
         both.note(cx, &rules::MAPPING_ADDED, None, Some(after.place), what);
+    }
+}
+
+/// Compares the schemas that the only discriminator names with the whole schema of the other side. Only what is
+/// sent counts: the requests of the base, and the responses of the revision.
+fn compare_sent<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, (side, discriminator): (Side, &Object<'a>)) {
+    if both.role.is_request() != (side == Side::Base) {
+        return;
+    }
+    for named in named(cx, side, discriminator).into_values() {
+        let Some(schema) = named.schema else { continue };
+        let (base, revision) = match side {
+            Side::Base => (vec![schema], both.revision.parts.clone()),
+            Side::Revision => (both.base.parts.clone(), vec![schema]),
+        };
+        let base = at(cx, Side::Base, &base, both.base.anchor);
+        let revision = at(cx, Side::Revision, &revision, both.revision.anchor);
+        let schemas = (&cx.schema(Side::Base, base), &cx.schema(Side::Revision, revision));
+        if Verdict::of(&mut cx.inclusion, schemas, both.role) == Verdict::Breaking {
+            cx.compare_within(base, revision, both.role, Verdict::Breaking);
+        }
     }
 }
 

@@ -30,7 +30,9 @@ use crate::subschema::{Conjunction, Inclusion, Reading, Side, flattened};
 /// How the values of two schemas differ, for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Verdict {
-    /// Both allow the same values.
+    /// Both allow the same values, listed by the contract or not.
+    Equal,
+    /// Both allow the same values that the contract lists.
     Same,
     /// A request may have more values, or a response has fewer.
     Compatible,
@@ -55,6 +57,7 @@ impl Verdict {
         match (breaks, changes) {
             (true, _) => Self::Breaking,
             (false, true) => Self::Compatible,
+            (false, false) if inclusion.are_equal(base.values, revision.values) => Self::Equal,
             (false, false) => Self::Same,
         }
     }
@@ -127,7 +130,7 @@ impl<'a> Both<'a> {
         revision: Option<At<'a>>,
         what: impl Into<String>,
     ) {
-        if self.verdict != Verdict::Same && self.agrees(family.rule(self.role)) {
+        if self.verdict > Verdict::Same && self.agrees(family.rule(self.role)) {
             self.note(cx, family, base, revision, what);
         }
     }
@@ -203,34 +206,42 @@ pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
     cx.report_unexplained(|cx, pair| {
         let (old, new) = (cx.schema(Side::Base, pair.base), cx.schema(Side::Revision, pair.revision));
         let is_decided = cx.inclusion.is_decided(old.values, new.values);
-        let (base, revision) = (At::of(&old.anchor), At::of(&new.anchor));
+        let (mut base, mut revision) = (At::of(&old.anchor), At::of(&new.anchor));
         let widened = pair.role.is_request() == (pair.verdict == Verdict::Compatible);
         let (family, what) = match widened {
             true => (&rules::VALUES_WIDENED, "its keywords together allow other values than before"),
             false => (&rules::VALUES_NARROWED, "its keywords together exclude values that they allowed"),
         };
-        let overlaps = |schema: &Schema<'_>| schema.parts.iter().any(|part| part.has("oneOf"));
-        let what = match (is_decided, overlaps(&old) || overlaps(&new)) {
-            (false, _) => "its alternatives changed, and are too many to decide which values differ",
-            (true, true) if widened => {
-                "values that matched several alternatives of `oneOf`, or none, may be allowed"
+        // Values that match several alternatives of `oneOf` are not allowed.
+        let overlap = match (is_decided, widened) {
+            (false, _) => None,
+            (true, true) => composition::overlap(cx, Side::Base, (&old, &new)),
+            (true, false) => composition::overlap(cx, Side::Revision, (&new, &old)),
+        };
+        let what = match (is_decided, overlap) {
+            (false, _) => "its alternatives changed, and are too many to decide which values differ".to_owned(),
+            (true, Some((place, names))) if widened => {
+                base = place;
+                format!("values that matched both alternatives {names} of `oneOf` were not allowed, and may be now")
             }
-            (true, true) => "values that were allowed may now match several alternatives of `oneOf`, or none",
-            _ => what,
+            (true, Some((place, names))) => {
+                revision = place;
+                format!("values that match both alternatives {names} of `oneOf` are not allowed")
+            }
+            _ => what.to_owned(),
         };
         cx.report(family.rule(pair.role), Some(base), Some(revision), what);
     });
 }
 
 fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let is_rewritten = cx.inclusion.are_equal(both.base.values, both.revision.values);
-    if !is_rewritten && composition::is_wrapping(cx, both) {
+    if both.verdict > Verdict::Equal && composition::is_wrapping(cx, both) {
         return;
     }
     types::compare(cx, both);
     bounds::compare(cx, both);
     values::compare(cx, both);
-    properties::compare(cx, both, is_rewritten);
+    properties::compare(cx, both);
     items(cx, both);
     composition::compare(cx, both);
     discriminator::compare(cx, both);

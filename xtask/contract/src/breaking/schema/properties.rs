@@ -6,11 +6,12 @@
 use std::collections::HashMap;
 
 use super::composition::unwrap;
-use super::{Both, Schema, at, default};
+use super::{Both, Schema, Verdict, at, default};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::data::pairs;
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, ChangeRule};
+use crate::finding::Severity;
 use crate::openapi::Object;
 use crate::subschema::Side;
 
@@ -33,7 +34,7 @@ impl<'a> Property<'a> {
 
 /// Compares the properties. Where the same values are written in another way, those of one side only are in an
 /// alternative of the other.
-pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, is_rewritten: bool) {
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (properties(&both.base), properties(&both.revision));
     let named = |properties: &'_ [Property<'a>]| {
         let names = properties.iter().map(|property| property.name);
@@ -43,7 +44,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, is_rewritten: 
     for (old, new) in paired.both {
         common(cx, both, &base[old], &revision[new]);
     }
-    if is_rewritten {
+    if both.verdict == Verdict::Equal {
         return;
     }
     paired.removed.into_iter().for_each(|old| removed(cx, both, &base[old]));
@@ -84,9 +85,6 @@ fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
     }
     let schema = schema(cx, Side::Base, old, &both.base);
     let others = both.revision.children("additionalProperties");
-    if !others.is_empty() && !old.schemas.is_empty() {
-        both.compare_at(cx, &old.schemas, &others, both.role.piece());
-    }
     let rule = match both.role.is_request() {
         true if schema.flag("readOnly").is_some() => return,
         true if closed(&both.revision).is_some() => &rules::REQUEST_PROPERTY_REFUSED,
@@ -97,6 +95,11 @@ fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
     };
     if both.agrees(rule) {
         report_removed(cx, both, old, rule);
+    }
+    // A removal that breaks clients says enough.
+    let says_enough = both.agrees(rule) && rule.severity == Severity::Error;
+    if !others.is_empty() && !old.schemas.is_empty() && !says_enough {
+        both.compare_at(cx, &old.schemas, &others, both.role.piece());
     }
 }
 
@@ -134,6 +137,7 @@ fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &
         (None, None) => {}
     }
     match (old.required, new.required) {
+        _ if both.verdict == Verdict::Equal => {}
         (None, Some(place)) => {
             let rule = match is_request {
                 true if revision.first("default").is_some() => &rules::REQUEST_PROPERTY_REQUIRED_WITH_DEFAULT,
@@ -146,7 +150,7 @@ fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &
         (Some(place), None) => became_optional(cx, both, name, place),
         _ => {}
     }
-    if !old.schemas.is_empty() && new.schemas.is_empty() {
+    if !old.schemas.is_empty() && new.schemas.is_empty() && both.verdict > Verdict::Equal {
         // `required` still names it, but only the base says what it is.
         let rule = match is_request {
             true => &rules::REQUEST_REQUIRED_PROPERTY_REMOVED,

@@ -29,7 +29,7 @@ fn allowed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
             both.report(cx, &rules::ENUM_UNSET, Some(old), None, what);
         }
         (Some(_), Some(list)) => {
-            if both.verdict == Verdict::Same {
+            if both.verdict <= Verdict::Same {
                 return;
             }
             let mut base = values(cx, Side::Base, &both.base);
