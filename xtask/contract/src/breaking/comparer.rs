@@ -7,7 +7,7 @@
 //! operations down to the pairs that have changes.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
 use jiff::civil::Date;
@@ -19,13 +19,12 @@ use super::place::At;
 use super::rules::{self, ChangeRule, Role};
 use super::schema::{Schema, Verdict};
 use super::scheme::Schemes;
+use super::users::{DOCUMENT, User, Users, push_new};
 use crate::document::{Document, Node};
 use crate::finding::Severity;
 use crate::openapi::{Id, Model, Object};
 use crate::subschema::{Inclusion, Side};
 
-/// How many operations are listed for a change in a schema.
-const MAX_OPERATIONS: usize = 50;
 /// How many schemas may take part for each object of the two documents. Real documents need less than one.
 const WORK_PER_OBJECT: usize = 16;
 
@@ -39,12 +38,6 @@ struct Raw<'a> {
     /// The users that it was found in.
     users: Vec<User>,
 }
-
-/// What is being compared: the document, an operation, or a pair of schemas or of objects that operations
-/// share. Each uses the pairs below it.
-type User = usize;
-
-const DOCUMENT: User = 0;
 
 type Key = (&'static str, Option<*const Node>, Option<*const Node>, String);
 
@@ -71,13 +64,9 @@ pub(super) struct Comparer<'a> {
     pub(super) schemes: Schemes<'a>,
     /// Whether a callback is being compared, which turns the direction round.
     pub(super) in_callback: bool,
-    user: User,
-    /// The most that pairs below the user may differ.
+    users: Users,
+    /// The most that pairs below the current user may differ.
     most: Verdict,
-    /// The pairs that each user uses directly.
-    below: Vec<Vec<User>>,
-    /// The names of the operations.
-    operations: BTreeMap<User, String>,
     raws: Vec<Raw<'a>>,
     known: HashMap<Key, usize>,
     schemas: [Vec<Schema<'a>>; 2],
@@ -101,10 +90,8 @@ impl<'a> Comparer<'a> {
             subtypes: [subtypes(base), subtypes(revision)],
             schemes: Schemes::of(base, revision),
             in_callback: false,
-            user: DOCUMENT,
+            users: Users::new(),
             most: Verdict::Breaking,
-            below: vec![Vec::new()],
-            operations: BTreeMap::new(),
             raws: Vec::new(),
             known: HashMap::new(),
             schemas: Default::default(),
@@ -120,27 +107,25 @@ impl<'a> Comparer<'a> {
     /// Makes an operation the one that changes are found in.
     pub(super) fn begin(&mut self, name: String) {
         self.most = Verdict::Breaking;
-        self.user = self.below.len();
-        self.below.push(Vec::new());
-        self.operations.insert(self.user, name);
+        self.users.current = self.users.add_operation(name);
     }
 
     /// Makes the document what changes are found in.
     pub(super) fn begin_document(&mut self) {
-        self.user = DOCUMENT;
+        self.users.current = DOCUMENT;
     }
 
     /// Compares two objects that operations share. It is done once, and each operation that uses them is listed
     /// with the changes.
     pub(super) fn once(&mut self, pair: Shared, compare: impl FnOnce(&mut Self)) {
-        let next = self.below.len();
+        let next = self.users.len();
         let shared = *self.shared.entry(pair).or_insert(next);
-        push_new(&mut self.below[self.user], shared);
+        self.users.uses(shared);
         if shared == next {
-            self.below.push(Vec::new());
-            let user = std::mem::replace(&mut self.user, shared);
+            self.users.add();
+            let user = std::mem::replace(&mut self.users.current, shared);
             compare(self);
-            self.user = user;
+            self.users.current = user;
         }
     }
 
@@ -163,8 +148,7 @@ impl<'a> Comparer<'a> {
         revision: Option<At<'a>>,
         what: impl Into<String>,
     ) {
-        let in_pair = self.user != DOCUMENT && !self.operations.contains_key(&self.user);
-        if self.exhausted && in_pair {
+        if self.exhausted && self.users.is_in_pair() {
             // The two schemas were not looked up to the same depth.
             return;
         }
@@ -177,7 +161,7 @@ impl<'a> Comparer<'a> {
         if position == next {
             self.raws.push(Raw { rule, base, revision, what, users: Vec::new() });
         }
-        push_new(&mut self.raws[position].users, self.user);
+        push_new(&mut self.raws[position].users, self.users.current);
     }
 
     /// Adds a change of a keyword, or of its absence.
@@ -319,20 +303,20 @@ impl<'a> Comparer<'a> {
             _ => Verdict::of(&mut self.inclusion, schemas, role).min(most),
         };
         let pair = Pair { base, revision, role, verdict };
-        let next = self.below.len();
+        let next = self.users.len();
         let user = *self.pairs.entry(pair).or_insert(next);
         if user == next {
-            self.below.push(Vec::new());
+            self.users.add();
             self.waiting.push_back((user, pair));
         }
-        push_new(&mut self.below[self.user], user);
+        self.users.uses(user);
     }
 
     /// Calls `report` for each pair whose values differ although no change at it or below says so, the lowest
     /// first.
     pub(super) fn report_unexplained(&mut self, report: impl Fn(&mut Self, Pair)) {
-        let above = self.above();
-        let mut explained = vec![Verdict::Equal; self.below.len()];
+        let above = self.users.above();
+        let mut explained = vec![Verdict::Equal; self.users.len()];
         let explain = |explained: &mut Vec<Verdict>, user: User, by: Verdict| {
             let mut open = vec![user];
             while let Some(user) = open.pop() {
@@ -351,33 +335,25 @@ impl<'a> Comparer<'a> {
         pairs.sort_unstable_by_key(|(user, _)| Reverse(*user));
         for (user, pair) in pairs {
             if pair.verdict > Verdict::Same && explained[user] < pair.verdict {
-                self.user = user;
+                self.users.current = user;
                 report(self, pair);
                 explain(&mut explained, user, pair.verdict);
             }
         }
     }
 
-    /// The users of each pair.
-    fn above(&self) -> Vec<Vec<User>> {
-        let mut above = vec![Vec::new(); self.below.len()];
-        for (user, below) in self.below.iter().enumerate() {
-            below.iter().for_each(|below| above[*below].push(user));
-        }
-        above
-    }
-
     /// The next pair of schemas to compare.
     pub(super) fn next_pair(&mut self) -> Option<Pair> {
         let (user, pair) = self.waiting.pop_front()?;
-        self.user = user;
+        self.users.current = user;
         self.most = pair.verdict;
         Some(pair)
     }
 
     /// The changes with their places and operations.
     pub(super) fn finish(self, base: &Document, revision: &Document) -> Vec<Change> {
-        let operations = self.operations_of_users();
+        let changed = self.raws.iter().flat_map(|raw| raw.users.iter().copied());
+        let operations = self.users.operations_of(changed);
         let changes = self.raws.into_iter().filter_map(|raw| {
             let at = raw.revision.or(raw.base)?;
             let file = if raw.revision.is_some() { revision } else { base };
@@ -385,37 +361,9 @@ impl<'a> Comparer<'a> {
             let old = raw.base.filter(|_| raw.revision.is_some()).map(|old| old.location(&base.path));
             let users: BTreeSet<User> =
                 raw.users.iter().flat_map(|user| &operations[*user]).copied().collect();
-            let names = users.iter().take(MAX_OPERATIONS).map(|user| self.operations[user].clone());
-            Some(Change { base: old, operations: names.collect(), ..change })
+            Some(Change { base: old, operations: self.users.names(&users), ..change })
         });
         changes.collect()
-    }
-
-    /// For each user, the operations that use it; none for users without changes in or below them.
-    fn operations_of_users(&self) -> Vec<HashSet<User>> {
-        let above = self.above();
-        let mut leads_to_change = vec![false; self.below.len()];
-        let mut open: Vec<User> = self.raws.iter().flat_map(|raw| raw.users.iter().copied()).collect();
-        while let Some(user) = open.pop() {
-            if !std::mem::replace(&mut leads_to_change[user], true) {
-                open.extend(&above[user]);
-            }
-        }
-        let mut operations: Vec<HashSet<User>> = vec![HashSet::new(); self.below.len()];
-        let mut open: Vec<(User, User)> = self.operations.keys().rev().map(|user| (*user, *user)).collect();
-        while let Some((user, operation)) = open.pop() {
-            let known = &mut operations[user];
-            if leads_to_change[user] && known.len() < MAX_OPERATIONS && known.insert(operation) {
-                open.extend(self.below[user].iter().map(|below| (*below, operation)));
-            }
-        }
-        operations
-    }
-}
-
-fn push_new(list: &mut Vec<User>, user: User) {
-    if list.last() != Some(&user) {
-        list.push(user);
     }
 }
 

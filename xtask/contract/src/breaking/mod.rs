@@ -36,6 +36,7 @@ mod scheme;
 mod security;
 mod servers;
 mod unknown;
+mod users;
 pub mod version;
 pub mod waivers;
 

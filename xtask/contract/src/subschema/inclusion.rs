@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::shape::{Case, Count, Members, Shape, Text};
 use super::{ANY, Conjunction, NEVER, Patterns, Schemas, are_identical};
-use crate::openapi::Model;
+use crate::openapi::{Model, Object};
 
 /// How many cases may be combined for each question. Real documents need less than ten.
 const CASES_PER_QUESTION: usize = 20;
@@ -42,6 +42,15 @@ pub(crate) enum Reading {
 }
 
 impl Reading {
+    /// The keyword of the properties that are absent.
+    fn hiding(self) -> Option<&'static str> {
+        match self {
+            Self::Request | Self::Text => Some("readOnly"),
+            Self::Response => Some("writeOnly"),
+            Self::Strict => None,
+        }
+    }
+
     /// How the properties and items of the value are read.
     fn piece(self) -> Self {
         if self == Self::Text { Self::Request } else { self }
@@ -106,7 +115,26 @@ impl<'a> Inclusion<'a> {
                 self.open.extend(std::mem::take(&mut self.dependents[next]));
             }
         }
+        self.read(Reading::Strict);
         self.answers[number]
+    }
+
+    /// Makes this the way in which both documents read values.
+    fn read(&mut self, reading: Reading) {
+        self.schemas.iter_mut().for_each(|schemas| schemas.hiding = reading.hiding());
+    }
+
+    /// Whether two schemas of one document may have a value in common.
+    pub(crate) fn overlap(
+        &mut self,
+        side: Side,
+        (one, other): (Object<'a>, Object<'a>),
+        reading: Reading,
+    ) -> bool {
+        self.read(reading);
+        let overlap = self.of(side).overlap(one, other);
+        self.read(Reading::Strict);
+        overlap
     }
 
     fn number(&mut self, question: Question) -> usize {
@@ -159,6 +187,7 @@ impl<'a> Inclusion<'a> {
     }
 
     fn answer(&mut self, question: Question) -> bool {
+        self.read(question.reading);
         let (side, other) = (question.side, question.side.other());
         let narrow = self.of(side).normal(question.narrow);
         let wide = self.of(other).normal(question.wide);
@@ -230,7 +259,11 @@ impl<'a> Inclusion<'a> {
 
     fn is_text_within(&mut self, side: Side, narrow: &Text, wide: &Text) -> bool {
         let patterns = &mut self.of(side).patterns;
-        wide.length.includes(narrow.length)
+        let counted = wide.length.pattern();
+        let is_counted = |wide: &String, patterns: &mut Patterns| {
+            narrow.patterns.iter().any(|narrow| patterns.includes(wide, narrow))
+        };
+        (wide.length.includes(narrow.length) || counted.is_some_and(|counted| is_counted(&counted, patterns)))
             && wide.formats.is_subset(&narrow.formats)
             && wide
                 .patterns
@@ -245,15 +278,8 @@ impl<'a> Inclusion<'a> {
         wide: &Members,
         fixed: Option<(&str, &Value)>,
     ) -> bool {
-        let hiding = match question.reading {
-            Reading::Request | Reading::Text => Some("readOnly"),
-            Reading::Response => Some("writeOnly"),
-            Reading::Strict => None,
-        };
         let is_hidden = |side: Side, schema: Option<Conjunction>| {
-            hiding
-                .zip(schema)
-                .is_some_and(|(hiding, schema)| self.schemas[side as usize].flag(schema, hiding))
+            schema.is_some_and(|schema| self.schemas[side as usize].is_hidden(schema))
         };
         let (side, other) = (question.side, question.side.other());
         let names: BTreeSet<&String> =

@@ -54,7 +54,10 @@ pub(crate) struct Schemas<'a> {
     model: &'a Model<'a>,
     parts: Vec<Vec<Id>>,
     numbers: HashMap<Vec<Id>, Conjunction>,
-    normals: HashMap<Conjunction, Normal>,
+    /// By conjunction and what is hidden.
+    normals: HashMap<(Conjunction, Option<&'static str>), Normal>,
+    /// The keyword of the properties that are absent: `readOnly` in requests, `writeOnly` in responses.
+    hiding: Option<&'static str>,
     /// How many normal forms are being made, one within the other.
     depth: usize,
     /// How many more cases may be combined.
@@ -70,6 +73,7 @@ impl<'a> Schemas<'a> {
             numbers: HashMap::from([(Vec::new(), ANY), (never.clone(), NEVER), (null.clone(), NULL)]),
             parts: vec![Vec::new(), never, null],
             normals: HashMap::new(),
+            hiding: None,
             depth: 0,
             work,
             patterns: Patterns::default(),
@@ -97,10 +101,14 @@ impl<'a> Schemas<'a> {
         })
     }
 
-    /// Both at once. What is never sent keeps its flag, also where it has no value.
+    /// Both at once. What may be absent keeps its flag, also where it has no value.
     fn and(&mut self, one: Conjunction, other: Conjunction) -> Conjunction {
         match (one, other) {
-            (NEVER, other) | (other, NEVER) if !self.is_one_way(other) => NEVER,
+            (NEVER, other) | (other, NEVER)
+                if !self.flag(other, "readOnly") && !self.flag(other, "writeOnly") =>
+            {
+                NEVER
+            }
             (ANY, same) | (same, ANY) => same,
             _ if one == other => one,
             _ => {
@@ -110,7 +118,7 @@ impl<'a> Schemas<'a> {
     }
 
     /// Whether two schemas may have a value in common.
-    pub(crate) fn overlap(&mut self, one: Object<'a>, other: Object<'a>) -> bool {
+    fn overlap(&mut self, one: Object<'a>, other: Object<'a>) -> bool {
         let (one, other) = (self.at([one]), self.at([other]));
         let both = self.and(one, other);
         !self.is_empty(both)
@@ -132,9 +140,9 @@ impl<'a> Schemas<'a> {
         self.parts[of.0 as usize].contains(&ONLY_NULL)
     }
 
-    /// Whether a property with this schema is never in a request, or never in a response.
-    fn is_one_way(&self, of: Conjunction) -> bool {
-        self.flag(of, "readOnly") || self.flag(of, "writeOnly")
+    /// Whether a property with this schema is absent.
+    fn is_hidden(&self, of: Conjunction) -> bool {
+        self.hiding.is_some_and(|hiding| self.flag(of, hiding))
     }
 
     /// Whether a keyword is `true` in one of the schemas.

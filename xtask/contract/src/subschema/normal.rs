@@ -36,19 +36,19 @@ const OF_STRINGS: [&str; 12] = [
 impl<'a> Schemas<'a> {
     /// The alternatives of a conjunction. None at all if no value is valid.
     pub(super) fn normal(&mut self, of: Conjunction) -> Normal {
-        if let Some(known) = self.normals.get(&of) {
+        if let Some(known) = self.normals.get(&(of, self.hiding)) {
             return known.clone();
         }
         if self.depth > MOST_LEVELS {
             return Err(Undecided);
         }
         // Whatever asks for itself is undecided.
-        self.normals.insert(of, Err(Undecided));
+        self.normals.insert((of, self.hiding), Err(Undecided));
         self.depth += 1;
         let cases = self.alternatives(of);
         self.depth -= 1;
         let normal = cases.map(|cases| self.merged(cases).into());
-        self.normals.insert(of, normal.clone());
+        self.normals.insert((of, self.hiding), normal.clone());
         normal
     }
 

@@ -71,6 +71,14 @@ impl Count {
         Self { min: self.min.max(other.min), max }
     }
 
+    /// As a pattern, if there are bounds that an automaton can count to.
+    pub(super) fn pattern(self) -> Option<String> {
+        const MOST_COUNTED: u64 = 64;
+        let max = self.max.map_or(String::new(), |max| max.to_string());
+        let is_short = self.max.unwrap_or(self.min) <= MOST_COUNTED && self != Self::default();
+        is_short.then(|| format!("^[\\s\\S]{{{},{max}}}$", self.min))
+    }
+
     fn is_empty(self) -> bool {
         self.max.is_some_and(|max| max < self.min)
     }
@@ -177,11 +185,13 @@ impl Schemas<'_> {
         if length.is_empty() || one.patterns.iter().any(|one| clash(one, &mut self.patterns)) {
             return None;
         }
-        Some(Text {
-            length,
-            patterns: &one.patterns | &other.patterns,
-            formats: &one.formats | &other.formats,
-        })
+        let patterns = &one.patterns | &other.patterns;
+        let counted = length.pattern();
+        let clashes = |counted: &String| patterns.iter().any(|one| self.patterns.are_disjoint(one, counted));
+        if counted.as_ref().is_some_and(clashes) {
+            return None;
+        }
+        Some(Text { length, patterns, formats: &one.formats | &other.formats })
     }
 
     fn members(&mut self, one: &Members, other: &Members) -> Option<Members> {
@@ -191,7 +201,7 @@ impl Schemas<'_> {
         for name in one.properties.keys().chain(other.properties.keys()) {
             let schema = |members: &Members| members.property(name).unwrap_or(ANY);
             let both = self.and(schema(one), schema(other));
-            if required.contains(name) && !self.is_one_way(both) && self.is_empty(both) {
+            if required.contains(name) && !self.is_hidden(both) && self.is_empty(both) {
                 return None;
             }
             properties.insert(name.clone(), both);
@@ -200,11 +210,13 @@ impl Schemas<'_> {
             (Some(one), Some(other)) => Some(self.and(one, other)),
             (one, other) => one.or(other),
         };
+        let is_absent = |name: &String| properties.get(name).is_some_and(|schema| self.is_hidden(*schema));
+        let sent = required.iter().filter(|name| !is_absent(name)).count();
         let merged = Members { count, required, properties, lists: one.lists || other.lists, others };
         let is_refused = |name: &String| merged.property(name) == Some(NEVER);
         if count.is_empty()
             || merged.required.iter().any(is_refused)
-            || count.max.is_some_and(|max| max < merged.required.len() as u64)
+            || count.max.is_some_and(|max| max < sent as u64)
         {
             return None;
         }

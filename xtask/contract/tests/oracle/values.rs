@@ -283,7 +283,7 @@ fn objects(search: &mut Search, facets: &Facets<'_>, depth: usize, found: &mut V
         let mut two = seed.clone();
         two.extend([("z".to_owned(), additional[0].clone()), ("y".to_owned(), additional[0].clone())]);
         objects.push(two);
-        for _ in 0..3 {
+        for _ in 0..search.most / 80 {
             objects.push(object(names, &mut |values| values[search.dice.below(values.len().min(4))].clone()));
         }
     }

@@ -252,6 +252,7 @@ pub(super) fn overlap<'a>(
     cx: &mut Comparer<'a>,
     side: Side,
     (schema, other): (&Schema<'a>, &Schema<'a>),
+    role: Role,
 ) -> Option<(At<'a>, String)> {
     let lists = |schema: &Schema<'a>| unions(schema).into_iter().filter(|union| union.keyword == "oneOf");
     let others: Vec<_> = lists(other).flat_map(|union| union.alternatives).collect();
@@ -260,7 +261,7 @@ pub(super) fn overlap<'a>(
         let is_kept = |one: &Object<'a>| others.iter().any(|other| identity(*other) == identity(*one));
         for (position, one) in union.alternatives.iter().enumerate() {
             for (before, other) in union.alternatives[..position].iter().enumerate() {
-                if cx.inclusion.schemas[side as usize].overlap(*one, *other) {
+                if cx.inclusion.overlap(side, (*one, *other), Verdict::reading(role)) {
                     let names = format!(
                         "{} (number {}) and {} (number {})",
                         named(other),

@@ -41,16 +41,21 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
+    /// How the values are read in a role.
+    fn reading(role: Role) -> Reading {
+        match role {
+            Role::Parameter | Role::RequiredParameter | Role::Header => Reading::Text,
+            Role::Request => Reading::Request,
+            Role::Response => Reading::Response,
+        }
+    }
+
     pub(super) fn of<'a>(
         inclusion: &mut Inclusion<'a>,
         (base, revision): (&Schema<'a>, &Schema<'a>),
         role: Role,
     ) -> Self {
-        let reading = match role {
-            Role::Parameter | Role::RequiredParameter | Role::Header => Reading::Text,
-            Role::Request => Reading::Request,
-            Role::Response => Reading::Response,
-        };
+        let reading = Self::reading(role);
         let keeps = inclusion.includes(Side::Base, base.values, revision.values, reading);
         let adds = !inclusion.includes(Side::Revision, revision.values, base.values, reading);
         let (breaks, changes) = if role.is_request() { (!keeps, adds) } else { (adds, !keeps) };
@@ -215,8 +220,8 @@ pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
         // Values that match several alternatives of `oneOf` are not allowed.
         let overlap = match (is_decided, widened) {
             (false, _) => None,
-            (true, true) => composition::overlap(cx, Side::Base, (&old, &new)),
-            (true, false) => composition::overlap(cx, Side::Revision, (&new, &old)),
+            (true, true) => composition::overlap(cx, Side::Base, (&old, &new), pair.role),
+            (true, false) => composition::overlap(cx, Side::Revision, (&new, &old), pair.role),
         };
         let what = match (is_decided, overlap) {
             (false, _) => "its alternatives changed, and are too many to decide which values differ".to_owned(),

@@ -11,7 +11,7 @@ use crate::breaking::comparer::Comparer;
 use crate::breaking::data::pairs;
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, ChangeRule};
-use crate::finding::Severity;
+use crate::finding::shortened;
 use crate::openapi::Object;
 use crate::subschema::Side;
 
@@ -47,7 +47,9 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     if both.verdict == Verdict::Equal {
         return;
     }
-    paired.removed.into_iter().for_each(|old| removed(cx, both, &base[old]));
+    let gone: Vec<_> = paired.removed.into_iter().map(|old| &base[old]).collect();
+    gone.iter().for_each(|old| removed(cx, both, old));
+    unlisted(cx, both, &gone);
     paired.added.into_iter().for_each(|new| added(cx, both, &revision[new]));
     if both.base.may_be(&["object"]) && both.revision.may_be(&["object"]) {
         additional(cx, both);
@@ -84,7 +86,6 @@ fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
         return became_optional(cx, both, old.name, place);
     }
     let schema = schema(cx, Side::Base, old, &both.base);
-    let others = both.revision.children("additionalProperties");
     let rule = match both.role.is_request() {
         true if schema.flag("readOnly").is_some() => return,
         true if closed(&both.revision).is_some() => &rules::REQUEST_PROPERTY_REFUSED,
@@ -96,10 +97,34 @@ fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
     if both.agrees(rule) {
         report_removed(cx, both, old, rule);
     }
-    // A removal that breaks clients says enough.
-    let says_enough = both.agrees(rule) && rule.severity == Severity::Error;
-    if !others.is_empty() && !old.schemas.is_empty() && !says_enough {
-        both.compare_at(cx, &old.schemas, &others, both.role.piece());
+}
+
+/// Reports the properties that are no longer listed where `additionalProperties` has a schema that does not fit.
+fn unlisted<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, removed: &[&Property<'a>]) {
+    let others = both.revision.children("additionalProperties");
+    let Some(place) = others.first().map(At::of) else { return };
+    let id = at(cx, Side::Revision, &others, both.revision.anchor);
+    let others = cx.schema(Side::Revision, id);
+    let mut names = Vec::new();
+    for old in removed.iter().filter(|old| !old.schemas.is_empty()) {
+        let schema = schema(cx, Side::Base, old, &both.base);
+        let is_sent = schema.flag(if both.role.is_request() { "readOnly" } else { "writeOnly" }).is_none();
+        let verdict = Verdict::of(&mut cx.inclusion, (&schema, &others), both.role.piece());
+        if is_sent && verdict == Verdict::Breaking {
+            names.push(format!("`{}`", old.name));
+        }
+    }
+    if !names.is_empty() {
+        let family = match both.role.is_request() {
+            true => &rules::ADDITIONAL_NARROWED,
+            false => &rules::ADDITIONAL_WIDENED,
+        };
+        let what = format!(
+            "no longer listed, and other values are allowed by `additionalProperties`: {}",
+            shortened(&names.join(", "))
+        );
+        let was = removed.iter().find_map(|old| old.place());
+        both.report(cx, family, was, Some(place), what);
     }
 }
 

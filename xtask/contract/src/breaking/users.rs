@@ -1,0 +1,102 @@
+//! Which operations use what is compared.
+//!
+//! A user is the document, an operation, or a pair of schemas or of objects that operations share. Each uses
+//! the pairs below it. A change is found in a user; the operations that it concerns are those above.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// How many operations are listed for a change in a schema.
+const MAX_OPERATIONS: usize = 50;
+
+/// What is being compared.
+pub(super) type User = usize;
+
+/// The document as a user.
+pub(super) const DOCUMENT: User = 0;
+
+/// The users, and which of them use which.
+pub(super) struct Users {
+    /// What is being compared now.
+    pub(super) current: User,
+    /// The users that each user uses directly.
+    below: Vec<Vec<User>>,
+    /// The names of the operations.
+    operations: BTreeMap<User, String>,
+}
+
+impl Users {
+    /// The document alone.
+    pub(super) fn new() -> Self {
+        Self { current: DOCUMENT, below: vec![Vec::new()], operations: BTreeMap::new() }
+    }
+
+    /// How many users there are, which is also the next one.
+    pub(super) fn len(&self) -> usize {
+        self.below.len()
+    }
+
+    /// Adds a user.
+    pub(super) fn add(&mut self) -> User {
+        self.below.push(Vec::new());
+        self.below.len() - 1
+    }
+
+    /// Adds an operation.
+    pub(super) fn add_operation(&mut self, name: String) -> User {
+        let user = self.add();
+        self.operations.insert(user, name);
+        user
+    }
+
+    /// Whether schemas or shared objects are being compared now.
+    pub(super) fn is_in_pair(&self) -> bool {
+        self.current != DOCUMENT && !self.operations.contains_key(&self.current)
+    }
+
+    /// Notes that the current user uses another one.
+    pub(super) fn uses(&mut self, user: User) {
+        push_new(&mut self.below[self.current], user);
+    }
+
+    /// The users that use each user directly.
+    pub(super) fn above(&self) -> Vec<Vec<User>> {
+        let mut above = vec![Vec::new(); self.below.len()];
+        for (user, below) in self.below.iter().enumerate() {
+            below.iter().for_each(|below| above[*below].push(user));
+        }
+        above
+    }
+
+    /// For each user, the operations that use it, as far as changes were found in or below it: `changed`.
+    pub(super) fn operations_of(&self, changed: impl Iterator<Item = User>) -> Vec<HashSet<User>> {
+        let above = self.above();
+        let mut leads_to_change = vec![false; self.below.len()];
+        let mut open: Vec<User> = changed.collect();
+        while let Some(user) = open.pop() {
+            if !std::mem::replace(&mut leads_to_change[user], true) {
+                open.extend(&above[user]);
+            }
+        }
+        let mut operations: Vec<HashSet<User>> = vec![HashSet::new(); self.below.len()];
+        let mut open: Vec<(User, User)> = self.operations.keys().rev().map(|user| (*user, *user)).collect();
+        while let Some((user, operation)) = open.pop() {
+            let known = &mut operations[user];
+            if leads_to_change[user] && known.len() < MAX_OPERATIONS && known.insert(operation) {
+                open.extend(self.below[user].iter().map(|below| (*below, operation)));
+            }
+        }
+        operations
+    }
+
+    /// The names of operations in the order of the document, at most [`MAX_OPERATIONS`].
+    pub(super) fn names(&self, operations: &BTreeSet<User>) -> Vec<String> {
+        operations.iter().take(MAX_OPERATIONS).map(|user| self.operations[user].clone()).collect()
+    }
+}
+
+/// Adds a user to a list, unless it is the last one there.
+pub(super) fn push_new(list: &mut Vec<User>, user: User) {
+    if list.last() != Some(&user) {
+        list.push(user);
+    }
+}
