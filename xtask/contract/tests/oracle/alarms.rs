@@ -30,7 +30,7 @@ struct Kind {
     applies: fn(&Alarm<'_>) -> bool,
 }
 
-static KINDS: [Kind; 8] = [
+static KINDS: [Kind; 7] = [
     Kind {
         why: "a property is no longer listed although `required` names it: probably renamed",
         most: 30,
@@ -78,15 +78,6 @@ static KINDS: [Kind; 8] = [
         applies: |it| {
             let text = yaml(it.base, it.revision);
             ["oneOf: ", "anyOf: ", "not: "].iter().any(|keyword| text.contains(keyword))
-        },
-    },
-    Kind {
-        why: "what a format means without a type is not defined",
-        most: 10,
-        applies: |it| {
-            [it.base, it.revision]
-                .iter()
-                .any(|case| any(case, |schema| schema["format"].is_string() && schema["type"] != "integer"))
         },
     },
 ];

@@ -243,7 +243,13 @@ fn identity(item: Object<'_>) -> String {
 fn named(item: &Object<'_>) -> String {
     let name = item.text("$ref").or_else(|| item.text("title"));
     let last = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
-    format!("`{}`", name.map_or_else(|| shortened(&canonical(item.node())), last))
+    let says = || {
+        let entries = item.node().entries().iter().filter(|entry| !WORDS.contains(&entry.key.as_str()));
+        let entries: Vec<_> =
+            entries.map(|entry| format!("{}: {}", entry.key, canonical(&entry.value))).collect();
+        shortened(&entries.join(", "))
+    };
+    format!("`{}`", name.map_or_else(says, last))
 }
 
 /// Two alternatives of a `oneOf` that have values in common, of which at least one changed if there are such:

@@ -120,7 +120,7 @@ fn unlisted<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, removed: &[&Property<'a>
             false => &rules::ADDITIONAL_WIDENED,
         };
         let what = format!(
-            "no longer listed, and other values are allowed by `additionalProperties`: {}",
+            "it allows other values than the properties that are no longer listed: {}",
             shortened(&names.join(", "))
         );
         let was = removed.iter().find_map(|old| old.place());
