@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use rand::distr::{Alphanumeric, SampleString};
 use sha2::{Digest, Sha256};
 
-use crate::responses::Refusal;
+use crate::http::responses::Refusal;
 use crate::storage::{KeyRecord, Store, StoreError};
 
 /// The security scheme's name in the document (OpenAPI 3.0.3, Security Scheme Object).

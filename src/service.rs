@@ -1,25 +1,21 @@
 //! What every operation can reach: the store, the cursors, the keys and the limits.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use governor::clock::Clock;
-use governor::middleware::NoOpMiddleware;
-use governor::state::keyed::DefaultKeyedStateStore;
-use governor::{Quota, RateLimiter};
 use http::HeaderMap;
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
-use crate::access::AccessLog;
 use crate::cursor::Cursors;
-use crate::edge::Edge;
+use crate::http::access_log::AccessLog;
+use crate::http::responses::Refusal;
+use crate::http::router::Edge;
 use crate::keys::{self, KeyId};
-use crate::metrics::{AuthenticationFailure, Metrics};
-use crate::responses::Refusal;
+use crate::rate_limit::{Limiter, RateLimit};
 use crate::storage::Store;
+use crate::telemetry::metrics::{AuthenticationFailure, Metrics};
 
 /// The context that dropshot hands to each handler. Cloning it is cheap.
 #[derive(Clone)]
@@ -28,7 +24,7 @@ pub struct Service(Arc<Parts>);
 struct Parts {
     store: Arc<dyn Store>,
     cursors: Cursors,
-    limiter: Option<(RateLimit, Limiter)>,
+    limiter: Option<Limiter>,
     request_timeout: Duration,
     edge: Edge,
     metrics: Arc<Metrics>,
@@ -36,20 +32,6 @@ struct Parts {
     stopping: Arc<AtomicBool>,
     under_way: AtomicUsize,
     one_less: Notify,
-}
-
-type Limiter = RateLimiter<KeyId, DefaultKeyedStateStore<KeyId>, RuntimeClock, NoOpMiddleware<Instant>>;
-
-/// The clock of the tokio runtime, which a test can stop and advance.
-#[derive(Clone, Copy, Debug)]
-struct RuntimeClock;
-
-impl Clock for RuntimeClock {
-    type Instant = Instant;
-
-    fn now(&self) -> Instant {
-        tokio::time::Instant::now().into_std()
-    }
 }
 
 /// A request that is under way until this is dropped.
@@ -64,15 +46,6 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// How many requests a key may make: `requests` in each `period`, all at once if it likes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RateLimit {
-    /// At least 1.
-    pub requests: NonZeroU32,
-    /// Whole seconds, at least one.
-    pub period: Duration,
-}
-
 impl Service {
     /// Puts a service together. Without a `rate_limit` there is none.
     pub(crate) fn new(
@@ -85,10 +58,7 @@ impl Service {
         stopping: Arc<AtomicBool>,
     ) -> Self {
         let cursors = Cursors::new(&store.secret());
-        let limiter = rate_limit.and_then(|limit| {
-            let quota = Quota::with_period(limit.period / limit.requests.get())?;
-            Some((limit, RateLimiter::dashmap_with_clock(quota.allow_burst(limit.requests), RuntimeClock)))
-        });
+        let limiter = rate_limit.and_then(Limiter::new);
         Self(Arc::new(Parts {
             store,
             cursors,
@@ -158,11 +128,7 @@ impl Service {
 
     /// Counts a request against its key.
     pub(crate) fn spend_request(&self, key: &KeyId) -> Result<(), Refusal> {
-        let Some((limit, limiter)) = &self.0.limiter else { return Ok(()) };
-        limiter.check_key(key).map_err(|not_until| {
-            let wait = not_until.wait_time_from(RuntimeClock.now());
-            let retry_after = (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1);
-            Refusal::RateLimited { limit: *limit, retry_after }
-        })
+        let Some(limiter) = &self.0.limiter else { return Ok(()) };
+        limiter.spend(key).map_err(|retry_after| Refusal::RateLimited { limit: limiter.limit, retry_after })
     }
 }

@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::BASE_PATH;
-use crate::call::Call;
-use crate::input::Json;
-use crate::responses::Answer;
+use crate::http::call::Call;
+use crate::http::input::Json;
+use crate::http::responses::Answer;
 use crate::schemas::{NewPet, Pet};
 use crate::service::Service;
 use crate::storage::StoreError;

@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::call::Call;
-use crate::input::Path;
-use crate::responses::{Answer, Missing};
+use crate::http::call::Call;
+use crate::http::input::Path;
+use crate::http::responses::{Answer, Missing};
 use crate::schemas::Pet;
 use crate::service::Service;
 

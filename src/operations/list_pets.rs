@@ -8,9 +8,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{BASE_PATH, MAX_LIMIT};
-use crate::call::Call;
-use crate::input::Query;
-use crate::responses::{Answer, Code, Refusal, Refuses};
+use crate::http::call::Call;
+use crate::http::input::Query;
+use crate::http::responses::{Answer, Code, Refusal, Refuses};
 use crate::schemas::{PetStatus, Pets, present};
 use crate::service::Service;
 use crate::storage::{PetsQuery, StoreError};

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use animal_store::document::Document;
 use animal_store::keys::{NewKey, commands};
+use animal_store::rate_limit::RateLimit;
 use animal_store::server::{Server, ServerOptions};
-use animal_store::service::RateLimit;
 use animal_store::storage::{self, Store, StoreMetrics, StoreOptions};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use animal_store::metrics::Metrics;
 use animal_store::storage::{Store, StoreError, StoreOptions, open};
+use animal_store::telemetry::metrics::Metrics;
 use futures::FutureExt as _;
 use futures::future::try_join_all;
 

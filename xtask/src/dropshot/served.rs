@@ -5,20 +5,20 @@
 //!
 //! | in the document | from |
 //! | --- | --- |
-//! | `servers` | [`operations::BASE_PATH`], which the edge strips from each path |
+//! | `servers` | [`operations::BASE_PATH`], which the router strips from each path |
 //! | security and error statuses | the codes that a `Call` leaves in a parameter named `Authorization` |
 //! | headers of errors | [`Code::headers`] |
-//! | headers of every response | [`edge::headers`] |
+//! | headers of every response | [`router::headers`] |
 //! | a parameter's `default` | `x-default`, since dropshot drops `default` |
 //!
 //! An operation without a `Call` has no security, and the error responses of dropshot.
 
 use std::collections::BTreeMap;
 
-use animal_store::edge;
+use animal_store::http::responses::{Code, HeaderField, HeaderSchema};
+use animal_store::http::router;
 use animal_store::keys::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
 use animal_store::operations;
-use animal_store::responses::{Code, HeaderField, HeaderSchema};
 use semver::Version;
 use serde_json::{Map, Value, json};
 
@@ -81,7 +81,7 @@ fn complete(operation: &mut Value, shared: &Value) -> Result<(), String> {
         }
     }
     for response in responses.values_mut() {
-        add_headers(response, &edge::headers(deprecated));
+        add_headers(response, &router::headers(deprecated));
     }
     operation["responses"] = responses.into();
     Ok(())

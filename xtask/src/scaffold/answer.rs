@@ -1,6 +1,6 @@
 //! The successful response of an operation: status, body, headers.
 
-use animal_store::edge;
+use animal_store::http::router;
 use contract::openapi::{Operation, Response};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -68,7 +68,7 @@ fn headers(
     id: &str,
     success: TokenStream,
 ) -> Result<TokenStream, Refused> {
-    let everywhere = edge::headers(operation.is_deprecated());
+    let everywhere = router::headers(operation.is_deprecated());
     let is_own = |name: &str| !everywhere.iter().any(|known| known.name.eq_ignore_ascii_case(name));
     let own: Vec<_> = response.headers().filter(|(name, _)| is_own(name)).collect();
     if own.is_empty() {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use animal_store::call::JUDGED;
-use animal_store::edge;
+use animal_store::http::call::JUDGED;
+use animal_store::http::responses::Code as ErrorCode;
+use animal_store::http::router;
 use animal_store::keys::SCHEME_NAME;
-use animal_store::responses::Code as ErrorCode;
 use contract::document::Node;
 use contract::openapi::Operation;
 use proc_macro2::{Ident, TokenStream};
@@ -127,7 +127,7 @@ fn codes(types: &mut Types<'_>, operation: Operation<'_>, taken: &Taken) -> Resu
             let known = ErrorCode::ALL.into_iter().find(has_status);
             let Some(code) = known.filter(|code| variant(*code).is_some()) else {
                 types.notes.push(format!(
-                    "add an error for the status {status} to `Code` and `Refusal` in src/responses.rs, and \
+                    "add an error for the status {status} to `Code` and `Refusal` in src/http/responses.rs, and \
                      to `CODES` of this file"
                 ));
                 continue;
@@ -135,14 +135,14 @@ fn codes(types: &mut Types<'_>, operation: Operation<'_>, taken: &Taken) -> Resu
             own.push(code);
             codes = vec![code];
         }
-        let everywhere = edge::headers(operation.is_deprecated());
+        let everywhere = router::headers(operation.is_deprecated());
         let own_headers = codes.iter().flat_map(|code| code.headers());
         let known: Vec<_> = everywhere.iter().chain(own_headers).map(|header| header.name).collect();
         for (name, _) in response.headers() {
             if !known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
                 types.notes.push(format!(
                     "add the header `{name}` of the status {status} to `Code::headers` and `Refusal::parts` in \
-                     src/responses.rs; every operation then has it"
+                     src/http/responses.rs; every operation then has it"
                 ));
             }
         }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use animal_store::input::{Input, Json, Path, Query};
-use animal_store::responses::Code as ErrorCode;
+use animal_store::http::input::{Input, Json, Path, Query};
+use animal_store::http::responses::Code as ErrorCode;
 use contract::openapi::{Operation, Parameter, Schema};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use animal_store::responses::Code;
+use animal_store::http::responses::Code;
 use contract::finding::{Finding, Severity};
 use xtask::dropshot::source::Sources;
 

@@ -1,7 +1,7 @@
 //! The code's side of a small API of dropshot that only this file has.
 
+use animal_store::http::responses::Code;
 use animal_store::operations::BASE_PATH;
-use animal_store::responses::Code;
 use dropshot::{ApiDescription, Header, HttpError, HttpResponseOk, Query, RequestContext, endpoint};
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
@@ -100,7 +100,7 @@ fn an_operation_without_a_call_has_no_security_and_the_errors_of_dropshot() {
     let count = &document["paths"]["/count"]["get"];
     assert_eq!(count["security"], json!([]));
     assert_eq!(keys(&count["responses"]), ["200", "4XX", "5XX"]);
-    let names: Vec<_> = animal_store::edge::headers(true).iter().map(|field| field.name).collect();
+    let names: Vec<_> = animal_store::http::router::headers(true).iter().map(|field| field.name).collect();
     for status in ["200", "4XX", "5XX"] {
         let headers = &count["responses"][status]["headers"];
         assert!(names.iter().all(|name| headers.get(name).is_some()), "{status}: {headers}");

@@ -1,6 +1,6 @@
 //! From a finding to a place in the code, along the trail of its subject.
 
-use animal_store::responses::Code;
+use animal_store::http::responses::Code;
 use contract::finding::{Finding, Severity};
 use heck::ToSnakeCase;
 

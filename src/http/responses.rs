@@ -10,10 +10,10 @@ use dropshot::{ApiEndpointResponse, Body, HttpError, HttpResponse};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 
-use crate::call::MAX_BODY_BYTES;
+use crate::http::call::MAX_BODY_BYTES;
 use crate::keys::KeyId;
+use crate::rate_limit::RateLimit;
 use crate::schemas::Error;
-use crate::service::RateLimit;
 use crate::storage::StoreError;
 
 /// What an operation answers with. The outer `Result` is dropshot's and always `Ok`: its errors would

@@ -30,13 +30,13 @@ use hyper::body::Body as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::access::{self, Answered};
 use crate::document::{Document, DocumentError};
+use crate::http::access_log::{self, Answered};
+use crate::http::published::Published;
+use crate::http::responses::{HeaderField, Refusal};
+use crate::http::unread_body::Leftover;
 use crate::keys::KeyId;
-use crate::leftover::Leftover;
 use crate::operations::BASE_PATH;
-use crate::published::Published;
-use crate::responses::{HeaderField, Refusal};
 use crate::service::Service;
 
 const METHODS: [Method; 8] = [
@@ -119,7 +119,7 @@ impl Edge {
         let asked = request.method().clone();
         let method = if asked == Method::HEAD { &Method::GET } else { &asked };
         let has_connection_header = request.version() < Version::HTTP_2;
-        let traceparent = access::traceparent(request.headers()).map(str::to_owned);
+        let traceparent = access_log::traceparent(request.headers()).map(str::to_owned);
         let mut surroundings = None;
         let mut response = match relative_path(request.uri().path()) {
             None => self

@@ -5,7 +5,7 @@ use std::io;
 use std::panic;
 use std::time::Duration;
 
-use animal_store::config::{Log, LogFormat};
+use serde::{Deserialize, Serialize};
 use slog::{Drain, LevelFilter, Logger, Never, OwnedKVList, Record, b, crit, o, record};
 use thread_local::ThreadLocal;
 
@@ -13,12 +13,64 @@ mod pipe;
 
 use pipe::Pipe;
 
+/// What goes to standard error.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Log {
+    /// The least severe level that is written.
+    pub level: LogLevel,
+    /// How a record is written.
+    pub format: LogFormat,
+    /// Of the answers that are no server errors, one in this many is logged; 0 for none.
+    pub one_in: u64,
+}
+
+/// The levels of slog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum LogLevel {
+    Error,
+    Warning,
+    Info,
+    Debug,
+    Trace,
+}
+
+/// How a log record is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line, for programs.
+    Json,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { level: LogLevel::Info, format: LogFormat::Text, one_in: 1 }
+    }
+}
+
+impl From<LogLevel> for slog::Level {
+    fn from(level: LogLevel) -> Self {
+        match level {
+            LogLevel::Error => Self::Error,
+            LogLevel::Warning => Self::Warning,
+            LogLevel::Info => Self::Info,
+            LogLevel::Debug => Self::Debug,
+            LogLevel::Trace => Self::Trace,
+        }
+    }
+}
+
 /// Waits for the records that are still on their way.
-pub(crate) struct Flush(Pipe);
+pub struct Flush(Pipe);
 
 impl Flush {
     /// Waits, but not longer than `limit`: the reader of the log may be gone.
-    pub(crate) fn wait(self, limit: Duration) {
+    pub fn wait(self, limit: Duration) {
         self.0.wait(limit);
     }
 }
@@ -27,7 +79,7 @@ impl Flush {
 ///
 /// # Errors
 /// When there can be no thread for it.
-pub(crate) fn start(config: &Log) -> io::Result<(Logger, Flush)> {
+pub fn start(config: &Log) -> io::Result<(Logger, Flush)> {
     let pipe = Pipe::new(io::stderr())?;
     let level = config.level.into();
     let lines = pipe.clone();

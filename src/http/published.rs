@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use swagger_ui_redist::SwaggerUi;
 
 use crate::document::Document;
-use crate::responses::Refusal;
+use crate::http::responses::Refusal;
 
 /// Scripts, styles and requests of this host only, nothing inline, and nothing may frame the page (Content
 /// Security Policy Level 3). The viewer's own icons are `data:` images.

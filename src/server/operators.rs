@@ -16,9 +16,9 @@ use http::{Response, StatusCode, header};
 use slog::Logger;
 use tokio::time::timeout;
 
-use crate::metrics::Metrics;
 use crate::server::{StartError, cannot_bind};
 use crate::storage::{PetsQuery, Store};
+use crate::telemetry::metrics::Metrics;
 
 /// How long the store may take to show that it is there.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);

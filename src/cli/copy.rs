@@ -1,15 +1,15 @@
-//! The commands `copy` and `backup`.
+//! The command `copy`: copies all animals and keys to another database.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use animal_store::storage;
 use animal_store::storage::copy::{Progress, Step, copy};
-use animal_store::storage::{self, sqlite};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use slog::Logger;
 
-use crate::{Failure, Place, load, store_options};
+use super::arguments::{Failure, Place, load, store_options};
 
 /// `animal-store copy`
 #[derive(Args)]
@@ -78,26 +78,5 @@ fn show(bar: &ProgressBar, progress: Progress) {
     if is_new {
         // The bar is drawn some times a second; a step that is shorter would never be seen.
         bar.force_draw();
-    }
-}
-
-/// `animal-store backup`
-#[derive(Args)]
-pub(crate) struct Backup {
-    /// The file to make. Must not be there yet.
-    file: PathBuf,
-    #[command(flatten)]
-    place: Place,
-}
-
-impl Backup {
-    pub(crate) fn run(self) -> Result<(), Failure> {
-        let config = load(self.place, None, None)?.config;
-        let Some(path) = config.database.strip_prefix("sqlite:") else {
-            return Err(
-                "only an SQLite database is backed up in this way; for PostgreSQL, use pg_dump".into()
-            );
-        };
-        Ok(sqlite::backup(path.as_ref(), &self.file, config.lock_timeout)?)
     }
 }

@@ -28,9 +28,9 @@ use schemars::schema::{InstanceType, ObjectValidation, Schema, SchemaObject};
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use crate::input::Input;
+use crate::http::input::Input;
+use crate::http::responses::{Answer, Code, Refusal, Refuses, Reply};
 use crate::keys::KeyId;
-use crate::responses::{Answer, Code, Refusal, Refuses, Reply};
 use crate::service::Service;
 
 /// The most bytes a request body may have.

@@ -1,5 +1,9 @@
 //! Starting and stopping: from a configuration to a service that answers, and back.
 
+pub mod descriptors;
+mod operators;
+pub mod tls;
+
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,16 +13,17 @@ use dropshot::{BuildError, ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServe
 use slog::{Drain, Logger, info, o, warn};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::access::AccessLog;
-use crate::call::MAX_BODY_BYTES;
 use crate::document::{Document, DocumentError};
-use crate::edge::{self, Edge};
-use crate::metrics::Metrics;
+use crate::http::access_log::AccessLog;
+use crate::http::call::MAX_BODY_BYTES;
+use crate::http::router::{self, Edge};
 use crate::operations::{self, BASE_PATH};
-use crate::ops::{self, Watched};
-use crate::service::{RateLimit, Service};
+use crate::rate_limit::RateLimit;
+use crate::service::Service;
 use crate::storage::Store;
-use crate::tls::{TlsError, TlsFiles};
+use crate::telemetry::metrics::Metrics;
+use operators::Watched;
+use tls::{TlsError, TlsFiles};
 
 /// How long clients that keep a connection may take to hear that it ends. Until then new ones are let in:
 /// when the listener closes, what stands before it unread gets a reset.
@@ -135,7 +140,7 @@ impl Server {
         let watched = Watched { store: store.clone(), metrics: metrics.clone(), stopping: stopping.clone() };
         let ops = options
             .ops_bind
-            .map(|bind| ops::start(bind, watched, accept_errors(log, &stopping)))
+            .map(|bind| operators::start(bind, watched, accept_errors(log, &stopping)))
             .transpose()?;
 
         let edge = Edge::new(operations::api()?, document)?;
@@ -158,7 +163,7 @@ impl Server {
             ..Default::default()
         };
         let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
-        let http = ServerBuilder::new(edge::api()?, service, accept_errors(log, &stopping))
+        let http = ServerBuilder::new(router::api()?, service, accept_errors(log, &stopping))
             .config(config)
             .tls(tls.map(ConfigTls::Dynamic))
             .start()

@@ -16,9 +16,9 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::de::value::MapDeserializer;
 
-use crate::call::MAX_BODY_BYTES;
-use crate::field_error::{ParameterError, body_message};
-use crate::responses::{Code, Refusal};
+use crate::http::call::MAX_BODY_BYTES;
+use crate::http::field_error::{ParameterError, body_message};
+use crate::http::responses::{Code, Refusal};
 use crate::service::Service;
 
 /// Something that an operation takes from a request.

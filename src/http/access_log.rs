@@ -10,7 +10,7 @@ use http::{HeaderMap, Method, StatusCode};
 use slog::{Logger, error, info, warn};
 
 use crate::keys::KeyId;
-use crate::metrics::Metrics;
+use crate::telemetry::metrics::Metrics;
 
 /// Which answers are logged.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ const FEWEST: u64 = 64;
 ///
 /// # Errors
 /// One line, if that is too little.
-pub(crate) fn raise() -> Result<(), String> {
+pub fn raise() -> Result<(), String> {
     let limit = getrlimit(Resource::Nofile);
     // Some systems refuse what they call allowed; then it stays as it was.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
@@ -27,11 +27,11 @@ pub(crate) fn raise() -> Result<(), String> {
 }
 
 /// As long as this is there, no connection is accepted.
-pub(crate) struct HeldBack(Rlimit);
+pub struct HeldBack(Rlimit);
 
 /// Lets what comes from now on wait in the kernel's queue, by leaving it no descriptor. What is open stays
 /// open.
-pub(crate) fn hold_back() -> HeldBack {
+pub fn hold_back() -> HeldBack {
     let limit = getrlimit(Resource::Nofile);
     // If that is refused, a connection that comes at the very end may be closed without an answer.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..limit });
