@@ -1,4 +1,4 @@
-//! How many requests a key may make.
+//! The rate limit of each API key.
 
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
@@ -6,35 +6,42 @@ use std::time::{Duration, Instant};
 use governor::clock::Clock;
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::DefaultKeyedStateStore;
-use governor::{Quota, RateLimiter};
+use governor::{Quota, RateLimiter as Governor};
 use serde::{Deserialize, Serialize};
 
 use crate::keys::KeyId;
 
-/// How many requests a key may make: `requests` in each `period`, all at once if it likes.
+/// The maximum number of requests of an API key: `requests` in each `period`, in a burst or spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateLimit {
-    /// At least 1.
+    /// The number of requests, at least 1.
     pub requests: NonZeroU32,
-    /// Whole seconds, at least one.
+    /// The period in whole seconds, at least 1.
     #[serde(with = "humantime_serde")]
     pub period: Duration,
 }
 
-/// Counts requests against a limit.
-pub(crate) struct Limiter {
-    pub(crate) limit: RateLimit,
-    requests: Requests,
+/// The rate limit of an API key is exceeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimitExceeded {
+    /// The limit.
+    pub limit: RateLimit,
+    /// The number of seconds until the next request is allowed, at least 1.
+    pub retry_after: u64,
 }
 
-type Requests = RateLimiter<KeyId, DefaultKeyedStateStore<KeyId>, RuntimeClock, NoOpMiddleware<Instant>>;
+/// Counts the requests of each API key.
+pub(crate) struct RateLimiter {
+    limit: RateLimit,
+    governor: Governor<KeyId, DefaultKeyedStateStore<KeyId>, TokioClock, NoOpMiddleware<Instant>>,
+}
 
-/// The clock of the tokio runtime, which a test can stop and advance.
+/// The clock of the tokio runtime, which tests can pause and advance.
 #[derive(Clone, Copy, Debug)]
-struct RuntimeClock;
+struct TokioClock;
 
-impl Clock for RuntimeClock {
+impl Clock for TokioClock {
     type Instant = Instant;
 
     fn now(&self) -> Instant {
@@ -42,21 +49,22 @@ impl Clock for RuntimeClock {
     }
 }
 
-impl Limiter {
+impl RateLimiter {
     /// Returns `None` when the period is zero.
     pub(crate) fn new(limit: RateLimit) -> Option<Self> {
         let quota = Quota::with_period(limit.period / limit.requests.get())?.allow_burst(limit.requests);
-        Some(Self { limit, requests: RateLimiter::dashmap_with_clock(quota, RuntimeClock) })
+        Some(Self { limit, governor: Governor::dashmap_with_clock(quota, TokioClock) })
     }
 
-    /// Counts a request against its key.
+    /// Counts a request of `key`.
     ///
     /// # Errors
-    /// The seconds until there is one again, at least 1.
-    pub(crate) fn spend(&self, key: &KeyId) -> Result<(), u64> {
-        self.requests.check_key(key).map_err(|not_until| {
-            let wait = not_until.wait_time_from(RuntimeClock.now());
-            (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
+    /// [`RateLimitExceeded`].
+    pub(crate) fn check(&self, key: &KeyId) -> Result<(), RateLimitExceeded> {
+        self.governor.check_key(key).map_err(|not_until| {
+            let wait = not_until.wait_time_from(TokioClock.now());
+            let retry_after = (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1);
+            RateLimitExceeded { limit: self.limit, retry_after }
         })
     }
 }

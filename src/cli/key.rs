@@ -1,6 +1,6 @@
 //! The command `key`: makes, lists, rotates and revokes API keys.
 
-use animal_store::keys::{self, commands};
+use animal_store::keys;
 use animal_store::storage::KeyRecord;
 use clap::Subcommand;
 use jiff::{SignedDuration, Timestamp};
@@ -78,11 +78,11 @@ impl Key {
         let result: Result<String, Failure> = async {
             Ok(match self {
                 Self::Create { name, expires_in, .. } => {
-                    commands::create(&*store, &name, now, expires_in).await?.secret + "\n"
+                    keys::create(&*store, &name, now, expires_in).await?.secret + "\n"
                 }
                 Self::List { .. } => list(&store.keys().await?, now),
                 Self::Rotate { id, overlap, expires_in, .. } => {
-                    let key = commands::rotate(&*store, &id, now, overlap, expires_in).await?;
+                    let key = keys::rotate(&*store, &id, now, overlap, expires_in).await?;
                     key.ok_or_else(|| no_key(&id))?.secret + "\n"
                 }
                 Self::Revoke { id, .. } => {
@@ -106,7 +106,7 @@ fn list(keys: &[KeyRecord], now: Timestamp) -> String {
     for key in keys {
         let state = match key {
             KeyRecord { revoked: Some(_), .. } => "revoked",
-            key if keys::is_good(key, now) => "good",
+            key if key.is_valid_at(now) => "good",
             _ => "expired",
         };
         let (created, expires, revoked) = (time(Some(key.created)), time(key.expires), time(key.revoked));

@@ -9,15 +9,10 @@ mod serve;
 
 use std::process::ExitCode;
 
-use animal_store::document::Document;
+use animal_store::document::DOCUMENT;
 use arguments::{Failure, print};
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
-
-/// The document that this program serves.
-const DOCUMENT: &str = include_str!("../../openapi/animal-store.yaml");
-/// The documents of released versions, in `openapi/released`.
-const RELEASED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/released.rs"));
 
 /// A catalogue of animals over HTTP.
 #[derive(Parser)]
@@ -77,8 +72,7 @@ fn exit(result: Result<(), Failure>) -> ExitCode {
 }
 
 fn print_version() -> Result<(), Failure> {
-    let document = Document::from_yaml(DOCUMENT)?;
-    Ok(print(&format!("animal-store {}\n", document.version()))?)
+    Ok(print(&format!("animal-store {}\n", DOCUMENT?.version))?)
 }
 
 fn command(command: Command) -> Result<(), Failure> {

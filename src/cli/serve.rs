@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use animal_store::config::{Config, OpsBind};
-use animal_store::document::Document;
+use animal_store::document::DOCUMENT;
 use animal_store::server::descriptors;
 use animal_store::server::{Server, ServerOptions};
 use animal_store::storage::{self, StoreOptions};
@@ -17,7 +17,6 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::arguments::{Failure, Place, load, store_options};
-use super::{DOCUMENT, RELEASED};
 
 /// `animal-store serve`
 #[derive(Args)]
@@ -48,7 +47,7 @@ async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
-    let document = Document::from_yaml(DOCUMENT)?.with_released(RELEASED);
+    let document = DOCUMENT?;
     let options = ServerOptions {
         bind: config.bind,
         ops_bind: config.ops_bind.map(|OpsBind(address)| address),
@@ -81,7 +80,7 @@ async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
         }
     };
     info!(log, "stopping"; "signal" => name);
-    server.stop_held_back(config.shutdown_grace, descriptors::hold_back).await;
+    server.stop_without_resets(config.shutdown_grace, descriptors::pause_accepting).await;
     info!(log, "stopped");
     Ok(())
 }

@@ -1,14 +1,16 @@
-//! A call of an operation: who may make it, what it takes, and how it may be refused.
+//! A call of an operation: authentication, rate limit, inputs, then the operation itself.
 //!
-//! dropshot runs the extractors of a handler side by side, and each that fails becomes a 400. Here the
-//! key must be judged before anything else, and a bad key must be answered without waiting for a body.
-//! So a handler has one extractor, [`Call`], that only holds on to the body; [`Call::answer`] then judges
-//! in order: the key, the rate limit, parameters and body, and last the operation itself.
+//! dropshot runs the extractors of a handler concurrently and turns the failure of each into a 400. This service
+//! must authenticate first, and must reject an invalid key without waiting for the body. So a handler has one
+//! extractor, [`Call`], which only stores the body, and [`Call::handle`] runs the steps in order.
 //!
-//! What the YAML says of security and of error statuses must come from this code. dropshot's document has
-//! no place for either, so `Call` leaves them in a header parameter named `Authorization`, which every
-//! reader of OpenAPI must ignore (3.0.3, Parameter Object), and `cargo xtask check` lifts them out again.
-//! An operation that does not take a `Call` leaves nothing there, and the check fails.
+//! dropshot's own extractors are also too lenient: they ignore unknown query parameters, accept a body without
+//! `Content-Type`, an array instead of an object, and trailing characters. [`Path`], [`Query`] and [`Json`]
+//! replace them, and take their metadata for the document from them.
+//!
+//! dropshot's document has no place for security and error statuses. `Call` declares both in a header parameter
+//! named `Authorization`, which OpenAPI tools must ignore (3.0.3, Parameter Object), and from which
+//! `cargo xtask check` reads them. The check fails for an operation without a `Call`.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -18,70 +20,67 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dropshot::{
-    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, Header, HttpError,
-    RequestContext, ServerContext, SharedExtractor,
+    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtensionMode, ExtractorMetadata, Header,
+    HttpError, RequestContext, ServerContext, SharedExtractor, TypedBody,
 };
 use futures::poll;
+use http::HeaderMap;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Body as _;
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
 use schemars::schema::{InstanceType, ObjectValidation, Schema, SchemaObject};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::de::value::{Error as QueryError, MapDeserializer};
 use tokio::time::timeout;
 
-use crate::http::input::Input;
-use crate::http::responses::{Answer, Code, Refusal, Refuses, Reply};
-use crate::keys::KeyId;
+use super::MAX_BODY_BYTES;
+use super::authentication::authenticate;
+use super::error::{ApiError, HandlerResult, OperationResponse};
+use super::error_code::{ErrorCode, ErrorCodes};
+use super::input_error::{BODY, QUERY, describe};
 use crate::service::Service;
 
-/// The most bytes a request body may have.
-pub const MAX_BODY_BYTES: usize = 64 * 1024;
+/// The error codes of every operation, whatever its inputs.
+pub const COMMON_CODES: &[ErrorCode] =
+    &[ErrorCode::Unauthorized, ErrorCode::RateLimited, ErrorCode::Unavailable, ErrorCode::Internal];
 
-/// How any call can be refused, whatever it is for.
-pub const JUDGED: &[Code] = &[Code::Unauthorized, Code::RateLimited, Code::Unavailable, Code::Internal];
-
-/// A call that takes an `I` and whose operation may fail with an `E`.
+/// A call with the input `I` of an operation that fails with `E`.
 pub struct Call<I, E> {
     body: Body,
-    takes: PhantomData<fn() -> (I, E)>,
+    types: PhantomData<fn() -> (I, E)>,
 }
 
-impl<I: Input, E: Refuses + Into<Refusal>> Call<I, E> {
-    /// Judges the call and runs the operation. Each of the three steps (key, input, operation) has the
-    /// configured request timeout for itself.
-    pub async fn answer<T, F, R>(self, context: RequestContext<Service>, operation: F) -> Answer<T>
+impl<I: Input, E: ErrorCodes + Into<ApiError>> Call<I, E> {
+    /// Authenticates the client, applies the rate limit, reads the input and runs the operation. The request
+    /// timeout applies to authentication, input and operation separately.
+    pub async fn handle<T, F, R>(self, context: RequestContext<Service>, operation: F) -> HandlerResult<T>
     where
         F: FnOnce(Service, I) -> R,
         R: Future<Output = Result<T, E>>,
     {
         let service = context.context().clone();
-        let mut key = None;
-        let outcome = async {
-            let input = self.judge(&context, &service, &mut key).await?;
-            let limit = service.request_timeout();
-            or_unavailable(limit, operation(service, input)).await?.map_err(Into::into)
+        let limit = service.request_timeout;
+        let mut caller = None;
+        let result = async {
+            let authenticated = authenticate(&service, context.request.headers());
+            let key = caller.insert(within(limit, authenticated).await.ok_or(ApiError::Unavailable)??);
+            if let Some(limiter) = &service.rate_limiter {
+                limiter.check(key).map_err(ApiError::RateLimited)?;
+            }
+            let input =
+                within(limit, I::read(&context, self.body)).await.ok_or(ApiError::RequestTimeout)??;
+            let output = within(limit, operation(service, input)).await.ok_or(ApiError::Unavailable)?;
+            output.map_err(Into::into)
         }
         .await;
-        Ok(Reply { outcome, key })
-    }
-
-    async fn judge(
-        self,
-        context: &RequestContext<Service>,
-        service: &Service,
-        caller: &mut Option<KeyId>,
-    ) -> Result<I, Refusal> {
-        let limit = service.request_timeout();
-        let key = or_unavailable(limit, service.authenticate(context.request.headers())).await??;
-        service.spend_request(caller.insert(key))?;
-        within(limit, I::read(context, self.body)).await.ok_or(Refusal::RequestTimeout)?
+        Ok(OperationResponse { result, key: caller })
     }
 }
 
-async fn or_unavailable<R: Future>(limit: Duration, future: R) -> Result<R::Output, Refusal> {
-    within(limit, future).await.ok_or(Refusal::Unavailable)
-}
-
-/// What `future` comes to, if it does within `limit`. Most steps are done at once and need no clock.
+/// Returns the output of `future`, or `None` after `limit`. Most futures are ready at once and need no timer.
 async fn within<R: Future>(limit: Duration, future: R) -> Option<R::Output> {
     let mut future = pin!(future);
     match poll!(&mut future) {
@@ -91,12 +90,12 @@ async fn within<R: Future>(limit: Duration, future: R) -> Option<R::Output> {
 }
 
 #[async_trait]
-impl<I: Input + 'static, E: Refuses + 'static> ExclusiveExtractor for Call<I, E> {
+impl<I: Input + 'static, E: ErrorCodes + 'static> ExclusiveExtractor for Call<I, E> {
     async fn from_request<Context: ServerContext>(
         _: &RequestContext<Context>,
         request: http::Request<Body>,
     ) -> Result<Self, HttpError> {
-        Ok(Self { body: request.into_body(), takes: PhantomData })
+        Ok(Self { body: request.into_body(), types: PhantomData })
     }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
@@ -107,18 +106,18 @@ impl<I: Input + 'static, E: Refuses + 'static> ExclusiveExtractor for Call<I, E>
     }
 }
 
-/// The header parameter that carries what dropshot's document cannot say.
+/// The header parameter that declares the error codes.
 #[derive(Deserialize)]
 #[serde(bound = "")]
 struct Declared<I, E>(PhantomData<fn() -> (I, E)>);
 
-impl<I: Input, E: Refuses> JsonSchema for Declared<I, E> {
+impl<I: Input, E: ErrorCodes> JsonSchema for Declared<I, E> {
     fn schema_name() -> String {
         "Declared".to_owned()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let mut codes: Vec<Code> = [JUDGED, &I::codes(), E::CODES].concat();
+        let mut codes: Vec<ErrorCode> = [COMMON_CODES, &I::codes(), E::CODES].concat();
         codes.sort_unstable();
         codes.dedup();
         let codes = codes.iter().map(|code| code.as_str()).collect::<Vec<_>>();
@@ -134,4 +133,189 @@ impl<I: Input, E: Refuses> JsonSchema for Declared<I, E> {
             ..Default::default()
         })
     }
+}
+
+/// An input of an operation.
+#[async_trait]
+pub trait Input: Sized + Send {
+    /// Returns the error codes with which reading can fail.
+    fn codes() -> Vec<ErrorCode>;
+
+    /// Returns the description for the document.
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata;
+
+    /// Reads the input from a request.
+    ///
+    /// # Errors
+    /// An error with one of [`Self::codes`].
+    async fn read(context: &RequestContext<Service>, body: Body) -> Result<Self, ApiError>;
+}
+
+/// An input that does not read the body, so that another input can follow.
+pub trait Parameters: Input {}
+
+#[async_trait]
+impl Input for () {
+    fn codes() -> Vec<ErrorCode> {
+        Vec::new()
+    }
+
+    fn metadata(_: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        ExtractorMetadata { extension_mode: ExtensionMode::None, parameters: Vec::new() }
+    }
+
+    async fn read(_: &RequestContext<Service>, _: Body) -> Result<Self, ApiError> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl<P: Parameters, I: Input> Input for (P, I) {
+    fn codes() -> Vec<ErrorCode> {
+        [P::codes(), I::codes()].concat()
+    }
+
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        let mut metadata = P::metadata(content_type.clone());
+        metadata.parameters.extend(I::metadata(content_type).parameters);
+        metadata
+    }
+
+    async fn read(context: &RequestContext<Service>, body: Body) -> Result<Self, ApiError> {
+        let parameters = P::read(context, Body::empty()).await?;
+        Ok((parameters, I::read(context, body).await?))
+    }
+}
+
+/// The path parameters. A value that is not of its type is 404.
+#[derive(Debug)]
+pub struct Path<T>(pub T);
+
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Parameters for Path<T> {}
+
+#[async_trait]
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T> {
+    fn codes() -> Vec<ErrorCode> {
+        Vec::from([ErrorCode::NotFound])
+    }
+
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        <dropshot::Path<T> as SharedExtractor>::metadata(content_type)
+    }
+
+    async fn read(context: &RequestContext<Service>, _: Body) -> Result<Self, ApiError> {
+        let path = <dropshot::Path<T> as SharedExtractor>::from_request(context).await;
+        let message =
+            "this path does not exist: a path parameter does not have the type that the document says";
+        path.map(|path| Self(path.into_inner())).map_err(|_| ApiError::NotFound(message))
+    }
+}
+
+/// The query parameters. Unknown and repeated parameters are 400.
+#[derive(Debug)]
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Parameters for Query<T> {}
+
+#[async_trait]
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T> {
+    fn codes() -> Vec<ErrorCode> {
+        Vec::from([ErrorCode::InvalidParameter])
+    }
+
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        <dropshot::Query<T> as SharedExtractor>::metadata(content_type)
+    }
+
+    async fn read(context: &RequestContext<Service>, _: Body) -> Result<Self, ApiError> {
+        let query = context.request.uri().query().unwrap_or_default();
+        let pairs = form_urlencoded::parse(query.as_bytes());
+        let value = serde_path_to_error::deserialize(MapDeserializer::<_, QueryError>::new(pairs));
+        value.map(Self).map_err(|error| {
+            let (name, message) = (error.path().to_string(), error.inner().to_string());
+            ApiError::InvalidParameter(describe(&QUERY, &name, &message))
+        })
+    }
+}
+
+/// A JSON object in the body.
+#[derive(Debug)]
+pub struct Json<T>(pub T);
+
+#[async_trait]
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Json<T> {
+    fn codes() -> Vec<ErrorCode> {
+        Vec::from([
+            ErrorCode::UnsupportedMediaType,
+            ErrorCode::BodyTooLarge,
+            ErrorCode::RequestTimeout,
+            ErrorCode::InvalidBody,
+        ])
+    }
+
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        <TypedBody<T> as ExclusiveExtractor>::metadata(content_type)
+    }
+
+    async fn read(context: &RequestContext<Service>, body: Body) -> Result<Self, ApiError> {
+        if !is_json(context.request.headers()) {
+            return Err(ApiError::UnsupportedMediaType);
+        }
+        // A `Content-Length` is the lower bound. Reading would ask the client for the body (`100 Continue`).
+        if body.size_hint().lower() > MAX_BODY_BYTES as u64 {
+            return Err(ApiError::BodyTooLarge);
+        }
+        let bytes = match Limited::new(body, MAX_BODY_BYTES).collect().await {
+            Ok(collected) => collected.to_bytes(),
+            Err(error) if error.is::<LengthLimitError>() => return Err(ApiError::BodyTooLarge),
+            // The connection was lost, or the chunked encoding is invalid.
+            Err(_) => return Err(ApiError::InvalidBody("the body ended before it was complete".to_owned())),
+        };
+        parse_object(&bytes).map(Self).map_err(ApiError::InvalidBody)
+    }
+}
+
+/// Whether the only `Content-Type` is `application/json`, with or without a charset, and the body is not
+/// compressed.
+fn is_json(headers: &HeaderMap) -> bool {
+    let mut types = headers.get_all(CONTENT_TYPE).iter();
+    let (Some(value), None) = (types.next(), types.next()) else { return false };
+    let Ok(value) = value.to_str() else { return false };
+    let mut parts = value.split(';').map(str::trim);
+    let json = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"));
+    let charset = |parameter: &str| {
+        parameter
+            .split_once('=')
+            .is_some_and(|(name, value)| name.eq_ignore_ascii_case("charset") && !value.is_empty())
+    };
+    let mut codings = headers.get_all(CONTENT_ENCODING).iter();
+    json && parts.all(charset) && codings.all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
+/// Parses exactly one JSON object.
+///
+/// # Errors
+/// A message for the client: the field and what is allowed, never the value.
+fn parse_object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    // serde would also accept an array of the values of the fields.
+    if bytes.trim_ascii_start().first() != Some(&b'{') {
+        return Err("the body must be a JSON object".to_owned());
+    }
+    if let Ok(value) = serde_json::from_slice(bytes) {
+        return Ok(value);
+    }
+    // The second pass finds the path of the error, which would slow down the first one.
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let (path, error) = (error.path().to_string(), error.into_inner());
+        let message = error.to_string();
+        if error.is_data() {
+            let (message, _position) = message.rsplit_once(" at line ").unwrap_or((&message, ""));
+            describe(&BODY, &path, message)
+        } else {
+            format!("the body is not valid JSON: {message}")
+        }
+    })?;
+    json.end().map_err(|_| "the body must end after its JSON object".to_owned())?;
+    Ok(value)
 }

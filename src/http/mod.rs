@@ -1,10 +1,23 @@
-//! The way of a request in and of its response out.
+//! One request's way in, and its response's way out.
+//!
+//! [`router`] receives every request and finds the operation. [`call`] authenticates the client, applies the rate
+//! limit, reads the inputs and runs the operation. [`error`] turns an error into a response, and
+//! [`access_log`] records it.
 
 pub mod access_log;
+mod authentication;
 pub mod call;
-mod field_error;
-pub mod input;
+pub mod error;
+pub mod error_code;
+pub mod in_flight;
+mod input_error;
 mod published;
-pub mod responses;
 pub mod router;
 mod unread_body;
+
+pub use authentication::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
+
+/// The path of the API's base URL, with which the `servers` of the document end.
+pub const BASE_PATH: &str = "/v1";
+/// The maximum size of a request body in bytes.
+pub const MAX_BODY_BYTES: usize = 64 * 1024;

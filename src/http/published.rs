@@ -1,8 +1,7 @@
-//! What anybody may fetch without a key, at the root of the host: the OpenAPI document and a page to read
-//! it and try it on.
+//! The files that need no API key: the OpenAPI documents and the documentation page, at the root of the host.
 //!
-//! The page's viewer is Swagger UI (Apache-2.0), from a crate that carries its files; they are part of the
-//! program, so the page needs no other host.
+//! The page shows Swagger UI (Apache-2.0). A crate embeds its files into the program, so the page needs no other
+//! host.
 
 use std::collections::HashMap;
 
@@ -13,21 +12,21 @@ use hyper::body::Bytes;
 use sha2::{Digest, Sha256};
 use swagger_ui_redist::SwaggerUi;
 
+use super::error::ApiError;
 use crate::document::Document;
-use crate::http::responses::Refusal;
 
-/// Scripts, styles and requests of this host only, nothing inline, and nothing may frame the page (Content
-/// Security Policy Level 3). The viewer's own icons are `data:` images.
+/// Allows scripts, styles and requests of this host only, nothing inline and no frames (Content Security Policy
+/// Level 3). The icons of Swagger UI are `data:` images.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// May be kept, but must be asked about: a new version of the program can bring a new content.
+/// Clients revalidate before use: a new version of the program may have new content.
 const REVALIDATED: &str = "no-cache";
-/// What is released never changes (RFC 8246), so it may be kept for a year, which is as long as there is.
+/// A released document never changes (RFC 8246). One year is the longest `max-age` in use.
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
-/// Files by their path.
-pub(crate) struct Published(HashMap<String, File>);
+/// The files by path.
+pub(super) struct Published(HashMap<String, File>);
 
 struct File {
     content: Bytes,
@@ -36,15 +35,15 @@ struct File {
 }
 
 impl Published {
-    /// The document, as written and as JSON, those of released versions, and the page.
-    pub(crate) fn new(document: &Document) -> Self {
+    /// Collects the document in YAML and JSON, the released documents, and the page.
+    pub(super) fn new(document: &Document) -> Self {
         let mut files = HashMap::new();
         let mut add =
             |path: &str, kind: &'static str, content: Bytes, extra: &[(HeaderName, &'static str)]| {
                 files.insert(path.to_owned(), File::new(kind, content, extra));
             };
         let text = |text: &'static str| Bytes::from_static(text.as_bytes());
-        // Tools on other origins may read the document (Fetch, section 3.2).
+        // Pages of other origins may read the document (Fetch Standard, section 3.2).
         let shared = |cached| {
             [
                 (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
@@ -53,9 +52,9 @@ impl Published {
             ]
         };
         let (yaml, json) = ("application/yaml", "application/json");
-        add("/openapi.yaml", yaml, document.yaml(), &shared(REVALIDATED));
-        add("/openapi.json", json, document.json(), &shared(REVALIDATED));
-        for (name, content) in document.released() {
+        add("/openapi.yaml", yaml, text(document.yaml), &shared(REVALIDATED));
+        add("/openapi.json", json, text(document.json), &shared(REVALIDATED));
+        for (name, content) in document.released.iter().copied() {
             let kind = if name.ends_with(".json") { json } else { yaml };
             add(&format!("/openapi/{name}"), kind, text(content), &shared(IMMUTABLE));
         }
@@ -79,12 +78,12 @@ impl Published {
         Self(files)
     }
 
-    /// The answer, if something is published at `path`.
-    pub(crate) fn answer(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<Response<Body>> {
+    /// Returns the response for `path`, if it is the path of a file.
+    pub(super) fn respond(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<Response<Body>> {
         let file = self.0.get(path)?;
         Some(match *method {
-            Method::GET | Method::HEAD => file.answer(headers),
-            _ => Refusal::MethodNotAllowed { allow: "GET, HEAD".to_owned() }.into_response(),
+            Method::GET | Method::HEAD => file.respond(headers),
+            _ => ApiError::MethodNotAllowed { allow: "GET, HEAD".to_owned() }.into_response(),
         })
     }
 }
@@ -108,12 +107,12 @@ impl File {
         Self { content, headers, etag }
     }
 
-    fn answer(&self, request: &HeaderMap) -> Response<Body> {
-        let known = is_known(&self.etag, request);
-        let body = if known { Body::empty() } else { Body::from(self.content.clone()) };
+    fn respond(&self, request: &HeaderMap) -> Response<Body> {
+        let not_modified = matches_etag(&self.etag, request);
+        let body = if not_modified { Body::empty() } else { Body::from(self.content.clone()) };
         let mut response = Response::new(body);
         *response.headers_mut() = self.headers.clone();
-        if known {
+        if not_modified {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
             response.headers_mut().remove(header::CONTENT_TYPE);
         }
@@ -121,8 +120,8 @@ impl File {
     }
 }
 
-/// Whether the client has what `etag` stands for (RFC 9110, section 13.1.2).
-fn is_known(etag: &str, request: &HeaderMap) -> bool {
+/// Whether `If-None-Match` has this tag (RFC 9110, section 13.1.2).
+fn matches_etag(etag: &str, request: &HeaderMap) -> bool {
     let values = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     let mut tags = values.flat_map(|value| value.split(',')).map(str::trim);
     tags.any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)

@@ -1,19 +1,19 @@
-//! Everything around an operation: the base path, strict paths, 404 and 405, HEAD, panics, the headers
-//! that every answer of a deprecated operation has, and bodies that nobody read.
+//! The router: receives every request and finds the operation, checks paths strictly, and handles 404, 405, HEAD,
+//! panics, deprecation headers, unread bodies and the access log.
 //!
-//! dropshot has no middleware, answers unknown paths and wrong methods in a format of its own, takes
-//! `//pets/` and `/%70ets` for `/pets`, and drops the connection when a handler panics. So its server has
-//! one route for everything, [`Edge::answer`], and the operations are a second router behind it. That
-//! costs about a quarter more instructions than routing once, and buys one place where all of this is
-//! true of every request. Rejected: a proxy in front of dropshot (a hop and a copy for each request), and
-//! an own accept loop (dropshot's request context cannot be made outside its server).
+//! dropshot has no middleware, has its own format for 404 and 405, accepts `//pets/` and `/%70ets` for `/pets`,
+//! and closes the connection when a handler panics. So its server has one route for all paths, which calls
+//! [`Router::respond`], and the operations are in a second router behind it. This costs about a quarter more
+//! instructions than one router. Rejected: a proxy in front of dropshot (one more hop and copy for each request),
+//! and an accept loop of our own (only dropshot's server can create its request context).
 //!
-//! Beyond reach are the answers that hyper gives to what is no HTTP, and dropshot's own to undecodable
-//! percent-encoding, dot segments and methods that are in no standard.
+//! Two kinds of responses do not come from here: those of hyper to invalid HTTP, and those of dropshot to
+//! undecodable percent-encoding, dot segments and non-standard methods.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Instant;
 
 use async_trait::async_trait;
@@ -24,19 +24,21 @@ use dropshot::{
 };
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HeaderMap, HeaderValue};
+use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, LINK};
 use http::{Method, Request, Response, StatusCode, Version};
 use hyper::body::Body as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::document::{Document, DocumentError};
-use crate::http::access_log::{self, Answered};
-use crate::http::published::Published;
-use crate::http::responses::{HeaderField, Refusal};
-use crate::http::unread_body::Leftover;
+use super::BASE_PATH;
+use super::access_log::{self, AccessLog, Answered};
+use super::error::ApiError;
+use super::error_code::HeaderField;
+use super::in_flight::InFlight;
+use super::published::Published;
+use super::unread_body::UnreadBody;
+use crate::document::{Deprecation, Document};
 use crate::keys::KeyId;
-use crate::operations::BASE_PATH;
 use crate::service::Service;
 
 const METHODS: [Method; 8] = [
@@ -50,154 +52,189 @@ const METHODS: [Method; 8] = [
     Method::TRACE,
 ];
 
-/// The operations behind the one route, and what surrounds them.
-pub struct Edge {
-    route: Box<Route>,
-    operations: HashMap<String, Surroundings>,
+/// Finds the operation for a request and completes its response.
+pub struct Router {
+    lookup: Box<Lookup>,
+    operations: HashMap<String, Operation>,
     published: Published,
+    access_log: AccessLog,
+    in_flight: Arc<InFlight>,
 }
 
-/// What the edge knows of an operation.
-struct Surroundings {
+/// What the router knows about an operation.
+struct Operation {
     operation_id: String,
     /// The path template, base path included.
     route: String,
-    /// What every answer carries if it is deprecated.
-    deprecated: Option<HeaderMap>,
+    /// The headers of a deprecated operation.
+    deprecation: Option<HeaderMap>,
 }
 
-// dropshot's router and its result are public, but have no public names.
-type Route = dyn Fn(&Method, &str) -> Option<Found> + Send + Sync;
-type Run = Box<
+// dropshot's router and the result of its lookup are public, but their names are not.
+type Lookup = dyn Fn(&Method, &str) -> Option<Match> + Send + Sync;
+type Handler = Box<
     dyn FnOnce(RequestContext<Service>, Request<Body>) -> BoxFuture<'static, Option<Response<Body>>> + Send,
 >;
 
-struct Found {
+struct Match {
     endpoint: RequestEndpointMetadata,
-    run: Run,
+    handler: Handler,
 }
 
-/// The headers that the edge puts on every answer of an operation. `x-request-id` comes from dropshot.
+/// An operation that is deprecated in the code has no dates in the document.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "operation {0} is deprecated in the code: give it `x-deprecated-since` and `x-sunset`, dates such as \
+     2026-11-21, and `x-successor`, a path such as /pets, in openapi/animal-store.yaml"
+)]
+pub struct MissingDeprecation(String);
+
+/// Returns the headers that the router adds to every response of an operation. dropshot adds `x-request-id`.
 pub fn headers(deprecated: bool) -> Vec<HeaderField> {
     let names: &[_] =
         if deprecated { &["x-request-id", "Deprecation", "Sunset", "Link"] } else { &["x-request-id"] };
     names.iter().map(|name| HeaderField::string(name)).collect()
 }
 
-impl Edge {
-    /// The edge around the operations of `api`, with the dates of deprecation from `document`.
+impl Router {
+    /// Creates the router of the operations in `api`. Their dates of deprecation are in `document`.
     ///
     /// # Errors
-    /// When the document has no usable dates for a deprecated operation.
-    pub fn new(api: ApiDescription<Service>, document: &Document) -> Result<Self, DocumentError> {
+    /// [`MissingDeprecation`].
+    pub fn new(
+        api: ApiDescription<Service>,
+        document: &Document,
+        access_log: AccessLog,
+        in_flight: Arc<InFlight>,
+    ) -> Result<Self, MissingDeprecation> {
         let router = api.into_router();
         let mut operations = HashMap::new();
         for (path, _, endpoint) in router.endpoints(None) {
-            let id = &endpoint.operation_id;
-            let headers = endpoint.deprecated.then(|| document.deprecation_headers(id)).transpose()?;
-            let route = format!("{BASE_PATH}{path}");
-            let operation_id = id.clone();
-            operations.insert(id.clone(), Surroundings { operation_id, route, deprecated: headers });
-        }
-        let route = move |method: &Method, path: &str| {
-            let found = router.lookup_route(method, path.into(), None).ok()?;
-            let handler = found.handler;
-            let run: Run = Box::new(|context, request| {
-                // A `Reply` is never an error to dropshot, and a `Call` never fails to be extracted.
-                async move { handler.handle_request(context, request).await.ok() }.boxed()
+            let operation_id = endpoint.operation_id.clone();
+            let deprecation = endpoint.deprecated.then(|| {
+                let found = document.deprecations.iter().find(|it| it.operation_id == operation_id);
+                found.map(deprecation_headers).ok_or(MissingDeprecation(operation_id.clone()))
             });
-            Some(Found { endpoint: found.endpoint, run })
+            let route = format!("{BASE_PATH}{path}");
+            let operation = Operation {
+                operation_id: operation_id.clone(),
+                route,
+                deprecation: deprecation.transpose()?,
+            };
+            operations.insert(operation_id, operation);
+        }
+        let lookup = move |method: &Method, path: &str| {
+            let found = router.lookup_route(method, path.into(), None).ok()?;
+            let operation = found.handler;
+            let handler: Handler = Box::new(|context, request| {
+                // Extracting a `Call` and returning an `OperationResponse` never fail.
+                async move { operation.handle_request(context, request).await.ok() }.boxed()
+            });
+            Some(Match { endpoint: found.endpoint, handler })
         };
-        Ok(Self { route: Box::new(route), operations, published: Published::new(document) })
+        let published = Published::new(document);
+        Ok(Self { lookup: Box::new(lookup), operations, published, access_log, in_flight })
     }
 
-    async fn answer(&self, mut context: RequestContext<Service>, request: Request<Body>) -> Response<Body> {
+    async fn respond(&self, mut context: RequestContext<Service>, request: Request<Body>) -> Response<Body> {
         let start = Instant::now();
+        let _in_flight = self.in_flight.begin();
         let service = context.context().clone();
-        let _under_way = service.begin();
         let request_id = context.request_id.clone();
-        let asked = request.method().clone();
-        let method = if asked == Method::HEAD { &Method::GET } else { &asked };
+        let sent_method = request.method().clone();
+        let method = if sent_method == Method::HEAD { &Method::GET } else { &sent_method };
         let has_connection_header = request.version() < Version::HTTP_2;
         let traceparent = access_log::traceparent(request.headers()).map(str::to_owned);
-        let mut surroundings = None;
+        let mut operation = None;
         let mut response = match relative_path(request.uri().path()) {
             None => self
                 .published
-                .answer(&asked, request.uri().path(), request.headers())
-                .unwrap_or_else(|| Refusal::NotFound("nothing lives at this path").into_response()),
-            Some(path) => match (self.route)(method, &path) {
-                None => self.refuse(&path).into_response(),
+                .respond(&sent_method, request.uri().path(), request.headers())
+                .unwrap_or_else(|| ApiError::NotFound("this path does not exist").into_response()),
+            Some(path) => match (self.lookup)(method, &path) {
+                None => self.no_operation(&path).into_response(),
                 Some(found) => {
-                    surroundings = self.operations.get(&found.endpoint.operation_id);
+                    operation = self.operations.get(&found.endpoint.operation_id);
                     context.endpoint = found.endpoint;
-                    run(context, request, found.run).await
+                    run(context, request, found.handler).await
                 }
             },
         };
         let key = response.extensions_mut().remove::<KeyId>();
-        if let Some(Surroundings { operation_id, deprecated: Some(headers), .. }) = surroundings {
+        if let Some(Operation { operation_id, deprecation: Some(headers), .. }) = operation {
             response.headers_mut().extend(headers.iter().map(|(name, value)| (name.clone(), value.clone())));
             if let Some(key) = &key {
-                service.metrics().deprecated_call(operation_id, key);
+                service.metrics.deprecated_call(operation_id, key.as_str());
             }
         }
-        if asked == Method::HEAD {
+        if sent_method == Method::HEAD {
             strip_body(&mut response);
         }
-        if service.stopping() && has_connection_header {
+        if has_connection_header && self.in_flight.is_shutting_down() {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         let answered = Answered {
             request_id: &request_id,
-            method: &asked,
-            route: surroundings.map(|surroundings| &*surroundings.route),
+            method: &sent_method,
+            route: operation.map(|operation| &*operation.route),
             key: key.as_ref(),
             traceparent: traceparent.as_deref(),
             status: response.status(),
             took: start.elapsed(),
         };
-        service.access_log().record(service.metrics(), &answered);
+        self.access_log.record(&service.metrics, &answered);
         response
     }
 
-    /// Why there is no operation: 405 if another method has one at this path, else 404.
-    fn refuse(&self, path: &str) -> Refusal {
-        let has =
-            |method: &Method| (self.route)(if method == Method::HEAD { &Method::GET } else { method }, path);
+    /// Returns 405 if the path has an operation for another method, else 404.
+    fn no_operation(&self, path: &str) -> ApiError {
+        let exists =
+            |method: &Method| (self.lookup)(if method == Method::HEAD { &Method::GET } else { method }, path);
         let allowed: Vec<_> =
-            METHODS.iter().filter(|method| has(method).is_some()).map(Method::as_str).collect();
+            METHODS.iter().filter(|method| exists(method).is_some()).map(Method::as_str).collect();
         if allowed.is_empty() {
-            Refusal::NotFound("nothing lives at this path")
+            ApiError::NotFound("this path does not exist")
         } else {
-            Refusal::MethodNotAllowed { allow: allowed.join(", ") }
+            ApiError::MethodNotAllowed { allow: allowed.join(", ") }
         }
     }
 }
 
-// Not an async function: that would be as large as what it is given, and moved with it.
+// Not an async function: its future would contain each argument twice.
 fn run(
     context: RequestContext<Service>,
     request: Request<Body>,
-    run: Run,
+    handler: Handler,
 ) -> impl Future<Output = Response<Body>> + Send {
     let expects_continue = request.headers().contains_key(EXPECT);
-    let request = request.map(|body| Leftover::guard(body, expects_continue));
-    // A panic is logged where it happens, by the hook of the program.
-    let running = AssertUnwindSafe(run(context, request)).catch_unwind();
-    running.map(|done| done.ok().flatten().unwrap_or_else(|| Refusal::Internal.into_response()))
+    let request = request.map(|body| UnreadBody::guard(body, expects_continue));
+    // The panic hook logs a panic where it happens.
+    let response = AssertUnwindSafe(handler(context, request)).catch_unwind();
+    response.map(|done| done.ok().flatten().unwrap_or_else(|| ApiError::Internal.into_response()))
 }
 
-/// The path below [`BASE_PATH`], as the inner router must see it, if it is one that could exist.
+/// Returns the path below [`BASE_PATH`] for the second router; `None` if no operation can have it.
 ///
-/// The router decodes percent-encoding; encoding the `%` once more makes it compare what was sent.
+/// The router decodes percent-encoding. With each `%` encoded again, it compares the path as it was sent.
 fn relative_path(path: &str) -> Option<Cow<'_, str>> {
     let path = path.strip_prefix(BASE_PATH)?;
     let strict = path.starts_with('/') && !path.ends_with('/') && !path.contains("//");
     strict.then(|| if path.contains('%') { path.replace('%', "%25").into() } else { path.into() })
 }
 
-/// Makes of an answer to GET the answer to HEAD (RFC 9110, section 9.3.2).
+/// Returns `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` to the successor (RFC 5829).
+fn deprecation_headers(deprecation: &Deprecation) -> HeaderMap {
+    let link = format!("<{BASE_PATH}{}>; rel=\"successor-version\"", deprecation.successor);
+    let fields = [
+        (HeaderName::from_static("deprecation"), format!("@{}", deprecation.since)),
+        (HeaderName::from_static("sunset"), deprecation.sunset.to_owned()),
+        (LINK, link),
+    ];
+    // The build script accepts only dates and visible ASCII.
+    fields.into_iter().filter_map(|(name, value)| Some((name, HeaderValue::try_from(value).ok()?))).collect()
+}
+
+/// Turns a response to GET into the response to HEAD (RFC 9110, section 9.3.2).
 fn strip_body(response: &mut Response<Body>) {
     // A length of zero would be wrong for a response that has no body with GET either (section 8.6).
     let has_body = !matches!(response.status(), StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
@@ -207,37 +244,32 @@ fn strip_body(response: &mut Response<Body>) {
     *response.body_mut() = Body::empty();
 }
 
-/// The API that dropshot serves: each method of every path goes to [`Edge::answer`].
+/// Returns the API that dropshot serves: each method of every path calls [`Router::respond`].
 ///
 /// # Errors
-/// When the routes clash, which they do not.
-pub fn api() -> Result<ApiDescription<Service>, ApiDescriptionRegisterError> {
+/// When dropshot rejects a route, which a test would find.
+pub fn catch_all(router: Router) -> Result<ApiDescription<Service>, ApiDescriptionRegisterError> {
+    let router = Arc::new(router);
     let mut api = ApiDescription::new();
     for method in METHODS {
-        let name = format!("edge_{method}");
-        let every_version = ApiEndpointVersions::All;
-        let route =
-            ApiEndpoint::new(name, everything, method, "application/json", "/{path:.*}", every_version);
+        let router = router.clone();
+        let respond = move |context: RequestContext<Service>, _: AnyPath, request: RawRequest| {
+            let router = router.clone();
+            async move { Ok::<_, HttpError>(router.respond(context, request.into_inner()).await) }
+        };
+        let (name, versions) = (format!("catch_all_{method}"), ApiEndpointVersions::All);
+        let route = ApiEndpoint::new(name, respond, method, "application/json", "/{path:.*}", versions);
         api.register(route.visible(false))?;
     }
     Ok(api)
 }
 
-async fn everything(
-    context: RequestContext<Service>,
-    _: AnyPath,
-    request: RawRequest,
-) -> Result<Response<Body>, HttpError> {
-    let service = context.context().clone();
-    Ok(service.edge().answer(context, request.into_inner()).await)
-}
-
-/// dropshot wants the wildcard consumed; reading it would cost a tenth of a request for nothing.
+/// Declares the wildcard of the path, as dropshot requires, without reading it. Reading costs a tenth of a request.
 struct AnyPath;
 
 #[derive(Deserialize, JsonSchema)]
 struct Wildcard {
-    #[allow(dead_code)] // Named for dropshot, never read.
+    #[allow(dead_code)] // Only dropshot reads the name.
     path: Vec<String>,
 }
 

@@ -1,8 +1,8 @@
-//! Request bodies that an answer did not wait for.
+//! Request bodies that the response did not wait for.
 //!
-//! When a request is refused early, its body may still be on the way. If the connection were closed on
-//! it, the client's kernel could throw the answer away before the client has read it. So what is left is
-//! read and dropped in the background, within a bound; then the connection goes.
+//! A request can be rejected while its body is still arriving. If the connection were closed then, the client's
+//! kernel could discard the response before the client reads it. So the rest of the body is read and discarded in
+//! the background, within a bound, before the connection closes.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -17,16 +17,16 @@ use tokio::time::timeout;
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 const MAX_TIME: Duration = Duration::from_secs(2);
 
-/// A body whose unread rest is drained when it is dropped.
-pub(crate) struct Leftover {
+/// A body whose rest is drained when it is dropped.
+pub(super) struct UnreadBody {
     body: Option<Body>,
-    /// A client that waits for `100 Continue` sends nothing unless asked, and reading would ask it to.
+    /// A client that waits for `100 Continue` sends no body until it is read, so it must not be drained.
     waits_for_continue: bool,
 }
 
-impl Leftover {
-    /// Guards `body`, unless it has ended already.
-    pub(crate) fn guard(body: Body, expects_continue: bool) -> Body {
+impl UnreadBody {
+    /// Wraps `body`, unless it has no content.
+    pub(super) fn guard(body: Body, expects_continue: bool) -> Body {
         if body.is_end_stream() {
             return body;
         }
@@ -34,7 +34,7 @@ impl Leftover {
     }
 }
 
-impl HttpBody for Leftover {
+impl HttpBody for UnreadBody {
     type Data = Bytes;
     type Error = <Body as HttpBody>::Error;
 
@@ -60,7 +60,7 @@ impl HttpBody for Leftover {
     }
 }
 
-impl Drop for Leftover {
+impl Drop for UnreadBody {
     fn drop(&mut self) {
         if self.is_end_stream() || self.waits_for_continue {
             return;

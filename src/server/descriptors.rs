@@ -1,44 +1,42 @@
-//! File descriptors: each connection takes one, and the store a few.
+//! The limit on open file descriptors: each connection uses one, and the store a few.
 //!
-//! Shells and service managers give a process a low limit that it may raise by itself, for the sake of
-//! old programs that use `select`. Nothing here does, so the limit is raised as far as it goes. It is the
-//! only bound on connections: what comes when all are taken waits in the kernel's queue.
+//! Shells and service managers start a process with a low soft limit, for old programs that use `select`. This
+//! program does not, so it raises the soft limit to the hard limit. The limit is the only bound on connections:
+//! more of them wait in the kernel's queue.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// With fewer, the service starts on some days and not on others, or answers 503 to its first client.
-const FEWEST: u64 = 64;
+/// With a lower limit, the service may not start, or may respond 503 to its first client.
+const MINIMUM: u64 = 64;
 
-/// Raises the limit on open files to the most that is allowed.
+/// Raises the limit on open files to the hard limit.
 ///
 /// # Errors
-/// One line, if that is too little.
+/// One line, if the limit is too low.
 pub fn raise() -> Result<(), String> {
     let limit = getrlimit(Resource::Nofile);
-    // Some systems refuse what they call allowed; then it stays as it was.
+    // Some systems reject their own hard limit; the soft limit then stays.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
     match getrlimit(Resource::Nofile).current {
-        Some(few) if few < FEWEST => Err(format!(
-            "no more than {few} files may be open at once, and {FEWEST} are the least; raise the limit \
-             (ulimit -n)"
+        Some(limit) if limit < MINIMUM => Err(format!(
+            "the limit on open files is {limit}, and the service needs at least {MINIMUM}; raise it with ulimit -n"
         )),
         _ => Ok(()),
     }
 }
 
-/// As long as this is there, no connection is accepted.
-pub struct HeldBack(Rlimit);
+/// While this exists, no connection is accepted.
+pub struct AcceptPause(Rlimit);
 
-/// Lets what comes from now on wait in the kernel's queue, by leaving it no descriptor. What is open stays
-/// open.
-pub fn hold_back() -> HeldBack {
+/// Makes new connections wait in the kernel's queue: sets the limit to 0, which does not affect open descriptors.
+pub fn pause_accepting() -> AcceptPause {
     let limit = getrlimit(Resource::Nofile);
-    // If that is refused, a connection that comes at the very end may be closed without an answer.
+    // If this fails, a connection that arrives at the very end may be closed without a response.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..limit });
-    HeldBack(limit)
+    AcceptPause(limit)
 }
 
-impl Drop for HeldBack {
+impl Drop for AcceptPause {
     fn drop(&mut self) {
         let _ = setrlimit(Resource::Nofile, self.0);
     }

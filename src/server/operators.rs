@@ -1,11 +1,10 @@
-//! The listener for operators: whether the process lives, whether it is ready, and what it has counted.
+//! The operators' listener: liveness, readiness and metrics.
 //!
-//! It has its own port, without keys and without TLS, so it belongs on the loopback or a network that
-//! only operators reach.
+//! It has its own port, without authentication and TLS, so it must be on the loopback interface or on a network
+//! that only operators reach.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dropshot::{
@@ -16,36 +15,36 @@ use http::{Response, StatusCode, header};
 use slog::Logger;
 use tokio::time::timeout;
 
-use crate::server::{StartError, cannot_bind};
+use super::options::StartError;
+use crate::http::in_flight::InFlight;
 use crate::storage::{PetsQuery, Store};
 use crate::telemetry::metrics::Metrics;
 
-/// How long the store may take to show that it is there.
+/// How long the store may take to respond to a readiness probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the listener tells about.
-pub(crate) struct Watched {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) metrics: Arc<Metrics>,
-    /// Set when the service is told to stop: no new requests should be sent its way.
-    pub(crate) stopping: Arc<AtomicBool>,
+/// The state that the listener reports.
+pub(super) struct Operators {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) in_flight: Arc<InFlight>,
 }
 
 /// Starts the listener.
 ///
 /// # Errors
-/// When the address cannot be listened on.
-pub(crate) fn start(
+/// When the address cannot be bound.
+pub(super) fn start(
     bind: SocketAddr,
-    watched: Watched,
+    operators: Operators,
     log: Logger,
-) -> Result<HttpServer<Watched>, StartError> {
+) -> Result<HttpServer<Operators>, StartError> {
     let config = ConfigDropshot { bind_address: bind, ..Default::default() };
-    let server = ServerBuilder::new(api()?, watched, log).config(config);
-    server.start().map_err(cannot_bind(bind, "--ops-bind"))
+    let server = ServerBuilder::new(endpoints()?, operators, log).config(config);
+    server.start().map_err(|error| StartError::bind(bind, "--ops-bind", &error))
 }
 
-fn api() -> Result<ApiDescription<Watched>, ApiDescriptionRegisterError> {
+fn endpoints() -> Result<ApiDescription<Operators>, ApiDescriptionRegisterError> {
     let mut api = ApiDescription::new();
     api.register(livez)?;
     api.register(readyz)?;
@@ -53,23 +52,22 @@ fn api() -> Result<ApiDescription<Watched>, ApiDescriptionRegisterError> {
     Ok(api)
 }
 
-/// The process answers.
+/// Responds while the process runs.
 #[endpoint { method = GET, path = "/livez" }]
-async fn livez(_: RequestContext<Watched>) -> Result<Response<Body>, HttpError> {
+async fn livez(_: RequestContext<Operators>) -> Result<Response<Body>, HttpError> {
     Ok(text(StatusCode::OK, "alive\n"))
 }
 
-/// The service takes requests: it is not about to stop, and its database answers.
+/// Responds with 200 while the service is not shutting down and its store responds, else with 503.
 #[endpoint { method = GET, path = "/readyz" }]
-async fn readyz(context: RequestContext<Watched>) -> Result<Response<Body>, HttpError> {
-    let watched = context.context();
-    if watched.stopping.load(Ordering::Relaxed) {
+async fn readyz(context: RequestContext<Operators>) -> Result<Response<Body>, HttpError> {
+    let operators = context.context();
+    if operators.in_flight.is_shutting_down() {
         return Ok(text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n"));
     }
-    let probe = watched.store.pets(PetsQuery { status: None, after: None, limit: 1 });
+    let probe = operators.store.pets(PetsQuery { status: None, after: None, limit: 1 });
     Ok(match timeout(PROBE_TIMEOUT, probe).await {
         Ok(Ok(_)) => text(StatusCode::OK, "ready\n"),
-        // Says no more than a word or two, as all errors of a store.
         Ok(Err(error)) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
         Err(_) => {
             text(StatusCode::SERVICE_UNAVAILABLE, "the store is unavailable: it did not answer in time\n")
@@ -77,10 +75,10 @@ async fn readyz(context: RequestContext<Watched>) -> Result<Response<Body>, Http
     })
 }
 
-/// What was counted.
+/// Responds with the metrics.
 #[endpoint { method = GET, path = "/metrics" }]
-async fn metrics(context: RequestContext<Watched>) -> Result<Response<Body>, HttpError> {
-    let mut response = text(StatusCode::OK, context.context().metrics.page());
+async fn metrics(context: RequestContext<Operators>) -> Result<Response<Body>, HttpError> {
+    let mut response = text(StatusCode::OK, context.context().metrics.encode());
     let open_metrics = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(open_metrics));
     Ok(response)

@@ -9,17 +9,17 @@ use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use serde::{Deserialize, Serialize};
 
-/// Where certificate and key are.
+/// The files of the certificate and its private key, in PEM.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlsFiles {
-    /// The certificate and those that vouch for it, leaf first, in PEM.
+    /// The certificate chain, leaf first.
     pub certificate: PathBuf,
-    /// Its private key, in PEM.
+    /// The private key of the leaf.
     pub private_key: PathBuf,
 }
 
-/// Why they cannot be used: one line that names the file.
+/// Why a file cannot be used: one line that names it.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {problem}")]
 pub struct TlsError {
@@ -28,20 +28,20 @@ pub struct TlsError {
 }
 
 impl TlsFiles {
-    /// Reads both.
+    /// Reads both files.
     ///
     /// # Errors
-    /// When a file cannot be read, holds no PEM of its kind, or the two do not belong together.
+    /// When a file cannot be read or has no such PEM section, or the private key belongs to another certificate.
     pub fn load(&self) -> Result<ServerConfig, TlsError> {
         let certificates = CertificateDer::pem_file_iter(&self.certificate)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
             .map_err(|error| at(&self.certificate, pem(&error)))?;
         if certificates.is_empty() {
-            return Err(at(&self.certificate, "holds no certificate in PEM".to_owned()));
+            return Err(at(&self.certificate, "contains no certificate in PEM".to_owned()));
         }
         let key = PrivateKeyDer::from_pem_file(&self.private_key).map_err(|error| {
             let problem = match error {
-                PemError::NoItemsFound => "holds no private key in PEM".to_owned(),
+                PemError::NoItemsFound => "contains no private key in PEM".to_owned(),
                 error => pem(&error),
             };
             at(&self.private_key, problem)
@@ -71,6 +71,6 @@ fn at(path: &Path, problem: String) -> TlsError {
 fn pem(error: &PemError) -> String {
     match error {
         PemError::Io(error) => format!("cannot be read: {error}"),
-        error => format!("is no PEM: {error}"),
+        error => format!("is not valid PEM: {error}"),
     }
 }

@@ -11,8 +11,7 @@ use async_trait::async_trait;
 use sha2::{Digest, Sha256};
 
 use super::{KeyRecord, PetsQuery, Store, StoreError};
-use crate::operations::MAX_LIMIT;
-use crate::schemas::Pet;
+use crate::schemas::{Pet, Pets};
 
 /// How many animals are stored at once.
 const CHUNK: usize = 1_000;
@@ -140,7 +139,7 @@ async fn chunk(
 ) -> Result<(Vec<Pet>, bool), StoreError> {
     let mut pets = Vec::with_capacity(CHUNK);
     while pets.len() < CHUNK {
-        let page = from.pets(PetsQuery { status: None, after, limit: MAX_LIMIT }).await?;
+        let page = from.pets(PetsQuery { status: None, after, limit: Pets::MAX_ITEMS }).await?;
         let highest = page.pets.last().map(|pet| pet.id);
         pets.extend(page.pets.into_iter().filter(|pet| pet.id <= last));
         if !page.more || highest >= Some(last) {

@@ -9,8 +9,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use self::copy::Transfer;
-use crate::operations::MAX_LIMIT;
-use crate::schemas::{NewPet, Pet, PetStatus};
+use crate::schemas::{NewPet, Pet, PetStatus, Pets};
 
 pub use metrics::StoreMetrics;
 
@@ -44,14 +43,14 @@ pub struct PetsQuery {
     pub status: Option<PetStatus>,
     /// The identifier after which the page begins; `None` begins with the smallest there is.
     pub after: Option<i64>,
-    /// The most animals wanted, 1 to [`MAX_LIMIT`].
+    /// The most animals wanted, 1 to [`Pets::MAX_ITEMS`].
     pub limit: u32,
 }
 
 impl PetsQuery {
     /// Refuses a limit that would make a page empty or its work unbounded.
     fn check(&self) -> Result<(), StoreError> {
-        if (1..=MAX_LIMIT).contains(&self.limit) {
+        if (1..=Pets::MAX_ITEMS).contains(&self.limit) {
             Ok(())
         } else {
             Err(StoreError::Broken(format!("a page of {} animals was asked for", self.limit)))
@@ -83,6 +82,13 @@ pub struct KeyRecord {
     pub expires: Option<Timestamp>,
     /// When it was revoked, if it was.
     pub revoked: Option<Timestamp>,
+}
+
+impl KeyRecord {
+    /// Whether the key is neither revoked nor expired at `now`.
+    pub fn is_valid_at(&self, now: Timestamp) -> bool {
+        self.revoked.is_none() && self.expires.is_none_or(|expires| now < expires)
+    }
 }
 
 /// A durable catalogue of animals and of the API keys for it.
@@ -136,7 +142,7 @@ pub trait Keys {
 
     /// As [`Keys::key_by_hash`], for judging a call: what another process changed less than two seconds ago
     /// may be missing, and what this handle changed is not.
-    async fn key_for_call(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
         self.key_by_hash(hash).await
     }
 

@@ -1,7 +1,6 @@
-//! What operators can count, in Prometheus' text format, under OpenTelemetry's names where it has one.
+//! Metrics in the OpenMetrics text format, with the names of OpenTelemetry where it has one.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
@@ -12,16 +11,15 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::keys::KeyId;
 use crate::storage::StoreMetrics;
 
-/// OpenTelemetry's advice for `http.server.request.duration`, in seconds, with three finer steps below it:
-/// most answers take less than a millisecond.
+/// The buckets that OpenTelemetry recommends for `http.server.request.duration`, in seconds, and three smaller ones:
+/// most responses take less than a millisecond.
 const DURATIONS: [f64; 17] = [
     0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 10.0,
 ];
 
-/// Everything that is counted.
+/// The metrics of a service and of its store.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Mutex<Registry>,
@@ -31,7 +29,7 @@ pub struct Metrics {
     store: StoreMetrics,
 }
 
-// Labels that OpenTelemetry requires of an HTTP server's requests.
+// The attributes that OpenTelemetry requires for the requests of an HTTP server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     http_request_method: &'static str,
@@ -44,12 +42,12 @@ struct FailureLabels {
     reason: &'static str,
 }
 
-/// Why a caller was not let in.
+/// Why authentication failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuthenticationFailure {
-    /// No bearer key was sent.
+    /// The request has no bearer token.
     Missing,
-    /// One that is unknown, expired or revoked.
+    /// The bearer token is not an API key, or the key is unknown, expired or revoked.
     Invalid,
 }
 
@@ -72,18 +70,18 @@ impl Default for Metrics {
         metrics.register(|registry| {
             registry.register_with_unit(
                 "http_server_request_duration",
-                "Time from request to answer",
+                "Time from request to response",
                 Unit::Seconds,
                 metrics.requests.clone(),
             );
             registry.register(
                 "authentication_failures",
-                "Calls without a key, or with one that is not good",
+                "Requests without an API key, or with an invalid one",
                 metrics.authentication_failures.clone(),
             );
             registry.register(
                 "deprecated_operation_calls",
-                "Calls of deprecated operations, by the key that made them",
+                "Requests to deprecated operations, by API key",
                 metrics.deprecated_calls.clone(),
             );
             metrics.store.register(registry);
@@ -101,18 +99,18 @@ impl Metrics {
         add(&mut self.registry.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// For the store to count in.
+    /// Returns the metrics of the store.
     pub fn store(&self) -> &StoreMetrics {
         &self.store
     }
 
-    /// The whole page (OpenMetrics text format, version 1.0.0).
-    pub fn page(&self) -> String {
-        let mut page = String::new();
+    /// Returns all metrics (OpenMetrics text format, version 1.0.0).
+    pub fn encode(&self) -> String {
+        let mut text = String::new();
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
-        // Writing to a string does not fail.
-        let _ = encode(&mut page, &registry);
-        page
+        // Writing to a String does not fail.
+        let _ = encode(&mut text, &registry);
+        text
     }
 
     pub(crate) fn answered(&self, method: &Method, route: &str, status: StatusCode, took: Duration) {
@@ -124,21 +122,21 @@ impl Metrics {
         self.requests.get_or_create(&labels).observe(took.as_secs_f64());
     }
 
-    pub(crate) fn not_let_in(&self, reason: AuthenticationFailure) {
-        let reason = match reason {
+    pub(crate) fn authentication_failed(&self, failure: AuthenticationFailure) {
+        let reason = match failure {
             AuthenticationFailure::Missing => "missing",
             AuthenticationFailure::Invalid => "invalid",
         };
         self.authentication_failures.get_or_create(&FailureLabels { reason }).inc();
     }
 
-    pub(crate) fn deprecated_call(&self, operation: &str, key: &KeyId) {
-        let labels = DeprecatedLabels { operation: operation.to_owned(), key_id: key.to_string() };
+    pub(crate) fn deprecated_call(&self, operation: &str, key_id: &str) {
+        let labels = DeprecatedLabels { operation: operation.to_owned(), key_id: key_id.to_owned() };
         self.deprecated_calls.get_or_create(&labels).inc();
     }
 }
 
-/// The method, if it is one that HTTP knows, so that clients cannot make up label values.
+/// Returns a standard method, or `_OTHER`: clients must not create label values.
 fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use animal_store::document::Deprecation;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -11,7 +12,7 @@ use crate::faulty::{Fault, Step};
 use crate::provocations::wrong_method;
 use crate::recorder::contract::Contract;
 use crate::recorder::wire::Response;
-use crate::service::{Ask, DOCUMENT, Service};
+use crate::service::{Ask, Service};
 
 #[track_caller]
 fn says_so(answer: &Response, status: u16) {
@@ -127,12 +128,16 @@ async fn the_successor_is_there() {
 }
 
 #[tokio::test]
-async fn another_date_in_the_document_is_another_date_in_the_headers() {
-    let other = DOCUMENT
-        .replace(keyword("x-sunset"), "2031-01-02")
-        .replace(keyword("x-deprecated-since"), "2026-11-22");
-    let service = Service::setup().document(other).start().await;
+async fn the_headers_are_those_of_the_document() {
+    const OTHER: &[Deprecation] = &[Deprecation {
+        operation_id: "getPet",
+        since: 1_795_305_600,
+        sunset: "Thu, 02 Jan 2031 00:00:00 GMT",
+        successor: "/other",
+    }];
+    let service = Service::setup().deprecations(OTHER).start().await;
     let answer = service.get("/v1/pets/1").await;
     assert_eq!(answer.header("sunset"), Some("Thu, 02 Jan 2031 00:00:00 GMT"));
     assert_eq!(answer.header("deprecation"), Some("@1795305600"));
+    assert_eq!(answer.header("link"), Some("</v1/other>; rel=\"successor-version\""));
 }

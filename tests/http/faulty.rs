@@ -151,9 +151,9 @@ impl Keys for Faulty {
         self.inner.key_by_hash(hash).await
     }
 
-    async fn key_for_call(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
         self.before(Step::KeyByHash).await?;
-        let key = self.inner.key_for_call(hash).await;
+        let key = self.inner.key_for_authentication(hash).await;
         // With one thread, whoever waits for this runs when the request has to wait.
         self.keys_found.add_permits(1);
         key

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use animal_store::keys::commands;
+use animal_store::keys;
 use animal_store::storage::Keys;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
@@ -176,7 +176,7 @@ async fn a_key_revoked_by_another_process_is_bad_soon() {
     service.get_with(&key.secret, "/v1/pets").await.expect(200);
     let elsewhere = service.store_elsewhere().await;
     assert!(elsewhere.revoke_key(&key.record.id, Timestamp::now()).await.unwrap());
-    // The time that `Store::key_for_call` gives a store.
+    // The time that `Store::key_for_authentication` gives a store.
     clock.advance(Duration::from_secs(2)).await;
     unauthorized(&service.get_with(&key.secret, "/v1/pets").await, BAD);
 }
@@ -195,7 +195,7 @@ async fn after_a_rotation_both_keys_are_good_for_the_overlap() {
     let service = Service::start().await;
     let old = service.new_key("old", None).await;
     let overlap = SignedDuration::from_hours(24);
-    let new = commands::rotate(&*service.store, &old.record.id, Timestamp::now(), overlap, None).await;
+    let new = keys::rotate(&*service.store, &old.record.id, Timestamp::now(), overlap, None).await;
     let new = new.unwrap().expect("a key");
     service.recorder.keep_secret(&new.secret);
     service.get_with(&old.secret, "/v1/pets").await.expect(200);
@@ -208,7 +208,7 @@ async fn after_the_overlap_only_the_new_key_is_good() {
     let old = service.new_key("old", None).await;
     let none = SignedDuration::ZERO;
     let before = Timestamp::now() - SignedDuration::from_secs(2);
-    let new = commands::rotate(&*service.store, &old.record.id, before, none, None).await;
+    let new = keys::rotate(&*service.store, &old.record.id, before, none, None).await;
     let new = new.unwrap().expect("a key");
     unauthorized(&service.get_with(&old.secret, "/v1/pets").await, BAD);
     service.get_with(&new.secret, "/v1/pets").await.expect(200);

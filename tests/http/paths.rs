@@ -6,7 +6,7 @@ use crate::provocations::{target, wrong_method};
 use crate::recorder::contract::Contract;
 use crate::service::{Ask, Service};
 
-/// A test for each target, which is sent as it is, with a good key: nothing lives there.
+/// A test for each target, which is sent as it is, with a good key: no operation has it.
 macro_rules! nothing_lives_at {
     ($($name:ident: $target:literal)*) => {$(
         #[tokio::test]
@@ -15,7 +15,7 @@ macro_rules! nothing_lives_at {
             service.add(1).await;
             let mut raw = service.raw().await;
             raw.head(concat!("GET ", $target), "").await;
-            assert_eq!(raw.response().await.refused(404, "not_found"), "nothing lives at this path");
+            assert_eq!(raw.response().await.refused(404, "not_found"), "this path does not exist");
         }
     )*};
 }

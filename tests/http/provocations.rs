@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use animal_store::http::call::MAX_BODY_BYTES;
+use animal_store::http::MAX_BODY_BYTES;
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! The published document and its page: at the root of the host, for anybody.
 
-use animal_store::operations::BASE_PATH;
+use animal_store::http::BASE_PATH;
 use contract::document as yaml;
 use reqwest::Method;
 

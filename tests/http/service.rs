@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use animal_store::document::Document;
-use animal_store::keys::{NewKey, commands};
+use animal_store::document::{self, Deprecation, Document};
+use animal_store::keys::{self, NewKey};
 use animal_store::rate_limit::RateLimit;
 use animal_store::server::{Server, ServerOptions};
 use animal_store::storage::{self, Store, StoreMetrics, StoreOptions};
@@ -55,14 +55,13 @@ pub struct Service {
 pub struct Setup {
     options: ServerOptions,
     store: StoreOptions,
-    document: String,
-    released: &'static [(&'static str, &'static str)],
+    document: Document,
 }
 
 impl Setup {
     /// With the documents of released versions, by file name.
     pub fn released(mut self, released: &'static [(&'static str, &'static str)]) -> Self {
-        self.released = released;
+        self.document.released = released;
         self
     }
 
@@ -86,9 +85,9 @@ impl Setup {
         self
     }
 
-    /// With another document than the one it is judged by.
-    pub fn document(mut self, text: String) -> Self {
-        self.document = text;
+    /// With other dates of deprecation.
+    pub fn deprecations(mut self, deprecations: &'static [Deprecation]) -> Self {
+        self.document.deprecations = deprecations;
         self
     }
 
@@ -101,10 +100,8 @@ impl Setup {
         let store = StoreOptions { log: logger.clone(), metrics, ..self.store };
         let store = storage::open(&place.url(), &store).await.expect("a store");
         let store = Arc::new(Faulty::around(store));
-        let document =
-            Document::from_yaml(&self.document).expect("the document").with_released(self.released);
         let server =
-            Server::start(&self.options, &document, Arc::clone(&store) as _, &logger).expect("a server");
+            Server::start(&self.options, &self.document, Arc::clone(&store) as _, &logger).expect("a server");
         let recorder = Arc::new(Recorder::default());
         recorder.keep_secret(place.secret());
         let address = tap::start(server.address(), Arc::clone(&recorder)).await.expect("a tap");
@@ -129,12 +126,13 @@ impl Service {
         let log = Logger::root(slog::Discard, o!());
         let metrics = StoreMetrics::default();
         let store = StoreOptions { write_queue: 4096, lock_timeout: PATIENCE, log, metrics };
-        Setup { options, store, released: &[], document: DOCUMENT.to_owned() }
+        let document = Document { released: &[], ..document::DOCUMENT.expect("the document") };
+        Setup { options, store, document }
     }
 
     /// Makes another key.
     pub async fn new_key(&self, name: &str, expires_in: Option<SignedDuration>) -> NewKey {
-        let made = commands::create(&*self.store, name, Timestamp::now(), expires_in).await.expect("a key");
+        let made = keys::create(&*self.store, name, Timestamp::now(), expires_in).await.expect("a key");
         self.recorder.keep_secret(&made.secret);
         made
     }

@@ -38,7 +38,7 @@ async fn half_a_body_is_answered_and_the_connection_closed() {
     clock.advance(LIMIT).await;
     let answer = raw.response().await;
     let message = answer.refused(408, "request_timeout");
-    assert_eq!(message, "the body did not arrive in time; send it again");
+    assert_eq!(message, "the body did not arrive in time; send the request again");
     assert_eq!(answer.header("connection"), Some("close"));
     // For a while, the service reads what may still come.
     clock.advance(LIMIT).await;

@@ -24,7 +24,7 @@ impl Page {
 
     /// The value of a series, as it is written on the page; 0 if it is not there.
     pub(crate) fn value(&self, series: &str) -> f64 {
-        let page = self.0.page();
+        let page = self.0.encode();
         let line = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
         line.map_or(0.0, |value| value.parse().unwrap())
     }
@@ -37,7 +37,7 @@ impl Page {
 
     /// All errors, of whatever kind.
     fn all_errors(&self) -> usize {
-        self.0.page().lines().filter(|line| line.starts_with("database_errors_total{")).count()
+        self.0.encode().lines().filter(|line| line.starts_with("database_errors_total{")).count()
     }
 
     async fn depth(&self, wanted: f64) {

@@ -50,7 +50,7 @@ impl Keys for PostgresStore {
         self.read(|reader| async move { reader.keys.by_hash(reader.client(), &hash).await }).await
     }
 
-    async fn key_for_call(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
         self.known_keys.get_or_find(hash, || self.key_by_hash(hash)).await
     }
 

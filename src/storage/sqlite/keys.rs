@@ -40,7 +40,7 @@ impl Keys for SqliteStore {
         self.read(|connection| by_hash(connection, hash))
     }
 
-    async fn key_for_call(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
         self.known_keys.get_or_find(hash, || self.key_by_hash(hash)).await
     }
 

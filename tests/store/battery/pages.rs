@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use animal_store::operations::MAX_LIMIT;
-use animal_store::schemas::{Pet, PetStatus};
+use animal_store::schemas::{Pet, PetStatus, Pets};
 use animal_store::storage::{PetsFound, PetsQuery, Store, StoreError};
 use futures::future::join_all;
 use proptest::prelude::*;
@@ -121,7 +120,7 @@ async fn the_last_page_says_so_exactly_at_the_end() {
         add(&*store, "no status").await;
     }
     for (status, total) in [(None, 24), (Some(PetStatus::Sold), 12), (Some(PetStatus::Pending), 0)] {
-        for limit in 1..=MAX_LIMIT {
+        for limit in 1..=Pets::MAX_ITEMS {
             let page = store.pets(PetsQuery { status, after: None, limit }).await.unwrap();
             assert_eq!(page.pets.len(), total.min(limit as usize));
             assert_eq!(page.more, total > limit as usize, "{total} animals, {limit} a page");
@@ -168,7 +167,7 @@ async fn a_page_may_begin_anywhere() {
 async fn a_page_without_bounds_is_refused() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
-    for limit in [0, MAX_LIMIT + 1, u32::MAX] {
+    for limit in [0, Pets::MAX_ITEMS + 1, u32::MAX] {
         let refused = store.pets(PetsQuery { status: None, after: None, limit }).await;
         assert!(matches!(refused, Err(StoreError::Broken(_))), "{limit}: {refused:?}");
     }

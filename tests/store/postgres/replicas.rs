@@ -52,14 +52,14 @@ async fn a_revoked_key_opens_no_replica_for_longer_than_promised() {
     let clock = Clock::stopped();
     let (here, there) = (place.open().await, place.open().await);
     for number in [1, 2] {
-        assert_eq!(here.key_for_call(&key(number).hash).await.unwrap(), None);
+        assert_eq!(here.key_for_authentication(&key(number).hash).await.unwrap(), None);
         here.add_key(key(number)).await.unwrap();
         for store in [&here, &there] {
-            assert_eq!(store.key_for_call(&key(number).hash).await.unwrap(), Some(key(number)));
+            assert_eq!(store.key_for_authentication(&key(number).hash).await.unwrap(), Some(key(number)));
         }
     }
     let revoked = async |store: &Arc<dyn Store>, number: u8| {
-        store.key_for_call(&key(number).hash).await.unwrap().unwrap().revoked
+        store.key_for_authentication(&key(number).hash).await.unwrap().unwrap().revoked
     };
     assert!(here.revoke_key("key1", second(50)).await.unwrap());
     assert_eq!(revoked(&here, 1).await, Some(second(50)), "the handle that revokes knows at once");

@@ -5,9 +5,9 @@
 //!
 //! | in the document | from |
 //! | --- | --- |
-//! | `servers` | [`operations::BASE_PATH`], which the router strips from each path |
+//! | `servers` | [`BASE_PATH`], which the router strips from each path |
 //! | security and error statuses | the codes that a `Call` leaves in a parameter named `Authorization` |
-//! | headers of errors | [`Code::headers`] |
+//! | headers of errors | [`ErrorCode::headers`] |
 //! | headers of every response | [`router::headers`] |
 //! | a parameter's `default` | `x-default`, since dropshot drops `default` |
 //!
@@ -15,9 +15,8 @@
 
 use std::collections::BTreeMap;
 
-use animal_store::http::responses::{Code, HeaderField, HeaderSchema};
-use animal_store::http::router;
-use animal_store::keys::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
+use animal_store::http::error_code::{ErrorCode, HeaderField, HeaderSchema};
+use animal_store::http::{BASE_PATH, SCHEME, SCHEME_NAME, SCHEME_TYPE, router};
 use animal_store::operations;
 use semver::Version;
 use serde_json::{Map, Value, json};
@@ -41,7 +40,7 @@ pub fn document() -> Result<Value, String> {
 /// # Errors
 /// A sentence, when the codes in it are not those of the service.
 pub fn completed(mut document: Value) -> Result<Value, String> {
-    document["servers"] = json!([{ "url": operations::BASE_PATH }]);
+    document["servers"] = json!([{ "url": BASE_PATH }]);
     let components = &mut document["components"];
     components["securitySchemes"] = json!({ SCHEME_NAME: { "type": SCHEME_TYPE, "scheme": SCHEME } });
     // Each operation has its own.
@@ -88,7 +87,7 @@ fn complete(operation: &mut Value, shared: &Value) -> Result<(), String> {
 }
 
 /// The codes that the operation's `Call` declares; `None` without one.
-fn take_codes(operation: &mut Value) -> Result<Option<Vec<Code>>, String> {
+fn take_codes(operation: &mut Value) -> Result<Option<Vec<ErrorCode>>, String> {
     let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
     let carrier = parameters.and_then(|parameters| {
         let at = parameters.iter().position(|parameter| parameter["name"] == CARRIER)?;
@@ -98,14 +97,14 @@ fn take_codes(operation: &mut Value) -> Result<Option<Vec<Code>>, String> {
     let words = carrier["schema"]["x-codes"].as_array();
     let words = words.ok_or(format!("the parameter {CARRIER} declares no x-codes"))?;
     let code = |word: &Value| {
-        let code = word.as_str().and_then(Code::from_word);
+        let code = word.as_str().and_then(ErrorCode::from_word);
         code.ok_or(format!("{word} is not a code of the service"))
     };
     words.iter().map(code).collect::<Result<_, _>>().map(Some)
 }
 
 /// One entry for each status, with its headers: one that not every code of the status has is optional.
-fn by_status(codes: &[Code]) -> BTreeMap<u16, Vec<HeaderField>> {
+fn by_status(codes: &[ErrorCode]) -> BTreeMap<u16, Vec<HeaderField>> {
     let mut statuses: BTreeMap<u16, Vec<HeaderField>> = BTreeMap::new();
     for code in codes {
         let status = code.status();

@@ -27,9 +27,9 @@ pub(super) const IMPORTS: [(&str, &str); 15] = [
     ),
     ("serde", "Deserialize Deserializer Serialize Serializer"),
     ("serde_json", "Map Value"),
-    ("crate::http::call", "Call"),
-    ("crate::http::input", "Json Path Query"),
-    ("crate::http::responses", "Answer Code Refusal Refuses"),
+    ("crate::http::call", "Call Json Path Query"),
+    ("crate::http::error", "ApiError HandlerResult"),
+    ("crate::http::error_code", "ErrorCode ErrorCodes"),
     ("crate::service", "Service"),
     ("crate::storage", "StoreError"),
 ];

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use animal_store::http::call::JUDGED;
-use animal_store::http::responses::Code as ErrorCode;
-use animal_store::http::router;
-use animal_store::keys::SCHEME_NAME;
+use animal_store::http::call::COMMON_CODES;
+use animal_store::http::error_code::ErrorCode;
+use animal_store::http::{SCHEME_NAME, router};
 use contract::document::Node;
 use contract::openapi::Operation;
 use proc_macro2::{Ident, TokenStream};
@@ -52,8 +51,8 @@ pub(super) fn make(operation: Operation<'_>, scope: &Scope<'_>, empty: Code) -> 
         pub(super) async fn #function(
             context: RequestContext<Service>,
             call: Call<#input, #error>,
-        ) -> Answer<#success> {
-            call.answer(context, |service, #pattern| async move {
+        ) -> HandlerResult<#success> {
+            call.handle(context, |service, #pattern| async move {
                 let _ = #service;
                 Err(#error::NotImplemented)
             })
@@ -111,7 +110,7 @@ pub(super) fn tags<'a>(operation: Operation<'a>) -> Vec<&'a str> {
 
 /// The codes for the declared statuses that neither the service nor the input accounts for.
 fn codes(types: &mut Types<'_>, operation: Operation<'_>, taken: &Taken) -> Result<Vec<ErrorCode>, Refused> {
-    let others: Vec<ErrorCode> = JUDGED.iter().chain(&taken.codes).copied().collect();
+    let others: Vec<ErrorCode> = COMMON_CODES.iter().chain(&taken.codes).copied().collect();
     let mut own = Vec::new();
     for (status, response) in operation.responses().filter(|(status, _)| !status.starts_with(['1', '2', '3']))
     {
@@ -127,7 +126,7 @@ fn codes(types: &mut Types<'_>, operation: Operation<'_>, taken: &Taken) -> Resu
             let known = ErrorCode::ALL.into_iter().find(has_status);
             let Some(code) = known.filter(|code| variant(*code).is_some()) else {
                 types.notes.push(format!(
-                    "add an error for the status {status} to `Code` and `Refusal` in src/http/responses.rs, and \
+                    "add an error for the status {status} to `ErrorCode` in src/http/error_code.rs and `ApiError` in src/http/error.rs, and \
                      to `CODES` of this file"
                 ));
                 continue;
@@ -141,8 +140,8 @@ fn codes(types: &mut Types<'_>, operation: Operation<'_>, taken: &Taken) -> Resu
         for (name, _) in response.headers() {
             if !known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
                 types.notes.push(format!(
-                    "add the header `{name}` of the status {status} to `Code::headers` and `Refusal::parts` in \
-                     src/http/responses.rs; every operation then has it"
+                    "add the header `{name}` of the status {status} to `ErrorCode::headers` in src/http/error_code.rs and \
+                     `ApiError::into_response` in src/http/error.rs; every operation then has it"
                 ));
             }
         }
@@ -193,8 +192,8 @@ fn refusal(code: &mut Code, id: &str, error: &Ident, codes: &[ErrorCode]) {
             Store(StoreError),
         }
 
-        impl Refuses for #error {
-            const CODES: &'static [Code] = &[#(Code::#names,)* Code::Internal, Code::Unavailable];
+        impl ErrorCodes for #error {
+            const CODES: &'static [ErrorCode] = &[#(ErrorCode::#names,)* ErrorCode::Internal, ErrorCode::Unavailable];
         }
 
         impl From<StoreError> for #error {
@@ -203,7 +202,7 @@ fn refusal(code: &mut Code, id: &str, error: &Ident, codes: &[ErrorCode]) {
             }
         }
 
-        impl From<#error> for Refusal {
+        impl From<#error> for ApiError {
             fn from(error: #error) -> Self {
                 match error {
                     #error::NotImplemented => Self::NotImplemented,

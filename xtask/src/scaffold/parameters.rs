@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use animal_store::http::input::{Input, Json, Path, Query};
-use animal_store::http::responses::Code as ErrorCode;
+use animal_store::http::call::{Input, Json, Path, Query};
+use animal_store::http::error_code::ErrorCode;
 use contract::openapi::{Operation, Parameter, Schema};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use animal_store::http::responses::Code;
+use animal_store::http::error_code::ErrorCode;
 use contract::finding::{Finding, Severity};
 use xtask::dropshot::source::Sources;
 
@@ -115,7 +115,7 @@ fn schemas_are_found_by_their_names_on_the_wire() {
 #[test]
 fn answers_are_found_by_their_codes_and_headers() {
     let create = "operations/create_book.rs";
-    let created = "-> Answer<HttpResponseHeaders<HttpResponseCreated<Book>, Created>> {";
+    let created = "-> HandlerResult<HttpResponseHeaders<HttpResponseCreated<Book>, Created>> {";
     let created = format!(") {created}");
     made_by(&edit(&["createBook"], "'201':", "'200':"), "response-not-in-code", create, &created);
     made_by(&edit(&["createBook"], "'201':", "'200':"), "response-not-in-document", create, &created);
@@ -125,10 +125,10 @@ fn answers_are_found_by_their_codes_and_headers() {
         &too_large,
         "response-not-in-document",
         "input.rs",
-        "Vec::from([Code::UnsupportedMediaType, Code::BodyTooLarge, Code::RequestTimeout, Code::InvalidBody])",
+        "Vec::from([ErrorCode::UnsupportedMediaType, ErrorCode::BodyTooLarge, ErrorCode::RequestTimeout, ErrorCode::InvalidBody])",
     );
     let missing = edit(&["getBook"], "'404':", "'410':");
-    made_by(&missing, "response-not-in-document", "input.rs", "Vec::from([Code::NotFound])");
+    made_by(&missing, "response-not-in-document", "input.rs", "Vec::from([ErrorCode::NotFound])");
     let location = edit(&["createBook", "responses:"], "Location:", "Content-Location:");
     made_by(&location, "header-not-in-code", create, "pub(super) struct Created {");
     let optional = edit(&["    Sunset:"], "required: true", "required: false");
@@ -223,7 +223,7 @@ fn relevant(finding: &Finding) -> Vec<String> {
         };
         words.extend(of_kind.iter().map(|&word| word.to_owned()));
         let codes =
-            Code::ALL.into_iter().filter(|code| *kind == "response" && code.status().as_str() == name);
+            ErrorCode::ALL.into_iter().filter(|code| *kind == "response" && code.status().as_str() == name);
         words.extend(codes.map(|code| format!("{code:?}")));
     }
     // What only the document has, and what holds for the whole document.

@@ -1,7 +1,7 @@
 //! The code's side of a small API of dropshot that only this file has.
 
-use animal_store::http::responses::Code;
-use animal_store::operations::BASE_PATH;
+use animal_store::http::BASE_PATH;
+use animal_store::http::error_code::ErrorCode;
 use dropshot::{ApiDescription, Header, HttpError, HttpResponseOk, Query, RequestContext, endpoint};
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
@@ -78,11 +78,12 @@ fn keys(value: &Value) -> Vec<&str> {
 fn the_codes_of_a_call_become_its_security_and_its_responses() {
     let document = served::completed(by_dropshot()).unwrap();
     let list = &document["paths"]["/shelves"]["get"];
-    assert_eq!(list["security"], json!([{ (animal_store::keys::SCHEME_NAME): [] }]));
-    let statuses = [Code::Unauthorized, Code::RateLimited, Code::Unavailable].map(|code| code.status());
+    assert_eq!(list["security"], json!([{ (animal_store::http::SCHEME_NAME): [] }]));
+    let statuses =
+        [ErrorCode::Unauthorized, ErrorCode::RateLimited, ErrorCode::Unavailable].map(|code| code.status());
     let statuses = ["200"].into_iter().chain(statuses.iter().map(|status| status.as_str()));
     assert_eq!(keys(&list["responses"]), statuses.collect::<Vec<_>>());
-    for code in [Code::Unauthorized, Code::RateLimited, Code::Unavailable] {
+    for code in [ErrorCode::Unauthorized, ErrorCode::RateLimited, ErrorCode::Unavailable] {
         let headers = &list["responses"][code.status().as_str()]["headers"];
         for field in code.headers() {
             assert_eq!(headers[field.name]["required"], json!(field.required), "{code:?}: {headers}");

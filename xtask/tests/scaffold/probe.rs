@@ -8,13 +8,13 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use animal_store::document::Document;
-use animal_store::keys::commands;
+use animal_store::document::{Deprecation, Document};
+use animal_store::keys;
 use animal_store::operations;
 use animal_store::server::{Server, ServerOptions};
 use animal_store::storage::{self, StoreMetrics, StoreOptions};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 #[tokio::main]
 async fn main() {
@@ -23,7 +23,7 @@ async fn main() {
     let version = "0.0.0".parse().unwrap();
     let code = operations::api().unwrap().openapi("Probe", version).json().unwrap();
     println!("{code}");
-    let (server, key) = serve(&spec, code).await;
+    let (server, key) = serve(&spec, &code).await;
     let address = server.address();
     for request in arguments {
         let key = key.clone();
@@ -33,17 +33,18 @@ async fn main() {
     server.stop(Duration::from_secs(1)).await;
 }
 
-/// Serves dropshot's document, with the dates that deprecated operations must have.
-async fn serve(spec: &Path, mut code: Value) -> (Server, String) {
-    for item in code["paths"].as_object_mut().unwrap().values_mut() {
-        for operation in item.as_object_mut().unwrap().values_mut().filter(|it| it["deprecated"] == true) {
-            for (key, value) in
-                [("x-deprecated-since", "2026-11-21"), ("x-sunset", "2031-01-01"), ("x-successor", "/probe")]
-            {
-                operation[key] = json!(value);
-            }
-        }
-    }
+/// Serves the operations of dropshot's document, with the dates that deprecated operations must have.
+async fn serve(spec: &Path, code: &Value) -> (Server, String) {
+    let items = code["paths"].as_object().unwrap().values();
+    let operations = items.flat_map(|item| item.as_object().unwrap().values());
+    let deprecations = operations.filter(|it| it["deprecated"] == true).map(|operation| Deprecation {
+        operation_id: operation["operationId"].as_str().unwrap().to_owned().leak(),
+        since: 1_795_219_200,
+        sunset: "Wed, 01 Jan 2031 00:00:00 GMT",
+        successor: "/probe",
+    });
+    let deprecations = deprecations.collect::<Vec<_>>().leak();
+    let document = Document { yaml: "", json: "", version: "0.0.0", deprecations, released: &[] };
     let log = slog::Logger::root(slog::Discard, slog::o!());
     let store = StoreOptions {
         write_queue: 16,
@@ -53,8 +54,7 @@ async fn serve(spec: &Path, mut code: Value) -> (Server, String) {
     };
     let database = format!("sqlite:{}", spec.with_extension("db").display());
     let store = storage::open(&database, &store).await.unwrap();
-    let key = commands::create(&*store, "probe", Timestamp::now(), None).await.unwrap().secret;
-    let document = Document::from_yaml(&code.to_string()).unwrap();
+    let key = keys::create(&*store, "probe", Timestamp::now(), None).await.unwrap().secret;
     (Server::start(&ServerOptions::default(), &document, store, &log).unwrap(), key)
 }
 

@@ -127,7 +127,7 @@ fn what_is_left_to_do_by_hand() {
     left(
         "        '404':\n          $ref: '#/components/responses/NoToy'\n",
         "        '409':\n          $ref: '#/components/responses/NoToy'\n",
-        "src/operations/remove_toy.rs: add an error for the status 409 to `Code` and `Refusal`",
+        "src/operations/remove_toy.rs: add an error for the status 409 to `ErrorCode` in src/http/error_code.rs",
     );
     left(
         "          $ref: '#/components/responses/NoToy'\n        '408':\n          $ref: '#/components/responses/RequestTimeout'\n",

@@ -39,7 +39,7 @@ async fn a_body_of_65536_bytes_is_accepted() {
 async fn a_body_of_65537_bytes_is_refused() {
     let service = Service::start().await;
     let message = service.post_text(animal(MAX + 1)).await.refused(413, "body_too_large");
-    assert_eq!(message, "a body may have at most 65536 bytes");
+    assert_eq!(message, "the body must not exceed 65536 bytes");
 }
 
 #[tokio::test]

@@ -132,7 +132,7 @@ async fn a_cursor_is_good_with_another_key() {
     assert_eq!(ids(&service.get_with(&other, &target).await.expect(200)), added[2..]);
 }
 
-const CURSOR: &str = "cursor must be taken from a next link, and used with the status that the link has";
+const CURSOR: &str = "cursor must come from a next link, and must be used with the status of that link";
 
 #[tokio::test]
 async fn a_cursor_of_the_whole_list_is_refused_with_a_status() {

@@ -38,7 +38,7 @@ pub(super) struct Index {
 
 /// Whether a file can hold anything of interest: most cannot, and parsing is what costs.
 pub(super) fn matters(text: &str) -> bool {
-    ["JsonSchema", "#[endpoint", "Code::", "HeaderField", "const BASE_PATH", "const SCHEME"]
+    ["JsonSchema", "#[endpoint", "Code::", "HeaderField", "const BASE_PATH", "const SCHEME", "ApiDescription"]
         .iter()
         .any(|mark| text.contains(mark))
 }

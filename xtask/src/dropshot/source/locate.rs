@@ -1,6 +1,6 @@
 //! From a finding to a place in the code, along the trail of its subject.
 
-use animal_store::http::responses::Code;
+use animal_store::http::error_code::ErrorCode;
 use contract::finding::{Finding, Severity};
 use heck::ToSnakeCase;
 
@@ -11,7 +11,7 @@ use super::types::{Member, WireType};
 /// Kinds and names from the document down.
 type Trail<'t> = &'t [(&'static str, String)];
 
-/// The function that registers all operations, in the file of [`BASE_PATH`]: the place of what has no other.
+/// The function that registers all operations: the place of findings that have no other.
 const WHOLE: &str = "api";
 const BASE_PATH: &str = "BASE_PATH";
 
@@ -25,10 +25,7 @@ pub(super) fn locate(index: &Index, finding: &Finding) -> Option<Spot> {
         [trail @ .., ("keyword", keyword)] => (keyword.as_str(), trail),
         trail => ("", trail),
     };
-    Locator { index, finding, keyword }.document(trail).or_else(|| {
-        let file = index.name(BASE_PATH)?.file;
-        index.names.iter().find(|(name, spot)| name == WHOLE && spot.file == file).map(|(_, spot)| *spot)
-    })
+    Locator { index, finding, keyword }.document(trail).or_else(|| index.name(WHOLE))
 }
 
 struct Locator<'l> {
@@ -159,7 +156,7 @@ impl<'l> Locator<'l> {
 
     /// An error response: the code that leads to it, or what declares the codes.
     fn refusal(&self, endpoint: &Endpoint, status: &str, rest: Trail<'_>) -> Option<Spot> {
-        let codes = Code::ALL.into_iter().filter(|code| code.status().as_str() == status);
+        let codes = ErrorCode::ALL.into_iter().filter(|code| code.status().as_str() == status);
         let codes: Vec<String> = codes.map(|code| format!("{code:?}")).collect();
         match rest.first() {
             None => {
@@ -167,7 +164,7 @@ impl<'l> Locator<'l> {
                 let declared = self.index.word(|word| {
                     let by_error = error.is_some_and(|error| error.name == word.owner);
                     let by_input = endpoint.input(&word.owner).is_some();
-                    let by_key = word.within == "JUDGED" || word.owner == "Declared";
+                    let by_key = word.within == "COMMON_CODES" || word.owner == "Declared";
                     (by_error || by_input || by_key) && codes.contains(&word.text)
                 });
                 declared.or(Some(error.map_or(endpoint.call, |error| error.spot)))
@@ -183,8 +180,8 @@ impl<'l> Locator<'l> {
 
     /// A header that comes with a code, or the arm of that code.
     fn code_header(&self, name: &str, codes: &[String]) -> Option<Spot> {
-        let literal = self.index.word(|word| word.owner == "Code" && word.is_header(name));
-        literal.or_else(|| codes.iter().find_map(|code| self.word_in("Code", "headers", code)))
+        let literal = self.index.word(|word| word.owner == "ErrorCode" && word.is_header(name));
+        literal.or_else(|| codes.iter().find_map(|code| self.word_in("ErrorCode", "headers", code)))
     }
 
     /// Something inside of a type.

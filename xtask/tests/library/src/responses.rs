@@ -3,7 +3,7 @@
 /// The values of `Error.code`. A stable, open set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // Their words say it; the document explains them.
-pub enum Code {
+pub enum ErrorCode {
     InvalidParameter,
     InvalidBody,
     Unauthorized,
@@ -15,11 +15,11 @@ pub enum Code {
     RateLimited,
     Internal,
     Unavailable,
-    /// Scaffolding: see [`Refusal::NotImplemented`].
+    /// Scaffolding: see [`ApiError::NotImplemented`].
     NotImplemented,
 }
 
-impl Code {
+impl ErrorCode {
     /// All codes that the document may have, by status.
     pub const ALL: [Self; 11] = [
         Self::InvalidParameter,
@@ -99,13 +99,13 @@ impl Code {
 }
 
 /// The codes that a part of an operation can answer with.
-pub trait Refuses {
+pub trait ErrorCodes {
     /// Which, in any order.
-    const CODES: &'static [Code];
+    const CODES: &'static [ErrorCode];
 }
 
-impl Refuses for StoreError {
-    const CODES: &'static [Code] = &[Code::Internal, Code::Unavailable];
+impl ErrorCodes for StoreError {
+    const CODES: &'static [ErrorCode] = &[ErrorCode::Internal, ErrorCode::Unavailable];
 }
 
 /// Why one thing could not be fetched.
@@ -117,6 +117,6 @@ pub enum Missing {
     Store(StoreError),
 }
 
-impl Refuses for Missing {
-    const CODES: &'static [Code] = &[Code::NotFound, Code::Internal, Code::Unavailable];
+impl ErrorCodes for Missing {
+    const CODES: &'static [ErrorCode] = &[ErrorCode::NotFound, ErrorCode::Internal, ErrorCode::Unavailable];
 }

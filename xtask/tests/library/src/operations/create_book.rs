@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::BASE_PATH;
 use crate::call::Call;
 use crate::input::Json;
-use crate::responses::Answer;
+use crate::responses::HandlerResult;
 use crate::schemas::{NewBook, Book};
 use crate::service::Service;
 use crate::storage::StoreError;
@@ -22,8 +22,8 @@ use crate::storage::StoreError;
 pub(super) async fn create_book(
     context: RequestContext<Service>,
     call: Call<Json<NewBook>, StoreError>,
-) -> Answer<HttpResponseHeaders<HttpResponseCreated<Book>, Created>> {
-    call.answer(context, |service, Json(new)| async move {
+) -> HandlerResult<HttpResponseHeaders<HttpResponseCreated<Book>, Created>> {
+    call.handle(context, |service, Json(new)| async move {
         let book = service.store().add_book(new).await?;
         let location = format!("{BASE_PATH}/books/{}", book.id);
         Ok(HttpResponseHeaders::new(HttpResponseCreated(book), Created { location }))

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::call::Call;
 use crate::input::Path;
-use crate::responses::{Answer, Missing};
+use crate::responses::{HandlerResult, Missing};
 use crate::schemas::Book;
 use crate::service::Service;
 
@@ -22,8 +22,8 @@ use crate::service::Service;
 pub(super) async fn get_book(
     context: RequestContext<Service>,
     call: Call<Path<GetBook>, Missing>,
-) -> Answer<HttpResponseOk<Book>> {
-    call.answer(context, |service, Path(GetBook { book_id })| async move {
+) -> HandlerResult<HttpResponseOk<Book>> {
+    call.handle(context, |service, Path(GetBook { book_id })| async move {
         let book = service.store().book(book_id).await?;
         book.map(HttpResponseOk).ok_or(Missing::NotFound("there is no book with this bookId"))
     })

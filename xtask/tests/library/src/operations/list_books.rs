@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::{BASE_PATH, MAX_LIMIT};
 use crate::call::Call;
 use crate::input::Query;
-use crate::responses::{Answer, Code, Refusal, Refuses};
+use crate::responses::{HandlerResult, ErrorCode, ApiError, ErrorCodes};
 use crate::schemas::{BookStatus, Books, present};
 use crate::service::Service;
 use crate::storage::{BooksQuery, StoreError};
@@ -25,8 +25,8 @@ use crate::storage::{BooksQuery, StoreError};
 pub(super) async fn list_books(
     context: RequestContext<Service>,
     call: Call<Query<ListBooks>, ListBooksError>,
-) -> Answer<HttpResponseHeaders<HttpResponseOk<Books>, NextPage>> {
-    call.answer(context, |service, Query(asked)| async move {
+) -> HandlerResult<HttpResponseHeaders<HttpResponseOk<Books>, NextPage>> {
+    call.handle(context, |service, Query(asked)| async move {
         let ListBooks { limit: Limit(limit), status, cursor } = asked;
         let read = |cursor: String| service.cursors().read(&cursor, status).ok_or(ListBooksError::Cursor);
         let after = cursor.map(read).transpose()?;
@@ -124,8 +124,8 @@ pub(super) enum ListBooksError {
     Store(StoreError),
 }
 
-impl Refuses for ListBooksError {
-    const CODES: &'static [Code] = &[Code::InvalidParameter, Code::Internal, Code::Unavailable];
+impl ErrorCodes for ListBooksError {
+    const CODES: &'static [ErrorCode] = &[ErrorCode::InvalidParameter, ErrorCode::Internal, ErrorCode::Unavailable];
 }
 
 impl From<StoreError> for ListBooksError {
@@ -134,7 +134,7 @@ impl From<StoreError> for ListBooksError {
     }
 }
 
-impl From<ListBooksError> for Refusal {
+impl From<ListBooksError> for ApiError {
     fn from(error: ListBooksError) -> Self {
         match error {
             ListBooksError::Cursor => Self::InvalidParameter(
