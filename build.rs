@@ -1,8 +1,8 @@
-//! Prepares what the service says about its OpenAPI document as constants, and generates the typed client of the
-//! tests when the feature `client` is on.
+//! Prepares what the service says about its OpenAPI document as constants, and generates the typed client of
+//! the tests when the feature `client` is on.
 //!
-//! An invalid document does not fail the build: `cargo xtask check` links the library, and explains what is wrong.
-//! The constant then contains an error, and the client a `compile_error!` that only the tests see.
+//! An invalid document does not fail the build: `cargo xtask check` links the library, and explains what is
+//! wrong. The constant then contains an error, and the client a `compile_error!` that only the tests see.
 
 #[path = "build/document.rs"]
 mod document;

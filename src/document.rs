@@ -28,6 +28,6 @@ pub struct Deprecation {
     pub successor: &'static str,
 }
 
-/// The document in `openapi/animal-store.yaml`, or why it cannot be used. An invalid document does not fail the
-/// build: `cargo xtask check` links this library, and explains what is wrong.
+/// The document in `openapi/animal-store.yaml`, or why it cannot be used. An invalid document does not fail
+/// the build: `cargo xtask check` links this library, and explains what is wrong.
 pub const DOCUMENT: Result<Document, &str> = include!(concat!(env!("OUT_DIR"), "/document.rs"));

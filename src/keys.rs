@@ -1,9 +1,10 @@
 //! API keys: their format, how they are made, and authentication.
 //!
-//! A key is `ask_`, 32 random base62 characters (190 bits), and 6 characters with the CRC-32 of everything before
-//! them. A secret scanner finds keys by this format and verifies them without a request, and malformed keys cost no
-//! query. Only the SHA-256 is stored: the key has too many random bits to be guessed, so a slow hash would add
-//! nothing. The query is by that hash, so its duration does not depend on the characters of the key.
+//! A key is `ask_`, 32 random base62 characters (190 bits), and 6 characters with the CRC-32 of everything
+//! before them. A secret scanner finds keys by this format and verifies them without a request, and malformed
+//! keys cost no query. Only the SHA-256 is stored: the key has too many random bits to be guessed, so a slow
+//! hash would add nothing. The query is by that hash, so its duration does not depend on the characters of
+//! the key.
 
 use std::fmt;
 
@@ -115,8 +116,8 @@ pub async fn create(
     Ok(key)
 }
 
-/// Creates and stores a key with the name of the key `id`, which then expires `overlap` after `now` at the latest.
-/// Returns `None` when there is no valid key `id`.
+/// Creates and stores a key with the name of the key `id`, which then expires `overlap` after `now` at the
+/// latest. Returns `None` when there is no valid key `id`.
 ///
 /// # Errors
 /// The error of the store.

@@ -1,16 +1,24 @@
 //! A catalogue of animals over HTTP, whose hand-written OpenAPI document is the source of truth.
 //!
-//! The layers, from the top; the program's `cli` is above them:
+//! # Layers
 //!
-//! - [`config`] is what an operator can set.
-//! - [`server`] starts and stops: listeners, TLS, the operators' listener.
-//! - [`operations`] has a file for each `operationId`.
-//! - [`http`] is the way of a request in and of its response out: routes, keys, inputs, errors, the access
-//!   log, the published documents.
-//! - [`service`] is what operations can reach: [`storage`], [`keys`], cursors, [`rate_limit`]s.
-//! - [`telemetry`] is metrics and logging.
-//! - [`document`] is what the service reads from the YAML at run time.
-//! - [`schemas`] has the types of `components/schemas`.
+//! Each module imports only from modules below it in this list, and no files import each other in a cycle.
+//! `tests/layers` checks both.
+//!
+//! - `main`: the program.
+//! - `cli`: the command line, one file for each subcommand.
+//! - [`config`]: the settings of an operator.
+//! - [`server`]: start, shutdown, listeners, TLS, the operators' listener.
+//! - [`operations`]: one file for each `operationId`.
+//! - [`http`]: one request's way in, and its response's way out.
+//! - [`service`]: what operations can reach. No HTTP from here on.
+//! - [`rate_limit`]: the rate limit of each API key.
+//! - `cursor`: the signed cursors of pages.
+//! - [`keys`]: the API keys.
+//! - [`telemetry`]: metrics and logging.
+//! - [`storage`]: the promises of a store; SQLite and PostgreSQL.
+//! - [`document`]: the OpenAPI document as constants, prepared by `build.rs`.
+//! - [`schemas`]: the types of `components/schemas` and their limits.
 
 pub mod config;
 mod cursor;

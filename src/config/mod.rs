@@ -18,8 +18,6 @@ use crate::telemetry::logging::Log;
 
 mod effective;
 
-pub use effective::Loaded;
-
 /// The whole configuration. Durations are written as in `1m 30s`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -115,6 +113,13 @@ pub struct Flags {
     /// `--database`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
+}
+
+/// A configuration, and where each setting came from.
+pub struct Loaded {
+    /// The settings.
+    pub config: Config,
+    figment: Figment,
 }
 
 /// What is wrong with the configuration: where, which key, and why.

@@ -30,7 +30,8 @@ pub(super) async fn authenticate(service: &Service, headers: &HeaderMap) -> Resu
     key.ok_or_else(|| unauthorized(AuthenticationFailure::Invalid))
 }
 
-/// Returns the bearer token of the `Authorization` header (RFC 6750, section 2.1). Two such headers are invalid.
+/// Returns the bearer token of the `Authorization` header (RFC 6750, section 2.1). Two such headers are
+/// invalid.
 fn bearer_token(headers: &HeaderMap) -> Result<&str, AuthenticationFailure> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = values.next().ok_or(AuthenticationFailure::Missing)?;

@@ -1,15 +1,15 @@
 //! A call of an operation: authentication, rate limit, inputs, then the operation itself.
 //!
-//! dropshot runs the extractors of a handler concurrently and turns the failure of each into a 400. This service
-//! must authenticate first, and must reject an invalid key without waiting for the body. So a handler has one
-//! extractor, [`Call`], which only stores the body, and [`Call::handle`] runs the steps in order.
+//! dropshot runs the extractors of a handler concurrently and turns the failure of each into a 400. This
+//! service must authenticate first, and must reject an invalid key without waiting for the body. So a handler
+//! has one extractor, [`Call`], which only stores the body, and [`Call::handle`] runs the steps in order.
 //!
-//! dropshot's own extractors are also too lenient: they ignore unknown query parameters, accept a body without
-//! `Content-Type`, an array instead of an object, and trailing characters. [`Path`], [`Query`] and [`Json`]
-//! replace them, and take their metadata for the document from them.
+//! dropshot's own extractors are also too lenient: they ignore unknown query parameters, accept a body
+//! without `Content-Type`, an array instead of an object, and trailing characters. [`Path`], [`Query`] and
+//! [`Json`] replace them, and take their metadata for the document from them.
 //!
-//! dropshot's document has no place for security and error statuses. `Call` declares both in a header parameter
-//! named `Authorization`, which OpenAPI tools must ignore (3.0.3, Parameter Object), and from which
+//! dropshot's document has no place for security and error statuses. `Call` declares both in a header
+//! parameter named `Authorization`, which OpenAPI tools must ignore (3.0.3, Parameter Object), and from which
 //! `cargo xtask check` reads them. The check fails for an operation without a `Call`.
 
 use std::future::Future;

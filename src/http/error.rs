@@ -52,8 +52,8 @@ impl<T: HttpResponse> HttpResponse for OperationResponse<T> {
     }
 }
 
-// dropshot requires an error type of each handler, whose schema it puts into the document. Handlers never return
-// it: `OperationResponse` contains the errors.
+// dropshot requires an error type of each handler, whose schema it puts into the document. Handlers never
+// return it: `OperationResponse` contains the errors.
 impl HttpResponseError for Error {
     fn status_code(&self) -> ErrorStatusCode {
         ErrorStatusCode::from_u16(self.status).unwrap_or(ErrorStatusCode::INTERNAL_SERVER_ERROR)
@@ -101,8 +101,8 @@ pub enum ApiError {
     Internal,
     /// The service or its database cannot respond now.
     Unavailable,
-    /// The operation has no implementation. Only code from `cargo xtask scaffold` may return it: no operation can
-    /// declare it, so the tests reject it as a status that the document does not have.
+    /// The operation has no implementation. Only code from `cargo xtask scaffold` may return it: no operation
+    /// can declare it, so the tests reject it as a status that the document does not have.
     NotImplemented,
 }
 

@@ -1,7 +1,7 @@
 //! The error codes of the API, with their statuses and headers.
 //!
-//! The statuses and the headers of errors in the document follow from this file: an operation declares the codes of
-//! its parts ([`ErrorCodes`]), and `cargo xtask check` compares the result with the YAML.
+//! The statuses and the headers of errors in the document follow from this file: an operation declares the
+//! codes of its parts ([`ErrorCodes`]), and `cargo xtask check` compares the result with the YAML.
 
 use http::StatusCode;
 
@@ -82,7 +82,8 @@ impl ErrorCode {
         }
     }
 
-    /// Returns the headers of a response with this code, without those that the router adds to every response.
+    /// Returns the headers of a response with this code, without those that the router adds to every
+    /// response.
     pub const fn headers(self) -> &'static [HeaderField] {
         const RETRY_AFTER: HeaderField =
             HeaderField { name: "Retry-After", schema: HeaderSchema::Integer { minimum: 1 }, required: true };

@@ -1,5 +1,5 @@
-//! Turns an error of serde into a message for the client: the field and what is allowed. Never the value, which
-//! may be a secret pasted into the wrong place.
+//! Turns an error of serde into a message for the client: the field and what is allowed. Never the value,
+//! which may be a secret pasted into the wrong place.
 
 /// The words for one kind of input.
 pub(super) struct Words {

@@ -1,11 +1,11 @@
 //! One request's way in, and its response's way out.
 //!
-//! [`router`] receives every request and finds the operation. [`call`] authenticates the client, applies the rate
-//! limit, reads the inputs and runs the operation. [`error`] turns an error into a response, and
+//! [`router`] receives every request and finds the operation. [`call`] authenticates the client, applies the
+//! rate limit, reads the inputs and runs the operation. [`error`] turns an error into a response, and
 //! [`access_log`] records it.
 
 pub mod access_log;
-mod authentication;
+pub mod authentication;
 pub mod call;
 pub mod error;
 pub mod error_code;
@@ -14,8 +14,6 @@ mod input_error;
 mod published;
 pub mod router;
 mod unread_body;
-
-pub use authentication::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
 
 /// The path of the API's base URL, with which the `servers` of the document end.
 pub const BASE_PATH: &str = "/v1";

@@ -1,7 +1,7 @@
 //! The files that need no API key: the OpenAPI documents and the documentation page, at the root of the host.
 //!
-//! The page shows Swagger UI (Apache-2.0). A crate embeds its files into the program, so the page needs no other
-//! host.
+//! The page shows Swagger UI (Apache-2.0). A crate embeds its files into the program, so the page needs no
+//! other host.
 
 use std::collections::HashMap;
 
@@ -15,8 +15,8 @@ use swagger_ui_redist::SwaggerUi;
 use super::error::ApiError;
 use crate::document::Document;
 
-/// Allows scripts, styles and requests of this host only, nothing inline and no frames (Content Security Policy
-/// Level 3). The icons of Swagger UI are `data:` images.
+/// Allows scripts, styles and requests of this host only, nothing inline and no frames (Content Security
+/// Policy Level 3). The icons of Swagger UI are `data:` images.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -1,11 +1,11 @@
-//! The router: receives every request and finds the operation, checks paths strictly, and handles 404, 405, HEAD,
-//! panics, deprecation headers, unread bodies and the access log.
+//! The router: receives every request and finds the operation, checks paths strictly, and handles 404, 405,
+//! HEAD, panics, deprecation headers, unread bodies and the access log.
 //!
-//! dropshot has no middleware, has its own format for 404 and 405, accepts `//pets/` and `/%70ets` for `/pets`,
-//! and closes the connection when a handler panics. So its server has one route for all paths, which calls
-//! [`Router::respond`], and the operations are in a second router behind it. This costs about a quarter more
-//! instructions than one router. Rejected: a proxy in front of dropshot (one more hop and copy for each request),
-//! and an accept loop of our own (only dropshot's server can create its request context).
+//! dropshot has no middleware, has its own format for 404 and 405, accepts `//pets/` and `/%70ets` for
+//! `/pets`, and closes the connection when a handler panics. So its server has one route for all paths, which
+//! calls [`Router::respond`], and the operations are in a second router behind it. This costs about a quarter
+//! more instructions than one router. Rejected: a proxy in front of dropshot (one more hop and copy for each
+//! request), and an accept loop of our own (only dropshot's server can create its request context).
 //!
 //! Two kinds of responses do not come from here: those of hyper to invalid HTTP, and those of dropshot to
 //! undecodable percent-encoding, dot segments and non-standard methods.
@@ -264,7 +264,8 @@ pub fn catch_all(router: Router) -> Result<ApiDescription<Service>, ApiDescripti
     Ok(api)
 }
 
-/// Declares the wildcard of the path, as dropshot requires, without reading it. Reading costs a tenth of a request.
+/// Declares the wildcard of the path, as dropshot requires, without reading it. Reading costs a tenth of a
+/// request.
 struct AnyPath;
 
 #[derive(Deserialize, JsonSchema)]

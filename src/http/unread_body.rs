@@ -1,8 +1,8 @@
 //! Request bodies that the response did not wait for.
 //!
-//! A request can be rejected while its body is still arriving. If the connection were closed then, the client's
-//! kernel could discard the response before the client reads it. So the rest of the body is read and discarded in
-//! the background, within a bound, before the connection closes.
+//! A request can be rejected while its body is still arriving. If the connection were closed then, the
+//! client's kernel could discard the response before the client reads it. So the rest of the body is read and
+//! discarded in the background, within a bound, before the connection closes.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

@@ -7,7 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use super::PetName;
+use super::name::PetName;
 
 /// An animal as the service returns it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -115,8 +115,8 @@ fn int64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
         .map_err(|_| D::Error::custom(format_args!("must be an integer from {} to {}", i64::MIN, i64::MAX)))
 }
 
-/// Parses a required value. With a function, serde reports a missing field as missing, not as one of the wrong
-/// type.
+/// Parses a required value. With a function, serde reports a missing field as missing, not as one of the
+/// wrong type.
 fn required<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     T::deserialize(deserializer)
 }

@@ -1,8 +1,8 @@
 //! The limit on open file descriptors: each connection uses one, and the store a few.
 //!
-//! Shells and service managers start a process with a low soft limit, for old programs that use `select`. This
-//! program does not, so it raises the soft limit to the hard limit. The limit is the only bound on connections:
-//! more of them wait in the kernel's queue.
+//! Shells and service managers start a process with a low soft limit, for old programs that use `select`.
+//! This program does not, so it raises the soft limit to the hard limit. The limit is the only bound on
+//! connections: more of them wait in the kernel's queue.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -28,7 +28,8 @@ pub fn raise() -> Result<(), String> {
 /// While this exists, no connection is accepted.
 pub struct AcceptPause(Rlimit);
 
-/// Makes new connections wait in the kernel's queue: sets the limit to 0, which does not affect open descriptors.
+/// Makes new connections wait in the kernel's queue: sets the limit to 0, which does not affect open
+/// descriptors.
 pub fn pause_accepting() -> AcceptPause {
     let limit = getrlimit(Resource::Nofile);
     // If this fails, a connection that arrives at the very end may be closed without a response.

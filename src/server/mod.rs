@@ -26,8 +26,8 @@ use tls::TlsFiles;
 
 pub use options::{ServerOptions, StartError};
 
-/// How long responses say `Connection: close` before the listener closes. Connections that wait to be accepted when
-/// it closes are reset.
+/// How long responses say `Connection: close` before the listener closes. Connections that wait to be
+/// accepted when it closes are reset.
 const DRAIN: Duration = Duration::from_millis(300);
 /// How long clients may take to read the last responses.
 const LAST_RESPONSES: Duration = Duration::from_secs(1);
@@ -101,7 +101,8 @@ impl Server {
         self.operators.as_ref().map(HttpServer::local_addr)
     }
 
-    /// Reloads the certificate for new connections. If it cannot be used, logs why and keeps the previous one.
+    /// Reloads the certificate for new connections. If it cannot be used, logs why and keeps the previous
+    /// one.
     pub async fn reload_certificate(&self) {
         let Some(files) = &self.tls else { return };
         let reloaded = match files.load() {
@@ -114,8 +115,8 @@ impl Server {
         }
     }
 
-    /// Adds `Connection: close` to every response until no request is in flight, and at least for [`DRAIN`]; then
-    /// closes the listeners and the store. Requests that do not finish within `grace` are cancelled.
+    /// Adds `Connection: close` to every response until no request is in flight, and at least for [`DRAIN`];
+    /// then closes the listeners and the store. Requests that do not finish within `grace` are cancelled.
     pub async fn stop(self, grace: Duration) {
         self.stop_without_resets(grace, || ()).await;
     }
@@ -123,8 +124,9 @@ impl Server {
     /// Stops like [`Self::stop`], without resetting connections that wait to be accepted.
     ///
     /// When dropshot closes, it closes each accepted connection from which it has read nothing. It keeps its
-    /// listener until the last connection ends, but accepts no more, so new connections hang. So it is closed last.
-    /// No connection must be accepted from then on, while the value that `pause_accepting` returns exists.
+    /// listener until the last connection ends, but accepts no more, so new connections hang. So it is closed
+    /// last. No connection must be accepted from then on, while the value that `pause_accepting` returns
+    /// exists.
     pub async fn stop_without_resets<Pause>(self, grace: Duration, pause_accepting: impl FnOnce() -> Pause) {
         let end = Instant::now() + grace;
         self.in_flight.begin_shutdown();
@@ -145,8 +147,9 @@ impl Server {
     }
 }
 
-/// Returns a logger for dropshot that keeps only its records of connections that could not be accepted. Its records
-/// of requests contain the query, which may contain an API key. Accept errors during shutdown are expected.
+/// Returns a logger for dropshot that keeps only its records of connections that could not be accepted. Its
+/// records of requests contain the query, which may contain an API key. Accept errors during shutdown are
+/// expected.
 fn accept_errors(log: &Logger, in_flight: &Arc<InFlight>) -> Logger {
     let in_flight = Arc::clone(in_flight);
     let is_accept_error = move |record: &slog::Record<'_>| {

@@ -1,7 +1,7 @@
 //! The operators' listener: liveness, readiness and metrics.
 //!
-//! It has its own port, without authentication and TLS, so it must be on the loopback interface or on a network
-//! that only operators reach.
+//! It has its own port, without authentication and TLS, so it must be on the loopback interface or on a
+//! network that only operators reach.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

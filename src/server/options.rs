@@ -46,8 +46,8 @@ impl Default for ServerOptions {
 }
 
 impl ServerOptions {
-    /// Checks that the addresses are free and the certificate is usable. Call it before opening a store, which may
-    /// create or migrate a database.
+    /// Checks that the addresses are free and the certificate is usable. Call it before opening a store,
+    /// which may create or migrate a database.
     ///
     /// # Errors
     /// [`StartError`].

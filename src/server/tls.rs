@@ -31,7 +31,8 @@ impl TlsFiles {
     /// Reads both files.
     ///
     /// # Errors
-    /// When a file cannot be read or has no such PEM section, or the private key belongs to another certificate.
+    /// When a file cannot be read or has no such PEM section, or the private key belongs to another
+    /// certificate.
     pub fn load(&self) -> Result<ServerConfig, TlsError> {
         let certificates = CertificateDer::pem_file_iter(&self.certificate)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)

@@ -13,8 +13,8 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::storage::StoreMetrics;
 
-/// The buckets that OpenTelemetry recommends for `http.server.request.duration`, in seconds, and three smaller ones:
-/// most responses take less than a millisecond.
+/// The buckets that OpenTelemetry recommends for `http.server.request.duration`, in seconds, and three
+/// smaller ones: most responses take less than a millisecond.
 const DURATIONS: [f64; 17] = [
     0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 10.0,
 ];

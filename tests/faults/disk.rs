@@ -144,7 +144,7 @@ async fn the_disk_is_full() {
         })
         .await
         .failed();
-    assert!(refused.contains("make room"), "{refused}");
+    assert!(refused.contains("free some space"), "{refused}");
     fs::remove_file(disk.file("filler")).unwrap();
     let service = serve().await;
     ledger.compare(&service.all(key).await);

@@ -51,7 +51,7 @@ async fn a_request_that_does_not_end_is_cut_off() {
     raw.head("GET /v1/pets", "").await;
     gate.arrival().await;
     timeout(PATIENCE, service.stop(SHORT)).await.expect("the stop does not wait for the request");
-    assert!(service.log.text().contains("cut off requests"), "{}", service.log.text());
+    assert!(service.log.text().contains("cancelled requests"), "{}", service.log.text());
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn half_a_request_does_not_hold_up_the_stop_beyond_its_grace() {
     half_a_body.head("POST /v1/pets", &fields()).await.send(&BODY[..5]).await;
     service.store.key_found().await;
     timeout(PATIENCE, service.stop(SHORT)).await.expect("the stop does not wait for the rest");
-    assert!(service.log.text().contains("cut off requests"), "{}", service.log.text());
+    assert!(service.log.text().contains("cancelled requests"), "{}", service.log.text());
 }
 
 #[tokio::test]

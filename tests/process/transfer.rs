@@ -29,7 +29,7 @@ async fn a_backup_of_a_running_service_is_restored_by_its_path_or_in_its_place()
     assert_eq!(place.run(&["backup", "kept.db"]).await.printed(), "");
     service.add(&key, 3).await;
     let line = place.run(&["backup", "kept.db"]).await.failed();
-    assert_eq!(line, "error: kept.db exists already; give another path, or move it away");
+    assert_eq!(line, "error: kept.db exists; choose another path, or move the file away");
     service.stop().await;
 
     let restored = place.serve(&["--database", "sqlite:kept.db"]).await;

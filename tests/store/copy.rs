@@ -30,7 +30,7 @@ async fn fill(store: &dyn Transfer, count: i64) {
             new_pet(&format!("n°{number} 🦔"), -number, STATUSES[number as usize % 4]);
         Pet { id: number * 3, name, category_id, status }
     });
-    store.take_pets(pets.collect()).await.unwrap();
+    store.import_pets(pets.collect()).await.unwrap();
     store.add_key(key(2)).await.unwrap();
     store.add_key(KeyRecord { expires: Some(second(9)), revoked: Some(second(8)), ..key(1) }).await.unwrap();
 }
@@ -164,17 +164,17 @@ async fn takes(store: Arc<dyn Transfer>) {
     let first = add(&*store, "first").await;
     let other = Pet { id: 1_000_000, ..first.clone() };
     let taken = Pet { category_id: 99, ..first.clone() };
-    store.take_pets(vec![other.clone(), taken]).await.unwrap();
+    store.import_pets(vec![other.clone(), taken]).await.unwrap();
     assert_eq!(store.pet(first.id).await.unwrap(), Some(first.clone()));
     assert_eq!(store.last_pet().await.unwrap(), Some(other.clone()));
     let next = join_all((0..10).map(|_| add(&*store, "next"))).await;
     assert!(next.iter().all(|pet| pet.id > other.id));
     // Lower ones do not take the numbers back.
-    store.take_pets(vec![Pet { id: 5, ..first.clone() }]).await.unwrap();
+    store.import_pets(vec![Pet { id: 5, ..first.clone() }]).await.unwrap();
     assert!(add(&*store, "last").await.id > next[9].id);
     // A hash is another key's: nothing changes.
-    store.take_key(key(1)).await.unwrap();
-    let refused = store.take_key(KeyRecord { id: "other".to_owned(), ..key(1) }).await;
+    store.import_key(key(1)).await.unwrap();
+    let refused = store.import_key(KeyRecord { id: "other".to_owned(), ..key(1) }).await;
     assert!(matches!(refused, Err(StoreError::Broken(_))), "{refused:?}");
     assert_eq!(store.keys().await.unwrap(), [key(1)]);
 }

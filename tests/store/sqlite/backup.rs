@@ -77,7 +77,7 @@ async fn what_is_there_is_not_overwritten() {
     for taken in [&file, &place.path()] {
         let before = (names(&place), fs::read(taken).unwrap());
         let line = backup(&place.path(), taken, WAIT).unwrap_err().to_string();
-        assert!(line.contains("exists already") && line.starts_with(taken.to_str().unwrap()), "{line}");
+        assert!(line.contains("exists; choose") && line.starts_with(taken.to_str().unwrap()), "{line}");
         assert!((names(&place), fs::read(taken).unwrap()) == before);
     }
 }

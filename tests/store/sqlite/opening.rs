@@ -186,7 +186,7 @@ async fn a_file_cut_short_under_its_log_is_refused() {
     let whole = fs::read(place.path()).unwrap();
     fs::write(crashed.path(), &whole[..whole.len() / 2]).unwrap();
     let line = open(&crashed.url(), &options()).await.err().unwrap().to_string();
-    assert!(line.contains("pages are there"), "{line}");
+    assert!(line.contains("it has only"), "{line}");
     assert!(fs::read(crashed.path()).unwrap() == whole[..whole.len() / 2]);
 }
 
@@ -224,7 +224,7 @@ async fn a_place_that_cannot_be_is_refused() {
     let place = Sqlite::fresh().await;
     let nowhere = place.0.path().join("missing/animals.db");
     let line = open(&format!("sqlite:{}", nowhere.display()), &options()).await.err().unwrap().to_string();
-    assert!(line.contains("make the directory first"), "{line}");
+    assert!(line.contains("create the directory first"), "{line}");
     assert!(contents(place.0.path()).is_empty());
 
     fs::write(place.path(), "").unwrap();

@@ -15,8 +15,9 @@
 
 use std::collections::BTreeMap;
 
+use animal_store::http::authentication::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
 use animal_store::http::error_code::{ErrorCode, HeaderField, HeaderSchema};
-use animal_store::http::{BASE_PATH, SCHEME, SCHEME_NAME, SCHEME_TYPE, router};
+use animal_store::http::{BASE_PATH, router};
 use animal_store::operations;
 use semver::Version;
 use serde_json::{Map, Value, json};

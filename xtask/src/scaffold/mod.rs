@@ -175,7 +175,7 @@ impl Scaffold {
         self.steps.extend(made.notes.iter().map(|note| format!("{path}: {note}.")));
         self.steps.push(
             "If the operation needs a new method of the store: add it to the trait `Animals` in \
-             src/storage/mod.rs, implement it in the `animals.rs` of each engine and in \
+             src/storage/store.rs, implement it in the `store.rs` of each engine and in \
              tests/http/faulty.rs, and add a test to tests/store/battery/animals.rs."
                 .to_owned(),
         );

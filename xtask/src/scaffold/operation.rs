@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use animal_store::http::authentication::SCHEME_NAME;
 use animal_store::http::call::COMMON_CODES;
 use animal_store::http::error_code::ErrorCode;
-use animal_store::http::{SCHEME_NAME, router};
+use animal_store::http::router;
 use contract::document::Node;
 use contract::openapi::Operation;
 use proc_macro2::{Ident, TokenStream};

@@ -78,7 +78,7 @@ fn keys(value: &Value) -> Vec<&str> {
 fn the_codes_of_a_call_become_its_security_and_its_responses() {
     let document = served::completed(by_dropshot()).unwrap();
     let list = &document["paths"]["/shelves"]["get"];
-    assert_eq!(list["security"], json!([{ (animal_store::http::SCHEME_NAME): [] }]));
+    assert_eq!(list["security"], json!([{ (animal_store::http::authentication::SCHEME_NAME): [] }]));
     let statuses =
         [ErrorCode::Unauthorized, ErrorCode::RateLimited, ErrorCode::Unavailable].map(|code| code.status());
     let statuses = ["200"].into_iter().chain(statuses.iter().map(|status| status.as_str()));

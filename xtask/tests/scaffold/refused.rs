@@ -136,7 +136,7 @@ fn what_is_left_to_do_by_hand() {
     );
     left("pattern: '^[a-z\"\\\\]+$'", "pattern: '^[a-z]+$'", "let `NewToyName` check `pattern: ^[a-z]+$`");
     left("        example: 7\n", "", "src/operations/remove_toy.rs: replace `NotImplemented`");
-    left("        example: 7\n", "", "add it to the trait `Animals` in src/storage/mod.rs");
+    left("        example: 7\n", "", "add it to the trait `Animals` in src/storage/store.rs");
     left(
         "          schema:\n            $ref: '#/components/schemas/ToyKind'",
         "          schema: {type: string, pattern: '^x$'}",
