@@ -28,8 +28,8 @@ pub(super) async fn list_pets(
 ) -> HandlerResult<HttpResponseHeaders<HttpResponseOk<Pets>, NextPage>> {
     call.handle(context, |service, Query(parameters)| async move {
         let ListPets { limit: Limit(limit), status, cursor } = parameters;
-        let read = |cursor: String| service.cursors.read(&cursor, status).ok_or(ListPetsError::Cursor);
-        let after = cursor.map(read).transpose()?;
+        let verify = |cursor: String| service.cursors.verify(&cursor, status).ok_or(ListPetsError::Cursor);
+        let after = cursor.map(verify).transpose()?;
         let found = service.store.pets(PetsQuery { status, after, limit }).await?;
         let next = found.pets.last().filter(|_| found.more).map(|last| {
             let cursor = service.cursors.sign(last.id, status);

@@ -5,6 +5,8 @@
 #[allow(dead_code)] // It is the linter's module.
 mod fixture;
 
+mod constants;
+
 use std::panic;
 use std::path::Path;
 

@@ -50,8 +50,8 @@ async fn used() -> Option<(&'static Cluster, String)> {
 #[tokio::test]
 async fn a_wrong_url_is_refused() {
     for (url, words) in [
-        ("postgres://", "names no host"),
-        ("postgres:sesame", "written like postgres://user:password@host"),
+        ("postgres://", "it has no host"),
+        ("postgres:sesame", "it must be like postgres://user:password@host"),
         ("postgres://u:sesame@h:x/d", "port"),
         ("postgres://u:sesame@h/d?sesame=1", "not known"),
         ("postgres://u:sesame@h/d?sslmode=verify-full&sslrootcert=no.pem", "no.pem cannot be read"),
@@ -107,7 +107,7 @@ async fn a_database_of_another_program_is_refused() {
     let client = cluster.client(&name).await;
     client.batch_execute("CREATE TABLE animal (theirs text); INSERT INTO animal VALUES ('x')").await.unwrap();
     let before = contents(&client).await;
-    refused(&cluster.url(&name), &[&name, "another program", "give another database"]).await;
+    refused(&cluster.url(&name), &[&name, "another program", "use another database"]).await;
     assert_eq!(contents(&client).await, before);
 }
 

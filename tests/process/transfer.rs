@@ -83,7 +83,7 @@ async fn a_copied_store_serves_the_same_to_the_same_keys() {
     assert!(service.add(made, 1).await[0] > 25);
     assert_eq!(service.get(&key, "/v1/pets").await.status, 401, "that key is of another store");
     let line = place.run(&copy).await.failed();
-    assert_eq!(line, "error: the target holds animals that are not from the source; give an empty database");
+    assert_eq!(line, "error: the target contains animals that are not in the source; use an empty database");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -153,7 +153,7 @@ async fn the_tables_of_another_program_are_refused_untouched() {
 async fn a_wrong_url_is_refused() {
     for (url, words) in [
         ("postgres://", "no host"),
-        ("postgres:sesame", "written like"),
+        ("postgres:sesame", "it must be like"),
         ("postgres://u:sesame@h:x/d", "port"),
         ("postgres://u:sesame@127.0.0.1/d?sesame=1", "not known"),
         ("postgresql://u:sesame@127.0.0.1/d?sslmode=maybe", "verify-full"),
@@ -186,7 +186,7 @@ async fn an_unreachable_host_is_refused_in_bounded_time() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("postgres://u:sesame@127.0.0.1:{port},127.0.0.1:{free},nowhere.invalid/d");
     let words = [
-        &format!("127.0.0.1:{port} cannot be reached: no answer in time"),
+        &format!("127.0.0.1:{port} cannot be reached: no response in time"),
         &format!("127.0.0.1:{free} cannot be reached"),
         "refused",
         "nowhere.invalid:5432 cannot be reached",
@@ -223,11 +223,11 @@ async fn an_encoding_that_lacks_names_is_refused() {
 async fn missing_rights_are_named() {
     let Some(place) = Postgres::try_fresh().await else { return };
     let url = role(shared().unwrap(), &place, "weak").await;
-    refused(&url, &["does not let weak", "permission denied for schema public"]).await;
+    refused(&url, &["does not grant weak", "permission denied for schema public"]).await;
     assert!(contents(&place.client().await).await.is_empty());
 
     let store = place.open().await;
-    refused(&url, &["does not let weak"]).await;
+    refused(&url, &["does not grant weak"]).await;
     let client = place.client().await;
     client
         .batch_execute(
