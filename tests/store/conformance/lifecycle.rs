@@ -1,4 +1,4 @@
-//! Opening, closing, several handles, and callers that go away.
+//! Opening, closing, several handles, and dropped futures.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use futures::future::join_all;
 use tokio::runtime::Handle;
 
 use super::fresh;
-use crate::battery::{Engine as _, add, key, new_pet, second};
+use crate::conformance::{Engine as _, add, key, new_pet, second};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_acknowledged_is_there_after_reopening() {
+async fn acknowledged_writes_exist_after_reopening() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let pet = add(&*store, "durable").await;
@@ -28,7 +28,7 @@ async fn what_was_acknowledged_is_there_after_reopening() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_acknowledged_is_there_without_closing() {
+async fn acknowledged_writes_exist_without_closing() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let pet = add(&*store, "durable").await;
@@ -37,10 +37,10 @@ async fn what_was_acknowledged_is_there_without_closing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn another_handle_sees_writes_at_once() {
+async fn another_handle_sees_writes_immediately() {
     let Some(engine) = fresh().await else { return };
-    let (here, there) = (engine.open().await, engine.open().await);
-    for (number, (writer, reader)) in (1..).zip([(&here, &there), (&there, &here), (&here, &there)]) {
+    let (one, two) = (engine.open().await, engine.open().await);
+    for (number, (writer, reader)) in (1..).zip([(&one, &two), (&two, &one), (&one, &two)]) {
         let pet = add(&**writer, "seen").await;
         assert_eq!(reader.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
         assert_eq!(reader.pets(ALL).await.unwrap().pets.last(), Some(&pet));
@@ -53,14 +53,14 @@ async fn another_handle_sees_writes_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_secret_is_one_for_all_who_open() {
+async fn all_handles_have_the_same_secret() {
     let Some(engine) = fresh().await else { return };
-    let (here, there) = (engine.open().await, engine.open().await);
-    assert_ne!(here.secret(), [0; 32]);
-    assert_eq!(here.secret(), there.secret());
-    here.close().await;
-    there.close().await;
-    assert_eq!(here.secret(), engine.open().await.secret());
+    let (one, two) = (engine.open().await, engine.open().await);
+    assert_ne!(one.secret(), [0; 32]);
+    assert_eq!(one.secret(), two.secret());
+    one.close().await;
+    two.close().await;
+    assert_eq!(one.secret(), engine.open().await.secret());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -71,7 +71,7 @@ async fn two_stores_have_different_secrets() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_may_open_a_fresh_store_at_once() {
+async fn a_new_store_may_be_opened_concurrently() {
     let Some(engine) = fresh().await else { return };
     let runtime = Handle::current();
     let stores: Vec<Arc<dyn Store>> = std::thread::scope(|scope| {
@@ -87,20 +87,20 @@ async fn many_may_open_a_fresh_store_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn closing_finishes_what_was_accepted() {
+async fn closing_finishes_accepted_writes() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let adding = (0..50).map(|_| store.add_pet(new_pet("accepted", 1, None)));
     let mut adding = join_all(adding);
-    // Polled once, a write is accepted.
-    let answers = match (&mut adding).now_or_never() {
-        Some(answers) => answers,
+    // A write is accepted when it has been polled once.
+    let results = match (&mut adding).now_or_never() {
+        Some(results) => results,
         None => tokio::join!(store.close(), adding).1,
     };
     store.close().await;
     let reopened = engine.open().await;
-    for answer in answers {
-        let pet = answer.unwrap();
+    for result in results {
+        let pet = result.unwrap();
         assert_eq!(reopened.pet(pet.id).await.unwrap(), Some(pet));
     }
 }
@@ -131,7 +131,7 @@ async fn a_closed_store_is_unavailable() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn closing_twice_is_harmless() {
+async fn closing_twice_is_allowed() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     add(&*store, "x").await;

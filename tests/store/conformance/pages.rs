@@ -13,9 +13,9 @@ use proptest::test_runner::TestRunner;
 use tokio::runtime::Handle;
 
 use super::fresh;
-use crate::battery::{Engine as _, add, new_pet};
+use crate::conformance::{Engine as _, add, new_pet};
 
-/// Follows the pages to the end, which must come within as many as there could be.
+/// Reads all pages. Panics if there are more pages than animals.
 async fn follow(store: &dyn Store, status: Option<PetStatus>, limit: u32, total: usize) -> Vec<Pet> {
     let mut all = Vec::new();
     let mut after = None;
@@ -28,7 +28,7 @@ async fn follow(store: &dyn Store, status: Option<PetStatus>, limit: u32, total:
             return all;
         }
     }
-    panic!("there is no end of pages");
+    panic!("there are more pages than animals");
 }
 
 fn any_status() -> impl Strategy<Value = Option<PetStatus>> {
@@ -36,19 +36,19 @@ fn any_status() -> impl Strategy<Value = Option<PetStatus>> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_page_is_what_a_model_says() {
+async fn every_page_equals_that_of_a_model() {
     if fresh().await.is_none() {
         return;
     }
     let stored = proptest::collection::vec(any_status(), 0..25);
-    // A filter, an identifier to begin after, given as a place among the animals, and a limit.
-    let asked = (any_status(), proptest::option::of(-1..27_i64), 1..=28_u32);
-    let questions = proptest::collection::vec(asked, 1..30);
+    // A filter, an identifier to start after, as an offset to the first one, and a limit.
+    let query = (any_status(), proptest::option::of(-1..27_i64), 1..=28_u32);
+    let queries = proptest::collection::vec(query, 1..30);
     let config = ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() };
     let runtime = Handle::current();
-    // proptest calls back without `async`; this thread may wait, since the runtime has another.
+    // proptest's closure is not async. Blocking is allowed because the runtime has a second thread.
     tokio::task::block_in_place(|| {
-        TestRunner::new(config).run(&(stored, questions), |(statuses, questions)| {
+        TestRunner::new(config).run(&(stored, queries), |(statuses, queries)| {
             runtime.block_on(async {
                 let engine = fresh().await.unwrap();
                 let store = engine.open().await;
@@ -56,8 +56,8 @@ async fn every_page_is_what_a_model_says() {
                 let mut model: Vec<Pet> = join_all(adding).await.into_iter().map(Result::unwrap).collect();
                 model.sort_by_key(|pet| pet.id);
                 let first = model.first().map_or(0, |pet| pet.id);
-                for (status, place, limit) in questions {
-                    let after = place.map(|place| first + place);
+                for (status, offset, limit) in queries {
+                    let after = offset.map(|offset| first + offset);
                     let mut left = model.iter().filter(|pet| {
                         after.is_none_or(|after| pet.id > after)
                             && status.is_none_or(|status| pet.status == Some(status))
@@ -75,7 +75,7 @@ async fn every_page_is_what_a_model_says() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pages_hold_each_animal_once_while_others_add() {
+async fn pages_have_each_animal_once_during_concurrent_writes() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let statuses = [None, Some(PetStatus::Sold), Some(PetStatus::Pending)];
@@ -97,7 +97,7 @@ async fn pages_hold_each_animal_once_while_others_add() {
         for limit in [1, 7, 100] {
             let found = follow(&*store, status, limit, 10_000).await;
             let ids: BTreeSet<i64> = found.iter().map(|pet| pet.id).collect();
-            assert_eq!(ids.len(), found.len(), "an animal came twice");
+            assert_eq!(ids.len(), found.len(), "an animal occurs twice");
             assert!(found.is_sorted_by_key(|pet| pet.id));
             for pet in before.iter().filter(|pet| status.is_none() || pet.status == status) {
                 assert!(ids.contains(&pet.id), "{} is missing", pet.id);
@@ -111,7 +111,7 @@ async fn pages_hold_each_animal_once_while_others_add() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_last_page_says_so_exactly_at_the_end() {
+async fn more_is_false_exactly_on_the_last_page() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let none = store.pets(PetsQuery { status: None, after: None, limit: 1 }).await.unwrap();
@@ -134,7 +134,7 @@ async fn the_last_page_says_so_exactly_at_the_end() {
 async fn an_animal_without_a_status_matches_none() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
-    let without = add(&*store, "nobody said").await;
+    let without = add(&*store, "no status").await;
     for status in PetStatus::ALL {
         let page = store.pets(PetsQuery { status: Some(status), after: None, limit: 100 }).await.unwrap();
         assert_eq!(page, PetsFound { pets: Vec::new(), more: false });
@@ -144,7 +144,7 @@ async fn an_animal_without_a_status_matches_none() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_may_begin_anywhere() {
+async fn a_page_may_start_after_any_identifier() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let pet = store.add_pet(new_pet("x", 1, Some(PetStatus::Available))).await.unwrap();
@@ -165,11 +165,11 @@ async fn a_page_may_begin_anywhere() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_without_bounds_is_refused() {
+async fn a_limit_out_of_bounds_is_rejected() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     for limit in [0, MAX_LIMIT + 1, u32::MAX] {
-        let refused = store.pets(PetsQuery { status: None, after: None, limit }).await;
-        assert!(matches!(refused, Err(StoreError::Broken(_))), "{limit}: {refused:?}");
+        let rejected = store.pets(PetsQuery { status: None, after: None, limit }).await;
+        assert!(matches!(rejected, Err(StoreError::Broken(_))), "{limit}: {rejected:?}");
     }
 }

@@ -1,38 +1,38 @@
-//! What hostile requests are made of.
+//! The parts that malformed requests are assembled from.
 
 use std::fmt::Write;
 
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-/// Chance, and the key that the requests hold where they hold one.
-pub struct Maker {
+/// A source of random parts, and the API key that some of them contain.
+pub struct Fragments {
     pub random: StdRng,
     pub key: String,
 }
 
-impl Maker {
-    /// One of these.
+impl Fragments {
+    /// Returns one of `of`.
     pub fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
         of[self.random.random_range(0..of.len())]
     }
 
-    /// A number in a range.
+    /// Returns a number in a range.
     pub fn number(&mut self, range: std::ops::Range<usize>) -> usize {
         self.random.random_range(range)
     }
 
-    /// Whether something happens that happens once in so many times.
+    /// Returns `true` with a probability of one in `times`.
     pub fn once_in(&mut self, times: u32) -> bool {
         self.random.random_ratio(1, times)
     }
 
-    /// Bytes of any value.
+    /// Returns fewer than `most` random bytes.
     pub fn bytes(&mut self, most: usize) -> Vec<u8> {
         (0..self.number(0..most)).map(|_| self.random.random()).collect()
     }
 
-    /// A length that is usually short, sometimes over what is read at once, and rarely enormous.
+    /// Returns a length: usually below 300, sometimes more than one read returns, rarely up to a million.
     pub fn length(&mut self) -> usize {
         match self.number(0..100) {
             0 => self.number(100_000..1_000_000),
@@ -41,7 +41,7 @@ impl Maker {
         }
     }
 
-    /// What somebody might try in a target.
+    /// Returns a request target, usually an invalid one.
     pub fn target(&mut self) -> String {
         let key = self.key.clone();
         match self.number(0..12) {
@@ -89,7 +89,7 @@ impl Maker {
         }
     }
 
-    /// A query that is seldom right.
+    /// Returns a query string, usually an invalid one.
     pub fn query(&mut self) -> String {
         let mut query = String::new();
         for _ in 0..self.number(1..6) {
@@ -120,7 +120,7 @@ impl Maker {
         query
     }
 
-    /// Header fields that are seldom right, each with its end.
+    /// Returns header fields with line ends, usually invalid ones.
     pub fn fields(&mut self) -> Vec<u8> {
         let mut fields = Vec::new();
         for _ in 0..self.number(0..6) {
@@ -157,7 +157,7 @@ impl Maker {
         fields
     }
 
-    /// The end of a line, nearly always the right one.
+    /// Returns a line end, usually CRLF.
     pub fn end(&mut self) -> &'static str {
         if self.once_in(15) {
             self.one(&["\n", "\r", "\r\r\n", "\n\r", "\0\r\n", "\u{b}\r\n"])

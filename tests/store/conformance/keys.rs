@@ -5,7 +5,7 @@ use futures::future::join_all;
 use jiff::Timestamp;
 
 use super::fresh;
-use crate::battery::{Engine as _, key, new_pet, second};
+use crate::conformance::{Engine as _, key, new_pet, second};
 
 async fn ids(store: &dyn Store) -> Vec<String> {
     store.keys().await.unwrap().into_iter().map(|key| key.id).collect()
@@ -16,7 +16,7 @@ async fn expiry(store: &dyn Store, number: u8) -> Option<Timestamp> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_comes_back_as_it_was_given() {
+async fn a_key_is_stored_unchanged() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let all = [
@@ -33,11 +33,11 @@ async fn a_key_comes_back_as_it_was_given() {
 
     let fraction = Timestamp::new(5, 999_999_999).unwrap();
     store.add_key(KeyRecord { created: fraction, ..key(5) }).await.unwrap();
-    assert_eq!(store.key_by_hash(&[5; 32]).await.unwrap(), Some(key(5)), "times are kept to the second");
+    assert_eq!(store.key_by_hash(&[5; 32]).await.unwrap(), Some(key(5)), "times are truncated to seconds");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_that_is_not_there_is_none() {
+async fn a_missing_key_is_none() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     assert_eq!(store.keys().await.unwrap(), []);
@@ -57,26 +57,26 @@ async fn keys_are_listed_oldest_first() {
     for number in [5, 3, 9, 1] {
         store.add_key(key(number)).await.unwrap();
     }
-    // Made in the same second as another one, which was stored before.
+    // Created in the same second as a key that was stored before.
     store.add_key(KeyRecord { created: second(3), ..key(2) }).await.unwrap();
     assert_eq!(ids(&*store).await, ["key1", "key3", "key2", "key5", "key9"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_must_have_a_new_identifier_and_a_new_hash() {
+async fn identifiers_and_hashes_of_keys_are_unique() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     for twin in [key(1), KeyRecord { hash: [9; 32], ..key(1) }, KeyRecord { id: "other".into(), ..key(1) }] {
-        let refused = store.add_key(twin).await;
-        assert!(matches!(refused, Err(StoreError::Broken(_))), "{refused:?}");
+        let rejected = store.add_key(twin).await;
+        assert!(matches!(rejected, Err(StoreError::Broken(_))), "{rejected:?}");
     }
     store.add_key(KeyRecord { id: "other".to_owned(), hash: [9; 32], ..key(1) }).await.unwrap();
     assert_eq!(ids(&*store).await, ["key1", "other"], "a name need not be unique");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_refused_key_does_not_fail_its_neighbours() {
+async fn a_rejected_key_does_not_fail_other_writes_of_its_batch() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     store.add_key(key(0)).await.unwrap();
@@ -132,14 +132,14 @@ async fn rotating_keeps_an_earlier_expiry() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rotating_what_is_gone_changes_nothing() {
+async fn rotating_a_revoked_or_missing_key_changes_nothing() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     store.revoke_key("key1", second(10)).await.unwrap();
     let before = store.keys().await.unwrap();
-    assert!(!store.rotate_key("key1", second(500), key(2)).await.unwrap(), "it was revoked");
-    assert!(!store.rotate_key("nobody", second(500), key(2)).await.unwrap(), "it never was");
+    assert!(!store.rotate_key("key1", second(500), key(2)).await.unwrap(), "a revoked key was rotated");
+    assert!(!store.rotate_key("nobody", second(500), key(2)).await.unwrap(), "a missing key was rotated");
     assert_eq!(store.keys().await.unwrap(), before);
 }
 
@@ -150,8 +150,8 @@ async fn rotating_to_a_key_that_exists_changes_nothing() {
     store.add_key(key(1)).await.unwrap();
     store.add_key(key(2)).await.unwrap();
     for twin in [key(2), key(1), KeyRecord { id: "other".to_owned(), ..key(2) }] {
-        let refused = store.rotate_key("key1", second(500), twin).await;
-        assert!(matches!(refused, Err(StoreError::Broken(_))), "{refused:?}");
+        let rejected = store.rotate_key("key1", second(500), twin).await;
+        assert!(matches!(rejected, Err(StoreError::Broken(_))), "{rejected:?}");
         assert_eq!(store.keys().await.unwrap(), [key(1), key(2)]);
     }
 }

@@ -1,6 +1,6 @@
-//! What the tests of every engine share: the trait that an engine implements for them, and sample data.
+//! The conformance tests of all engines: the trait that each engine implements for them, and sample data.
 //!
-//! `promises.rs` and the files it names hold one test for each promise of `Store`.
+//! `suite.rs` and its submodules have one test for each guarantee of `Store`.
 
 use std::sync::Arc;
 
@@ -8,18 +8,17 @@ use animal_store::schemas::{NewPet, Pet, PetName, PetStatus};
 use animal_store::storage::{KeyRecord, Store};
 use jiff::Timestamp;
 
-/// A place that holds one store of an engine, and is removed when dropped.
+/// An empty database of an engine, removed when dropped.
 pub(crate) trait Engine: Sized + Sync {
-    /// Whether what the engine needs is there. If not, this says so loudly, and nothing is tested.
-    fn is_there() -> bool {
+    /// Whether the engine can run here. If not, prints a message, and the tests are skipped.
+    fn is_available() -> bool {
         true
     }
 
-    /// A place of its own, with nothing stored.
+    /// Creates an empty database.
     fn fresh() -> impl Future<Output = Self> + Send;
 
-    /// Opens the store at this place. Opened twice, the handles share nothing but the place, as two
-    /// processes would.
+    /// Opens the database. Handles share nothing in this process, as if they belonged to different processes.
     fn open(&self) -> impl Future<Output = Arc<dyn Store>> + Send;
 }
 
@@ -35,7 +34,7 @@ pub(crate) fn second(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-/// A key whose identifier and hash follow from `number`, made at that second.
+/// Returns a key whose identifier, hash and time of creation follow from `number`.
 pub(crate) fn key(number: u8) -> KeyRecord {
     KeyRecord {
         id: format!("key{number}"),

@@ -1,4 +1,4 @@
-//! A store that does as it should, until it is told to fail.
+//! A store that fails on request, around a real one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio::sync::Semaphore;
 
-/// What can fail.
+/// A call of the store that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     AddPet,
@@ -20,21 +20,21 @@ pub enum Step {
     Any,
 }
 
-/// How it fails.
+/// How a call fails.
 #[derive(Clone)]
 pub enum Fault {
     Busy,
     Unavailable,
     Broken,
     Panic,
-    /// Waits at the gate, then goes on as usual.
+    /// Waits at the gate, then continues normally.
     Stall(Arc<Gate>),
 }
 
-/// Words that the store says when it fails, and no client may read.
+/// The message of injected errors, which no response may contain.
 pub const INTERNALS: &str = "SQLITE_IOERR in SELECT * FROM animal, /var/lib/animals.db";
 
-/// Where calls wait until they are let through.
+/// Holds calls until it is opened.
 pub struct Gate {
     arrived: Semaphore,
     open: Semaphore,
@@ -46,12 +46,12 @@ impl Gate {
         Arc::new(Self { arrived: Semaphore::new(0), open: Semaphore::new(0) })
     }
 
-    /// Waits for the next call to arrive.
+    /// Waits for the next call to reach the gate.
     pub async fn arrival(&self) {
         self.arrived.acquire().await.expect("never closed").forget();
     }
 
-    /// Lets all through, now and later.
+    /// Opens the gate for all calls, waiting and future.
     pub fn open(&self) {
         self.open.add_permits(Semaphore::MAX_PERMITS / 2);
     }
@@ -62,37 +62,42 @@ impl Gate {
     }
 }
 
-/// A store around another one.
-pub struct Faulty {
+/// Delegates to another store, and fails where told to.
+pub struct FailingStore {
     inner: Arc<dyn Store>,
     faults: Mutex<HashMap<Step, Fault>>,
-    asked: Mutex<Vec<PetsQuery>>,
+    page_queries: Mutex<Vec<PetsQuery>>,
     keys_found: Semaphore,
 }
 
-impl Faulty {
-    /// A store that does what `inner` does.
+impl FailingStore {
+    /// Returns a store that delegates to `inner`.
     pub fn around(inner: Arc<dyn Store>) -> Self {
-        Self { inner, faults: Mutex::default(), asked: Mutex::default(), keys_found: Semaphore::new(0) }
+        Self {
+            inner,
+            faults: Mutex::default(),
+            page_queries: Mutex::default(),
+            keys_found: Semaphore::new(0),
+        }
     }
 
-    /// From now on, `step` fails.
+    /// Makes `step` fail until [`Self::recover`] is called.
     pub fn fail(&self, step: Step, fault: Fault) {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).insert(step, fault);
     }
 
-    /// From now on, nothing fails.
-    pub fn heal(&self) {
+    /// Removes all faults.
+    pub fn recover(&self) {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// The pages that were asked for since the last time, in order.
-    pub fn asked(&self) -> Vec<PetsQuery> {
-        std::mem::take(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Returns the queries for pages since the last call, in order.
+    pub fn page_queries(&self) -> Vec<PetsQuery> {
+        std::mem::take(&mut self.page_queries.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits until the key of a request was looked up, and the service has done what it can do of the request
-    /// without waiting. Each request counts once.
+    /// Waits until the key of a request was looked up and the request waits for more input. Returns once for each
+    /// request.
     pub async fn key_found(&self) {
         self.keys_found.acquire().await.expect("never closed").forget();
     }
@@ -118,7 +123,7 @@ impl Faulty {
 }
 
 #[async_trait]
-impl Animals for Faulty {
+impl Animals for FailingStore {
     async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
         self.before(Step::AddPet).await?;
         self.inner.add_pet(new).await
@@ -130,14 +135,14 @@ impl Animals for Faulty {
     }
 
     async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(query);
+        self.page_queries.lock().unwrap_or_else(PoisonError::into_inner).push(query);
         self.before(Step::Pets).await?;
         self.inner.pets(query).await
     }
 }
 
 #[async_trait]
-impl Keys for Faulty {
+impl Keys for FailingStore {
     async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
         self.inner.add_key(key).await
     }
@@ -154,7 +159,7 @@ impl Keys for Faulty {
     async fn key_for_call(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
         self.before(Step::KeyByHash).await?;
         let key = self.inner.key_for_call(hash).await;
-        // With one thread, whoever waits for this runs when the request has to wait.
+        // On one thread, tasks that wait for this run only when the request waits.
         self.keys_found.add_permits(1);
         key
     }
@@ -174,7 +179,7 @@ impl Keys for Faulty {
 }
 
 #[async_trait]
-impl Store for Faulty {
+impl Store for FailingStore {
     fn secret(&self) -> [u8; 32] {
         self.inner.secret()
     }

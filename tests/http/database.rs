@@ -1,5 +1,5 @@
-//! Where the service of a test keeps its animals: a file of SQLite, or a schema of the PostgreSQL server that
-//! the tests share. Which of them depends on the program that these files were compiled into.
+//! The database of a test: an SQLite file, or a schema of a PostgreSQL server that the tests share. The name of the
+//! test binary decides which.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,28 +9,28 @@ use tokio_postgres::Client;
 
 use crate::postgres_cluster::{self, Cluster};
 
-/// Schemas that differ need names that do.
+/// The number of the next schema.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// A place of its own for one store.
-pub enum Place {
+/// A database that no other test uses.
+pub enum Database {
     Sqlite(TempDir),
     Postgres { cluster: &'static Cluster, schema: String },
 }
 
-/// Keeps everybody else from writing, reading being as free as before.
+/// A lock that blocks all writers of a database and no readers.
 pub enum Lock {
     Sqlite(Connection),
     Postgres(Client),
 }
 
-impl Place {
-    /// An empty place. Where it cannot be had, there is nothing to test, and the program ends.
+impl Database {
+    /// Creates an empty database. Exits with status 0 if PostgreSQL is required and not installed.
     pub async fn fresh() -> Self {
         if env!("CARGO_CRATE_NAME") != "http_postgres" {
             return Self::Sqlite(tempfile::tempdir().expect("a temporary directory"));
         }
-        // Has said so by itself.
+        // `shared` has printed the reason.
         let Some(cluster) = postgres_cluster::shared() else { std::process::exit(0) };
         let schema = format!("animals_of_test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
         let create = format!("CREATE SCHEMA {schema}");
@@ -38,7 +38,7 @@ impl Place {
         Self::Postgres { cluster, schema }
     }
 
-    /// As it is given with `--database`.
+    /// The URL for `--database`.
     pub fn url(&self) -> String {
         match self {
             Self::Sqlite(files) => format!("sqlite:{}", files.path().join("animals.db").display()),
@@ -48,7 +48,7 @@ impl Place {
         }
     }
 
-    /// What no client may be told of it.
+    /// A text that identifies the database and must not appear in a response.
     pub fn secret(&self) -> String {
         match self {
             Self::Sqlite(files) => files.path().display().to_string(),
@@ -56,7 +56,7 @@ impl Place {
         }
     }
 
-    /// Keeps everybody from writing until the lock is released.
+    /// Blocks all writers until the lock is released.
     pub async fn lock(&self) -> Lock {
         match self {
             Self::Sqlite(files) => {
@@ -73,7 +73,7 @@ impl Place {
         }
     }
 
-    /// All that is stored, as bytes in which one can search.
+    /// All stored data as bytes, to search in.
     pub async fn contents(&self) -> Vec<u8> {
         match self {
             Self::Sqlite(files) => {
@@ -96,7 +96,7 @@ impl Place {
 }
 
 impl Lock {
-    /// Lets everybody write again.
+    /// Releases the lock.
     pub async fn release(self) {
         match self {
             Self::Sqlite(connection) => connection.execute_batch("ROLLBACK").expect("a lock"),

@@ -6,10 +6,10 @@ use animal_store::schemas::{NewPet, Pet, PetStatus};
 use futures::future::join_all;
 
 use super::fresh;
-use crate::battery::{Engine as _, add, new_pet};
+use crate::conformance::{Engine as _, add, new_pet};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_animal_comes_back_exactly_as_it_was_given() {
+async fn an_animal_is_stored_unchanged() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let longest = "🦔".repeat(255);
@@ -37,7 +37,7 @@ async fn an_animal_comes_back_exactly_as_it_was_given() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_animal_that_is_not_there_is_none() {
+async fn a_missing_animal_is_none() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     assert_eq!(store.pet(1).await.unwrap(), None);
@@ -81,7 +81,7 @@ async fn identifiers_are_unique_among_64_writers() {
     let mut ids = HashSet::new();
     for added in join_all(writers).await.into_iter().flat_map(Result::unwrap) {
         assert_eq!(store.pet(added.id).await.unwrap().as_ref(), Some(&added));
-        assert!(ids.insert(added.id), "{} was given twice", added.id);
+        assert!(ids.insert(added.id), "{} was used twice", added.id);
     }
     assert_eq!(ids.len(), 64 * 20);
 }

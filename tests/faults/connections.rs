@@ -1,4 +1,4 @@
-//! Ten thousand open connections: what they cost.
+//! Ten thousand open connections, and the memory that they take.
 
 use std::time::Instant;
 
@@ -7,15 +7,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::client::Client;
-use crate::program::{Place, Program};
-use crate::row::{alone, grouped, milliseconds, resident, row};
-use crate::tools::required;
+use crate::injection::required;
+use crate::program::{Program, WorkDir};
+use crate::row::{exclusive, grouped, milliseconds, resident, row};
 
 const WANTED: usize = 10_000;
-/// Descriptors for everything that is no such connection.
+/// Descriptors that the test process needs for other purposes.
 const SPARE: usize = 100;
 
-/// How many connections can be made: as many as wanted, or what the system allows.
+/// Returns the number of connections that can be opened: `wanted`, or what the limit on open files allows.
 pub fn possible(wanted: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
@@ -25,14 +25,14 @@ pub fn possible(wanted: usize) -> usize {
     possible
 }
 
-/// Waits until the service has taken in all of these connections, which it does in order.
-pub async fn settled(service: &Program, key: &str) {
+/// Waits until the service has accepted all connections so far. It accepts them in order.
+pub async fn all_accepted(service: &Program, key: &str) {
     let mut last = Client::connect(service.direct, key).await.unwrap();
     assert_eq!(last.get("/v1/pets").await.unwrap().status, 200);
 }
 
-/// Whether an answer comes, rather than the end of the connection.
-async fn is_answered(stream: &mut TcpStream) -> bool {
+/// Reads from the connection. Returns whether a response arrived; `false` if the connection ended.
+async fn gets_response(stream: &mut TcpStream) -> bool {
     let mut bytes = [0; 4096];
     match stream.read(&mut bytes).await {
         Ok(0) | Err(_) => false,
@@ -45,35 +45,35 @@ async fn is_answered(stream: &mut TcpStream) -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_open_connections() {
-    let _turn = alone().await;
+    let _turn = exclusive().await;
     let count = possible(WANTED);
-    let place = Place::new();
-    let key = place.key().await;
-    let service = place.serve(&[]).await;
-    settled(&service, &key).await;
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let service = directory.serve(&[]).await;
+    all_accepted(&service, &key).await;
     let before = resident(service.pid());
 
-    let mut silent = Vec::new();
+    let mut idle = Vec::new();
     for _ in 0..count {
-        silent.push(TcpStream::connect(service.direct).await.unwrap());
+        idle.push(TcpStream::connect(service.direct).await.unwrap());
     }
-    settled(&service, &key).await;
-    let with_silent = resident(service.pid());
+    all_accepted(&service, &key).await;
+    let with_idle = resident(service.pid());
     let start = Instant::now();
-    settled(&service, &key).await;
+    all_accepted(&service, &key).await;
     let took = start.elapsed();
 
-    // Each now has had an answer, and stays for the next request.
+    // One request on each connection, which then stays open.
     let request = crate::client::get("/v1/pets", &key);
-    for stream in &mut silent {
-        // Fails, as the answer does, if the service has ended the connection.
+    for stream in &mut idle {
+        // Fails if the service has closed the connection; then no response arrives either.
         let _ = stream.write_all(request.as_bytes()).await;
     }
     let mut kept = Vec::new();
-    for mut stream in silent {
-        while !is_answered(&mut stream).await {
-            // The service ends a connection on which nothing comes for half a minute. A busy machine may take
-            // longer to get here.
+    for mut stream in idle {
+        while !gets_response(&mut stream).await {
+            // The service closes a connection after 30 seconds without a request. A busy machine may take longer
+            // to get here.
             stream = TcpStream::connect(service.direct).await.unwrap();
             stream.write_all(request.as_bytes()).await.unwrap();
         }
@@ -81,15 +81,15 @@ async fn ten_thousand_open_connections() {
     }
     let with_kept = resident(service.pid());
     drop(kept);
-    settled(&service, &key).await;
+    all_accepted(&service, &key).await;
     row(
         12,
         &format!("{} open connections", grouped(count)),
-        &format!("one more is served: {}", milliseconds(took)),
+        &format!("one more is served, in {}", milliseconds(took)),
         &format!(
-            "resident memory {} MiB with none, {} MiB with all of them silent, {} MiB after each had an answer",
+            "resident memory {} MiB with none, {} MiB with all of them idle, {} MiB after one response on each",
             before / 1024,
-            with_silent / 1024,
+            with_idle / 1024,
             with_kept / 1024
         ),
     );

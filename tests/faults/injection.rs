@@ -1,4 +1,4 @@
-//! Programs of the system that make things go wrong, and doing without them.
+//! Injects faults with system programs, and skips tests where a program is not installed.
 
 use std::env;
 use std::io::{Write, stderr};
@@ -13,33 +13,33 @@ use tokio::time::timeout;
 
 use crate::row::row;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Whether nothing may be left out.
+/// Whether `STORE_TESTS_REQUIRE_TOOLS=1`: no test may be skipped.
 pub fn required() -> bool {
     env::var_os("STORE_TESTS_REQUIRE_TOOLS").is_some_and(|value| value == "1")
 }
 
-/// Says, past the test harness, that a fault was left out, and why. Fails if nothing may be left out.
-pub fn leave_out(place: u8, fault: &str, why: &str) {
+/// Reports that a fault was skipped, and why. Panics if no test may be skipped.
+pub fn skip(order: u8, fault: &str, why: &str) {
     assert!(!required(), "{fault}: {why}");
-    // `eprintln!` would be kept from the reader as long as the test passes.
-    let _ = writeln!(stderr(), "LEFT OUT: {fault}: {why}");
-    row(place, fault, "left out", why);
+    // The test harness captures `eprintln!` of a test that passes.
+    let _ = writeln!(stderr(), "SKIPPED: {fault}: {why}");
+    row(order, fault, "skipped", why);
 }
 
-/// Whether a program is there to be run.
+/// Whether a program is installed.
 pub async fn has(program: &str) -> bool {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().await.is_ok_and(|status| status.success())
 }
 
-/// A running strace that lets system calls of a process fail.
-pub struct Failing(Child);
+/// A running strace that makes system calls of a process fail.
+pub struct FailingCalls(Child);
 
-impl Failing {
-    /// From now on, `what` happens in the process, in strace's words for `inject`. The error is strace's.
+impl FailingCalls {
+    /// Starts to inject faults into the process; `what` is an expression of strace's `inject`. Returns strace's error.
     pub async fn inject(process: Pid, what: &str) -> Result<Self, String> {
         let mut command = Command::new("strace");
         command.args(["-f", "-o", "/dev/null", "-e"]).arg(format!("inject={what}"));
@@ -47,34 +47,34 @@ impl Failing {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().map_err(|error| format!("strace: {error}"))?;
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-        let line = timeout(PATIENCE, lines.next_line()).await.expect("a line in time").expect("a pipe");
+        let line = timeout(TIMEOUT, lines.next_line()).await.expect("a line in time").expect("a pipe");
         let line = line.unwrap_or_default();
         if !line.contains("attached") {
             return Err(line);
         }
-        // Threads that start later are announced on the same pipe, which must not fill.
+        // strace reports new threads on the same pipe, which must not fill up.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Ok(Self(child))
     }
 
-    /// From now on, it does not happen any more.
-    pub async fn heal(mut self) {
+    /// Ends the fault.
+    pub async fn end(mut self) {
         let id = self.0.id().expect("it was not reaped before");
         let pid = Pid::from_raw(id.try_into().expect("a process id")).expect("a process id");
-        // strace detaches from the process when it is interrupted.
+        // strace detaches from the process on SIGINT.
         kill_process(pid, Signal::INT).expect("a signal");
-        timeout(PATIENCE, self.0.wait()).await.expect("an end in time").expect("a status");
+        timeout(TIMEOUT, self.0.wait()).await.expect("an end in time").expect("a status");
     }
 }
 
-/// A small disk that only programs in its namespace see.
+/// A small file system that is mounted in a namespace of its own.
 pub struct SmallDisk {
     holder: Child,
     directory: PathBuf,
 }
 
 impl SmallDisk {
-    /// Mounts one of so many bytes over `directory`. The error is that of the system.
+    /// Mounts a file system of `bytes` bytes over `directory`. Returns the system's error.
     pub async fn mount(directory: &Path, bytes: usize) -> Result<Self, String> {
         let mut command = Command::new("unshare");
         // The shell holds the namespace until its standard input ends.
@@ -83,7 +83,7 @@ impl SmallDisk {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut holder = command.spawn().map_err(|error| format!("unshare: {error}"))?;
         let mut lines = BufReader::new(holder.stdout.take().expect("a pipe")).lines();
-        let line = timeout(PATIENCE, lines.next_line()).await.expect("a line in time").expect("a pipe");
+        let line = timeout(TIMEOUT, lines.next_line()).await.expect("a line in time").expect("a pipe");
         if line.is_none() {
             let output = holder.wait_with_output().await.expect("an end");
             return Err(String::from_utf8_lossy(&output.stderr).trim().replace('\n', " "));
@@ -91,7 +91,7 @@ impl SmallDisk {
         Ok(Self { holder, directory: directory.to_owned() })
     }
 
-    /// Makes of a command one that runs in the namespace.
+    /// Changes a command to run in the namespace.
     pub fn enter(&self, command: &mut Command) {
         let holder = self.holder.id().expect("it runs").to_string();
         prefix(
@@ -100,7 +100,7 @@ impl SmallDisk {
         );
     }
 
-    /// A file on the disk, as seen from outside.
+    /// The path of a file on the disk, for processes in other namespaces.
     pub fn file(&self, name: &str) -> PathBuf {
         let holder = self.holder.id().expect("it runs");
         let inside = self.directory.strip_prefix("/").expect("an absolute path");
@@ -108,16 +108,16 @@ impl SmallDisk {
     }
 }
 
-/// Puts another program before the one of a command, which must replace itself with it.
-pub fn prefix(command: &mut Command, words: &[&str]) {
+/// Changes a command to run through another program, such as `nsenter`.
+pub fn prefix(command: &mut Command, wrapper: &[&str]) {
     let before = command.as_std();
-    let mut after = Command::new(words[0]);
-    after.args(&words[1..]).arg(before.get_program()).args(before.get_args());
+    let mut after = Command::new(wrapper[0]);
+    after.args(&wrapper[1..]).arg(before.get_program()).args(before.get_args());
     if let Some(directory) = before.get_current_dir() {
         after.current_dir(directory);
     }
     after.env_clear().kill_on_drop(true);
-    // What is before the program must be found.
+    // The other program is looked up on PATH.
     after.env("PATH", env::var_os("PATH").unwrap_or_default());
     after.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     *command = after;

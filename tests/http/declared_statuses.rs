@@ -1,7 +1,7 @@
-//! Every status that the document declares, provoked.
+//! Triggers every status that the document declares.
 //!
-//! Operations and statuses are read from the document. Most statuses are provoked in the same way for every
-//! operation; one that has no row in [`provoke`] fails the test.
+//! Operations and statuses are read from the document. A declared status that [`trigger`] does not handle fails the
+//! test.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,27 +11,28 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
 use crate::clock::Clock;
-use crate::faulty::{Fault, Step};
+use crate::failing_store::{Fault, Step};
 use crate::recorder::contract::{Contract, Operation};
 use crate::recorder::wire::Response;
-use crate::service::{Ask, Service};
+use crate::service::{RequestExt, Service};
 
 /// The time limit of each step of a request.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// The request target of an operation, with the example of each path parameter in its place.
+/// Returns the request target of an operation, with the examples of its path parameters.
 pub fn target(operation: &Operation) -> String {
     let contract = Contract::get();
     let of_path = operation.parameters.iter().filter(|parameter| parameter["in"] == "path");
     let path = of_path.fold(operation.path.clone(), |path, parameter| {
         let name = parameter["name"].as_str().expect("a parameter has a name");
-        let example = parameter.get("example").unwrap_or_else(|| panic!("{name} has no example to ask for"));
+        let example =
+            parameter.get("example").unwrap_or_else(|| panic!("path parameter {name} has no example"));
         path.replace(&format!("{{{name}}}"), &text(example))
     });
     contract.base_path.clone() + &path
 }
 
-/// A value as it is written in a target.
+/// Formats a value for a request target.
 pub fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -40,9 +41,9 @@ pub fn method(operation: &Operation) -> Method {
     operation.method.parse().expect("a method")
 }
 
-/// A method that no operation has at this path.
+/// Returns a method that no operation has at this path.
 pub fn wrong_method(path: &str) -> Method {
-    let method = Contract::get().unused_methods(path).next().expect("a path does not take every method");
+    let method = Contract::get().unused_methods(path).next().expect("every method is declared at {path}");
     method.parse().expect("a method")
 }
 
@@ -56,10 +57,10 @@ async fn with_body(service: &Service, operation: &Operation, body: Option<String
     if let Some(body) = body {
         request = request.header("content-type", "application/json").body(body);
     }
-    request.answer().await
+    request.response().await
 }
 
-async fn provoke(service: &Service, operation: &Operation, status: u16) -> Response {
+async fn trigger(service: &Service, operation: &Operation, status: u16) -> Response {
     let plain = |target: &str| -> RequestBuilder { service.request(method(operation), target) };
     let takes_body = operation.bodies().next().is_some();
     match status {
@@ -69,8 +70,8 @@ async fn provoke(service: &Service, operation: &Operation, status: u16) -> Respo
             call(service, operation).await
         }
         400 if takes_body => with_body(service, operation, Some("{".to_owned())).await,
-        400 => plain(&format!("{}?unknown=1", target(operation))).answer().await,
-        401 => service.anonymous(method(operation), &target(operation)).answer().await,
+        400 => plain(&format!("{}?unknown=1", target(operation))).response().await,
+        401 => service.anonymous(method(operation), &target(operation)).response().await,
         404 => call(service, operation).await,
         408 => {
             let mut raw = service.raw().await;
@@ -82,11 +83,11 @@ async fn provoke(service: &Service, operation: &Operation, status: u16) -> Respo
             raw.response().await
         }
         413 => with_body(service, operation, Some("x".repeat(MAX_BODY_BYTES + 1))).await,
-        415 => plain(&target(operation)).body("{}").answer().await,
+        415 => plain(&target(operation)).body("{}").response().await,
         429 => loop {
-            let answer = call(service, operation).await;
-            if answer.status == 429 {
-                break answer;
+            let response = call(service, operation).await;
+            if response.status == 429 {
+                break response;
             }
         },
         500 => {
@@ -97,29 +98,32 @@ async fn provoke(service: &Service, operation: &Operation, status: u16) -> Respo
             service.store.fail(Step::Any, Fault::Unavailable);
             call(service, operation).await
         }
-        _ => panic!("the document declares {status} of {}; say here what provokes it", operation.id),
+        _ => panic!(
+            "the document declares status {status} for {}; add to this function how to trigger it",
+            operation.id
+        ),
     }
 }
 
 #[tokio::test]
-async fn every_declared_status_of_every_operation_can_be_provoked() {
+async fn every_declared_status_of_every_operation_can_be_triggered() {
     let mut codes = BTreeSet::new();
     for operation in &Contract::get().operations {
         for status in operation.statuses() {
             let setup = Service::setup().rate_limit(5, Duration::from_secs(3600));
             let service = setup.request_timeout(LIMIT).start().await;
-            let answer = provoke(&service, operation, status).await;
-            assert_eq!(answer.status, status, "{}: {}", operation.id, answer.text());
-            // The recorder knows whether the answer really came from that operation.
+            let response = trigger(&service, operation, status).await;
+            assert_eq!(response.status, status, "{}: {}", operation.id, response.text());
+            // The recorder knows which operation sent the response.
             assert!(service.recorder.seen().contains(&(operation.id.clone(), status)));
             codes.extend(service.recorder.codes());
         }
     }
     let service = Service::start().await;
-    service.get("/v1/nothing").await.refused(404, "not_found");
+    service.get("/v1/nothing").await.expect_error(404, "not_found");
     let wrong = service.request(wrong_method("/v1/pets"), "/v1/pets");
-    wrong.answer().await.refused(405, "method_not_allowed");
+    wrong.response().await.expect_error(405, "method_not_allowed");
     codes.extend(service.recorder.codes());
     let described: BTreeSet<_> = Contract::get().codes.keys().cloned().collect();
-    assert_eq!(codes, described, "the codes that can be provoked and those in the description's table");
+    assert_eq!(codes, described, "the codes that can be triggerd and those in the description's table");
 }

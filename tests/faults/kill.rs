@@ -3,48 +3,48 @@
 use rustix::process::Signal;
 
 use crate::ledger::Ledger;
-use crate::program::Place;
-use crate::row::{alone, grouped, long, row};
+use crate::program::WorkDir;
+use crate::row::{exclusive, grouped, long, row};
 
 const WRITERS: usize = 8;
-/// A database lives through so many kills; all of it is compared after each.
-const LIVES: usize = 20;
+/// The number of kills per database; all animals are compared after each.
+const KILLS_PER_DATABASE: usize = 20;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kill_9_under_load() {
-    let _turn = alone().await;
+    let _turn = exclusive().await;
     let rounds: usize = if long() { 500 } else { 20 };
     let (mut acknowledged, mut open, mut kept) = (0, 0, 0);
-    for first in (0..rounds).step_by(LIVES) {
-        let place = Place::new();
-        let key = place.key().await;
+    for first in (0..rounds).step_by(KILLS_PER_DATABASE) {
+        let directory = WorkDir::new();
+        let key = directory.key().await;
         let ledger = Ledger::default();
         let mut last = None;
-        for round in first..rounds.min(first + LIVES) {
-            let mut service = place.serve(&[]).await;
+        for round in first..rounds.min(first + KILLS_PER_DATABASE) {
+            let mut service = directory.serve(&[]).await;
             last = Some(ledger.compare(&service.all(&key).await));
             let killer = async {
-                // From the first write on to some hundreds later: a pattern that meets every step.
+                // Kills after 0 to 210 writes, so that each step of a write is interrupted in some round.
                 ledger.acknowledged(round * 37 % 211).await;
                 service.signal(Signal::KILL);
             };
             tokio::join!(ledger.write(WRITERS, service.direct, &key), killer);
-            assert_eq!(service.exit().await.0, None, "it ended by itself");
+            assert_eq!(service.exit().await.0, None, "the service exited before it was killed");
         }
-        let service = place.serve(&[]).await;
+        let service = directory.serve(&[]).await;
         let compared = ledger.compare(&service.all(&key).await);
         assert!(last.is_some_and(|last| last.acknowledged <= compared.acknowledged));
         acknowledged += compared.acknowledged;
-        open += compared.open;
-        kept += compared.open_and_stored;
+        open += compared.unknown;
+        kept += compared.unknown_and_stored;
         service.stop().await;
     }
     row(
         1,
         &format!("`kill -9` under load, {rounds} times"),
-        "connections end; what was under way has no answer",
+        "connections end; requests in progress get no response",
         &format!(
-            "ready again each time; {} acknowledged, 0 lost; of {} without an answer {} were stored",
+            "starts again each time; {} acknowledged, 0 lost; of {} without a response {} were stored",
             grouped(acknowledged),
             grouped(open),
             grouped(kept)

@@ -1,8 +1,8 @@
-//! A tap on the wire: forwards bytes between clients and a service, and shows them to a recorder.
+//! A TCP proxy between clients and a service that shows all bytes to a recorder.
 //!
-//! A proxy that speaks HTTP would be shorter, but it would make its own framing, dates and connection
-//! headers, and could not pass on what is no HTTP. This one changes nothing. An answer is judged before
-//! its last bytes are passed on, so whoever has read an answer can rely on its being judged.
+//! An HTTP proxy would be shorter, but it would change framing, dates and connection headers, and could not forward
+//! malformed HTTP. This proxy changes nothing. A response is checked before its last bytes are forwarded, so when a
+//! client has read a response, its violations are recorded.
 
 use std::collections::VecDeque;
 use std::future;
@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::Recorder;
 use super::wire::{RequestLine, Requests, Response, Responses};
 
-/// Starts a tap before the service at `upstream` and tells where it listens. It ends with the runtime.
+/// Starts a proxy for the service at `upstream`. Returns its address. The proxy ends with the runtime.
 pub async fn start(upstream: SocketAddr, recorder: Arc<Recorder>) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind((upstream.ip(), 0)).await?;
     let address = listener.local_addr()?;
@@ -25,7 +25,7 @@ pub async fn start(upstream: SocketAddr, recorder: Arc<Recorder>) -> io::Result<
             let recorder = Arc::clone(&recorder);
             tokio::spawn(async move {
                 if let Ok(server) = TcpStream::connect(upstream).await {
-                    watch(client, server, &recorder).await;
+                    forward(client, server, &recorder).await;
                 }
             });
         }
@@ -33,10 +33,10 @@ pub async fn start(upstream: SocketAddr, recorder: Arc<Recorder>) -> io::Result<
     Ok(address)
 }
 
-async fn watch(client: TcpStream, server: TcpStream, recorder: &Recorder) {
+async fn forward(client: TcpStream, server: TcpStream, recorder: &Recorder) {
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
-    let conversation = Mutex::new(Conversation::default());
-    let conversation = || conversation.lock().unwrap_or_else(PoisonError::into_inner);
+    let exchange = Mutex::new(Exchange::default());
+    let exchange = || exchange.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = server.into_split();
 
@@ -46,11 +46,11 @@ async fn watch(client: TcpStream, server: TcpStream, recorder: &Recorder) {
             match from_client.read(&mut bytes).await {
                 Ok(0) => {
                     let _ = to_server.shutdown().await;
-                    // The client has said all; the server may not have.
+                    // The client has closed its side; the server may still send.
                     return future::pending().await;
                 }
                 Ok(count) => {
-                    conversation().asked(&bytes[..count]);
+                    exchange().from_client(&bytes[..count]);
                     if to_server.write_all(&bytes[..count]).await.is_err() {
                         return future::pending().await;
                     }
@@ -62,7 +62,7 @@ async fn watch(client: TcpStream, server: TcpStream, recorder: &Recorder) {
     let down = async {
         let mut bytes = vec![0; 64 * 1024];
         while let Ok(count) = from_server.read(&mut bytes).await {
-            conversation().answered(&bytes[..count], recorder);
+            exchange().from_server(&bytes[..count], recorder);
             if count == 0 {
                 let _ = to_client.shutdown().await;
                 return;
@@ -78,42 +78,42 @@ async fn watch(client: TcpStream, server: TcpStream, recorder: &Recorder) {
     }
 }
 
-/// What was asked on a connection, and what of it is not answered yet.
+/// The requests of a connection that have no response yet, and the state of both parsers.
 #[derive(Default)]
-struct Conversation {
+struct Exchange {
     requests: Requests,
     waiting: VecDeque<RequestLine>,
     responses: Responses,
-    lost: bool,
+    malformed: bool,
 }
 
-impl Conversation {
-    fn asked(&mut self, bytes: &[u8]) {
+impl Exchange {
+    fn from_client(&mut self, bytes: &[u8]) {
         self.waiting.extend(self.requests.feed(bytes));
     }
 
-    /// No bytes means that the server has closed the connection.
-    fn answered(&mut self, bytes: &[u8], recorder: &Recorder) {
-        if self.lost {
+    /// Parses bytes of the server; none if it has closed the connection.
+    fn from_server(&mut self, bytes: &[u8], recorder: &Recorder) {
+        if self.malformed {
             return;
         }
-        let begun = usize::from(self.responses.amid_answer());
+        let begun = usize::from(self.responses.is_partial());
         let mut next = self.waiting.iter().skip(begun);
         let to_head = || next.next().is_some_and(|line| line.method == "HEAD");
-        let answers: Result<Vec<Response>, _> = if bytes.is_empty() {
+        let responses: Result<Vec<Response>, _> = if bytes.is_empty() {
             self.responses.end().map(|last| last.into_iter().collect())
         } else {
             self.responses.feed(bytes, to_head)
         };
-        match answers {
-            Ok(answers) => {
-                for answer in answers.iter().filter(|answer| answer.status >= 200) {
-                    recorder.saw(self.waiting.pop_front().as_ref(), answer);
+        match responses {
+            Ok(responses) => {
+                for response in responses.iter().filter(|response| response.status >= 200) {
+                    recorder.observe(self.waiting.pop_front().as_ref(), response);
                 }
             }
             Err(malformed) => {
-                self.lost = true;
-                recorder.violation(&format!("what the service sent is no HTTP: {}", malformed.0));
+                self.malformed = true;
+                recorder.violation(&format!("the service sent malformed HTTP: {}", malformed.0));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Following the links while the store changes, and what a deep page costs.
+//! Following `next` links while animals are added, and the queries that a page needs.
 
 use serde_json::json;
 
@@ -8,11 +8,11 @@ use crate::service::{Service, ids};
 async fn follow(service: &Service, first: &str) -> Vec<i64> {
     let (mut found, mut target) = (Vec::new(), Some(first.to_owned()));
     while let Some(page) = target {
-        let answer = service.get(&page).await;
-        let here = ids(&answer.expect(200));
-        assert!(!here.is_empty(), "an empty page");
-        found.extend(here);
-        target = next(&answer);
+        let response = service.get(&page).await;
+        let page_ids = ids(&response.expect(200));
+        assert!(!page_ids.is_empty(), "an empty page");
+        found.extend(page_ids);
+        target = next(&response);
     }
     found
 }
@@ -27,38 +27,38 @@ async fn the_links_lead_through_every_animal_exactly_once() {
 }
 
 #[tokio::test]
-async fn what_is_added_between_two_pages_moves_nothing() {
+async fn animals_added_between_pages_do_not_shift_pages() {
     let service = Service::start().await;
-    let at_the_start = service.add(9).await;
+    let earlier = service.add(9).await;
     let (mut found, mut target) = (Vec::new(), Some("/v1/pets?limit=2".to_owned()));
     for _ in 0..5 {
-        let answer = service.get(&target.unwrap()).await;
-        found.extend(ids(&answer.expect(200)));
-        target = next(&answer);
+        let response = service.get(&target.unwrap()).await;
+        found.extend(ids(&response.expect(200)));
+        target = next(&response);
         service.add(1).await;
     }
-    let mut there: Vec<_> = found.iter().copied().filter(|id| at_the_start.contains(id)).collect();
-    assert_eq!(there, at_the_start);
-    there.dedup();
-    assert_eq!(there.len(), 9);
+    let mut found_earlier: Vec<_> = found.iter().copied().filter(|id| earlier.contains(id)).collect();
+    assert_eq!(found_earlier, earlier);
+    found_earlier.dedup();
+    assert_eq!(found_earlier.len(), 9);
     let mut once = found.clone();
     once.dedup();
     assert_eq!(once, found);
 }
 
 #[tokio::test]
-async fn while_others_add_every_animal_of_the_start_is_found_exactly_once() {
+async fn during_concurrent_writes_every_earlier_animal_is_found_exactly_once() {
     let service = Service::start().await;
-    let at_the_start = service.add(40).await;
+    let earlier = service.add(40).await;
     let reading = async {
         let (mut found, mut target) = (Vec::new(), Some("/v1/pets?limit=3".to_owned()));
-        // The writers never stop by themselves, so the end may never come; the start is enough.
+        // The writers do not stop, so there may be no last page; the animals added before are enough.
         while let Some(page) = target.take()
-            && found.last() < at_the_start.last()
+            && found.last() < earlier.last()
         {
-            let answer = service.get(&page).await;
-            found.extend(ids(&answer.expect(200)));
-            target = next(&answer);
+            let response = service.get(&page).await;
+            found.extend(ids(&response.expect(200)));
+            target = next(&response);
         }
         found
     };
@@ -73,7 +73,7 @@ async fn while_others_add_every_animal_of_the_start_is_found_exactly_once() {
         () = writing() => unreachable!(),
     };
     assert!(found.is_sorted() && found.windows(2).all(|pair| pair[0] != pair[1]), "{found:?}");
-    assert_eq!(found[..40], at_the_start);
+    assert_eq!(found[..40], earlier);
 }
 
 #[tokio::test]
@@ -89,26 +89,26 @@ async fn the_last_page_gets_a_successor_when_animals_are_added() {
 }
 
 #[tokio::test]
-async fn a_deep_page_asks_the_store_for_one_page_after_an_identifier() {
+async fn a_late_page_is_one_query_after_an_identifier() {
     let service = Service::start().await;
     let added = service.add(12).await;
     let mut target = "/v1/pets?limit=2".to_owned();
     for _ in 0..4 {
         target = next(&service.get(&target).await).unwrap();
     }
-    service.store.asked();
+    service.store.page_queries();
     service.get(&target).await.expect(200);
-    let asked = service.store.asked();
-    assert_eq!(asked.len(), 1);
-    assert_eq!((asked[0].after, asked[0].limit), (Some(added[7]), 2));
+    let queries = service.store.page_queries();
+    assert_eq!(queries.len(), 1);
+    assert_eq!((queries[0].after, queries[0].limit), (Some(added[7]), 2));
 }
 
 #[tokio::test]
-async fn a_page_of_a_rare_filter_asks_the_store_once() {
+async fn a_page_of_a_selective_filter_is_one_query() {
     let service = Service::start().await;
     service.add(50).await;
     let sold = service.add_with("sold").await;
     service.add(50).await;
     assert_eq!(ids(&service.get("/v1/pets?status=sold").await.expect(200)), [sold]);
-    assert_eq!(service.store.asked().len(), 1);
+    assert_eq!(service.store.page_queries().len(), 1);
 }
