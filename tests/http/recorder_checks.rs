@@ -141,7 +141,7 @@ found! {
     a_secret_in_a_header_is_found: "GET /v1/things",
         with_body(&LIST.replace("id: 1", "id: ask_secret"), "[]") => "contains a secret";
     a_server_error_to_an_unroutable_request_is_found: "BREW /v1/things",
-        with_body("HTTP/1.1 500 Oops\r\n", "") => "must be a client error";
+        with_body("HTTP/1.1 500 Oops\r\n", "") => "must get a client error";
     an_incomplete_response_is_found: "GET /v1/things",
         format!("{LIST}content-length: 10\r\n\r\n[") => "within a response";
     deprecation_headers_that_are_missing_are_found: "GET /v1/things/1",

@@ -1,4 +1,4 @@
-//! The successful response of an operation: status, body, headers.
+//! Generates the type of an operation's successful response: status, body and headers.
 
 use animal_store::edge;
 use contract::openapi::{Operation, Response};
@@ -8,25 +8,25 @@ use quote::{format_ident, quote};
 use super::code::doc;
 use super::fields::field_of;
 use super::names;
-use super::refused::{Refuse, Refused};
 use super::types::{Place, Types, only_member, renamed, without_default};
+use super::unsupported::{Unsupported, UnsupportedAt};
 
-/// The status of the successful response, and its type in Rust.
+/// Returns the status of the successful response, and its Rust type.
 pub(super) fn make(
     types: &mut Types<'_>,
     operation: Operation<'_>,
     id: &str,
-) -> Result<(u16, TokenStream), Refused> {
+) -> Result<(u16, TokenStream), Unsupported> {
     let mut successes = operation.responses().filter(|(status, _)| status.starts_with(['1', '2', '3']));
     let Some((status, response)) = successes.next() else {
-        return Err(operation.refused_at("responses", "dropshot needs a successful response"));
+        return Err(operation.unsupported_at("responses", "dropshot requires a successful response"));
     };
     if let Some((second, other)) = successes.next() {
         let reason =
-            format!("dropshot has one successful response, and {second} is another one than {status}");
-        return Err(other.declared().refused(reason));
+            format!("dropshot supports one successful response, but there are {status} and {second}");
+        return Err(other.declared().unsupported(reason));
     }
-    response.refuse_if(response.has("links"), "links", "dropshot has nothing for `links`")?;
+    response.unsupported_if(response.has("links"), "links", "dropshot does not support `links`")?;
     let name = match (status, response.content().next().is_some()) {
         ("200", true) => "HttpResponseOk",
         ("201", true) => "HttpResponseCreated",
@@ -34,40 +34,42 @@ pub(super) fn make(
         ("204", false) if operation.method() == "delete" => "HttpResponseDeleted",
         ("204", false) => "HttpResponseUpdatedNoContent",
         _ => {
-            let reason = "dropshot has 200, 201 and 202 with a JSON body and 204 without a body";
-            return Err(response.declared().refused(reason));
+            let reason = "dropshot supports 200, 201 and 202 with a JSON body, and 204 without a body";
+            return Err(response.declared().unsupported(reason));
         }
     };
     let name = format_ident!("{name}");
     let body = body(types, response)?.map(|body| quote! { <#body> });
     let tokens = headers(types, operation, response, id, quote! { #name #body })?;
-    // The match above leaves four numbers.
+    // Cannot fail: the match above accepts only four numbers.
     Ok((status.parse().unwrap_or_default(), tokens))
 }
 
-fn body(types: &mut Types<'_>, response: Response<'_>) -> Result<Option<TokenStream>, Refused> {
+fn body(types: &mut Types<'_>, response: Response<'_>) -> Result<Option<TokenStream>, Unsupported> {
     let mut content = response.content();
     let Some(media) = content.next() else { return Ok(None) };
     if media.media_type() != "application/json" || content.next().is_some() {
-        return Err(response.refused_at("content", "dropshot writes one media type, `application/json`"));
+        return Err(
+            response.unsupported_at("content", "dropshot supports only the media type `application/json`")
+        );
     }
-    let schema = media.schema().ok_or_else(|| media.refused("the response needs a `schema`"))?;
+    let schema = media.schema().ok_or_else(|| media.unsupported("the response has no `schema`"))?;
     without_default(schema)?;
     let of = types.of(only_member(schema), "response")?;
     if of.schema.is_some() || schema.flag("nullable") {
-        return Err(schema.refused("this schema of a response needs a name under `components/schemas`"));
+        return Err(schema.unsupported("this response schema must be defined under `components/schemas`"));
     }
     Ok(Some(of.value))
 }
 
-/// Wraps the response if it has headers that the service does not write by itself.
+/// Wraps the response type if the response has headers that the service does not add by itself.
 fn headers(
     types: &mut Types<'_>,
     operation: Operation<'_>,
     response: Response<'_>,
     id: &str,
     success: TokenStream,
-) -> Result<TokenStream, Refused> {
+) -> Result<TokenStream, Unsupported> {
     let everywhere = edge::headers(operation.is_deprecated());
     let is_own = |name: &str| !everywhere.iter().any(|known| known.name.eq_ignore_ascii_case(name));
     let own: Vec<_> = response.headers().filter(|(name, _)| is_own(name)).collect();
@@ -78,13 +80,19 @@ fn headers(
     types.place = Place::Header;
     let (mut fields, mut known) = (TokenStream::new(), Vec::new());
     for (header, object) in own {
-        let schema = object.schema().ok_or_else(|| object.refused("a header needs a `schema`"))?;
+        let schema = object.schema().ok_or_else(|| object.unsupported("the header has no `schema`"))?;
         without_default(schema)?;
-        schema.refuse_if(schema.flag("nullable"), "nullable", "a header is text, which cannot be `null`")?;
+        schema.unsupported_if(
+            schema.flag("nullable"),
+            "nullable",
+            "a header is a string, which cannot be `null`",
+        )?;
         let of = types.of(schema, header)?;
         let field = names::snake(header);
         if known.contains(&field) {
-            return Err(object.declared().refused(format!("two headers would be the field `{field}`")));
+            return Err(object
+                .declared()
+                .unsupported(format!("two headers would have the field name `{field}`")));
         }
         let rename = renamed(&field, header);
         let comment = doc(object.text("description"), &format!("`{header}`."));

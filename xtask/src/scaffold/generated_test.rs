@@ -1,6 +1,6 @@
-//! The test of an operation: one request that the document allows, and the status that it promises.
+//! Generates the test of an operation: one valid request, and the declared status of success.
 //!
-//! The test fails while the operation is not implemented, so that a promise without behaviour does not pass CI.
+//! The test fails until the operation is implemented, so that CI fails for a declared operation without behaviour.
 
 use std::path::Path;
 
@@ -11,20 +11,20 @@ use syn::ext::IdentExt;
 
 use super::code::formatted;
 use super::edit::Place;
-use super::operation::Made;
+use super::operation::OperationFile;
 use super::sample;
 use super::{Scaffold, names};
 
-/// The directory of the tests, which has one for each segment of a path.
+/// The directory of the tests, with a subdirectory for each segment of a path.
 const TESTS: &str = "tests/http/v1";
 
 /// Adds the test of an operation. Returns its path.
 ///
 /// # Errors
-/// Why no request can be derived from the document.
+/// The reason why no request can be derived from the document.
 pub(super) fn make(
     operation: Operation<'_>,
-    made: &Made,
+    made: &OperationFile,
     root: &Path,
     scaffold: &mut Scaffold,
 ) -> Result<String, String> {
@@ -43,7 +43,7 @@ pub(super) fn make(
     Ok(path)
 }
 
-fn text(operation: Operation<'_>, made: &Made) -> Result<String, String> {
+fn text(operation: Operation<'_>, made: &OperationFile) -> Result<String, String> {
     let request = sample::request(operation)?;
     let method = format_ident!("{}", operation.method().to_uppercase());
     let target = format!("/v1{}", request.target);
@@ -51,23 +51,23 @@ fn text(operation: Operation<'_>, made: &Made) -> Result<String, String> {
     let body = request.body.map(|body| raw(&body.to_string())).transpose()?;
     let body = body.map(|body| quote! { .header("content-type", "application/json").body(#body) });
     let success = Literal::u16_unsuffixed(made.status);
-    // The store is empty, so what the path names may not exist.
+    // The store is empty, so the resource of the path may not exist.
     let absent = operation.path().contains('{') && operation.responses().any(|(status, _)| status == "404");
     let (suffix, other) = if absent { ("_or_404", Some(quote! { , 404 })) } else { ("", None) };
-    let name = format_ident!("{module}_answers_{success}{suffix}");
+    let name = format_ident!("{module}_returns_{success}{suffix}");
     let test = formatted(&quote! {
         #[tokio::test]
         async fn #name() {
             let service = Service::start().await;
-            let answer = service.request(Method::#method, #target) #body .answer().await;
-            assert!([#success #other].contains(&answer.status), "{}: {}", answer.status, answer.text());
+            let response = service.request(Method::#method, #target) #body .response().await;
+            assert!([#success #other].contains(&response.status), "{}: {}", response.status, response.text());
         }
     })?;
-    let imports = "use reqwest::Method;\n\nuse crate::service::{Ask, Service};";
+    let imports = "use reqwest::Method;\n\nuse crate::service::{RequestExt, Service};";
     Ok(format!("//! `{}`.\n\n{imports}\n\n{test}", operation.name()))
 }
 
-/// JSON as a raw string literal.
+/// Returns JSON as a raw string literal.
 fn raw(text: &str) -> Result<Literal, String> {
     let mut hashes = "#".to_owned();
     while text.contains(&format!("\"{hashes}")) {
