@@ -186,7 +186,7 @@ async fn an_unreachable_host_is_an_error_within_a_time_limit() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("postgres://u:sesame@127.0.0.1:{port},127.0.0.1:{free},nowhere.invalid/d");
     let texts = [
-        &format!("127.0.0.1:{port} cannot be reached: no response in time"),
+        &format!("127.0.0.1:{port} cannot be reached: no answer in time"),
         &format!("127.0.0.1:{free} cannot be reached"),
         "refused",
         "nowhere.invalid:5432 cannot be reached",

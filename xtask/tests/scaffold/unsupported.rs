@@ -1,112 +1,112 @@
-//! What cannot be written is an error with its place and reason, and everything else is written.
+//! Unsupported constructs are errors with position and reason, and everything else is generated.
 
 use std::process::Command;
 
 use crate::{TEXT, errors, scaffold, toys};
 
-/// The document with the invented operations, with one thing replaced.
+/// Returns the document with the invented operations and one replacement.
 fn edited(old: &str, new: &str) -> String {
     let text = toys();
     assert!(text.contains(old), "{old:?} is not in the document");
     text.replacen(old, new, 1)
 }
 
-/// An edit that is an error.
-fn refused(old: &str, new: &str, reason: &str) {
+/// Checks that an edit causes this error.
+fn is_unsupported(old: &str, new: &str, reason: &str) {
     let made = scaffold(&edited(old, new), None).unwrap();
     assert!(errors(&made).iter().any(|error| error.contains(reason)), "{reason}: {:?}", errors(&made));
 }
 
-/// An edit that leaves something to do by hand.
-fn left(old: &str, new: &str, step: &str) {
+/// Checks that an edit causes this manual step.
+fn needs_step(old: &str, new: &str, step: &str) {
     let made = scaffold(&edited(old, new), None).unwrap();
     assert!(made.steps.iter().any(|known| known.contains(step)), "{step}: {:?}", made.steps);
 }
 
 #[test]
-fn operations_that_dropshot_or_the_service_cannot_have() {
+fn unsupported_operations() {
     let id = "      operationId: removeToy\n";
     for (old, new, reason) in [
         (
             "  /toyCounts:\n",
             "  /toys/counts:\n",
-            "dropshot cannot route `counts` here, where /toys/{toyId} has `{toyId}`",
+            "dropshot cannot route `counts` at the position where /toys/{toyId} has `{toyId}`",
         ),
         (id, "      operationId: removeToy\n      security: []\n", "requires the security scheme `apiKey`"),
         (
             id,
             "      operationId: removeToy\n      servers: [{url: /}]\n",
-            "dropshot has nothing for `servers`",
+            "dropshot does not support `servers`",
         ),
-        (id, "      operationId: removeToy\n      callbacks: {}\n", "dropshot has nothing for `callbacks`"),
+        (id, "      operationId: removeToy\n      callbacks: {}\n", "dropshot does not support `callbacks`"),
         ("      operationId: removeToy\n      tags: [toys]\n", id, "requires a tag"),
-        (id, "      operationId: '☃'\n", "`☃` cannot be the name of a module in Rust"),
-        (id, "      operationId: dropshot\n", "`dropshot` cannot be the name of a module in Rust"),
+        (id, "      operationId: '☃'\n", "`☃` cannot be the name of a Rust module"),
+        (id, "      operationId: dropshot\n", "`dropshot` cannot be the name of a Rust module"),
         (id, "      operationId: Count-Toys\n", "another operation has the file `count_toys.rs`"),
-        ("    delete:\n", "    trace:\n", "the service routes no operation for the method `trace`"),
-        ("    delete:\n", "    head:\n", "the service routes no operation for the method `head`"),
+        ("    delete:\n", "    trace:\n", "the service does not route the method `trace`"),
+        ("    delete:\n", "    head:\n", "the service does not route the method `head`"),
     ] {
-        refused(old, new, reason);
+        is_unsupported(old, new, reason);
     }
 }
 
 #[test]
-fn parameters_and_bodies_that_dropshot_or_the_service_cannot_read() {
+fn unsupported_parameters_and_bodies() {
     let q = "        - name: q\n          in: query";
     let body = "            schema:\n              $ref: '#/components/schemas/NewToy'";
     for (old, new, reason) in [
-        (q, "        - name: q\n          in: header", "the service reads no parameters from a header"),
-        (q, "        - name: q\n          in: cookie", "the service reads no parameters from a cookie"),
+        (q, "        - name: q\n          in: header", "the service does not support parameters in a header"),
+        (q, "        - name: q\n          in: cookie", "the service does not support parameters in a cookie"),
         (
             q,
             "        - name: q\n          in: query\n          style: pipeDelimited",
-            "dropshot reads the style `form` only",
+            "dropshot supports only the style `form`",
         ),
         (
             q,
             "        - name: q\n          in: query\n          deprecated: true",
-            "dropshot has nothing for `deprecated`",
+            "dropshot does not support `deprecated`",
         ),
         (
             &format!("        required: true\n        content:\n          application/json:\n{body}"),
             &format!("        content:\n          application/json:\n{body}"),
-            "dropshot reads a body only if it is `required: true`",
+            "dropshot supports only bodies with `required: true`",
         ),
         (
             &format!("          application/json:\n{body}"),
             &format!("          text/plain:\n{body}"),
-            "the service reads bodies of `application/json` only",
+            "the service supports only bodies of `application/json`",
         ),
-        (body, "            schema: {type: object}", "the schema of a body needs a name"),
+        (body, "            schema: {type: object}", "the schema of a body must be defined under `components/schemas`"),
         (
             body,
             "            schema: {$ref: '#/components/schemas/ToyKind'}",
-            "the service reads only objects as bodies",
+            "the service supports only objects as bodies",
         ),
     ] {
-        refused(old, new, reason);
+        is_unsupported(old, new, reason);
     }
 }
 
 #[test]
-fn responses_that_dropshot_cannot_write() {
+fn unsupported_responses() {
     for (old, new, reason) in [
         (
             "        '204':\n",
             "        '205':\n",
-            "dropshot has 200, 201 and 202 with a JSON body and 204 without a body",
+            "dropshot supports 200, 201 and 202 with a JSON body, and 204 without a body",
         ),
         (
             "        '204':\n",
             "        '200':\n",
-            "dropshot has 200, 201 and 202 with a JSON body and 204 without a body",
+            "dropshot supports 200, 201 and 202 with a JSON body, and 204 without a body",
         ),
         (
             "        '204':\n",
             "        '202': {description: Soon.}\n        '204':\n",
-            "204 is another one than 202",
+            "there are 202 and 204",
         ),
-        ("        '204':\n", "        '403':\n", "dropshot needs a successful response"),
+        ("        '204':\n", "        '403':\n", "dropshot requires a successful response"),
         (
             "          description: It is gone.\n",
             "          description: It is gone.\n          links: {}\n",
@@ -118,55 +118,55 @@ fn responses_that_dropshot_cannot_write() {
             "`4XX` stands for several",
         ),
     ] {
-        refused(old, new, reason);
+        is_unsupported(old, new, reason);
     }
 }
 
 #[test]
-fn what_is_left_to_do_by_hand() {
-    left(
+fn manual_steps() {
+    needs_step(
         "        '404':\n          $ref: '#/components/responses/NoToy'\n",
         "        '409':\n          $ref: '#/components/responses/NoToy'\n",
         "src/operations/remove_toy.rs: add an error for the status 409 to `Code` and `Refusal`",
     );
-    left(
+    needs_step(
         "          $ref: '#/components/responses/NoToy'\n        '408':\n          $ref: '#/components/responses/RequestTimeout'\n",
         "          $ref: '#/components/responses/NoToy'\n",
         "src/operations/replace_toy.rs: declare the status 408 in the document",
     );
-    left("pattern: '^[a-z\"\\\\]+$'", "pattern: '^[a-z]+$'", "let `NewToyName` check `pattern: ^[a-z]+$`");
-    left("        example: 7\n", "", "src/operations/remove_toy.rs: replace `NotImplemented`");
-    left("        example: 7\n", "", "add it to the trait `Animals` in src/storage/mod.rs");
-    left(
+    needs_step("pattern: '^[a-z\"\\\\]+$'", "pattern: '^[a-z]+$'", "let `NewToyName` check `pattern: ^[a-z]+$`");
+    needs_step("        example: 7\n", "", "src/operations/remove_toy.rs: replace `NotImplemented`");
+    needs_step("        example: 7\n", "", "add it to the trait `Animals` in src/storage/mod.rs");
+    needs_step(
         "          schema:\n            $ref: '#/components/schemas/ToyKind'",
         "          schema: {type: string, pattern: '^x$'}",
-        "none was generated, because of the parameter `kind`: no text can be derived from its `pattern`",
+        "None was generated, because no value can be derived: parameter `kind`: no text can be derived from its `pattern`",
     );
 }
 
 #[test]
-fn schemas_without_a_type_in_rust() {
+fn unsupported_schemas() {
     let maker = "    Maker:\n      type: object\n";
     for (old, new, reason) in [
         (
             maker,
             "    Maker:\n      oneOf: [{type: string}]\n",
-            "The schema `Maker` cannot be written: schemars writes this `oneOf`",
+            "The schema `Maker` cannot be generated: schemars generates `oneOf` for no type",
         ),
         (
             maker,
             "    Maker:\n      not: {}\n",
-            "The operation `findToys` cannot be written: it needs the schema `Maker`.",
+            "The operation `findToys` cannot be generated: it needs the schema `Maker`, which cannot be generated.",
         ),
         (
             maker,
             "    Vec:\n      type: object\n    Maker:\n      type: object\n",
-            "the name `Vec` has another meaning",
+            "the name `Vec` is used for something else",
         ),
         (
             maker,
             "    TOY:\n      type: object\n    Maker:\n      type: object\n",
-            "the name `Toy` has another meaning",
+            "the name `Toy` is used for something else",
         ),
         (
             "      required: [name, price]\n",
@@ -174,9 +174,9 @@ fn schemas_without_a_type_in_rust() {
             "`required` names `nmae`",
         ),
     ] {
-        refused(old, new, reason);
+        is_unsupported(old, new, reason);
     }
-    // Everything else is written.
+    // Everything else is generated.
     let made = scaffold(&edited(maker, "    Maker:\n      not: {}\n"), None).unwrap();
     assert!(made.files.iter().any(|(path, _)| path == "src/operations/count_toys.rs"));
 }
@@ -202,12 +202,12 @@ fn a_type_that_the_code_has_is_used() {
     let made = scaffold(&shelf("{room: {type: string}, wall: {type: string}}"), None).unwrap();
     assert_eq!(
         errors(&made),
-        ["The schema `Shelf` cannot be written: the code has a type `Shelf` with other members."]
+        ["The schema `Shelf` cannot be generated: the code has a type `Shelf` with different members."]
     );
 }
 
 #[test]
-fn one_operation_can_be_asked_for() {
+fn a_single_operation_can_be_scaffolded() {
     let made = scaffold(&toys(), Some("removeToy")).unwrap();
     let files: Vec<_> = made.files.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(files, ["src/operations/remove_toy.rs", "tests/http/v1/remove_toy.rs"]);
@@ -219,7 +219,7 @@ fn one_operation_can_be_asked_for() {
 }
 
 #[test]
-fn the_command_says_what_it_writes_and_what_it_cannot_write() {
+fn the_command_prints_additions_and_errors() {
     let directory = tempfile::TempDir::new().unwrap();
     let file = directory.path().join("invented.yaml");
     let run = |text: &str, arguments: &[&str]| {
@@ -245,7 +245,7 @@ fn the_command_says_what_it_writes_and_what_it_cannot_write() {
         edited("            minLength: 2\n", "            minLength: 2\n            readOnly: true\n");
     let (code, printed, _) = run(&broken, &["findToys"]);
     assert_eq!(code, Some(1));
-    let error = "The operation `findToys` cannot be written: nothing in Rust stands for `readOnly` here.";
+    let error = "The operation `findToys` cannot be generated: `readOnly` is not supported here.";
     assert!(printed.contains(error) && printed.contains("readOnly: true"), "{printed}");
     let (code, _, error) = run(&toys(), &["buyToy"]);
     assert_eq!((code, error.as_str()), (Some(2), "error: the document has no operation `buyToy`\n"));
