@@ -77,7 +77,7 @@ pub(super) fn run_all(place: &Place) -> Result<String, String> {
         }
     }
     for ((by, reason, section), uses) in &explained {
-        println!("interop: {uses} times {by} alone: {reason} ({section})");
+        println!("interop: {by} alone, {uses} mutants: {reason} ({section})");
     }
     let counts = format!(
         "{} mutants with seed {SEED}: {valid} valid and {invalid} invalid for both, {} explained, {} disagreements",
