@@ -44,7 +44,7 @@ async fn the_wall_clock_jumps() {
     let mut cursors = Vec::new();
     let mut dates = Vec::new();
     for (jump, expiring_status) in [("+0y", 200), ("+10y", 401), ("-10y", 200), ("+0y", 200)] {
-        // Renamed into directory, because libfaketime may read the file at any moment.
+        // Replaced atomically, because libfaketime may read the file at any moment.
         fs::rename(directory.write("clock.new", jump), &clock).unwrap();
         for _ in 0..20 {
             assert_eq!(ledger.add(&mut client).await.unwrap(), 201);

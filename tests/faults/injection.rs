@@ -108,7 +108,7 @@ impl SmallDisk {
     }
 }
 
-/// Changes a command to run through another program, such as `nsenter`.
+/// Changes a command to run through another program, such as `nsenter`, which must `exec` it.
 pub fn prefix(command: &mut Command, wrapper: &[&str]) {
     let before = command.as_std();
     let mut after = Command::new(wrapper[0]);

@@ -91,7 +91,7 @@ async fn an_interrupted_copy_can_be_continued() {
     let source = Sqlite::fresh().await;
     let (from, to) = (sqlite(&source).await, postgres(&target).await);
     fill(&*from, 3_500).await;
-    // Panics after the second chunk, in database of a crash of the process.
+    // Panics after the second chunk, which simulates a crash of the process.
     let interrupted = tokio::spawn({
         let (from, to) = (from.clone(), to.clone());
         async move {
