@@ -11,6 +11,7 @@ pub mod dropshot;
 pub mod faults;
 pub mod licences;
 pub mod outside;
+pub mod pictures;
 mod process;
 pub mod release;
 pub mod scaffold;
