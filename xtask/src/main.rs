@@ -8,10 +8,10 @@ use contract::command::{breaking, lint};
 use contract::report::JSON;
 use jiff::Zoned;
 use jiff::civil::Date;
-use xtask::outside::Part;
+use xtask::interop::Part;
 use xtask::release::newest_release;
 use xtask::workspace::{own_spec, workspace};
-use xtask::{bench, check, ci, faults, licences, outside, pictures, release, scaffold, serve};
+use xtask::{bench, check, ci, faults, interop, licences, pictures, release, scaffold, serve};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///
@@ -110,8 +110,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Check the document and the service with third-party tools.
     ///
-    /// Needs npm with node (20 or newer), python3 with venv, and chromium. Installs the rest into target/outside.
-    Outside {
+    /// Needs npm with node (20 or newer), python3 with venv, and chromium. Installs the rest into target/interop.
+    Interop {
         /// Only these [default: all].
         parts: Vec<Part>,
     },
@@ -139,7 +139,7 @@ fn main() -> ExitCode {
         Command::Licences => licences::run(),
         Command::Faults { long, release } => faults::run(long, release),
         Command::Bench(arguments) => bench::run(&arguments),
-        Command::Outside { parts } => outside::run(&parts),
+        Command::Interop { parts } => interop::run(&parts),
         Command::Pictures => pictures::run(),
     };
     ExitCode::from(status.unwrap_or_else(|problem| {

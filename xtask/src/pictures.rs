@@ -11,7 +11,7 @@ use std::{env, fs};
 use anstyle_svg::Term;
 use tempfile::TempDir;
 
-use crate::outside::chromium;
+use crate::interop::chromium;
 use crate::process::{self, output};
 use crate::serve::{self, Service};
 use crate::workspace::{SPEC, in_file, workspace};

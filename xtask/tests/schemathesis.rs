@@ -1,7 +1,7 @@
 //! How the report of Schemathesis is judged.
 
 use serde_json::{Value, json};
-use xtask::outside::schemathesis::judge;
+use xtask::interop::schemathesis::judge;
 
 const PHASES: [&str; 4] = ["examples", "coverage", "fuzzing", "stateful"];
 

@@ -1,9 +1,9 @@
-//! `cargo xtask outside`: judges the document and the service with third-party tools.
+//! `cargo xtask interop`: judges the document and the service with third-party tools.
 //!
 //! Linters read the document, clients are generated from it and run, a browser opens `/docs`, Schemathesis sends
 //! generated requests, and a validator judges the same documents as `lint`. Each part that needs the service has a
-//! running one of its own. The sources of the parts are in `tests/strangers`; their packages and their output are
-//! kept in `target/outside`.
+//! running one of its own. The sources of the parts are in `tests/interop`; their packages and their output are
+//! kept in `target/interop`.
 
 mod clients;
 mod linters;
@@ -80,22 +80,22 @@ pub fn run(parts: &[Part]) -> Result<u8, String> {
     }
     let took = seconds(begin.elapsed());
     if failed.is_empty() {
-        println!("outside: all well after {took}");
+        println!("interop: all well after {took}");
     } else {
-        eprintln!("outside: failed after {took}: {}", failed.join(", "));
+        eprintln!("interop: failed after {took}: {}", failed.join(", "));
     }
     Ok(u8::from(!failed.is_empty()))
 }
 
 /// Does a step and prints how long it took. Returns whether it succeeded.
 fn step(name: &str, place: &Place, work: Step) -> bool {
-    println!("outside: {name}");
+    println!("interop: {name}");
     let begin = Instant::now();
     let result = work(place);
     let took = seconds(begin.elapsed());
     match &result {
-        Ok(summary) => println!("outside: {name} took {took}: {summary}"),
-        Err(problem) => eprintln!("{problem}\noutside: {name} failed after {took}"),
+        Ok(summary) => println!("interop: {name} took {took}: {summary}"),
+        Err(problem) => eprintln!("{problem}\ninterop: {name} failed after {took}"),
     }
     result.is_ok()
 }
@@ -104,7 +104,7 @@ fn step(name: &str, place: &Place, work: Step) -> bool {
 struct Place {
     /// The service.
     program: PathBuf,
-    /// `outside` of the target directory that the service was built into.
+    /// `interop` of the target directory that the service was built into.
     directory: PathBuf,
     /// The OpenAPI document.
     document: PathBuf,
@@ -112,7 +112,7 @@ struct Place {
 
 impl Place {
     fn of(program: PathBuf) -> Result<Self, String> {
-        let directory = target(&program)?.join("outside");
+        let directory = target(&program)?.join("interop");
         let logs = directory.join("logs");
         fs::create_dir_all(&logs).map_err(in_file(&logs))?;
         Ok(Self { program, directory, document: workspace().join(SPEC) })

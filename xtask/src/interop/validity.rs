@@ -1,6 +1,6 @@
 //! Validity: `lint` at profile `spec` and openapi-spec-validator judge mutants of frozen documents.
 //!
-//! Where only one of them finds errors, `tests/strangers/python/argued.toml` must say why.
+//! Where only one of them finds errors, `tests/interop/python/argued.toml` must say why.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -77,7 +77,7 @@ pub(super) fn run_all(place: &Place) -> Result<String, String> {
         }
     }
     for ((by, reason, section), uses) in &argued {
-        println!("outside: {uses} times {by} alone: {reason} ({section})");
+        println!("interop: {uses} times {by} alone: {reason} ({section})");
     }
     let counts = format!(
         "{} mutants with seed {SEED}: {valid} valid and {invalid} invalid for both, {} argued, {} disagreements",

@@ -1,4 +1,4 @@
-//! Installs packages into `target/outside`, their versions pinned by files in `tests/strangers`. What is
+//! Installs packages into `target/interop`, their versions pinned by files in `tests/interop`. What is
 //! installed already is left as it is.
 
 use std::fs;
@@ -33,10 +33,10 @@ pub(super) fn install_python(place: &Place) -> Result<String, String> {
     })
 }
 
-/// Copies a directory of `tests/strangers` to where its packages are, so that nothing is written beside
+/// Copies a directory of `tests/interop` to where its packages are, so that nothing is written beside
 /// the sources.
 fn bring(place: &Place, name: &str) -> Result<PathBuf, String> {
-    let from = workspace().join("tests/strangers").join(name);
+    let from = workspace().join("tests/interop").join(name);
     let to = place.directory.join(name);
     let copy = || {
         fs::create_dir_all(&to)?;

@@ -9,7 +9,7 @@ from animal_store_client.models import Error, NewPet, Pet, PetStatus
 
 URL = os.environ["SERVICE_URL"]
 client = AuthenticatedClient(URL, os.environ["SERVICE_KEY"], raise_on_unexpected_status=True)
-stranger = Client(URL, raise_on_unexpected_status=True)
+anonymous = Client(URL, raise_on_unexpected_status=True)
 
 
 def failed(what, answer, status, code):
@@ -47,7 +47,7 @@ print("fetched", one.name)
 
 failed("a limit of 101", list_pets.sync_detailed(client=client, limit=101), 400, "invalid_parameter")
 failed("an empty name", create_pet.sync_detailed(client=client, body=NewPet("", 3)), 400, "invalid_body")
-failed("no key", list_pets.sync_detailed(client=stranger), 401, "unauthorized")
+failed("no key", list_pets.sync_detailed(client=anonymous), 401, "unauthorized")
 failed("an animal that is not there", get_pet.sync_detailed(-1, client=client), 404, "not_found")
 
 for number in [2**53 + 1, 2**63 - 1, -(2**63)]:

@@ -10,7 +10,7 @@ const baseUrl = process.env.SERVICE_URL!;
 const key = process.env.SERVICE_KEY!;
 const headers = { Authorization: `Bearer ${key}` };
 const client = createClient<paths>({ baseUrl, headers });
-const stranger = createClient<paths>({ baseUrl });
+const anonymous = createClient<paths>({ baseUrl });
 
 // The compiler knows what an error is: this would not compile if it were `unknown`.
 function failed(what: string, error: Failure | undefined, response: Response, status: number, code: string) {
@@ -53,7 +53,7 @@ const tooMany = await client.GET("/pets", { params: { query: { limit: 101 } } })
 failed("a limit of 101", tooMany.error, tooMany.response, 400, "invalid_parameter");
 const nameless = await client.POST("/pets", { body: { name: "", categoryId: 3 } });
 failed("an empty name", nameless.error, nameless.response, 400, "invalid_body");
-const keyless = await stranger.GET("/pets");
+const keyless = await anonymous.GET("/pets");
 failed("no key", keyless.error, keyless.response, 401, "unauthorized");
 const nobody = await client.GET("/pets/{petId}", { params: { path: { petId: -1 } } });
 failed("an animal that is not there", nobody.error, nobody.response, 404, "not_found");

@@ -28,7 +28,7 @@ pub(super) fn python(place: &Place) -> Result<String, String> {
     place.run_beside_service("python", |_| client).map(last_line)
 }
 
-/// `/docs` in headless Chromium. The screenshots are kept in `target/outside/screenshots`.
+/// `/docs` in headless Chromium. The screenshots are kept in `target/interop/screenshots`.
 pub(super) fn docs(place: &Place) -> Result<String, String> {
     let screenshots = place.directory.join("screenshots");
     fs::create_dir_all(&screenshots).map_err(in_file(&screenshots))?;
