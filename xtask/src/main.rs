@@ -117,7 +117,7 @@ enum Command {
     },
     /// Make the pictures of the README in xtask/pictures.
     ///
-    /// Needs chromium.
+    /// Needs what `cargo xtask interop docs` needs.
     Pictures,
 }
 

@@ -1,44 +1,41 @@
 //! `cargo xtask pictures`: makes the pictures of the README, which are in `xtask/pictures`.
 //!
-//! One shows a finding of `cargo xtask check` in a terminal, for a document that differs from the code in one line.
-//! The other shows the documentation page of a running service in headless Chromium.
+//! `finding.svg` is the output of `cargo xtask check` for a document that differs from the code in one line.
+//! `docs.png` is the screenshot of the documentation page that `cargo xtask interop docs` takes.
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 use std::{env, fs};
 
 use anstyle_svg::Term;
 use tempfile::TempDir;
 
-use crate::interop::chromium;
-use crate::process::{self, output};
-use crate::serve::{self, Service};
-use crate::workspace::{SPEC, in_file, workspace};
+use crate::interop::{self, Part};
+use crate::process::output;
+use crate::workspace::{SPEC, in_file, target, workspace};
 
-/// The edit that `cargo xtask check` reports.
+/// The edit of the document that `cargo xtask check` reports.
 const EDIT: [&str; 2] = ["maximum: 100\n", "maximum: 50\n"];
-/// The size of the browser window in pixels.
-const WINDOW: &str = "--window-size=1200,1000";
-/// How long Chromium may take.
-const LIMIT: Duration = Duration::from_secs(120);
 
 /// Makes both pictures. Returns the exit status.
 ///
 /// # Errors
-/// When the service does not build or start, Chromium is missing, or a file cannot be written.
+/// When the output or the screenshot differs from what the pictures show, or a file cannot be written.
 pub fn run() -> Result<u8, String> {
-    process::end_all_on_signals()?;
     let pictures = workspace().join("xtask/pictures");
     fs::create_dir_all(&pictures).map_err(in_file(&pictures))?;
-    let directory = TempDir::new().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
-    finding(directory.path(), &pictures.join("finding.svg"))?;
-    page(directory.path(), &pictures.join("docs.png"))?;
-    Ok(0)
+    let program = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+    write(&pictures.join("finding.svg"), Term::new().render_svg(&finding(&program)?).as_bytes())?;
+    let status = interop::run(&[Part::Docs])?;
+    if status == 0 {
+        let screenshot = target(&program)?.join("interop/screenshots/docs-operations.png");
+        write(&pictures.join("docs.png"), &fs::read(&screenshot).map_err(in_file(&screenshot))?)?;
+    }
+    Ok(status)
 }
 
-/// Checks a copy of the document with [`EDIT`], and writes the output as SVG.
-fn finding(directory: &Path, picture: &Path) -> Result<(), String> {
+/// Checks a copy of the document with [`EDIT`]. Returns the screen of a terminal, with ANSI escape codes.
+fn finding(program: &Path) -> Result<String, String> {
     let source = workspace().join(SPEC);
     let text = fs::read_to_string(&source).map_err(in_file(&source))?;
     let edited = text.replacen(EDIT[0], EDIT[1], 1);
@@ -46,35 +43,20 @@ fn finding(directory: &Path, picture: &Path) -> Result<(), String> {
         return Err(format!("{SPEC}: expected a line `{}`; edit xtask/src/pictures.rs", EDIT[0].trim()));
     }
     // The finding names the copy by its relative path, which is the same as in the repository.
-    let copy = directory.join(SPEC);
-    let parent = copy.parent().unwrap_or(directory);
+    let directory = TempDir::new().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
+    let copy = directory.path().join(SPEC);
+    let parent = copy.parent().unwrap_or(directory.path());
     fs::create_dir_all(parent).and_then(|()| fs::write(&copy, edited)).map_err(in_file(&copy))?;
-    let program = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let mut check = Command::new(program);
-    check.args(["check", "--spec", SPEC]).current_dir(directory).env("CLICOLOR_FORCE", "1");
+    check.args(["check", "--spec", SPEC]).current_dir(&directory).env("CLICOLOR_FORCE", "1");
     let checked = output(&mut check)?;
     if checked.status.code() != Some(1) {
         return Err(format!("`cargo xtask check` did not report the edit ({})", checked.status));
     }
-    let screen = format!("$ cargo xtask check\n{}", String::from_utf8_lossy(&checked.stdout));
-    write(picture, Term::new().render_svg(&screen).as_bytes())
-}
-
-/// Starts a service and takes a screenshot of its documentation page.
-fn page(directory: &Path, picture: &Path) -> Result<(), String> {
-    let program = serve::build(false)?;
-    let database = format!("sqlite:{}", directory.join("animals.db").display());
-    let service = Service::start(&program, &database, &directory.join("log"), || Ok(()))?;
-    let url = format!("{}/docs", service.url.trim_end_matches("/v1"));
-    let mut browser = Command::new(chromium()?);
-    browser.args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", WINDOW]);
-    // The page draws itself by script: let it run for ten seconds of its own clock.
-    browser.args(["--virtual-time-budget=10000", "--force-color-profile=srgb"]);
-    browser.arg(format!("--user-data-dir={}", directory.join("browser").display()));
-    browser.arg(format!("--screenshot={}", directory.join("docs.png").display())).arg(url);
-    process::run("chromium", &mut browser, directory, LIMIT)?;
-    let taken = directory.join("docs.png");
-    write(picture, &fs::read(&taken).map_err(in_file(&taken))?)
+    // The Rust source is outside the current directory, so its path is absolute.
+    let root = format!("{}/", workspace().display());
+    let printed = String::from_utf8_lossy(&checked.stdout).replace(&root, "");
+    Ok(format!("$ cargo xtask check\n{}", printed.trim_end()))
 }
 
 fn write(picture: &Path, content: &[u8]) -> Result<(), String> {

@@ -63,7 +63,9 @@ pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result
 /// Builds the service. Returns the path of the executable.
 pub(crate) fn build(release: bool) -> Result<PathBuf, String> {
     let mut command = cargo(&["build", "--package", "animal-store", "--bin", "animal-store"]);
-    if !status(command.args(release.then_some("--release")))?.success() {
+    // With `--package xtask` cargo enables the same features of dependencies as for this program, and reuses them.
+    command.args(if release { &["--release"][..] } else { &["--package", "xtask"] });
+    if !status(&mut command)?.success() {
         return Err("the service does not build, see above".to_owned());
     }
     // Cargo uses the target directory that contains this executable.

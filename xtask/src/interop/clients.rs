@@ -39,7 +39,7 @@ pub(super) fn docs(place: &Place) -> Result<String, String> {
 }
 
 /// The path of Chromium.
-pub(crate) fn chromium() -> Result<String, String> {
+fn chromium() -> Result<String, String> {
     let found =
         output(Command::new("sh").args(["-c", "command -v chromium || command -v chromium-browser"]))?;
     let path = String::from_utf8_lossy(&found.stdout).trim().to_owned();

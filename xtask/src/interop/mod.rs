@@ -23,8 +23,6 @@ use crate::process::{self, seconds};
 use crate::serve::{self, Service};
 use crate::workspace::{SPEC, empty_directory, in_file, target, workspace};
 
-pub(crate) use clients::chromium;
-
 /// How long each program may take.
 const LIMIT: Duration = Duration::from_secs(540);
 
