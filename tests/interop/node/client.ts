@@ -1,4 +1,4 @@
-// An outside team's TypeScript: types by openapi-typescript, requests by openapi-fetch.
+// A TypeScript client: types by openapi-typescript, requests by openapi-fetch.
 import assert from "node:assert/strict";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./api.js";
@@ -12,7 +12,7 @@ const headers = { Authorization: `Bearer ${key}` };
 const client = createClient<paths>({ baseUrl, headers });
 const anonymous = createClient<paths>({ baseUrl });
 
-// The compiler knows what an error is: this would not compile if it were `unknown`.
+// Does not compile if errors are not typed by the document.
 function failed(what: string, error: Failure | undefined, response: Response, status: number, code: string) {
   assert.ok(error, `${what} should have failed`);
   assert.deepEqual([response.status, error.status, error.code], [status, status, code]);
@@ -55,10 +55,10 @@ const nameless = await client.POST("/pets", { body: { name: "", categoryId: 3 } 
 failed("an empty name", nameless.error, nameless.response, 400, "invalid_body");
 const keyless = await anonymous.GET("/pets");
 failed("no key", keyless.error, keyless.response, 401, "unauthorized");
-const nobody = await client.GET("/pets/{petId}", { params: { path: { petId: -1 } } });
-failed("an animal that is not there", nobody.error, nobody.response, 404, "not_found");
+const missing = await client.GET("/pets/{petId}", { params: { path: { petId: -1 } } });
+failed("a missing animal", missing.error, missing.response, 404, "not_found");
 
-// What becomes of an int64 that a JavaScript number cannot hold, here 2^53 + 1.
+// An int64 that a JavaScript number cannot represent: 2^53 + 1.
 const exact = "9007199254740993";
 const big = await fetch(`${baseUrl}/pets`, {
   method: "POST",

@@ -1,4 +1,4 @@
-// A person's way through /docs, in headless Chromium: read, enter a key, try each operation.
+// Uses /docs in headless Chromium like a reader: enters a key and tries each operation.
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
 
@@ -18,7 +18,7 @@ for (const name of names) {
 
 const browser = await chromium.launch({
   executablePath,
-  // No name is resolved: the page must do without the internet.
+  // No host name is resolved, so the page must work without other hosts.
   args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
 });
 const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
@@ -26,12 +26,12 @@ const page = await context.newPage();
 page.setDefaultTimeout(20_000);
 
 const requested = [];
-const complaints = [];
+const problems = [];
 context.on('request', (request) => requested.push(request.url()));
-context.on('requestfailed', (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
-page.on('console', (message) => complaints.push(`console ${message.type()}: ${message.text()}`));
-page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`));
-await page.exposeFunction('refused', (what) => complaints.push(`content security policy: ${what}`));
+context.on('requestfailed', (request) => problems.push(`${request.url()}: ${request.failure()?.errorText}`));
+page.on('console', (message) => problems.push(`console ${message.type()}: ${message.text()}`));
+page.on('pageerror', (error) => problems.push(`uncaught: ${error.message}`));
+await page.exposeFunction('refused', (what) => problems.push(`content security policy: ${what}`));
 await page.addInitScript(() =>
   addEventListener('securitypolicyviolation', (event) =>
     window.refused(`${event.violatedDirective} ${event.blockedURI}`)),
@@ -40,9 +40,9 @@ await page.addInitScript(() =>
 const shoot = (name, options = {}) => page.screenshot({ path: `${shots}/${name}.png`, ...options });
 
 try {
-  const answer = await page.goto(`${origin}/docs`);
-  assert.equal(answer.status(), 200);
-  const policy = answer.headers()['content-security-policy'];
+  const response = await page.goto(`${origin}/docs`);
+  assert.equal(response.status(), 200);
+  const policy = response.headers()['content-security-policy'];
   assert.match(policy, /default-src 'none'/);
   assert.doesNotMatch(policy, /unsafe|\*|https?:/);
   await page.waitForSelector('body[data-shown]');
@@ -69,7 +69,7 @@ try {
   await dialog.getByRole('button', { name: 'Apply credentials' }).click();
   await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
 
-  // Opens an operation, fills in what is said, executes, and returns what the page then shows.
+  // Opens an operation, fills in its input, executes it, and returns the displayed response.
   const attempt = async (operation, fill) => {
     const block = page.locator(`#operations-animals-${operation}`);
     await block.locator('.opblock-summary-control').click();
@@ -90,7 +90,7 @@ try {
   assert.deepEqual(names.filter((name) => !listed.includes(name)), []);
   await list.block.locator('.live-responses-table').scrollIntoViewIfNeeded();
   await shoot('docs-tried');
-  // 2^53 + 1, which JavaScript would round on the way there or back.
+  // 2^53 + 1, which a JavaScript number would round.
   const [exact, typed] = ['9007199254740993', (digits) => `{"name": "Tamarin", "categoryId": ${digits}}`];
   const created = await attempt('createPet', (block) => block.locator('textarea').fill(typed(exact)));
   assert.deepEqual([created.status, created.body.name], [201, 'Tamarin']);
@@ -102,12 +102,12 @@ try {
   await shoot('docs', { fullPage: true });
   const elsewhere = requested.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'));
   assert.deepEqual(elsewhere, [], 'requests to other hosts');
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(problems, []);
   const tried = `listPets ${list.status} with ${listed.length} animals, createPet ${created.status}, getPet ${one.status}`;
   console.log(`${requested.length} requests, none to another host; no console message; ${tried}`);
 } catch (error) {
   await shoot('docs-failed', { fullPage: true });
-  for (const complaint of complaints) console.error(complaint);
+  for (const problem of problems) console.error(problem);
   throw error;
 } finally {
   await browser.close();

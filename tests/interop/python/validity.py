@@ -1,4 +1,4 @@
-"""Reads OpenAPI 3.0 documents, one a line as JSON, and prints for each what openapi-spec-validator finds."""
+"""Prints the errors that openapi-spec-validator finds in OpenAPI 3.0 documents, given as one line of JSON each."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ def findings(document):
     validator = OpenAPIV30SpecValidator(document)
     found = [("schema", error) for error in validator.schema_validator.iter_errors(document)]
     try:
-        # Its own rules need a document that its JSON schema accepts. A reference that leads nowhere raises.
+        # Its further rules require a document that its JSON schema accepts. An unresolvable reference raises.
         found = found or [("rule", error) for error in validator.root_validator(validator.schema_path)]
     except Exception as error:
         return [f"{type(error).__name__}: {error}"]

@@ -1,15 +1,15 @@
-//! The code's side: dropshot's document of the operations, completed with what dropshot leaves out.
+//! The code's document: dropshot's document of the operations, completed with what dropshot omits.
 //!
-//! dropshot knows paths, parameters, request bodies and successes. The rest comes from the values that the
-//! running service uses:
+//! dropshot describes paths, parameters, request bodies and successful responses. The rest comes from the values that
+//! the running service uses:
 //!
 //! | in the document | from |
 //! | --- | --- |
 //! | `servers` | [`operations::BASE_PATH`], which the edge strips from each path |
-//! | security and error statuses | the codes that a `Call` leaves in a parameter named `Authorization` |
+//! | security and error statuses | the error codes that a `Call` declares in a parameter named `Authorization` |
 //! | headers of errors | [`Code::headers`] |
 //! | headers of every response | [`edge::headers`] |
-//! | a parameter's `default` | `x-default`, since dropshot drops `default` |
+//! | a parameter's `default` | `x-default`, because dropshot drops `default` |
 //!
 //! An operation without a `Call` has no security, and the error responses of dropshot.
 
@@ -22,29 +22,30 @@ use animal_store::responses::{Code, HeaderField, HeaderSchema};
 use semver::Version;
 use serde_json::{Map, Value, json};
 
-/// The header parameter that carries the codes. OpenAPI ignores one of this name (3.0.3, Parameter Object).
+/// The header parameter that carries the error codes. OpenAPI ignores a header parameter of this name (3.0.3, Parameter
+/// Object).
 const CARRIER: &str = "Authorization";
 
-/// The OpenAPI document of the service, as JSON.
+/// Returns the OpenAPI document of the service as JSON.
 ///
 /// # Errors
-/// A sentence, when the code says something that no document can hold.
+/// A message, if the code cannot be described by an OpenAPI document.
 pub fn document() -> Result<Value, String> {
-    let api = operations::api().map_err(|error| format!("two operations clash: {error}"))?;
-    // The code has no version; the written document has one.
+    let api = operations::api().map_err(|error| format!("two operations conflict: {error}"))?;
+    // Only the written document has a version.
     let document = api.openapi("Animal Store", Version::new(0, 0, 0)).json();
     completed(document.map_err(|error| error.to_string())?)
 }
 
-/// Completes the document that dropshot makes of its operations.
+/// Completes the document that dropshot generates.
 ///
 /// # Errors
-/// A sentence, when the codes in it are not those of the service.
+/// A message, if it contains error codes that the service does not have.
 pub fn completed(mut document: Value) -> Result<Value, String> {
     document["servers"] = json!([{ "url": operations::BASE_PATH }]);
     let components = &mut document["components"];
     components["securitySchemes"] = json!({ SCHEME_NAME: { "type": SCHEME_TYPE, "scheme": SCHEME } });
-    // Each operation has its own.
+    // Responses are inlined, because each operation gets its own.
     let shared = components.as_object_mut().and_then(|components| components.remove("responses"));
     let shared = json!({ "components": { "responses": shared.unwrap_or_default() } });
     let items = document["paths"].as_object_mut().into_iter().flatten();
@@ -87,7 +88,7 @@ fn complete(operation: &mut Value, shared: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// The codes that the operation's `Call` declares; `None` without one.
+/// Removes the carrier parameter of an operation. Returns the error codes it declares; `None` without a `Call`.
 fn take_codes(operation: &mut Value) -> Result<Option<Vec<Code>>, String> {
     let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
     let carrier = parameters.and_then(|parameters| {
@@ -104,7 +105,7 @@ fn take_codes(operation: &mut Value) -> Result<Option<Vec<Code>>, String> {
     words.iter().map(code).collect::<Result<_, _>>().map(Some)
 }
 
-/// One entry for each status, with its headers: one that not every code of the status has is optional.
+/// Returns the headers of each status. A header that not every code of the status has is optional.
 fn by_status(codes: &[Code]) -> BTreeMap<u16, Vec<HeaderField>> {
     let mut statuses: BTreeMap<u16, Vec<HeaderField>> = BTreeMap::new();
     for code in codes {
@@ -121,7 +122,7 @@ fn by_status(codes: &[Code]) -> BTreeMap<u16, Vec<HeaderField>> {
     statuses
 }
 
-/// Adds headers to a response. Each replaces a header of the same name.
+/// Adds headers to a response. A header of the same name is replaced.
 fn add_headers(response: &mut Value, fields: &[HeaderField]) {
     for field in fields {
         let schema = match field.schema {

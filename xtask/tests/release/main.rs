@@ -1,6 +1,6 @@
-//! Releases: what is written, what is refused, and what `--verify` finds.
+//! Releases: written files, errors, and the findings of `--verify`.
 //!
-//! The document and the code's side of it are frozen, so that no change of the product changes them.
+//! The document and the code's document are frozen, so that the tests do not depend on the product.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use std::process::Command;
 use contract::document::Document;
 use jiff::civil::{Date, date};
 use tempfile::TempDir;
-use xtask::release::{Refused, release, verify};
+use xtask::release::{ReleaseError, release, verify};
 use xtask::workspace::{RELEASED, SPEC};
 
 const DAY: Date = date(2026, 11, 21);
 const LIBRARY: &str = include_str!("../../contract/tests/documents/library.yaml");
 const CODE: &str = include_str!("../../contract/tests/documents/library.code.json");
 
-/// A workspace with the document and nothing released, in a repository with a commit.
+/// Creates a workspace with the document, no release, and a Git repository with one commit.
 fn workspace() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path().to_owned();
@@ -43,7 +43,7 @@ fn commit(root: &Path, message: &str) {
     git(root, &["commit", "--quiet", "--allow-empty", "-m", message]);
 }
 
-/// What the code says, once `from` in it is `to`.
+/// Returns the code's document, with each `from` replaced by `to`.
 fn code(edits: &[(&str, &str)]) -> Document {
     let text = edits.iter().fold(CODE.to_owned(), |text, (from, to)| {
         assert!(text.contains(from), "{from}");
@@ -52,7 +52,7 @@ fn code(edits: &[(&str, &str)]) -> Document {
     Document::parse("the code", &text).unwrap()
 }
 
-fn release_on(root: &Path, date: Date) -> Result<String, Refused> {
+fn release_on(root: &Path, date: Date) -> Result<String, ReleaseError> {
     release(root, &code(&[]), date).map(|version| version.to_string())
 }
 
@@ -72,14 +72,14 @@ fn released(root: &Path, name: &str) -> String {
 }
 
 #[test]
-fn a_release_is_the_document_byte_for_byte_as_json_and_in_the_changelog() {
+fn a_release_has_yaml_json_and_a_changelog_entry() {
     let (_kept, root) = workspace();
     assert_eq!(release_on(&root, DAY).unwrap(), "1.0.0");
     assert_eq!(released(&root, "1.0.0.yaml"), fs::read_to_string(root.join(SPEC)).unwrap());
     let json = released(&root, "1.0.0.json");
     assert!(
         json.starts_with("{\n  \"openapi\": \"3.0.3\",\n  \"info\": {"),
-        "not in the order of the file: {json:.100}"
+        "the order differs from the file: {json:.100}"
     );
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["info"]["version"], "1.0.0");
@@ -94,27 +94,27 @@ fn a_released_version_is_not_released_again() {
     let (_kept, root) = workspace();
     release_on(&root, DAY).unwrap();
     edit(&root, SPEC, "List books", "List all books");
-    let refused = release_on(&root, DAY).unwrap_err();
-    assert_eq!(refused.code, 1);
-    assert!(refused.message.contains("1.0.0 is released already"), "{}", refused.message);
+    let error = release_on(&root, DAY).unwrap_err();
+    assert_eq!(error.code, 1);
+    assert!(error.message.contains("1.0.0 is released already"), "{}", error.message);
 }
 
 #[test]
-fn a_version_too_low_for_what_changed_is_refused_and_nothing_is_written() {
+fn a_version_too_low_for_its_changes_is_an_error_and_nothing_is_written() {
     let (_kept, root) = workspace();
     release_on(&root, DAY).unwrap();
     edit(&root, SPEC, "  version: 1.0.0", "  version: 1.0.1");
     edit(&root, SPEC, "maximum: 100", "maximum: 50");
     let before = released(&root, "SHA256SUMS");
     let follows = code(&[("\"maximum\": 100", "\"maximum\": 50")]);
-    let refused = release(&root, &follows, DAY).unwrap_err();
-    assert!(refused.message.contains("must be 2.0.0"), "{}", refused.message);
+    let error = release(&root, &follows, DAY).unwrap_err();
+    assert!(error.message.contains("must be 2.0.0"), "{}", error.message);
     assert_eq!(released(&root, "SHA256SUMS"), before);
     assert!(!root.join(RELEASED).join("1.0.1.yaml").exists());
 }
 
 #[test]
-fn the_changelog_says_what_changed_and_keeps_what_it_said() {
+fn a_release_adds_to_the_changelog() {
     let (_kept, root) = workspace();
     release_on(&root, DAY).unwrap();
     edit(&root, SPEC, "  version: 1.0.0", "  version: 1.1.0");
@@ -132,7 +132,7 @@ fn the_changelog_says_what_changed_and_keeps_what_it_said() {
 }
 
 #[test]
-fn a_changed_a_missing_and_a_smuggled_release_are_found() {
+fn changed_missing_and_added_files_are_found() {
     let (_kept, root) = workspace();
     release_on(&root, DAY).unwrap();
     edit(&root, &format!("{RELEASED}/1.0.0.yaml"), "List books", "List all books");
@@ -150,7 +150,7 @@ fn a_changed_a_missing_and_a_smuggled_release_are_found() {
 }
 
 #[test]
-fn the_document_may_not_differ_from_the_release_of_its_version_by_a_word() {
+fn a_document_with_a_released_version_must_be_identical_to_it() {
     let (_kept, root) = workspace();
     release_on(&root, DAY).unwrap();
     edit(&root, SPEC, "List books", "List all books");
@@ -162,7 +162,7 @@ fn the_document_may_not_differ_from_the_release_of_its_version_by_a_word() {
 }
 
 #[test]
-fn a_release_changed_together_with_its_sum_shows_in_the_history() {
+fn a_release_changed_together_with_its_checksum_is_found_in_the_history() {
     let (_kept, root) = workspace();
     release_on(&root, DAY).unwrap();
     commit(&root, "Release");
@@ -177,7 +177,7 @@ fn a_release_changed_together_with_its_sum_shows_in_the_history() {
 }
 
 #[test]
-fn without_the_whole_history_the_releases_are_not_verified() {
+fn without_the_complete_history_verification_fails() {
     let (_kept, root) = workspace();
     release_on(&root, DAY).unwrap();
     commit(&root, "Release");
@@ -195,27 +195,27 @@ fn without_the_whole_history_the_releases_are_not_verified() {
     assert!(found[0].contains("the history cannot be read"), "{found:?}");
 }
 
-/// Refuses to release the document after an edit, and to keep it once it is released all the same.
-fn refused_for(document: (&str, &str), code_edit: Option<(&str, &str)>, message: &str) {
+/// Checks that the document cannot be released after an edit, and that nothing is written.
+fn is_not_released(document: (&str, &str), code_edit: Option<(&str, &str)>, message: &str) {
     let (_kept, root) = workspace();
     edit(&root, SPEC, document.0, document.1);
     let code = code(code_edit.as_slice());
-    let refused = release(&root, &code, DAY).unwrap_err();
-    assert_eq!(refused.code, 1, "{}", refused.message);
-    assert!(refused.message.contains(message), "{}", refused.message);
+    let error = release(&root, &code, DAY).unwrap_err();
+    assert_eq!(error.code, 1, "{}", error.message);
+    assert!(error.message.contains(message), "{}", error.message);
     assert!(!root.join(RELEASED).exists());
 }
 
 #[test]
 fn a_document_that_is_invalid_or_has_lint_errors_is_not_released() {
-    refused_for(("title: Library", "titel: Library"), None, "cargo xtask lint");
-    refused_for(("tags: [books]", "tags: [novels]"), None, "cargo xtask lint");
+    is_not_released(("title: Library", "titel: Library"), None, "cargo xtask lint");
+    is_not_released(("tags: [books]", "tags: [novels]"), None, "cargo xtask lint");
 }
 
 #[test]
-fn a_document_that_the_code_does_not_follow_is_not_released() {
-    refused_for(("maximum: 100\n", "maximum: 50\n"), None, "cargo xtask check");
-    refused_for(
+fn a_document_with_drift_is_not_released() {
+    is_not_released(("maximum: 100\n", "maximum: 50\n"), None, "cargo xtask check");
+    is_not_released(
         ("version: 1.0.0", "version: 1.0.0"),
         Some(("\"listBooks\"", "\"allBooks\"")),
         "cargo xtask check",
@@ -223,7 +223,7 @@ fn a_document_that_the_code_does_not_follow_is_not_released() {
 }
 
 #[test]
-fn a_comparison_that_was_not_understood_is_no_release() {
+fn a_document_that_cannot_be_compared_is_not_released() {
     let (_kept, root) = workspace();
     release_on(&root, DAY).unwrap();
     let released = root.join(RELEASED).join("1.0.0.yaml");
@@ -231,25 +231,25 @@ fn a_comparison_that_was_not_understood_is_no_release() {
     fs::write(&released, text.replacen("#/components/headers/RetryAfter", "#/components/headers/Missing", 1))
         .unwrap();
     edit(&root, SPEC, "  version: 1.0.0", "  version: 1.1.0");
-    let refused = release_on(&root, DAY).unwrap_err();
-    assert!(refused.message.contains("not-understood"), "{}", refused.message);
+    let error = release_on(&root, DAY).unwrap_err();
+    assert!(error.message.contains("not-understood"), "{}", error.message);
     let found = problems(&root).join("\n");
-    assert!(found.contains("it should not have been released"), "{found}");
+    assert!(found.contains("it must not have been released"), "{found}");
 }
 
 #[test]
-fn what_was_released_must_be_what_would_be_released() {
+fn the_newest_release_must_agree_with_the_code() {
     let (_kept, root) = workspace();
     release_on(&root, DAY).unwrap();
-    // The code has moved on and the document has not.
-    let moved = code(&[("\"listBooks\"", "\"allBooks\"")]);
-    let found = verify::problems(&root, &moved, DAY);
+    // The code has changed, the document has not.
+    let changed = code(&[("\"listBooks\"", "\"allBooks\"")]);
+    let found = verify::problems(&root, &changed, DAY);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("cargo xtask check"), "{found:?}");
 }
 
 #[test]
-fn a_document_that_cannot_be_read_or_has_no_version_is_not_released() {
+fn an_unreadable_document_or_one_without_a_version_is_not_released() {
     let (_kept, root) = workspace();
     edit(&root, SPEC, "  version: 1.0.0", "  version: soon");
     assert!(release_on(&root, DAY).unwrap_err().message.contains("MAJOR.MINOR.PATCH"));

@@ -1,7 +1,7 @@
-//! Looks at a scaffolded service from inside: dropshot's document of it, and what it answers.
+//! Runs a scaffolded service, and prints dropshot's document and responses.
 //!
-//! Arguments: the document, then requests as `METHOD TARGET BODY`, each one argument. Prints dropshot's
-//! document, then status and body of each response, a line each.
+//! Arguments: the document, then requests as `METHOD TARGET BODY`, one per argument. Prints dropshot's document, then
+//! status and body of each response, one per line.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -27,13 +27,13 @@ async fn main() {
     let address = server.address();
     for request in arguments {
         let key = key.clone();
-        let answer = tokio::task::spawn_blocking(move || ask(address, &key, &request)).await.unwrap();
-        println!("{answer}");
+        let response = tokio::task::spawn_blocking(move || send(address, &key, &request)).await.unwrap();
+        println!("{response}");
     }
     server.stop(Duration::from_secs(1)).await;
 }
 
-/// Serves dropshot's document, with the dates that deprecated operations must have.
+/// Starts a server with dropshot's document, with the dates that deprecated operations require.
 async fn serve(spec: &Path, mut code: Value) -> (Server, String) {
     for item in code["paths"].as_object_mut().unwrap().values_mut() {
         for operation in item.as_object_mut().unwrap().values_mut().filter(|it| it["deprecated"] == true) {
@@ -58,7 +58,7 @@ async fn serve(spec: &Path, mut code: Value) -> (Server, String) {
     (Server::start(&ServerOptions::default(), &document, store, &log).unwrap(), key)
 }
 
-fn ask(address: SocketAddr, key: &str, request: &str) -> String {
+fn send(address: SocketAddr, key: &str, request: &str) -> String {
     let mut parts = request.splitn(3, ' ');
     let (method, target) = (parts.next().unwrap(), parts.next().unwrap());
     let body = parts.next().unwrap_or_default();
@@ -70,9 +70,9 @@ fn ask(address: SocketAddr, key: &str, request: &str) -> String {
         body.len()
     )
     .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let status = answer.split(' ').nth(1).unwrap();
-    let body = answer.split_once("\r\n\r\n").unwrap().1;
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    let status = response.split(' ').nth(1).unwrap();
+    let body = response.split_once("\r\n\r\n").unwrap().1;
     format!("{status} {body}")
 }

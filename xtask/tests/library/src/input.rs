@@ -1,4 +1,4 @@
-//! Never compiled: what findings about the frozen documents point into.
+//! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
 #[derive(Debug)]
 pub struct Path<T>(pub T);

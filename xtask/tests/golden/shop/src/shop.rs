@@ -1,4 +1,4 @@
-//! Never compiled: what the golden files of the reports point into.
+//! A fixture that is parsed and never compiled: the golden files refer to its lines.
 
 pub const BASE_PATH: &str = "/v1";
 

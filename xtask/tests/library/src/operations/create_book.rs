@@ -1,4 +1,4 @@
-//! `createBook`: `POST /books`.
+//! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
 use dropshot::{HttpResponseCreated, HttpResponseHeaders, RequestContext, endpoint};
 use schemars::JsonSchema;
@@ -12,7 +12,6 @@ use crate::schemas::{NewBook, Book};
 use crate::service::Service;
 use crate::storage::StoreError;
 
-/// Add an book.
 #[endpoint {
     method = POST,
     path = "/books",
@@ -31,7 +30,6 @@ pub(super) async fn create_book(
     .await
 }
 
-/// Where the new book is (RFC 9110, section 10.2.2).
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Created {
     #[serde(rename = "Location")]

@@ -1,4 +1,4 @@
-//! `getBook`: `GET /books/{bookId}`, deprecated.
+//! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
 use dropshot::{HttpResponseOk, RequestContext, endpoint};
 use schemars::JsonSchema;
@@ -11,7 +11,6 @@ use crate::responses::{Answer, Missing};
 use crate::schemas::Book;
 use crate::service::Service;
 
-/// Get an book.
 #[endpoint {
     method = GET,
     path = "/books/{bookId}",
@@ -30,14 +29,12 @@ pub(super) async fn get_book(
     .await
 }
 
-/// Which book.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetBook {
     #[serde(rename = "bookId", deserialize_with = "canonical")]
     book_id: i64,
 }
 
-/// An integer in its one spelling: `+1` and `01` do not name the book 1.
 fn canonical<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let text = String::deserialize(deserializer)?;
     let id: Option<i64> = text.parse().ok();

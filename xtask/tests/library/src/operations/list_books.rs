@@ -1,4 +1,4 @@
-//! `listBooks`: `GET /books`.
+//! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
 use dropshot::{HttpResponseHeaders, HttpResponseOk, RequestContext, endpoint};
 use schemars::JsonSchema;
@@ -15,7 +15,6 @@ use crate::schemas::{BookStatus, Books, present};
 use crate::service::Service;
 use crate::storage::{BooksQuery, StoreError};
 
-/// List books.
 #[endpoint {
     method = GET,
     path = "/books",
@@ -41,7 +40,6 @@ pub(super) async fn list_books(
     .await
 }
 
-/// What can be asked of the list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListBooks {
@@ -55,7 +53,6 @@ pub(super) struct ListBooks {
     cursor: Option<String>,
 }
 
-/// How many books a page holds at the most.
 #[derive(Debug)]
 struct Limit(u32);
 
@@ -84,7 +81,6 @@ impl<'de> Deserialize<'de> for Limit {
     }
 }
 
-// By hand, because dropshot drops a parameter's default; the check takes it from `x-default`.
 impl JsonSchema for Limit {
     fn schema_name() -> String {
         "Limit".to_owned()
@@ -108,7 +104,6 @@ impl JsonSchema for Limit {
     }
 }
 
-/// Where the next page is (RFC 8288), if there is one.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct NextPage {
     #[schemars(with = "String")]
@@ -116,10 +111,8 @@ pub(super) struct NextPage {
     link: Option<String>,
 }
 
-/// Why the list could not be had.
 #[derive(Debug)]
 pub(super) enum ListBooksError {
-    /// The cursor is none of ours, or of another filter.
     Cursor,
     Store(StoreError),
 }
