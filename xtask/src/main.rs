@@ -82,7 +82,7 @@ enum Command {
         /// The address to listen on; port 0 selects a free port.
         #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
         bind: String,
-        /// Build with optimisations.
+        /// Use an optimised build.
         #[arg(long)]
         release: bool,
     },
@@ -112,7 +112,7 @@ enum Command {
     ///
     /// Needs npm with node (20 or newer), python3 with venv, and chromium. Installs the rest into target/interop.
     Interop {
-        /// Only these [default: all].
+        /// The parts to run [default: all].
         parts: Vec<Part>,
     },
     /// Make the pictures of the README in xtask/pictures.

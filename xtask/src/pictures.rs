@@ -43,7 +43,8 @@ fn finding(program: &Path) -> Result<String, String> {
         return Err(format!("{SPEC}: expected a line `{}`; edit xtask/src/pictures.rs", EDIT[0].trim()));
     }
     // The finding names the copy by its relative path, which is the same as in the repository.
-    let directory = TempDir::new().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
+    let directory =
+        TempDir::new().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
     let copy = directory.path().join(SPEC);
     let parent = copy.parent().unwrap_or(directory.path());
     fs::create_dir_all(parent).and_then(|()| fs::write(&copy, edited)).map_err(in_file(&copy))?;
