@@ -18,11 +18,10 @@ fn pages(root: &Path) -> Vec<PathBuf> {
 
 /// Returns the fragments of the headings, as GitHub forms them.
 fn fragments(text: &str) -> Vec<String> {
-    let headings =
-        text.lines().filter_map(|line| line.starts_with('#').then(|| line.trim_start_matches('#')));
+    let headings = text.lines().filter(|line| line.starts_with('#'));
     let kept = |letter: char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
     let fragment = |heading: &str| heading.trim().to_lowercase().replace(|letter| !kept(letter), "");
-    headings.map(|heading| fragment(heading).replace(' ', "-")).collect()
+    headings.map(|line| fragment(line.trim_start_matches('#')).replace(' ', "-")).collect()
 }
 
 #[test]
