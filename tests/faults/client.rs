@@ -21,7 +21,7 @@ pub struct Client {
     ready: VecDeque<Response>,
     key: String,
     /// Whether the last response had `Connection: close`.
-    pub over: bool,
+    pub closing: bool,
 }
 
 impl Client {
@@ -29,7 +29,7 @@ impl Client {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         let (responses, ready) = (Responses::default(), VecDeque::new());
-        Ok(Self { stream, responses, ready, key: key.to_owned(), over: false })
+        Ok(Self { stream, responses, ready, key: key.to_owned(), closing: false })
     }
 
     pub async fn get(&mut self, target: &str) -> Result<Response> {
@@ -52,7 +52,7 @@ impl Client {
         let mut bytes = vec![0; 16 * 1024];
         loop {
             if let Some(response) = self.ready.pop_front() {
-                self.over =
+                self.closing =
                     response.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
                 return Ok(response);
             }

@@ -55,7 +55,7 @@ impl Ledger {
 
     async fn write_one_by_one(&self, address: SocketAddr, key: &str) {
         let Ok(mut client) = Client::connect(address, key).await else { return };
-        while !self.stopped.load(Ordering::Relaxed) && !client.over {
+        while !self.stopped.load(Ordering::Relaxed) && !client.closing {
             if self.add(&mut client).await.is_err() {
                 return;
             }

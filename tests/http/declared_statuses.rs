@@ -43,7 +43,7 @@ pub fn method(operation: &Operation) -> Method {
 
 /// Returns a method that no operation has at this path.
 pub fn wrong_method(path: &str) -> Method {
-    let method = Contract::get().unused_methods(path).next().expect("every method is declared at {path}");
+    let method = Contract::get().unused_methods(path).next().expect("some method without an operation");
     method.parse().expect("a method")
 }
 

@@ -197,7 +197,7 @@ async fn after_a_rotation_both_keys_are_valid_during_the_overlap() {
     let overlap = SignedDuration::from_hours(24);
     let new = commands::rotate(&*service.store, &old.record.id, Timestamp::now(), overlap, None).await;
     let new = new.unwrap().expect("a key");
-    service.recorder.keep_secret(&new.secret);
+    service.recorder.add_secret(&new.secret);
     service.get_with(&old.secret, "/v1/pets").await.expect(200);
     service.get_with(&new.secret, "/v1/pets").await.expect(200);
 }

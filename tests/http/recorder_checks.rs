@@ -20,7 +20,7 @@ const LIST: &str = "HTTP/1.1 200 OK\r\nx-request-id: 1\r\ncontent-type: applicat
 async fn violations_of(request: &str, response: &str) -> Vec<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let recorder = Arc::new(Recorder::with_contract(&THINGS));
-    recorder.keep_secret("ask_secret");
+    recorder.add_secret("ask_secret");
     let address = proxy::start(listener.local_addr().unwrap(), recorder.clone()).await.unwrap();
     let response = response.to_owned();
     let service = tokio::spawn(async move {

@@ -106,7 +106,7 @@ impl Setup {
         let server =
             Server::start(&self.options, &document, Arc::clone(&store) as _, &logger).expect("a server");
         let recorder = Arc::new(Recorder::default());
-        recorder.keep_secret(database.secret());
+        recorder.add_secret(database.secret());
         let address = proxy::start(server.address(), Arc::clone(&recorder)).await.expect("the proxy");
         // Proxies from the environment must not be used for loopback addresses.
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
@@ -143,7 +143,7 @@ impl Service {
     /// Creates another key.
     pub async fn new_key(&self, name: &str, expires_in: Option<SignedDuration>) -> NewKey {
         let made = commands::create(&*self.store, name, Timestamp::now(), expires_in).await.expect("a key");
-        self.recorder.keep_secret(&made.secret);
+        self.recorder.add_secret(&made.secret);
         made
     }
 

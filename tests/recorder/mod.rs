@@ -47,7 +47,7 @@ impl Recorder {
     }
 
     /// Reports every later response that contains `secret` in a header or the body.
-    pub fn keep_secret(&self, secret: impl Into<String>) {
+    pub fn add_secret(&self, secret: impl Into<String>) {
         self.record().secrets.push(secret.into());
     }
 

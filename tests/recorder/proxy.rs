@@ -50,7 +50,7 @@ async fn forward(client: TcpStream, server: TcpStream, recorder: &Recorder) {
                     return future::pending().await;
                 }
                 Ok(count) => {
-                    exchange().from_client(&bytes[..count]);
+                    exchange().client_sent(&bytes[..count]);
                     if to_server.write_all(&bytes[..count]).await.is_err() {
                         return future::pending().await;
                     }
@@ -62,7 +62,7 @@ async fn forward(client: TcpStream, server: TcpStream, recorder: &Recorder) {
     let down = async {
         let mut bytes = vec![0; 64 * 1024];
         while let Ok(count) = from_server.read(&mut bytes).await {
-            exchange().from_server(&bytes[..count], recorder);
+            exchange().server_sent(&bytes[..count], recorder);
             if count == 0 {
                 let _ = to_client.shutdown().await;
                 return;
@@ -88,12 +88,12 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn from_client(&mut self, bytes: &[u8]) {
+    fn client_sent(&mut self, bytes: &[u8]) {
         self.waiting.extend(self.requests.feed(bytes));
     }
 
     /// Parses bytes of the server; none if it has closed the connection.
-    fn from_server(&mut self, bytes: &[u8], recorder: &Recorder) {
+    fn server_sent(&mut self, bytes: &[u8], recorder: &Recorder) {
         if self.malformed {
             return;
         }

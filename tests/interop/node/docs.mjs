@@ -31,10 +31,10 @@ context.on('request', (request) => requested.push(request.url()));
 context.on('requestfailed', (request) => problems.push(`${request.url()}: ${request.failure()?.errorText}`));
 page.on('console', (message) => problems.push(`console ${message.type()}: ${message.text()}`));
 page.on('pageerror', (error) => problems.push(`uncaught: ${error.message}`));
-await page.exposeFunction('refused', (what) => problems.push(`content security policy: ${what}`));
+await page.exposeFunction('reportViolation', (what) => problems.push(`content security policy: ${what}`));
 await page.addInitScript(() =>
   addEventListener('securitypolicyviolation', (event) =>
-    window.refused(`${event.violatedDirective} ${event.blockedURI}`)),
+    window.reportViolation(`${event.violatedDirective} ${event.blockedURI}`)),
 );
 
 const shoot = (name, options = {}) => page.screenshot({ path: `${shots}/${name}.png`, ...options });

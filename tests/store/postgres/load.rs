@@ -114,7 +114,7 @@ impl Load {
             unavailable: all.unavailable,
             busy: all.busy,
             unacknowledged: found.values().map(Vec::len).sum::<usize>() - all.acknowledged.len(),
-            lost: all.acknowledged.iter().filter(|results| !is_found(results)).count(),
+            lost: all.acknowledged.iter().filter(|added| !is_found(added)).count(),
             stored_twice: found.values().filter(|ids| ids.len() > 1).count(),
         };
         println!("{summary:?}");

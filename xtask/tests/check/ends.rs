@@ -17,9 +17,11 @@ static SOURCES: LazyLock<Sources> =
 /// Returns the file and the line that a finding refers to.
 fn location_of(finding: &Finding) -> (String, String) {
     let description = format!("{}: {}", finding.rule, finding.message);
-    let location = SOURCES.locate(finding).unwrap_or_else(|| panic!("no location in the code: {description}"));
+    let location =
+        SOURCES.locate(finding).unwrap_or_else(|| panic!("no location in the code: {description}"));
     let text = SOURCES.shown().text(&location.file).unwrap_or_else(|| panic!("no such file: {description}"));
-    let line = text.lines().nth(location.span.line - 1).unwrap_or_else(|| panic!("no such line: {description}"));
+    let line =
+        text.lines().nth(location.span.line - 1).unwrap_or_else(|| panic!("no such line: {description}"));
     let begins = line.chars().nth(location.span.column - 1);
     assert!(begins.is_some_and(|first| !first.is_whitespace()), "{description}: {line}");
     (location.file, line.trim().to_owned())
@@ -157,7 +159,12 @@ fn document_wide_values_are_located_at_their_constants() {
     let kind = edit(&["securitySchemes:"], "type: http", "type: apiKey");
     is_located_at(&kind, "security-scheme-differs", "keys.rs", "pub const SCHEME_TYPE: &str = \"http\";");
     let name = edit(&["securitySchemes:"], "    apiKey:", "    key:");
-    is_located_at(&name, "security-scheme-not-in-code", "keys.rs", "pub const SCHEME_NAME: &str = \"apiKey\";");
+    is_located_at(
+        &name,
+        "security-scheme-not-in-code",
+        "keys.rs",
+        "pub const SCHEME_NAME: &str = \"apiKey\";",
+    );
 }
 
 #[test]

@@ -197,8 +197,9 @@ static OUTCOME: LazyLock<Outcome> = LazyLock::new(|| {
             match errors(&made).first() {
                 None => supported.push((at, schema)),
                 Some(error) => {
-                    let reason =
-                        error.split_once("cannot be generated: ").map_or(error.as_str(), |(_, reason)| reason);
+                    let reason = error
+                        .split_once("cannot be generated: ")
+                        .map_or(error.as_str(), |(_, reason)| reason);
                     outcome.unsupported.push_str(&format!("{place:?}: {schema}: {reason}\n"));
                 }
             }
@@ -218,5 +219,9 @@ pub(crate) fn supported() -> (&'static str, &'static str) {
 #[test]
 fn the_unsupported_constructs_are_listed() {
     let known = include_str!("unsupported.txt");
-    assert!(OUTCOME.unsupported == known, "unsupported.txt differs; if this is correct, write it to the file:\n{}", OUTCOME.unsupported);
+    assert!(
+        OUTCOME.unsupported == known,
+        "unsupported.txt differs; if this is correct, write it to the file:\n{}",
+        OUTCOME.unsupported
+    );
 }

@@ -77,7 +77,11 @@ fn unsupported_parameters_and_bodies() {
             &format!("          text/plain:\n{body}"),
             "the service supports only bodies of `application/json`",
         ),
-        (body, "            schema: {type: object}", "the schema of a body must be defined under `components/schemas`"),
+        (
+            body,
+            "            schema: {type: object}",
+            "the schema of a body must be defined under `components/schemas`",
+        ),
         (
             body,
             "            schema: {$ref: '#/components/schemas/ToyKind'}",
@@ -134,7 +138,11 @@ fn manual_steps() {
         "          $ref: '#/components/responses/NoToy'\n",
         "src/operations/replace_toy.rs: declare the status 408 in the document",
     );
-    needs_step("pattern: '^[a-z\"\\\\]+$'", "pattern: '^[a-z]+$'", "let `NewToyName` check `pattern: ^[a-z]+$`");
+    needs_step(
+        "pattern: '^[a-z\"\\\\]+$'",
+        "pattern: '^[a-z]+$'",
+        "let `NewToyName` check `pattern: ^[a-z]+$`",
+    );
     needs_step("        example: 7\n", "", "src/operations/remove_toy.rs: replace `NotImplemented`");
     needs_step("        example: 7\n", "", "add it to the trait `Animals` in src/storage/mod.rs");
     needs_step(
