@@ -62,8 +62,8 @@ pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result
 
 /// Builds the service. Returns the path of the executable.
 pub(crate) fn build(release: bool) -> Result<PathBuf, String> {
-    let mut command = cargo(&["build", "--package", "animal-store", "--bin", "animal-store"]);
-    // With `--package xtask` cargo enables the same features of dependencies as for this program, and reuses them.
+    let mut command = cargo(&["build", "--package", "animal-store", "--bins"]);
+    // With `--package xtask` the dependencies have the same features as those of this program, so cargo reuses them.
     command.args(if release { &["--release"][..] } else { &["--package", "xtask"] });
     if !status(&mut command)?.success() {
         return Err("the service does not build, see above".to_owned());
