@@ -21,7 +21,7 @@ const SCAFFOLD: &str = "cargo xtask scaffold";
 /// The options of `cargo xtask check`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Options {
-    /// The document to compare, instead of the one in openapi/.
+    /// The document to compare [default: openapi/animal-store.yaml].
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
     /// The format of findings.

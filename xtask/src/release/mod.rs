@@ -191,9 +191,13 @@ fn write(root: &Path, document: &Document, version: &Version, entry: &str) -> Re
     fs::write(&path, sums).map_err(unusable(&path))?;
     let path = root.join(CHANGELOG);
     let before = read_or_empty(&path)?;
-    let older = before.strip_prefix(PREFACE).unwrap_or(&before);
-    let older = if older.is_empty() { String::new() } else { format!("\n{}", older.trim_start()) };
-    fs::write(&path, format!("{PREFACE}\n{}\n{older}", entry.trim_end())).map_err(unusable(&path))
+    // Text before the first entry stays as it is: it may be edited, or come from an older version of this program.
+    let (preface, older) = match before.find("\n## ") {
+        Some(first) => before.split_at(first),
+        None if before.is_empty() => (PREFACE, ""),
+        None => (&*before, ""),
+    };
+    fs::write(&path, format!("{preface}\n{}\n{older}", entry.trim_end())).map_err(unusable(&path))
 }
 
 fn read_or_empty(path: &Path) -> Result<String, ReleaseError> {

@@ -18,7 +18,7 @@ pub struct Arguments {
     /// Only this operation, and the schemas that it needs.
     #[arg(value_name = "OPERATION_ID")]
     pub operation: Option<String>,
-    /// The document to read, instead of the one in openapi/.
+    /// The document to read [default: openapi/animal-store.yaml].
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
     /// Write the files and edit the existing ones, instead of printing them. Overwrites nothing.
