@@ -59,7 +59,7 @@ impl Endpoint {
         let call = arguments.into_iter().find(|(_, (name, _))| name == "Call");
         let takes = |at: usize| call.as_ref().and_then(|(_, (_, types))| types.get(at).copied());
         let ReturnType::Type(_, output) = &item.sig.output else { return None };
-        // From the outermost type inwards: `Answer<HttpResponseHeaders<HttpResponseOk<Pet>, NextPage>>`.
+        // From the outermost type inwards: `HandlerResult<HttpResponseHeaders<HttpResponseOk<Pet>, NextPage>>`.
         let layers: Vec<&Type> =
             std::iter::successors(Some(&**output), |of| parts(of)?.1.first().copied()).collect();
         let layer = |wanted: fn(&str) -> bool| {

@@ -6,7 +6,7 @@ pub const BASE_PATH: &str = "/v1";
 pub(super) async fn list_toys(
     context: RequestContext<Service>,
     call: Call<Query<ListToys>, StoreError>,
-) -> Answer<HttpResponseOk<Toy>> {
+) -> HandlerResult<HttpResponseOk<Toy>> {
     call.answer(context, |service, Query(asked)| service.toys(asked)).await
 }
 
