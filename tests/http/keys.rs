@@ -92,7 +92,7 @@ with_the_key! {
 }
 
 #[tokio::test]
-async fn a_key_in_the_query_is_no_key() {
+async fn a_key_in_the_query_does_not_authenticate() {
     let service = Service::start().await;
     let target = format!("/v1/pets?access_token={}", service.key);
     unauthorized(&service.anonymous(Method::GET, &target).response().await, ABSENT);

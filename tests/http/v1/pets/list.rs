@@ -34,7 +34,7 @@ async fn animals_are_in_order_of_identifier() {
 }
 
 #[tokio::test]
-async fn an_animal_without_a_status_has_no_such_field_in_a_list() {
+async fn an_animal_without_a_status_has_no_status_field_in_a_list() {
     let service = Service::start().await;
     service.add(1).await;
     let list = service.get("/v1/pets").await.expect(200);

@@ -61,7 +61,7 @@ async fn an_api_key_in_the_query_is_not_repeated() {
 }
 
 #[tokio::test]
-async fn an_empty_query_is_no_query() {
+async fn an_empty_query_string_is_ignored() {
     let service = Service::start().await;
     assert_eq!(service.get("/v1/pets?").await.expect(200), json!([]));
 }
