@@ -64,7 +64,7 @@ async fn a_new_file_is_accessible_only_to_its_owner() {
 }
 
 #[tokio::test]
-async fn an_empty_file_becomes_a_store() {
+async fn an_empty_file_becomes_a_database() {
     let database = Sqlite::fresh().await;
     fs::write(database.path(), "").unwrap();
     let store = database.open().await;
