@@ -1,65 +1,85 @@
-//! Lists the released documents, and generates the typed client of the tests from the OpenAPI document
-//! when the feature `client` is on.
+//! Prepares what the service says about its OpenAPI document as constants, and generates the typed client of the
+//! tests, each with its feature.
 //!
-//! It never fails over the document: `cargo xtask check` links the library, so it could then not explain
-//! what is wrong. What cannot be generated becomes a `compile_error!` in the client instead, and only the
-//! tests see it.
+//! An invalid document does not fail the build, so that the service can be linked and `cargo xtask check` can
+//! explain what is wrong. The constant then contains an error, and the client a `compile_error!` that only the
+//! tests see.
 
-use std::path::PathBuf;
-use std::{env, fs, io};
+#[cfg(feature = "document")]
+#[path = "build/document.rs"]
+mod document;
 
-const RELEASED: &str = "openapi/released";
-
-fn main() {
+fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed={RELEASED}");
-    let list = released().expect("the released documents can be listed");
-    fs::write(out("released.rs"), list).expect("OUT_DIR can be written");
-    #[cfg(feature = "client")]
-    client::generate();
+    println!("cargo::rerun-if-changed=build");
+    #[cfg(feature = "document")]
+    constants::write()?;
+    Ok(())
 }
 
-/// The released documents as Rust: a slice of their names and contents.
-fn released() -> io::Result<String> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(RELEASED)? {
-        let name = entry?.file_name().into_string().unwrap_or_default();
-        names.extend(Some(name).filter(|name| name.ends_with(".yaml") || name.ends_with(".json")));
+#[cfg(feature = "document")]
+mod constants {
+    use std::path::{Path, PathBuf};
+    use std::{env, fs, io};
+
+    use super::document::Constants;
+
+    pub(crate) const DOCUMENT: &str = "openapi/animal-store.yaml";
+    const RELEASED: &str = "openapi/released";
+
+    pub(crate) fn write() -> io::Result<()> {
+        println!("cargo::rerun-if-changed={DOCUMENT}");
+        println!("cargo::rerun-if-changed={RELEASED}");
+        let text = fs::read_to_string(DOCUMENT);
+        let read = text.map_err(|error| error.to_string()).and_then(|text| Constants::read(&text));
+        let constant = match &read {
+            Ok(constants) => {
+                fs::write(out("openapi.json"), &constants.json)?;
+                constants.to_rust(Path::new(DOCUMENT), &released()?)
+            }
+            Err(problem) => format!("Err({:?})", format!("{DOCUMENT}: {problem}; run `cargo xtask check`")),
+        };
+        fs::write(out("document.rs"), constant)?;
+        #[cfg(feature = "client")]
+        fs::write(out("client.rs"), super::client::generate(read))?;
+        Ok(())
     }
-    names.sort();
-    let entry = |name: &String| {
-        let path = format!("/{RELEASED}/{name}");
-        format!("({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))),")
-    };
-    Ok(format!("&[{}]", names.iter().map(entry).collect::<String>()))
-}
 
-fn out(file: &str) -> PathBuf {
-    PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join(file)
+    /// Returns the paths of the released documents.
+    fn released() -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(RELEASED)? {
+            let name = entry?.file_name().into_string().unwrap_or_default();
+            names.extend(Some(name).filter(|name| name.ends_with(".yaml") || name.ends_with(".json")));
+        }
+        names.sort();
+        Ok(names.into_iter().map(|name| format!("{RELEASED}/{name}")).collect())
+    }
+
+    fn out(file: &str) -> PathBuf {
+        PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join(file)
+    }
 }
 
 #[cfg(feature = "client")]
 mod client {
-    use std::{fs, panic};
+    use std::panic;
 
     use progenitor::{GenerationSettings, Generator, InterfaceStyle};
 
-    const DOCUMENT: &str = "openapi/animal-store.yaml";
+    use super::constants::DOCUMENT;
+    use super::document::Constants;
 
-    pub(crate) fn generate() {
-        println!("cargo::rerun-if-changed={DOCUMENT}");
-        let code = client().unwrap_or_else(|problem| {
-            let message = format!("{DOCUMENT}: {problem}; `cargo xtask check` tells more");
+    pub(crate) fn generate(document: Result<Constants, String>) -> String {
+        document.and_then(|document| client(&document.json)).unwrap_or_else(|problem| {
+            let message = format!("{DOCUMENT}: {problem}; run `cargo xtask check`");
             format!("compile_error!({message:?});")
-        });
-        fs::write(super::out("client.rs"), code).expect("OUT_DIR can be written");
+        })
     }
 
-    fn client() -> Result<String, String> {
-        let text = fs::read_to_string(DOCUMENT).map_err(|error| error.to_string())?;
-        let json = contract::document::read(&text).map_err(|problem| problem.to_string())?.to_json();
-        let document: openapiv3::OpenAPI = serde_json::from_value(json).map_err(|error| error.to_string())?;
-        let tokens = quietly(move || {
+    fn client(json: &str) -> Result<String, String> {
+        let document: openapiv3::OpenAPI = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let tokens = without_panic(move || {
             let mut settings = GenerationSettings::new();
             settings.with_interface(InterfaceStyle::Builder);
             Generator::new(&settings).generate_tokens(&document).map_err(|error| error.to_string())
@@ -67,8 +87,8 @@ mod client {
         Ok(tokens.to_string())
     }
 
-    /// progenitor panics on documents that it cannot digest.
-    fn quietly<T>(work: impl FnOnce() -> Result<T, String> + panic::UnwindSafe) -> Result<T, String> {
+    /// progenitor panics on some documents.
+    fn without_panic<T>(work: impl FnOnce() -> Result<T, String> + panic::UnwindSafe) -> Result<T, String> {
         panic::set_hook(Box::new(|_| {}));
         let result = panic::catch_unwind(work);
         let _ = panic::take_hook();

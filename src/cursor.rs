@@ -1,8 +1,7 @@
-//! Cursors: where the next page begins.
+//! Cursors of pages.
 //!
-//! A cursor is the last identifier of the page before and the filter it was made for, with an
-//! HMAC-SHA-256 over both, so that nobody can make one up and no page depends on state in a replica. It
-//! is base64url, and opaque to everybody else.
+//! A cursor contains the last identifier of the previous page and its filter, with an HMAC-SHA-256 of both: clients
+//! cannot forge one, and replicas need no state. It is base64url, and opaque to clients.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -15,18 +14,18 @@ const VERSION: u8 = 1;
 const MAC_BYTES: usize = 16;
 const BYTES: usize = 1 + 1 + 8 + MAC_BYTES;
 
-/// Signs and reads cursors with a store's secret.
+/// Signs and verifies cursors with the secret of the store.
 pub(crate) struct Cursors(Hmac<Sha256>);
 
 impl Cursors {
     pub(crate) fn new(secret: &[u8; 32]) -> Self {
-        // HMAC fills a key up to the block of its hash with zeros (RFC 2104); done here, it cannot fail.
+        // HMAC pads the key with zeros to a block of its hash (RFC 2104). A key of that size cannot be invalid.
         let mut key = [0; 64];
         key[..secret.len()].copy_from_slice(secret);
         Self(Hmac::new(&key.into()))
     }
 
-    /// The cursor of the page that begins after the animal `after`, among those with `status`.
+    /// Returns the cursor of the page of animals with `status` that starts after the identifier `after`.
     pub(crate) fn sign(&self, after: i64, status: Option<PetStatus>) -> String {
         let mut bytes = [0; BYTES];
         let (content, mac) = bytes.split_at_mut(BYTES - MAC_BYTES);
@@ -35,8 +34,8 @@ impl Cursors {
         BASE64_URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The identifier after which the page begins, if `cursor` is one that was made for `status`.
-    pub(crate) fn read(&self, cursor: &str, status: Option<PetStatus>) -> Option<i64> {
+    /// Returns the identifier after which the page starts; `None` if the cursor is invalid or for another status.
+    pub(crate) fn verify(&self, cursor: &str, status: Option<PetStatus>) -> Option<i64> {
         let mut bytes = [0; BYTES];
         let length = BASE64_URL_SAFE_NO_PAD.decode_slice(cursor, &mut bytes).ok()?;
         let (content, mac) = bytes.split_at(BYTES - MAC_BYTES);
@@ -70,33 +69,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_is_read_back_for_its_own_filter_only() {
+    fn a_cursor_is_valid_for_its_own_filter_only() {
         let cursors = Cursors::new(&[7; 32]);
         let filters = [None, Some(PetStatus::Available), Some(PetStatus::Pending), Some(PetStatus::Sold)];
         for after in [i64::MIN, -1, 0, 1, 42, i64::MAX] {
-            for made_for in filters {
-                let cursor = cursors.sign(after, made_for);
-                for asked_with in filters {
-                    let expected = (made_for == asked_with).then_some(after);
-                    assert_eq!(cursors.read(&cursor, asked_with), expected);
+            for signed_for in filters {
+                let cursor = cursors.sign(after, signed_for);
+                for requested in filters {
+                    let expected = (signed_for == requested).then_some(after);
+                    assert_eq!(cursors.verify(&cursor, requested), expected);
                 }
-                assert_eq!(Cursors::new(&[8; 32]).read(&cursor, made_for), None);
+                assert_eq!(Cursors::new(&[8; 32]).verify(&cursor, signed_for), None);
             }
         }
     }
 
     #[test]
-    fn no_changed_character_goes_unnoticed() {
+    fn a_changed_character_makes_a_cursor_invalid() {
         let cursors = Cursors::new(&[7; 32]);
         let cursor = cursors.sign(42, None);
         for at in 0..cursor.len() {
             for character in ["A", "B", "_", "é", ""] {
                 let mut forged = cursor.clone();
                 forged.replace_range(at..=at, character);
-                assert_eq!(cursors.read(&forged, None).is_some(), forged == cursor, "{forged}");
+                assert_eq!(cursors.verify(&forged, None).is_some(), forged == cursor, "{forged}");
             }
         }
-        assert_eq!(cursors.read("", None), None);
-        assert_eq!(cursors.read(&"A".repeat(10_000), None), None);
+        assert_eq!(cursors.verify("", None), None);
+        assert_eq!(cursors.verify(&"A".repeat(10_000), None), None);
     }
 }

@@ -1,36 +1,34 @@
 //! A catalogue of animals over HTTP, whose hand-written OpenAPI document is the source of truth.
 //!
-//! In reading order, a request's way first:
+//! # Layers
 //!
-//! - [`server`] starts and stops; [`edge`] is what surrounds every operation; `leftover` are the bodies
-//!   that nobody read.
-//! - [`call`] judges a call: key, limit, input, operation. [`input`] reads what operations take.
-//! - [`operations`] has a file for each `operationId`, [`schemas`] one for each of `components/schemas`.
-//! - [`responses`] is every way to be refused, and how it looks over HTTP.
-//! - [`service`] is what operations can reach: [`storage`], [`keys`], cursors, limits.
-//! - [`access`] logs and counts answers, [`metrics`] is what is counted, `ops` where operators read it;
-//!   [`tls`] is the certificate.
-//! - [`document`] is what the service reads from the YAML at run time; `published` serves it,
-//!   and a page to read it on.
-//! - [`config`] is what an operator can set.
+//! Each module imports only from modules below it in this list, and no files import each other in a cycle.
+//! `tests/layers` checks both.
+//!
+//! - `main`: the program.
+//! - `cli`: the command line, one file for each subcommand.
+//! - [`config`]: the settings of an operator.
+//! - [`server`]: start, shutdown, listeners, TLS, the operators' listener.
+//! - [`operations`]: one file for each `operationId`.
+//! - [`http`]: one request's way in, and its response's way out.
+//! - [`service`]: what operations can reach. No HTTP from here on.
+//! - [`rate_limit`]: the rate limit of each API key.
+//! - `cursor`: the signed cursors of pages.
+//! - [`keys`]: the API keys.
+//! - [`telemetry`]: metrics and logging.
+//! - [`storage`]: the promises of a store; SQLite and PostgreSQL.
+//! - [`document`]: the OpenAPI document as constants, prepared by `build.rs`.
+//! - [`schemas`]: the types of `components/schemas` and their limits.
 
-pub mod access;
-pub mod call;
 pub mod config;
 mod cursor;
 pub mod document;
-pub mod edge;
-mod field_error;
-pub mod input;
+pub mod http;
 pub mod keys;
-mod leftover;
-pub mod metrics;
 pub mod operations;
-mod ops;
-mod published;
-pub mod responses;
+pub mod rate_limit;
 pub mod schemas;
 pub mod server;
 pub mod service;
 pub mod storage;
-pub mod tls;
+pub mod telemetry;

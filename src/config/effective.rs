@@ -2,18 +2,11 @@
 
 use std::fmt::Write;
 
-use figment::{Figment, Metadata, Source};
+use figment::{Metadata, Source};
 use serde_json::Value;
 
-use super::Config;
+use super::{Config, Loaded};
 use crate::storage::without_password;
-
-/// A configuration, and where each setting came from.
-pub struct Loaded {
-    /// The settings.
-    pub config: Config,
-    pub(super) figment: Figment,
-}
 
 impl Loaded {
     /// All settings as TOML, each with its source as a comment, without passwords.

@@ -2,8 +2,7 @@
 //! environment (`ANIMAL_STORE_REQUEST_TIMEOUT=5s`, `ANIMAL_STORE_LOG__LEVEL=debug`), then flags.
 
 use std::net::SocketAddr;
-use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -13,12 +12,11 @@ use figment::providers::{Env, Format, Serialized, Toml};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::service::RateLimit;
-use crate::tls::TlsFiles;
+use crate::rate_limit::RateLimit;
+use crate::server::tls::TlsFiles;
+use crate::telemetry::logging::Log;
 
 mod effective;
-
-pub use effective::Loaded;
 
 /// The whole configuration. Durations are written as in `1m 30s`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -47,10 +45,10 @@ pub struct Config {
     pub log: Log,
     /// How many requests a key may make; without it, any number.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate_limit: Option<RateLimitConfig>,
+    pub rate_limit: Option<RateLimit>,
     /// The certificate of the public listener; without it, no TLS.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tls: Option<TlsConfig>,
+    pub tls: Option<TlsFiles>,
 }
 
 /// An address, or a port on the loopback.
@@ -86,61 +84,6 @@ impl<'de> Deserialize<'de> for OpsBind {
     }
 }
 
-/// Certificate and key, in PEM.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct TlsConfig {
-    /// The certificate and those that vouch for it, leaf first.
-    pub certificate: PathBuf,
-    /// Its private key.
-    pub private_key: PathBuf,
-}
-
-/// What goes to standard error.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Log {
-    /// The least severe level that is written.
-    pub level: LogLevel,
-    /// How a record is written.
-    pub format: LogFormat,
-    /// Of the answers that are no server errors, one in this many is logged; 0 for none.
-    pub one_in: u64,
-}
-
-/// The levels of slog.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
-pub enum LogLevel {
-    Error,
-    Warning,
-    Info,
-    Debug,
-    Trace,
-}
-
-/// How a log record is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// One JSON object a line, for programs.
-    Json,
-}
-
-/// `requests` in each `period`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct RateLimitConfig {
-    /// How many requests.
-    pub requests: NonZeroU32,
-    /// In which time, in whole seconds.
-    #[serde(with = "humantime_serde")]
-    pub period: Duration,
-}
-
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -158,24 +101,6 @@ impl Default for Config {
     }
 }
 
-impl Default for Log {
-    fn default() -> Self {
-        Self { level: LogLevel::Info, format: LogFormat::Text, one_in: 1 }
-    }
-}
-
-impl From<LogLevel> for slog::Level {
-    fn from(level: LogLevel) -> Self {
-        match level {
-            LogLevel::Error => Self::Error,
-            LogLevel::Warning => Self::Warning,
-            LogLevel::Info => Self::Info,
-            LogLevel::Debug => Self::Debug,
-            LogLevel::Trace => Self::Trace,
-        }
-    }
-}
-
 /// The settings that have a flag. `None` leaves the setting as it is.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Flags {
@@ -188,6 +113,13 @@ pub struct Flags {
     /// `--database`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
+}
+
+/// A configuration, and where each setting came from.
+pub struct Loaded {
+    /// The settings.
+    pub config: Config,
+    figment: Figment,
 }
 
 /// What is wrong with the configuration: where, which key, and why.
@@ -225,20 +157,6 @@ impl Config {
         }
         Ok(())
     }
-
-    /// The certificate as the server takes it.
-    pub fn tls(&self) -> Option<TlsFiles> {
-        let files = |tls: &TlsConfig| TlsFiles {
-            certificate: tls.certificate.clone(),
-            private_key: tls.private_key.clone(),
-        };
-        self.tls.as_ref().map(files)
-    }
-
-    /// The rate limit as the service takes it.
-    pub fn rate_limit(&self) -> Option<RateLimit> {
-        self.rate_limit.map(|limit| RateLimit { requests: limit.requests, period: limit.period })
-    }
 }
 
 /// One line: the source, the key, and what is wrong with it.
@@ -265,6 +183,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+    use crate::telemetry::logging::LogFormat;
 
     fn load(toml: &str) -> Result<Config, String> {
         let mut file = tempfile::NamedTempFile::new().unwrap();

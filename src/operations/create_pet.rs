@@ -4,10 +4,9 @@ use dropshot::{HttpResponseCreated, HttpResponseHeaders, RequestContext, endpoin
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::BASE_PATH;
-use crate::call::Call;
-use crate::input::Json;
-use crate::responses::Answer;
+use crate::http::BASE_PATH;
+use crate::http::call::{Call, Json};
+use crate::http::error::HandlerResult;
 use crate::schemas::{NewPet, Pet};
 use crate::service::Service;
 use crate::storage::StoreError;
@@ -22,16 +21,16 @@ use crate::storage::StoreError;
 pub(super) async fn create_pet(
     context: RequestContext<Service>,
     call: Call<Json<NewPet>, StoreError>,
-) -> Answer<HttpResponseHeaders<HttpResponseCreated<Pet>, Created>> {
-    call.answer(context, |service, Json(new)| async move {
-        let pet = service.store().add_pet(new).await?;
+) -> HandlerResult<HttpResponseHeaders<HttpResponseCreated<Pet>, Created>> {
+    call.handle(context, |service, Json(new)| async move {
+        let pet = service.store.add_pet(new).await?;
         let location = format!("{BASE_PATH}/pets/{}", pet.id);
         Ok(HttpResponseHeaders::new(HttpResponseCreated(pet), Created { location }))
     })
     .await
 }
 
-/// Where the new animal is (RFC 9110, section 10.2.2).
+/// The path of the new animal (RFC 9110, section 10.2.2).
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Created {
     #[serde(rename = "Location")]

@@ -7,10 +7,10 @@ use schemars::schema::{InstanceType, NumberValidation, Schema, SchemaObject};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{BASE_PATH, MAX_LIMIT};
-use crate::call::Call;
-use crate::input::Query;
-use crate::responses::{Answer, Code, Refusal, Refuses};
+use crate::http::BASE_PATH;
+use crate::http::call::{Call, Query};
+use crate::http::error::{ApiError, HandlerResult};
+use crate::http::error_code::{ErrorCode, ErrorCodes};
 use crate::schemas::{PetStatus, Pets, present};
 use crate::service::Service;
 use crate::storage::{PetsQuery, StoreError};
@@ -25,14 +25,14 @@ use crate::storage::{PetsQuery, StoreError};
 pub(super) async fn list_pets(
     context: RequestContext<Service>,
     call: Call<Query<ListPets>, ListPetsError>,
-) -> Answer<HttpResponseHeaders<HttpResponseOk<Pets>, NextPage>> {
-    call.answer(context, |service, Query(asked)| async move {
-        let ListPets { limit: Limit(limit), status, cursor } = asked;
-        let read = |cursor: String| service.cursors().read(&cursor, status).ok_or(ListPetsError::Cursor);
-        let after = cursor.map(read).transpose()?;
-        let found = service.store().pets(PetsQuery { status, after, limit }).await?;
+) -> HandlerResult<HttpResponseHeaders<HttpResponseOk<Pets>, NextPage>> {
+    call.handle(context, |service, Query(parameters)| async move {
+        let ListPets { limit: Limit(limit), status, cursor } = parameters;
+        let verify = |cursor: String| service.cursors.verify(&cursor, status).ok_or(ListPetsError::Cursor);
+        let after = cursor.map(verify).transpose()?;
+        let found = service.store.pets(PetsQuery { status, after, limit }).await?;
         let next = found.pets.last().filter(|_| found.more).map(|last| {
-            let cursor = service.cursors().sign(last.id, status);
+            let cursor = service.cursors.sign(last.id, status);
             let status = status.map(|status| format!("&status={}", status.as_str())).unwrap_or_default();
             format!("<{BASE_PATH}/pets?limit={limit}{status}&cursor={cursor}>; rel=\"next\"")
         });
@@ -41,7 +41,7 @@ pub(super) async fn list_pets(
     .await
 }
 
-/// What can be asked of the list.
+/// The query parameters.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListPets {
@@ -55,13 +55,13 @@ pub(super) struct ListPets {
     cursor: Option<String>,
 }
 
-/// How many animals a page holds at the most.
+/// The maximum number of animals on the page.
 #[derive(Debug)]
 struct Limit(u32);
 
 impl Limit {
     const MIN: u32 = 1;
-    const MAX: u32 = MAX_LIMIT;
+    const MAX: u32 = Pets::MAX_ITEMS;
 }
 
 impl Default for Limit {
@@ -84,7 +84,7 @@ impl<'de> Deserialize<'de> for Limit {
     }
 }
 
-// By hand, because dropshot drops a parameter's default; the check takes it from `x-default`.
+// Written by hand: dropshot removes the default of a parameter, so the check reads it from `x-default`.
 impl JsonSchema for Limit {
     fn schema_name() -> String {
         "Limit".to_owned()
@@ -108,7 +108,7 @@ impl JsonSchema for Limit {
     }
 }
 
-/// Where the next page is (RFC 8288), if there is one.
+/// The link to the next page (RFC 8288), if there is one.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct NextPage {
     #[schemars(with = "String")]
@@ -116,16 +116,17 @@ pub(super) struct NextPage {
     link: Option<String>,
 }
 
-/// Why the list could not be had.
+/// Why `listPets` failed.
 #[derive(Debug)]
 pub(super) enum ListPetsError {
-    /// The cursor is none of ours, or of another filter.
+    /// The cursor was not issued for this filter.
     Cursor,
     Store(StoreError),
 }
 
-impl Refuses for ListPetsError {
-    const CODES: &'static [Code] = &[Code::InvalidParameter, Code::Internal, Code::Unavailable];
+impl ErrorCodes for ListPetsError {
+    const CODES: &'static [ErrorCode] =
+        &[ErrorCode::InvalidParameter, ErrorCode::Internal, ErrorCode::Unavailable];
 }
 
 impl From<StoreError> for ListPetsError {
@@ -134,12 +135,11 @@ impl From<StoreError> for ListPetsError {
     }
 }
 
-impl From<ListPetsError> for Refusal {
+impl From<ListPetsError> for ApiError {
     fn from(error: ListPetsError) -> Self {
         match error {
             ListPetsError::Cursor => Self::InvalidParameter(
-                "cursor must be taken from a next link, and used with the status that the link has"
-                    .to_owned(),
+                "cursor must come from a next link, and must be used with the status of that link".to_owned(),
             ),
             ListPetsError::Store(error) => error.into(),
         }

@@ -1,4 +1,4 @@
-//! The operations, one file each, named after their `operationId`.
+//! The operations: one file for each, named after its `operationId`.
 
 mod create_pet;
 mod get_pet;
@@ -8,18 +8,13 @@ use dropshot::{ApiDescription, ApiDescriptionRegisterError, EndpointTagPolicy, T
 
 use crate::service::Service;
 
-/// The prefix of every path, which the servers of the document end in.
-pub const BASE_PATH: &str = "/v1";
-/// The most animals on a page.
-pub const MAX_LIMIT: u32 = 100;
-
-/// The tag that each operation carries.
+/// The tag of each operation.
 const TAG: &str = "animals";
 
-/// All operations, with paths relative to [`BASE_PATH`].
+/// Returns all operations. Their paths are relative to [`crate::http::BASE_PATH`].
 ///
 /// # Errors
-/// When two of them clash, which a test would find.
+/// When two operations have the same route, which a test would find.
 pub fn api() -> Result<ApiDescription<Service>, ApiDescriptionRegisterError> {
     let tags = TagConfig {
         allow_other_tags: false,

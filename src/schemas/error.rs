@@ -1,18 +1,16 @@
-//! `Error`, the body of every answer that is not a success.
+//! `Error`, the body of every error response.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use dropshot::{ErrorStatusCode, HttpError, HttpResponseError};
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
 use schemars::schema::{InstanceType, NumberValidation, Schema, SchemaObject};
 use serde::Serialize;
 
-/// What went wrong.
+/// An error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Error {
-    /// A stable word for programs.
+    /// The error code, for programs.
     pub code: Cow<'static, str>,
     /// What to change, for people.
     pub message: Cow<'static, str>,
@@ -31,25 +29,4 @@ fn status_code(_: &mut SchemaGenerator) -> Schema {
         })),
         ..Default::default()
     })
-}
-
-// dropshot wants an error type for each handler and puts its schema into the document. Ours never return
-// one: `Reply` carries the refusals.
-impl HttpResponseError for Error {
-    fn status_code(&self) -> ErrorStatusCode {
-        ErrorStatusCode::from_u16(self.status).unwrap_or(ErrorStatusCode::INTERNAL_SERVER_ERROR)
-    }
-}
-
-impl From<HttpError> for Error {
-    fn from(error: HttpError) -> Self {
-        let status = error.status_code.as_u16();
-        Self { code: "internal".into(), message: "the service made a mistake".into(), status }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: {}", self.status, self.code, self.message)
-    }
 }

@@ -1,6 +1,6 @@
-//! The twins of `components/schemas`: what goes over the wire, and what of it is allowed.
+//! The types of `components/schemas`, and the limits that several layers share.
 //!
-//! A bound is one constant, read by the check that enforces it and by the schema that announces it.
+//! Each limit is one constant: the validation and the JSON schema use the same one.
 
 mod error;
 mod name;

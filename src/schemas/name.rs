@@ -6,25 +6,23 @@ use schemars::schema::{InstanceType, Schema, SchemaObject, StringValidation};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The name of an animal: 1 to 255 characters (Unicode scalar values), none of them U+0000, which
-/// PostgreSQL could not keep.
+/// The name of an animal: 1 to 255 characters (Unicode scalar values) without U+0000, which PostgreSQL cannot
+/// store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PetName(String);
 
-/// The fewest characters a name has.
 const MIN_CHARACTERS: u32 = 1;
-/// The most characters a name has.
 const MAX_CHARACTERS: u32 = 255;
-/// No U+0000, as an ECMA-262 regular expression.
+/// Excludes U+0000 (ECMA-262 regular expression).
 const PATTERN: &str = r"^[^\u0000]*$";
 
 impl PetName {
-    /// The name, if it is one.
+    /// Validates a name.
     ///
     /// # Errors
-    /// What is wrong with it, as the end of a sentence that begins with the field.
+    /// The end of a sentence that begins with the field.
     pub fn new(name: String) -> Result<Self, String> {
-        // A character has one byte at least, so a long string is refused without counting it all.
+        // Stops counting after the limit.
         let characters = name.chars().take(MAX_CHARACTERS as usize + 1).count();
         if !(MIN_CHARACTERS as usize..=MAX_CHARACTERS as usize).contains(&characters) {
             return Err(format!("must have {MIN_CHARACTERS} to {MAX_CHARACTERS} characters"));
@@ -35,12 +33,12 @@ impl PetName {
         Ok(Self(name))
     }
 
-    /// The name as it was sent.
+    /// Returns the name unchanged.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The name as it was sent.
+    /// Returns the name unchanged.
     pub fn into_string(self) -> String {
         self.0
     }
@@ -48,7 +46,7 @@ impl PetName {
 
 impl<'de> Deserialize<'de> for PetName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // serde's own message would repeat what was sent.
+        // The message of serde would repeat the value.
         let name = String::deserialize(deserializer).map_err(|_| D::Error::custom("must be a string"))?;
         Self::new(name).map_err(D::Error::custom)
     }

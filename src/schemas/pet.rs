@@ -7,18 +7,17 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use super::PetName;
-use crate::operations::MAX_LIMIT;
+use super::name::PetName;
 
 /// An animal as the service returns it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Pet {
-    /// Given by the service when the animal is added.
+    /// Assigned by the service.
     pub id: i64,
-    /// Exactly as it was sent.
+    /// Unchanged.
     pub name: PetName,
-    /// The category's identifier; categories are not ours to know.
+    /// The identifier of the category. This service does not manage categories.
     pub category_id: i64,
     #[allow(missing_docs)] // A doc comment would wrap the `$ref` in an `allOf`.
     #[schemars(with = "PetStatus")]
@@ -26,7 +25,7 @@ pub struct Pet {
     pub status: Option<PetStatus>,
 }
 
-/// The body that adds an animal.
+/// A new animal.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewPet {
@@ -36,13 +35,13 @@ pub struct NewPet {
     /// Any 64-bit integer.
     #[serde(deserialize_with = "int64")]
     pub category_id: i64,
-    #[allow(missing_docs)] // As above. May be left out, not null.
+    #[allow(missing_docs)] // As above. Optional, but not null.
     #[schemars(with = "PetStatus")]
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub status: Option<PetStatus>,
 }
 
-/// Whether the animal can be had.
+/// The status of an animal in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)] // Documented variants would become a `oneOf` of three enums.
@@ -53,10 +52,10 @@ pub enum PetStatus {
 }
 
 impl PetStatus {
-    /// All of them, in the document's order.
+    /// All statuses, in the order of the document.
     pub const ALL: [Self; 3] = [Self::Available, Self::Pending, Self::Sold];
 
-    /// The word on the wire and in the store.
+    /// Returns the value in JSON and in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Available => "available",
@@ -65,24 +64,29 @@ impl PetStatus {
         }
     }
 
-    /// The status with this word, if there is one. Case matters.
+    /// Returns the status with this value, compared with case.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 }
 
-// By hand, because the derived message repeats the value that was sent, which may be a secret.
+// Written by hand: the derived message repeats the value, which may be a secret.
 impl<'de> Deserialize<'de> for PetStatus {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let not_one = || D::Error::custom("must be one of available, pending, sold");
-        let word = std::borrow::Cow::<str>::deserialize(deserializer).map_err(|_| not_one())?;
-        Self::from_word(&word).ok_or_else(not_one)
+        let unknown = || D::Error::custom("must be one of available, pending, sold");
+        let word = std::borrow::Cow::<str>::deserialize(deserializer).map_err(|_| unknown())?;
+        Self::from_word(&word).ok_or_else(unknown)
     }
 }
 
 /// A page of animals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Pets(pub Vec<Pet>);
+
+impl Pets {
+    /// The maximum number of animals on a page.
+    pub const MAX_ITEMS: u32 = 100;
+}
 
 impl JsonSchema for Pets {
     fn schema_name() -> String {
@@ -94,7 +98,7 @@ impl JsonSchema for Pets {
             instance_type: Some(InstanceType::Array.into()),
             array: Some(Box::new(ArrayValidation {
                 items: Some(generator.subschema_for::<Pet>().into()),
-                max_items: Some(MAX_LIMIT),
+                max_items: Some(Self::MAX_ITEMS),
                 ..Default::default()
             })),
             ..Default::default()
@@ -102,8 +106,7 @@ impl JsonSchema for Pets {
     }
 }
 
-/// An integer literal in the range of int64: neither `1.0` nor `1e3`, which serde_json would refuse
-/// anyway, but `-0`, which it would not take for an integer.
+/// Parses an integer literal of 64 bits. serde_json rejects `1.0` and `1e3`, as it should, but also `-0`.
 fn int64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let literal = <&RawValue>::deserialize(deserializer)?;
     literal
@@ -112,13 +115,13 @@ fn int64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
         .map_err(|_| D::Error::custom(format_args!("must be an integer from {} to {}", i64::MIN, i64::MAX)))
 }
 
-/// A value that must be there. Said this way, serde reports a missing field itself; otherwise it asks the
-/// type, which would say that it must be something else.
+/// Parses a required value. With a function, serde reports a missing field as missing, not as one of the
+/// wrong type.
 fn required<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     T::deserialize(deserializer)
 }
 
-/// A value that may be left out, but not sent as `null`.
+/// Parses an optional value that must not be `null`.
 pub(crate) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

@@ -1,47 +1,47 @@
-//! What can be wrong with a database, in words that are the same for every engine: for callers, who learn no
-//! more than that, and for those who count.
+//! Why a database fails, in the same words for every engine. Callers and metrics get the cause; the log gets
+//! the details.
 
-use super::StoreError;
+use super::store::StoreError;
 
-/// Why a database did not do what it was asked.
+/// Why a database failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cause {
-    /// No connection, or no file.
+    /// There is no connection, or no file.
     Unreachable,
-    /// The connection ended in the middle.
+    /// The connection was lost during the operation.
     ConnectionLost,
-    /// No answer came in time.
+    /// The database did not respond in time.
     Timeout,
-    /// Others held the locks.
+    /// Another process or session holds the lock.
     Locked,
-    /// Somebody interrupted it.
+    /// The operation was interrupted.
     Interrupted,
-    /// The server is on its way down or up.
+    /// The server is starting or stopping.
     Restarting,
-    /// It was committed, but perhaps not where it should be as well.
+    /// The write was committed, but it is unknown whether it was replicated.
     NotReplicated,
-    /// It takes reads only.
+    /// The database is read-only.
     ReadOnly,
-    /// It does not let us in, or not do this.
+    /// Authentication or authorization failed.
     AccessDenied,
-    /// There is no room.
+    /// The disk is full.
     DiskFull,
-    /// There is not enough of something else, such as memory or connections.
+    /// Memory, connections or another resource are exhausted.
     OutOfResources,
     /// The disk failed.
     Io,
-    /// It holds what no store would.
+    /// A row contains a value that this program does not store.
     UnexpectedValue,
-    /// It does not hold together.
+    /// The database file is corrupt.
     Damaged,
-    /// It does not take a statement of ours.
+    /// The database rejected a statement.
     RefusedStatement,
-    /// It does not answer in its own protocol.
+    /// The response does not follow the protocol.
     NotUnderstood,
 }
 
 impl Cause {
-    /// As a value of the label `error_type` (OpenTelemetry's attribute `error.type`).
+    /// Returns the value of the label `error_type` (attribute `error.type` of OpenTelemetry).
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Unreachable => "unreachable",
@@ -71,20 +71,20 @@ impl From<Cause> for StoreError {
         match cause {
             Cause::Unreachable => unavailable("it cannot be reached"),
             Cause::ConnectionLost => unavailable("the connection to it was lost"),
-            Cause::Timeout => unavailable("it did not answer in time"),
-            Cause::Locked => unavailable("others hold its locks for too long"),
+            Cause::Timeout => unavailable("it did not respond in time"),
+            Cause::Locked => unavailable("another process or session holds its lock"),
             Cause::Interrupted => unavailable("the operation was interrupted"),
             Cause::Restarting => unavailable("it is stopping or starting"),
-            Cause::NotReplicated => unavailable("it does not know whether a write was replicated"),
-            Cause::ReadOnly => unavailable("it cannot be written"),
+            Cause::NotReplicated => unavailable("it is unknown whether a write was replicated"),
+            Cause::ReadOnly => unavailable("it is read-only"),
             Cause::AccessDenied => unavailable("it refuses access"),
             Cause::DiskFull => unavailable("its disk is full"),
             Cause::OutOfResources => unavailable("it is out of resources"),
             Cause::Io => unavailable("its disk failed"),
-            Cause::UnexpectedValue => broken("it holds a value that it should not"),
+            Cause::UnexpectedValue => broken("it contains an unexpected value"),
             Cause::Damaged => broken("it is damaged"),
-            Cause::RefusedStatement => broken("it refused a statement"),
-            Cause::NotUnderstood => broken("it answered what was not understood"),
+            Cause::RefusedStatement => broken("it rejected a statement"),
+            Cause::NotUnderstood => broken("its response does not follow the protocol"),
         }
     }
 }

@@ -1,9 +1,7 @@
-//! What a store counts, whatever the engine: the writes that wait, how many are committed together, and
-//! what the database fails at.
+//! The metrics of every engine: the length of the write queue, the sizes of batches, and database errors.
 //!
-//! OpenTelemetry (semantic conventions for database client metrics) names neither a queue nor batches nor
-//! errors alone, so the names are ours; the labels are its attributes `db.system.name`, `db.operation.name`
-//! and `error.type`.
+//! OpenTelemetry (semantic conventions for database client metrics) has no names for these metrics. The
+//! labels are its attributes `db.system.name`, `db.operation.name` and `error.type`.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -14,10 +12,10 @@ use prometheus_client::registry::Registry;
 
 use super::cause::Cause;
 
-/// Up to the largest batch that the engines make.
+/// The buckets, up to the largest batch of the engines.
 const BATCHES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
-/// The counts of one store. A clone counts the same.
+/// The metrics of one store. A clone shares them.
 #[derive(Clone, Debug)]
 pub struct StoreMetrics {
     queue: Gauge,
@@ -32,10 +30,10 @@ struct ErrorLabels {
     error_type: &'static str,
 }
 
-/// What a database was asked for.
+/// What the database was used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
-    /// To be there, so that something can be written.
+    /// Connecting in order to write.
     Connect,
     Read,
     Write,
@@ -58,42 +56,34 @@ impl Default for StoreMetrics {
 }
 
 impl StoreMetrics {
-    /// Puts the counts on a page.
+    /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register(
-            "store_write_queue_depth",
-            "Writes that wait for their turn at the database",
-            self.queue.clone(),
-        );
-        registry.register(
-            "store_write_batch_size",
-            "Writes that were committed together",
-            self.batches.clone(),
-        );
+        registry.register("store_write_queue_depth", "Writes in the queue", self.queue.clone());
+        registry.register("store_write_batch_size", "Writes in one commit", self.batches.clone());
         registry.register(
             "database_errors",
-            "Times that the database failed; one for a batch of writes",
+            "Errors of the database; one for a batch of writes",
             self.errors.clone(),
         );
     }
 
-    /// A write joins the queue.
-    pub(super) fn joined(&self) {
+    /// Counts a write that enters the queue.
+    pub(super) fn enqueued(&self) {
         self.queue.inc();
     }
 
-    /// So many writes left the queue.
-    pub(super) fn left(&self, count: usize) {
+    /// Counts writes that leave the queue.
+    pub(super) fn dequeued(&self, count: usize) {
         self.queue.dec_by(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
-    /// So many writes were committed together.
+    /// Counts a commit of this many writes.
     pub(super) fn committed(&self, count: usize) {
-        // More than 2^53 do not fit into memory.
+        // A batch is far smaller than 2^53.
         self.batches.observe(count as f64);
     }
 
-    /// The database `system` (OpenTelemetry's `db.system.name`) failed.
+    /// Counts an error of the database `system` (`db.system.name` of OpenTelemetry).
     pub(super) fn failed(&self, system: &'static str, operation: Operation, cause: Cause) {
         let labels = ErrorLabels {
             db_system_name: system,

@@ -1,4 +1,4 @@
-//! A client that stays with its connection, and tells how the connection ended.
+//! An HTTP client that keeps one connection and reports how it ended.
 
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Result};
@@ -11,17 +11,17 @@ use tokio::time::timeout;
 
 use crate::recorder::wire::{Response, Responses};
 
-/// The longest that anything may take; no test waits so long unless it fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit of each read and write.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A connection straight to the service; a tap would be one more thing that can be full.
+/// A connection to the service without the recorder, whose own buffers and descriptors could fill up first.
 pub struct Client {
     stream: TcpStream,
     responses: Responses,
     ready: VecDeque<Response>,
     key: String,
-    /// Whether the service has said that this connection ends.
-    pub over: bool,
+    /// Whether the last response had `Connection: close`.
+    pub closing: bool,
 }
 
 impl Client {
@@ -29,34 +29,34 @@ impl Client {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         let (responses, ready) = (Responses::default(), VecDeque::new());
-        Ok(Self { stream, responses, ready, key: key.to_owned(), over: false })
+        Ok(Self { stream, responses, ready, key: key.to_owned(), closing: false })
     }
 
     pub async fn get(&mut self, target: &str) -> Result<Response> {
         let request = get(target, &self.key);
-        self.ask(&request).await
+        self.exchange(&request).await
     }
 
     pub async fn post(&mut self, body: &str) -> Result<Response> {
         let head = post_head(&self.key, body.len());
-        self.ask(&(head + body)).await
+        self.exchange(&(head + body)).await
     }
 
     /// Sends bytes as they are.
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) -> Result<()> {
-        timeout(PATIENCE, self.stream.write_all(bytes.as_ref())).await.map_err(|_| late())?
+        timeout(TIMEOUT, self.stream.write_all(bytes.as_ref())).await.map_err(|_| timed_out())?
     }
 
-    /// The next answer; [`ErrorKind::UnexpectedEof`] if the connection ends without a byte of one.
-    pub async fn answer(&mut self) -> Result<Response> {
+    /// Reads the next response. Fails with [`ErrorKind::UnexpectedEof`] if the connection ends before it is complete.
+    pub async fn response(&mut self) -> Result<Response> {
         let mut bytes = vec![0; 16 * 1024];
         loop {
-            if let Some(answer) = self.ready.pop_front() {
-                self.over =
-                    answer.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
-                return Ok(answer);
+            if let Some(response) = self.ready.pop_front() {
+                self.closing =
+                    response.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
+                return Ok(response);
             }
-            let count = timeout(PATIENCE, self.stream.read(&mut bytes)).await.map_err(|_| late())??;
+            let count = timeout(TIMEOUT, self.stream.read(&mut bytes)).await.map_err(|_| timed_out())??;
             if count == 0 {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
@@ -65,34 +65,34 @@ impl Client {
         }
     }
 
-    /// Asks for `target` again and again for so long, and tells how long each answer took.
-    pub async fn paced(&mut self, target: &str, how_long: Duration) -> Vec<Duration> {
+    /// Requests `target` repeatedly for `duration`. Returns how long each response took.
+    pub async fn response_times(&mut self, target: &str, duration: Duration) -> Vec<Duration> {
         let (start, mut times) = (Instant::now(), Vec::new());
-        while start.elapsed() < how_long {
-            let asked = Instant::now();
-            let answer = self.get(target).await.expect("an answer");
-            assert_eq!(answer.status, 200, "{}", answer.text());
-            times.push(asked.elapsed());
+        while start.elapsed() < duration {
+            let sent = Instant::now();
+            let response = self.get(target).await.expect("a response");
+            assert_eq!(response.status, 200, "{}", response.text());
+            times.push(sent.elapsed());
         }
         times
     }
 
-    async fn ask(&mut self, request: &str) -> Result<Response> {
+    async fn exchange(&mut self, request: &str) -> Result<Response> {
         self.send(request).await?;
-        self.answer().await
+        self.response().await
     }
 }
 
-fn late() -> Error {
-    Error::new(ErrorKind::TimedOut, "nothing came in time")
+fn timed_out() -> Error {
+    Error::new(ErrorKind::TimedOut, "no data within the time limit")
 }
 
-/// A whole request for `target`.
+/// Returns a complete GET request for `target`.
 pub fn get(target: &str, key: &str) -> String {
     format!("GET {target} HTTP/1.1\r\nHost: animals\r\nAuthorization: Bearer {key}\r\n\r\n")
 }
 
-/// The head of a request to add an animal of so many bytes.
+/// Returns the head of a request that adds an animal, for a body of `length` bytes.
 pub fn post_head(key: &str, length: usize) -> String {
     format!(
         "POST /v1/pets HTTP/1.1\r\nHost: animals\r\nAuthorization: Bearer {key}\r\n\

@@ -1,17 +1,17 @@
-//! A wall clock that jumps ten years.
+//! The wall clock jumps by ten years, in both directions.
 
 use std::fs;
 use std::path::PathBuf;
 
 use crate::client::Client;
+use crate::injection::skip;
 use crate::ledger::Ledger;
-use crate::program::Place;
-use crate::row::{alone, row};
-use crate::tools::leave_out;
+use crate::program::WorkDir;
+use crate::row::{exclusive, row};
 
-const FAULT: &str = "the wall clock jumps ten years ahead, then ten back from now";
+const FAULT: &str = "the wall clock jumps ten years ahead, then to ten years before now";
 
-/// libfaketime, where Debian and its kin put it.
+/// The path of libfaketime in Debian's layout.
 fn library() -> Option<PathBuf> {
     let directories = fs::read_dir("/usr/lib").ok()?.flatten().map(|entry| entry.path());
     directories.map(|path| path.join("faketime/libfaketimeMT.so.1")).find(|path| path.exists())
@@ -19,16 +19,20 @@ fn library() -> Option<PathBuf> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_wall_clock_jumps() {
-    let _turn = alone().await;
+    let _turn = exclusive().await;
     let Some(library) = library() else {
-        return leave_out(13, FAULT, "libfaketime is not installed");
+        return skip(13, FAULT, "libfaketime is not installed");
     };
-    let place = Place::new();
-    let key = place.key().await;
-    let expiring =
-        place.run(&["key", "create", "short", "--expires-in", "90d"]).await.printed().trim_end().to_owned();
-    let clock = place.write("clock", "+0y");
-    let service = place
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let expiring = directory
+        .run(&["key", "create", "short", "--expires-in", "90d"])
+        .await
+        .success()
+        .trim_end()
+        .to_owned();
+    let clock = directory.write("clock", "+0y");
+    let service = directory
         .serve_with(&[], |command| {
             command.env("LD_PRELOAD", &library).env("FAKETIME_TIMESTAMP_FILE", &clock);
             command.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
@@ -36,12 +40,12 @@ async fn the_wall_clock_jumps() {
         .await;
     let ledger = Ledger::default();
     let mut client = Client::connect(service.direct, &key).await.unwrap();
-    let mut guest = Client::connect(service.direct, &expiring).await.unwrap();
-    let mut stays = Vec::new();
+    let mut with_expiring_key = Client::connect(service.direct, &expiring).await.unwrap();
+    let mut cursors = Vec::new();
     let mut dates = Vec::new();
-    for (jump, guest_status) in [("+0y", 200), ("+10y", 401), ("-10y", 200), ("+0y", 200)] {
-        // Renamed into place: half a file would be no time at all.
-        fs::rename(place.write("clock.new", jump), &clock).unwrap();
+    for (jump, expiring_status) in [("+0y", 200), ("+10y", 401), ("-10y", 200), ("+0y", 200)] {
+        // Replaced atomically, because libfaketime may read the file at any moment.
+        fs::rename(directory.write("clock.new", jump), &clock).unwrap();
         for _ in 0..20 {
             assert_eq!(ledger.add(&mut client).await.unwrap(), 201);
         }
@@ -50,21 +54,21 @@ async fn the_wall_clock_jumps() {
         dates.push(page.header("date").unwrap().to_owned());
         let next =
             page.header("link").unwrap().strip_prefix('<').unwrap().split_once('>').unwrap().0.to_owned();
-        // A cursor of another decade is as good.
-        stays.push(next);
-        for cursor in &stays {
+        // Cursors do not expire.
+        cursors.push(next);
+        for cursor in &cursors {
             assert_eq!(client.get(cursor).await.unwrap().status, 200);
         }
-        assert_eq!(guest.get("/v1/pets").await.unwrap().status, guest_status, "at {jump}");
+        assert_eq!(with_expiring_key.get("/v1/pets").await.unwrap().status, expiring_status, "at {jump}");
     }
     let year = |date: &str| date.split(' ').nth(3).unwrap().parse::<i32>().unwrap();
-    let [begun, ahead, back, end] = [0, 1, 2, 3].map(|jump| year(&dates[jump]));
-    assert_eq!(ahead - begun, 10, "the clock did not jump: {dates:?}");
-    // hyper keeps the header until its second is over, by the clock that has just gone back.
-    let date = if (back, end) == (begun - 10, begun) {
-        "the `Date` header follows"
+    let [start, ahead, back, end] = [0, 1, 2, 3].map(|jump| year(&dates[jump]));
+    assert_eq!(ahead - start, 10, "the clock did not jump: {dates:?}");
+    // hyper caches the header for one second of the wall clock, which was set back.
+    let date = if (back, end) == (start - 10, start) {
+        "the `Date` header follows the clock"
     } else {
-        "after a jump back the `Date` header stays where it was, in hyper's cache, until a restart"
+        "after a jump back the `Date` header does not change until a restart, because hyper caches it"
     };
     let all = service.all(&key).await;
     let ids: Vec<_> = all.iter().map(|pet| pet["id"].as_i64().unwrap()).collect();
@@ -73,9 +77,9 @@ async fn the_wall_clock_jumps() {
     row(
         13,
         FAULT,
-        "nothing, but for keys that expire: one of 90 days is answered 401 in ten years, and 200 again after",
+        "no effect except on keys that expire: a key of 90 days gets 401 after the jump ahead, and 200 again later",
         &format!(
-            "time-outs and limits go on; cursors stay good; {} acknowledged, 0 lost, identifiers ascending; \
+            "timeouts and rate limits work as before; cursors stay valid; {} acknowledged, 0 lost, identifiers ascending; \
              {date}",
             compared.acknowledged
         ),

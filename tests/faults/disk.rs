@@ -1,43 +1,43 @@
-//! A disk that fails, and one that is full.
+//! A disk with I/O errors, and a full disk.
 
 use std::fs;
 
 use crate::client::Client;
+use crate::injection::{FailingCalls, SmallDisk, has, skip};
 use crate::ledger::Ledger;
-use crate::program::Place;
-use crate::row::{alone, milliseconds, row};
-use crate::tools::{Failing, SmallDisk, has, leave_out};
+use crate::program::WorkDir;
+use crate::row::{exclusive, milliseconds, row};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fsync_fails() {
-    let _turn = alone().await;
-    fails(2, "`fsync` fails (EIO)", "fsync,fdatasync:error=EIO").await;
+    let _turn = exclusive().await;
+    write_error(2, "`fsync` fails (EIO)", "fsync,fdatasync:error=EIO").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writing_to_the_file_fails() {
-    let _turn = alone().await;
-    fails(3, "`write` fails (EIO)", "pwrite64:error=EIO").await;
+    let _turn = exclusive().await;
+    write_error(3, "`write` fails (EIO)", "pwrite64:error=EIO").await;
 }
 
-async fn fails(place_in_table: u8, fault: &str, what: &str) {
+async fn write_error(order: u8, fault: &str, what: &str) {
     if !has("strace").await {
-        return leave_out(place_in_table, fault, "strace is not installed");
+        return skip(order, fault, "strace is not installed");
     }
-    let place = Place::new();
-    let key = place.key().await;
+    let directory = WorkDir::new();
+    let key = directory.key().await;
     let ledger = Ledger::default();
-    let service = place.serve(&[]).await;
+    let service = directory.serve(&[]).await;
     let mut reader = Client::connect(service.direct, &key).await.unwrap();
     let faults = async {
         ledger.acknowledged(100).await;
-        let failing = Failing::inject(service.pid(), what).await?;
+        let failing = FailingCalls::inject(service.pid(), what).await?;
         ledger.unavailable(50).await;
         assert_eq!(reader.get("/v1/pets").await.unwrap().status, 200);
-        failing.heal().await;
-        let healed = std::time::Instant::now();
+        failing.end().await;
+        let fault_ended = std::time::Instant::now();
         ledger.acknowledged(1).await;
-        let took = healed.elapsed();
+        let took = fault_ended.elapsed();
         ledger.acknowledged(100).await;
         Ok(took)
     };
@@ -49,59 +49,59 @@ async fn fails(place_in_table: u8, fault: &str, what: &str) {
     let (_, outcome) = tokio::join!(ledger.write(8, service.direct, &key), faults);
     let took = match outcome {
         Ok(took) => took,
-        Err(why) => return leave_out(place_in_table, fault, &why),
+        Err(why) => return skip(order, fault, &why),
     };
     let before = ledger.compare(&service.all(&key).await);
     service.stop().await;
-    let service = place.serve(&[]).await;
+    let service = directory.serve(&[]).await;
     let after = ledger.compare(&service.all(&key).await);
-    assert_eq!(before.open_and_stored, after.open_and_stored, "the restart changed what is stored");
+    assert_eq!(before.unknown_and_stored, after.unknown_and_stored, "the restart changed what is stored");
     row(
-        place_in_table,
+        order,
         fault,
         "additions 503 with `Retry-After`, never 201; reads 200",
         &format!(
-            "additions again {} after the disk is well, by itself; {} acknowledged, 0 lost; of {} answered \
+            "additions succeed again {} after the errors end, without a restart; {} acknowledged, 0 lost; of {} with \
              503 {} were stored",
             milliseconds(took),
             after.acknowledged,
-            after.open,
-            after.open_and_stored
+            after.unknown,
+            after.unknown_and_stored
         ),
     );
     service.stop().await;
 }
 
-/// The size of the small disk: more than the log of SQLite ever takes, so that space is space for good.
+/// The size of the disk in bytes. Larger than the WAL ever becomes, so that space freed is not used up by it.
 const SIZE: usize = 16 * 1024 * 1024;
-const LEFT: usize = 1024 * 1024;
+const FREE: usize = 1024 * 1024;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_disk_is_full() {
-    const FAULT: &str = "disk full, and space again";
-    let _turn = alone().await;
-    let place = Place::new();
-    let directory = place.path("disk");
-    fs::create_dir(&directory).unwrap();
-    let disk = match SmallDisk::mount(&directory, SIZE).await {
+    const FAULT: &str = "disk full, then space is freed";
+    let _turn = exclusive().await;
+    let directory = WorkDir::new();
+    let mount_point = directory.path("disk");
+    fs::create_dir(&mount_point).unwrap();
+    let disk = match SmallDisk::mount(&mount_point, SIZE).await {
         Ok(disk) => disk,
-        // Where nobody may mount one, as in most containers, the system call is made to say the same.
+        // Without the right to mount, as in most containers, strace makes the system call fail with the same error.
         Err(why) => {
             let fault = format!("{FAULT} (ENOSPC of `write`: {why})");
-            return fails(4, &fault, "pwrite64:error=ENOSPC").await;
+            return write_error(4, &fault, "pwrite64:error=ENOSPC").await;
         }
     };
-    let database = format!("sqlite:{}", directory.join("animals.db").display());
+    let database = format!("sqlite:{}", mount_point.join("animals.db").display());
     let arguments = ["--database", &database];
-    let serve = || place.serve_with(&arguments, |command| disk.enter(command));
-    let key = place
+    let serve = || directory.serve_with(&arguments, |command| disk.enter(command));
+    let key = directory
         .run_changed(&["key", "create", "tests", "--database", &database], |command| disk.enter(command))
         .await
-        .printed();
+        .success();
     let key = key.trim_end();
 
     let filler = disk.file("filler");
-    fs::write(&filler, vec![b'x'; SIZE - LEFT]).unwrap();
+    fs::write(&filler, vec![b'x'; SIZE - FREE]).unwrap();
     let ledger = Ledger::default();
     let service = serve().await;
     let mut reader = Client::connect(service.direct, key).await.unwrap();
@@ -121,30 +121,30 @@ async fn the_disk_is_full() {
     service.stop().await;
     let service = serve().await;
     let after = ledger.compare(&service.all(key).await);
-    assert_eq!(before.open_and_stored, after.open_and_stored, "the restart changed what is stored");
+    assert_eq!(before.unknown_and_stored, after.unknown_and_stored, "the restart changed what is stored");
     row(
         4,
         FAULT,
         "additions 503 with `Retry-After`; reads 200",
         &format!(
-            "additions again {} after there is room, by itself; {} acknowledged, 0 lost; of {} answered 503 \
+            "additions succeed again {} after space is freed, without a restart; {} acknowledged, 0 lost; of {} with 503 \
              {} were stored",
             milliseconds(took),
             after.acknowledged,
-            after.open,
-            after.open_and_stored
+            after.unknown,
+            after.unknown_and_stored
         ),
     );
     service.stop().await;
 
     fs::write(disk.file("filler"), vec![b'x'; 2 * SIZE]).unwrap_err();
-    let refused = place
+    let line = directory
         .run_changed(&["serve", "--bind", "127.0.0.1:0", "--database", &database], |command| {
             disk.enter(command)
         })
         .await
-        .failed();
-    assert!(refused.contains("make room"), "{refused}");
+        .failure();
+    assert!(line.contains("free some space"), "{line}");
     fs::remove_file(disk.file("filler")).unwrap();
     let service = serve().await;
     ledger.compare(&service.all(key).await);

@@ -1,4 +1,4 @@
-//! Another process that holds the write lock and does not let go.
+//! Another process holds the write lock of the database.
 
 use std::time::Instant;
 
@@ -6,33 +6,33 @@ use rusqlite::Connection;
 
 use crate::client::Client;
 use crate::ledger::Ledger;
-use crate::program::Place;
-use crate::row::{alone, milliseconds, row};
+use crate::program::WorkDir;
+use crate::row::{exclusive, milliseconds, row};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_process_holds_the_write_lock() {
-    let _turn = alone().await;
-    let place = Place::new();
-    let key = place.key().await;
-    let service = place.serve(&[]).await;
+    let _turn = exclusive().await;
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let service = directory.serve(&[]).await;
     let ledger = Ledger::default();
     let mut client = Client::connect(service.direct, &key).await.unwrap();
     assert_eq!(ledger.add(&mut client).await.unwrap(), 201);
 
-    let other = Connection::open(place.path("animal-store.db")).unwrap();
+    let other = Connection::open(directory.path("animal-store.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let start = Instant::now();
     assert_eq!(ledger.add(&mut client).await.unwrap(), 503);
-    let refused = start.elapsed();
+    let rejected = start.elapsed();
     let start = Instant::now();
     assert_eq!(client.get("/v1/pets").await.unwrap().status, 200);
     let read = start.elapsed();
 
-    // A write that waits when the lock is released is stored at once. Its service waits for longer than a
-    // busy machine takes.
-    let config = place.write("store.toml", "lock_timeout = '1m'\nrequest_timeout = '1m'\n");
-    let patient = place.serve(&["--config", config.to_str().unwrap()]).await;
-    let mut client = Client::connect(patient.direct, &key).await.unwrap();
+    // A write that waits for the lock is stored when the lock is released. The timeouts are long, so that a busy
+    // machine does not reach them.
+    let config = directory.write("store.toml", "lock_timeout = '1m'\nrequest_timeout = '1m'\n");
+    let waiting = directory.serve(&["--config", config.to_str().unwrap()]).await;
+    let mut client = Client::connect(waiting.direct, &key).await.unwrap();
     let released = async {
         tokio::task::yield_now().await;
         tokio::task::spawn_blocking(move || other.execute_batch("COMMIT").unwrap()).await.unwrap();
@@ -43,21 +43,21 @@ async fn another_process_holds_the_write_lock() {
     let waited = start.elapsed();
 
     let compared = ledger.compare(&service.all(&key).await);
-    assert_eq!((compared.acknowledged, compared.open_and_stored), (2, 0));
+    assert_eq!((compared.acknowledged, compared.unknown_and_stored), (2, 0));
     row(
         5,
         "another process holds the write lock",
         &format!(
             "additions 503 after `lock_timeout` ({}); reads 200 ({})",
-            milliseconds(refused),
+            milliseconds(rejected),
             milliseconds(read)
         ),
         &format!(
-            "what waited when the lock was let go was stored, {} after it was sent; nothing that was refused \
+            "a write that waited was stored when the lock was released, {} after it was sent; no rejected write \
              was stored",
             milliseconds(waited)
         ),
     );
-    patient.stop().await;
+    waiting.stop().await;
     service.stop().await;
 }

@@ -1,35 +1,35 @@
-//! Bad days: the real program, and what is left of a promise when the machine breaks one.
+//! Fault injection: runs the program and injects one failure per test.
 //!
-//! Each test makes one thing go wrong, and writes down what clients saw and what was true afterwards; a
-//! row of the table that `cargo xtask faults` prints. The promises are the same in every row: what was
-//! acknowledged is there, what was not is never said to be, and the service comes back by itself or ends
-//! with one clear line. Speed is measured and stated, and never decides whether a test passes.
+//! Each test records what clients saw and what state the service was in afterwards, as a row of the table that
+//! `cargo xtask faults` prints. In every row, acknowledged animals are stored, a write that failed is never
+//! acknowledged, and the service either recovers by itself or exits with one clear error. Times are measured
+//! and printed; they decide a test only in a measured run (`STORE_TESTS_FAULTS`).
 //!
-//! `STORE_TESTS_LONG=1` makes the long run of it. A test that needs a program that is not there says so
-//! and passes, unless `STORE_TESTS_REQUIRE_TOOLS=1`.
+//! `STORE_TESTS_LONG=1` repeats more often. A test whose tool is not installed is skipped with a message, unless
+//! `STORE_TESTS_REQUIRE_TOOLS=1`.
 
-#![allow(unreachable_pub)] // Nothing is reached from outside a test binary.
+#![allow(unreachable_pub)] // A test binary has no public API.
 
 #[path = "../recorder/mod.rs"]
-#[allow(dead_code)] // The tests over HTTP use the rest.
+#[allow(dead_code)] // Tests over HTTP use the rest.
 mod recorder;
 
 #[path = "../process/program.rs"]
-#[allow(dead_code)] // The tests of the process use the rest.
+#[allow(dead_code)] // Process tests use the rest.
 mod program;
 
 mod client;
+mod injection;
 mod ledger;
 mod row;
-mod tools;
 
 mod clock;
+mod connections;
 mod damage;
 mod descriptors;
 mod disk;
-mod killed;
+mod kill;
 mod lock;
-mod many;
-mod slow;
-mod stopping;
+mod shutdown;
+mod slow_clients;
 mod unread_log;

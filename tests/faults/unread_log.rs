@@ -1,14 +1,14 @@
-//! A log that is a pipe, and nobody at the other end of it.
+//! The log goes to a pipe that is not read.
 
 use rustix::process::Signal;
 
 use crate::client::Client;
-use crate::program::Place;
-use crate::row::{alone, grouped, milliseconds, percentile, row};
+use crate::program::WorkDir;
+use crate::row::{exclusive, grouped, milliseconds, percentile, row};
 
-const ANSWERS: usize = 10_000;
+const REQUESTS: usize = 10_000;
 
-/// How many records the log says were dropped.
+/// Returns the number of dropped records that the log reports.
 fn dropped(log: &str) -> usize {
     let lines = log.lines().filter(|line| line.contains("log records were dropped"));
     let counts = lines
@@ -17,19 +17,19 @@ fn dropped(log: &str) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_reads_the_log() {
-    let _turn = alone().await;
-    let place = Place::new();
-    let key = place.key().await;
-    let mut service = place.serve(&[]).await;
+async fn the_log_is_not_read() {
+    let _turn = exclusive().await;
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let mut service = directory.serve(&[]).await;
     let mut client = Client::connect(service.direct, &key).await.unwrap();
-    // In turns: while it is read, and then not.
+    // The first half of the requests while the log is read, the second half while it is not.
     let mut times = [Vec::new(), Vec::new()];
     for (round, times) in times.iter_mut().enumerate() {
         if round == 1 {
             service.stop_reading_the_log();
         }
-        for _ in 0..ANSWERS {
+        for _ in 0..REQUESTS {
             let start = std::time::Instant::now();
             assert_eq!(client.get("/v1/pets").await.unwrap().status, 200);
             times.push(start.elapsed());
@@ -37,22 +37,22 @@ async fn nobody_reads_the_log() {
     }
     let [read, unread] = times.each_mut().map(|times| percentile(times, 99));
 
-    // Somebody reads again, and is told how much is missing.
-    service.read_the_log_again();
-    let mut asked = 2 * ANSWERS;
+    // When the log is read again, it reports the number of dropped records.
+    service.resume_reading_the_log();
+    let mut sent = 2 * REQUESTS;
     while dropped(&service.log()) == 0 {
         assert_eq!(client.get("/v1/pets").await.unwrap().status, 200);
-        asked += 1;
+        sent += 1;
     }
     let last = client.get("/v1/pets").await.unwrap();
-    service.logs(last.header("x-request-id").unwrap()).await;
+    service.wait_for_log(last.header("x-request-id").unwrap()).await;
     let log = service.log();
-    let missing = asked + 1 - log.matches(" answered").count();
-    let told = dropped(&log);
-    assert_eq!(told, missing);
+    let missing = sent + 1 - log.matches(" answered").count();
+    let reported = dropped(&log);
+    assert_eq!(reported, missing);
 
     service.stop_reading_the_log();
-    for _ in 0..ANSWERS {
+    for _ in 0..REQUESTS {
         assert_eq!(client.get("/v1/pets").await.unwrap().status, 200);
     }
     service.signal(Signal::TERM);
@@ -60,15 +60,15 @@ async fn nobody_reads_the_log() {
     assert_eq!(code, Some(0));
     row(
         14,
-        "nobody reads the pipe that the log goes to",
+        "the pipe that the log goes to is not read",
         &format!(
-            "nothing: {} answers, p99 {} ({} while it was read)",
-            grouped(ANSWERS),
+            "no effect: {} responses, p99 {} ({} while it was read)",
+            grouped(REQUESTS),
             milliseconds(unread),
             milliseconds(read)
         ),
         &format!(
-            "{} records were dropped, which the log says when it is read again; SIGTERM ends it, unread, after {}",
+            "{} records were dropped, which the log reports when it is read again; SIGTERM with an unread log takes {}",
             grouped(missing),
             milliseconds(took)
         ),

@@ -1,9 +1,11 @@
-//! Whether the linter tells the truth about progenitor: what it refuses in its name really fails, and what
-//! it lets pass really works.
+//! Checks the linter's rules about progenitor against progenitor: documents that these rules reject must fail to
+//! generate, and documents that they accept must generate.
 
 #[path = "../../xtask/contract/tests/document/fixture.rs"]
-#[allow(dead_code)] // It is the linter's module.
+#[allow(dead_code)] // The linter's tests use the rest.
 mod fixture;
+
+mod constants;
 
 use std::panic;
 use std::path::Path;
@@ -14,7 +16,7 @@ use progenitor::{GenerationSettings, Generator, InterfaceStyle};
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/contract/tests/documents/library.yaml");
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/contract/fixtures/lint");
 
-/// Generates a client as the build script does, or says why there is none.
+/// Generates a client with the settings of the build script. Returns why it failed.
 fn generate(text: &str) -> Result<(), String> {
     let json = yaml::read(text).map_err(|problem| problem.to_string())?.to_json();
     let document: openapiv3::OpenAPI = serde_json::from_value(json).map_err(|error| error.to_string())?;
@@ -33,7 +35,7 @@ fn generate(text: &str) -> Result<(), String> {
 }
 
 #[test]
-fn what_is_refused_in_its_name_fails_and_what_passes_works() {
+fn rejected_documents_fail_and_accepted_documents_work() {
     panic::set_hook(Box::new(|_| {}));
     let mut wrong = String::new();
     let mut failed = 0;
@@ -41,7 +43,7 @@ fn what_is_refused_in_its_name_fails_and_what_passes_works() {
         let fails = match (&case.generator, case.breaks) {
             (Some(generator), _) => generator == "fails",
             (None, true) if case.rule.starts_with("progenitor-") => true,
-            // Other rules are about other things.
+            // Fixtures of other rules say nothing about progenitor.
             (None, true) => continue,
             (None, false) => false,
         };
@@ -54,7 +56,7 @@ fn what_is_refused_in_its_name_fails_and_what_passes_works() {
     }
     let _ = panic::take_hook();
     assert!(wrong.is_empty(), "{wrong}");
-    assert!(failed >= 40, "only {failed} fixtures make it fail");
+    assert!(failed >= 40, "only {failed} fixtures are expected to fail");
 }
 
 #[test]

@@ -1,31 +1,31 @@
-//! The forms of hostile requests. Each is made of its number alone.
+//! Generates malformed requests, each from a seed.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::client::{get, post_head};
-use crate::made::Maker;
+use crate::fragments::Fragments;
 
-/// The hostile bytes of this number.
-pub fn hostile(seed: u64, key: &str) -> Vec<u8> {
-    const FORMS: [fn(&mut Maker) -> Vec<u8>; 11] = [
+/// Returns the malformed request of a seed.
+pub fn malformed(seed: u64, key: &str) -> Vec<u8> {
+    const FORMS: [fn(&mut Fragments) -> Vec<u8>; 11] = [
         request_line,
         fields,
         smuggled,
         chunks,
-        enormous,
-        nearly_right,
+        oversized,
+        invalid_request,
         pipelined,
         other_protocol,
         bad_body,
         mutated,
         random,
     ];
-    let mut maker = Maker { random: StdRng::seed_from_u64(seed), key: key.to_owned() };
-    FORMS[maker.number(0..FORMS.len())](&mut maker)
+    let mut fragments = Fragments { random: StdRng::seed_from_u64(seed), key: key.to_owned() };
+    FORMS[fragments.number(0..FORMS.len())](&mut fragments)
 }
 
-fn request_line(m: &mut Maker) -> Vec<u8> {
+fn request_line(m: &mut Fragments) -> Vec<u8> {
     let method = m.one(&[
         "GET", "get", "G\0T", "", "GET GET", "BREW", "POST", "DELETE", "CONNECT", "OPTIONS", "{}", "HEAD",
         "TRACE",
@@ -52,7 +52,7 @@ fn request_line(m: &mut Maker) -> Vec<u8> {
     bytes
 }
 
-fn fields(m: &mut Maker) -> Vec<u8> {
+fn fields(m: &mut Fragments) -> Vec<u8> {
     let mut bytes = format!("{} {} HTTP/1.1\r\n", m.one(&["GET", "POST", "HEAD"]), m.target()).into_bytes();
     bytes.extend(m.fields());
     bytes.extend(b"\r\n");
@@ -60,8 +60,8 @@ fn fields(m: &mut Maker) -> Vec<u8> {
     bytes
 }
 
-/// Two requests to one reader, one to another.
-fn smuggled(m: &mut Maker) -> Vec<u8> {
+/// Request smuggling: bytes that one parser reads as one request and another as two (RFC 9112, section 11.2).
+fn smuggled(m: &mut Fragments) -> Vec<u8> {
     let inner = get(&m.target(), &m.key.clone());
     let (length, coding) = (
         m.one(&["0", "4", "5", "6", "44", "99999"]),
@@ -93,7 +93,7 @@ fn smuggled(m: &mut Maker) -> Vec<u8> {
     .into_bytes()
 }
 
-fn chunks(m: &mut Maker) -> Vec<u8> {
+fn chunks(m: &mut Fragments) -> Vec<u8> {
     let mut bytes = format!(
         "POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
          Transfer-Encoding: chunked\r\n\r\n",
@@ -131,7 +131,7 @@ fn chunks(m: &mut Maker) -> Vec<u8> {
     bytes
 }
 
-fn enormous(m: &mut Maker) -> Vec<u8> {
+fn oversized(m: &mut Fragments) -> Vec<u8> {
     let size = m.number(10_000..200_000);
     let key = m.key.clone();
     match m.number(0..7) {
@@ -149,33 +149,33 @@ fn enormous(m: &mut Maker) -> Vec<u8> {
     .into_bytes()
 }
 
-/// HTTP as it should be, and a request that should not.
-fn nearly_right(m: &mut Maker) -> Vec<u8> {
+/// Valid HTTP with a request that the service should reject.
+fn invalid_request(m: &mut Fragments) -> Vec<u8> {
     let (method, target) = (m.one(&["GET", "HEAD", "PUT", "OPTIONS", "PATCH", "DELETE"]), m.target());
     let key = if m.once_in(2) { m.key.clone() } else { String::from_utf8_lossy(&m.bytes(40)).into_owned() };
     format!("{method} {target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\r\n").into_bytes()
 }
 
-fn pipelined(m: &mut Maker) -> Vec<u8> {
+fn pipelined(m: &mut Fragments) -> Vec<u8> {
     let mut bytes = Vec::new();
     for _ in 0..m.number(2..20) {
         bytes.extend(match m.number(0..4) {
             0 => get("/v1/pets?limit=1", &m.key.clone()).into_bytes(),
             1 => request_line(m),
-            2 => nearly_right(m),
+            2 => invalid_request(m),
             _ => bad_body(m),
         });
     }
     bytes
 }
 
-fn other_protocol(m: &mut Maker) -> Vec<u8> {
+fn other_protocol(m: &mut Fragments) -> Vec<u8> {
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     match m.number(0..6) {
         0 => preface[..m.number(1..preface.len())].to_vec(),
         1 => [&preface[..], &m.bytes(200)].concat(),
         2 => {
-            // Frames with a right shape (RFC 9113, section 4.1) and nothing else right.
+            // Well-formed frames (RFC 9113, section 4.1) of random types, flags and payloads.
             let mut bytes = [&preface[..], &[0, 0, 0, 4, 0, 0, 0, 0, 0]].concat();
             for _ in 0..m.number(1..20) {
                 let payload = m.bytes(60);
@@ -195,7 +195,7 @@ fn other_protocol(m: &mut Maker) -> Vec<u8> {
     }
 }
 
-fn bad_body(m: &mut Maker) -> Vec<u8> {
+fn bad_body(m: &mut Fragments) -> Vec<u8> {
     let length = m.length();
     let body = match m.number(0..9) {
         0 => "[".repeat(length),
@@ -219,8 +219,8 @@ fn bad_body(m: &mut Maker) -> Vec<u8> {
     [post_head(&key, body.len()).into_bytes(), body].concat()
 }
 
-/// A good request with some bytes of it changed, doubled or gone.
-fn mutated(m: &mut Maker) -> Vec<u8> {
+/// A valid request with some bytes changed, inserted, removed or repeated.
+fn mutated(m: &mut Fragments) -> Vec<u8> {
     let body = r#"{"name":"Rex","categoryId":1,"colour":"red"}"#;
     let key = m.key.clone();
     let mut bytes = (post_head(&key, body.len()) + body).into_bytes();
@@ -239,6 +239,6 @@ fn mutated(m: &mut Maker) -> Vec<u8> {
     bytes
 }
 
-fn random(m: &mut Maker) -> Vec<u8> {
+fn random(m: &mut Fragments) -> Vec<u8> {
     m.bytes(400)
 }

@@ -1,4 +1,4 @@
-//! A hundred thousand malformed requests, each on a connection of its own.
+//! Ten thousand malformed requests (a hundred thousand in the long run), each on its own connection.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -12,20 +12,20 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::forms::hostile;
-use crate::program::{Place, Program};
-use crate::row::{alone, grouped, long, resident, row};
+use crate::forms::malformed;
+use crate::program::{Program, WorkDir};
+use crate::row::{exclusive, grouped, long, resident, row};
 
 const CLIENTS: usize = 32;
-/// How long to listen before saying that nothing more will be sent.
-const LISTEN: Duration = Duration::from_millis(30);
-const PATIENCE: Duration = Duration::from_secs(60);
-/// How many times memory is looked at in each half: what an allocator keeps at one moment says little.
-const LOOKS: u64 = 10;
-/// What the allocator may keep beyond what it had after as many requests before, in KiB.
+/// How long a client waits for more bytes before it closes its side of the connection.
+const QUIET: Duration = Duration::from_millis(30);
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The number of memory samples in each half; their median is compared, since one sample varies too much.
+const SAMPLES: u64 = 10;
+/// The growth in KiB from the first half to the second that the allocator may cause.
 const SLACK: usize = 16 * 1024;
 
-/// What no answer and no log may hold: our files, our statements, our panics.
+/// Texts that no response and no log may contain: paths, SQL and panic messages.
 const INTERNALS: [&str; 10] = [
     "animal-store.db",
     "/src/",
@@ -42,39 +42,39 @@ const INTERNALS: [&str; 10] = [
 #[derive(Default)]
 struct Seen {
     statuses: BTreeMap<u16, usize>,
-    silent: usize,
+    unanswered: usize,
 }
 
-/// Sends hostile bytes and takes what comes back.
+/// Sends a malformed request. Returns all bytes received.
 async fn send(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).await.expect("the service accepts connections");
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     let (mut reading, mut writing) = stream.split();
     let talk = async {
-        // It may have been refused before all of it was read.
+        // Fails if the service rejects the request before it has read all of it.
         let _ = writing.write_all(bytes).await;
-        let read = reading.read_to_end(&mut answer);
-        if timeout(LISTEN, read).await.is_err() {
+        let read = reading.read_to_end(&mut response);
+        if timeout(QUIET, read).await.is_err() {
             let _ = writing.shutdown().await;
-            let _ = reading.read_to_end(&mut answer).await;
+            let _ = reading.read_to_end(&mut response).await;
         }
     };
-    timeout(PATIENCE, talk).await.expect("the service ends the connection");
-    answer
+    timeout(TIMEOUT, talk).await.expect("the service ends the connection");
+    response
 }
 
-/// The statuses of the HTTP/1 answers in `bytes`.
+/// Returns the statuses of the HTTP/1 responses in `bytes`.
 fn statuses(bytes: &[u8]) -> Vec<u16> {
     let starts = bytes.windows(12).filter(|window| window.starts_with(b"HTTP/1.") && window[8] == b' ');
     starts.filter_map(|window| std::str::from_utf8(&window[9..]).ok()?.parse().ok()).collect()
 }
 
-fn holds(bytes: &[u8], words: &str) -> bool {
-    bytes.windows(words.len()).any(|window| window == words.as_bytes())
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// Sends the hostile requests with these numbers, and judges the answers.
-async fn storm(numbers: std::ops::Range<u64>, address: SocketAddr, key: &str, seen: &Mutex<Seen>) {
+/// Sends the malformed requests of these seeds, and checks the responses.
+async fn send_all(numbers: std::ops::Range<u64>, address: SocketAddr, key: &str, seen: &Mutex<Seen>) {
     let next = AtomicU64::new(numbers.start);
     let client = async || {
         loop {
@@ -82,16 +82,20 @@ async fn storm(numbers: std::ops::Range<u64>, address: SocketAddr, key: &str, se
             if number >= numbers.end {
                 return;
             }
-            let answer = send(address, &hostile(number, key)).await;
-            let statuses = statuses(&answer);
-            let text = || String::from_utf8_lossy(&answer);
+            let response = send(address, &malformed(number, key)).await;
+            let statuses = statuses(&response);
+            let text = || String::from_utf8_lossy(&response);
             assert!(statuses.iter().all(|status| *status < 500), "number {number}: {}", text());
-            assert!(!holds(&answer, key), "number {number} was told a key: {}", text());
+            assert!(!contains(&response, key), "response to number {number} contains a key: {}", text());
             for internal in INTERNALS {
-                assert!(!holds(&answer, internal), "number {number} was told {internal}: {}", text());
+                assert!(
+                    !contains(&response, internal),
+                    "response to number {number} contains {internal}: {}",
+                    text()
+                );
             }
             let mut seen = seen.lock().unwrap();
-            seen.silent += usize::from(statuses.is_empty());
+            seen.unanswered += usize::from(statuses.is_empty());
             for status in statuses {
                 *seen.statuses.entry(status).or_default() += 1;
             }
@@ -100,27 +104,27 @@ async fn storm(numbers: std::ops::Range<u64>, address: SocketAddr, key: &str, se
     join_all((0..CLIENTS).map(|_| client())).await;
 }
 
-/// The same in parts, and the median of the resident memory of the service after each, in KiB.
+/// Sends the requests in parts. Returns the median of the service's resident memory after each part, in KiB.
 async fn half(numbers: std::ops::Range<u64>, service: &Program, key: &str, seen: &Mutex<Seen>) -> usize {
-    let part = (numbers.end - numbers.start) / LOOKS;
-    let mut looks = Vec::new();
+    let part = (numbers.end - numbers.start) / SAMPLES;
+    let mut samples = Vec::new();
     for start in numbers.step_by(usize::try_from(part).unwrap()) {
-        storm(start..start + part, service.direct, key, seen).await;
-        looks.push(resident(service.pid()));
+        send_all(start..start + part, service.direct, key, seen).await;
+        samples.push(resident(service.pid()));
     }
-    looks.sort_unstable();
-    looks[looks.len() / 2]
+    samples.sort_unstable();
+    samples[samples.len() / 2]
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn malformed_requests() {
-    let _turn = alone().await;
+    let _turn = exclusive().await;
     let count: u64 = if long() { 100_000 } else { 10_000 };
-    let place = Place::new();
-    let key = place.key().await;
-    // All that can be logged is.
-    let config = place.write("store.toml", "[log]\nlevel = 'trace'\n");
-    let service = place.serve(&["--config", config.to_str().unwrap()]).await;
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    // The most verbose level, since the log must not contain internals either.
+    let config = directory.write("store.toml", "[log]\nlevel = 'trace'\n");
+    let service = directory.serve(&["--config", config.to_str().unwrap()]).await;
     service.post(&key, &json!({ "name": "Rex", "categoryId": 1 })).await.expect(201);
     let seen = Mutex::new(Seen::default());
     let before = half(0..count / 2, &service, &key, &seen).await;
@@ -131,23 +135,26 @@ async fn malformed_requests() {
     let log = service.log();
     for internal in INTERNALS.iter().chain(&["CRIT", &*key]) {
         let line = log.lines().find(|line| line.contains(internal));
-        assert_eq!(line, None, "the log holds {internal}");
+        assert_eq!(line, None, "the log contains {internal}");
     }
     assert!(after < before + SLACK, "{before} KiB in the first half, {after} KiB in the second");
     let seen = seen.into_inner().unwrap();
     let statuses: Vec<_> =
         seen.statuses.iter().map(|(status, count)| format!("{} {status}", grouped(*count))).collect();
-    assert!(seen.statuses.len() > 8, "the requests are not hostile enough: {statuses:?}");
+    assert!(
+        seen.statuses.len() > 8,
+        "too few different statuses; the requests do not vary enough: {statuses:?}"
+    );
     row(
         20,
         &format!("{} malformed requests", grouped(usize::try_from(count).unwrap())),
         &format!(
-            "{}; {} connections closed without an answer; 0 5xx; no key, path or SQL",
+            "{}; {} connections closed without a response; 0 times 5xx; no key, path or SQL",
             statuses.join(", "),
-            grouped(seen.silent)
+            grouped(seen.unanswered)
         ),
         &format!(
-            "good requests are answered; no panic; resident memory {:.1} MiB in the first half, {:.1} MiB \
+            "valid requests are served; no panic; resident memory {:.1} MiB in the first half, {:.1} MiB \
              in the second",
             before as f64 / 1024.0,
             after as f64 / 1024.0

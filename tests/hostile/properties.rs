@@ -1,7 +1,7 @@
-//! Any body, any query, any cursor, any key: the answer is one that the document has.
+//! Properties: for any body, query, cursor or key, the response is one that the document describes.
 //!
-//! The recorder between client and service judges each answer by the document, so that the properties here
-//! only say what it cannot.
+//! The recorder between client and service checks each response against the document. The properties here check only
+//! what the document cannot express.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -9,38 +9,38 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::client::{Client, post_head};
-use crate::program::{Place, Program};
+use crate::program::{Program, WorkDir};
 use crate::recorder::wire::Response;
 use crate::row::long;
 
-/// A service to ask for each case of a property.
+/// The service under test.
 struct Subject {
     runtime: Runtime,
-    // Before the directory that it runs in.
+    // Dropped before the directory that it runs in.
     service: Option<Program>,
     key: String,
-    _place: Place,
+    _place: WorkDir,
 }
 
 impl Subject {
     fn new() -> Self {
         let runtime = Runtime::new().unwrap();
-        let place = Place::new();
-        let (key, service) = runtime.block_on(async { (place.key().await, place.serve(&[]).await) });
-        Self { runtime, service: Some(service), key, _place: place }
+        let directory = WorkDir::new();
+        let (key, service) = runtime.block_on(async { (directory.key().await, directory.serve(&[]).await) });
+        Self { runtime, service: Some(service), key, _place: directory }
     }
 
-    /// The answer to these bytes, which must be one request.
-    fn answer(&self, request: &[u8]) -> Response {
+    /// Returns the response to `request`, which must be one request.
+    fn response(&self, request: &[u8]) -> Response {
         self.runtime.block_on(async {
             let address = self.service.as_ref().unwrap().address;
             let mut client = Client::connect(address, &self.key).await.unwrap();
             client.send(request).await.unwrap();
-            client.answer().await.expect("an answer")
+            client.response().await.expect("a response")
         })
     }
 
-    fn holds<S: Strategy>(
+    fn check<S: Strategy>(
         self,
         strategy: &S,
         property: impl Fn(&Self, S::Value) -> Result<(), TestCaseError>,
@@ -55,7 +55,7 @@ impl Subject {
     }
 }
 
-/// A JSON value of any shape, three levels deep.
+/// Generates JSON values of any shape, up to three levels deep.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -78,8 +78,8 @@ fn any_name() -> impl Strategy<Value = String> {
     prop_oneof![known.prop_map(str::to_owned), any::<String>()]
 }
 
-/// Something near to a NewPet.
-fn near_pet() -> impl Strategy<Value = Value> {
+/// Generates objects that are, or nearly are, valid as `NewPet`.
+fn nearly_new_pet() -> impl Strategy<Value = Value> {
     let name = prop_oneof![3 => any::<String>().prop_map(Value::from), 1 => any_json()];
     let category = prop_oneof![3 => any::<i64>().prop_map(Value::from), 1 => any_json()];
     let words = prop::sample::select(vec!["available", "pending", "sold", "Sold", "", "gone"]);
@@ -110,32 +110,32 @@ fn is_acceptable(pet: &Value) -> bool {
 }
 
 #[test]
-fn any_bytes_as_a_body_are_a_400() {
-    Subject::new().holds(&prop::collection::vec(any::<u8>(), 0..300), |subject, body| {
-        let answer = subject.answer(&[post_head(&subject.key, body.len()).into_bytes(), body].concat());
-        prop_assert_eq!(answer.status, 400);
+fn arbitrary_bytes_as_a_body_are_a_400() {
+    Subject::new().check(&prop::collection::vec(any::<u8>(), 0..300), |subject, body| {
+        let response = subject.response(&[post_head(&subject.key, body.len()).into_bytes(), body].concat());
+        prop_assert_eq!(response.status, 400);
         Ok(())
     });
 }
 
 #[test]
-fn any_json_as_a_body_is_stored_as_it_is_or_refused() {
-    Subject::new().holds(&prop_oneof![near_pet(), any_json()], |subject, body| {
+fn json_as_a_body_is_stored_unchanged_or_rejected() {
+    Subject::new().check(&prop_oneof![nearly_new_pet(), any_json()], |subject, body| {
         let text = body.to_string();
-        let answer = subject.answer((post_head(&subject.key, text.len()) + &text).as_bytes());
+        let response = subject.response((post_head(&subject.key, text.len()) + &text).as_bytes());
         if is_acceptable(&body) {
-            prop_assert_eq!(answer.status, 201, "{}", answer.text());
-            let mut stored = answer.json();
+            prop_assert_eq!(response.status, 201, "{}", response.text());
+            let mut stored = response.json();
             stored.as_object_mut().unwrap().remove("id");
             prop_assert_eq!(stored, body);
         } else {
-            prop_assert_eq!(answer.status, 400, "{}", text);
+            prop_assert_eq!(response.status, 400, "{}", text);
         }
         Ok(())
     });
 }
 
-/// What may stand in a query (RFC 3986, section 3.4); hyper refuses some of the rest by itself.
+/// Generates characters that are allowed in a query (RFC 3986, section 3.4). hyper itself rejects some others.
 fn query_characters(most: usize) -> impl Strategy<Value = String> {
     let other = "-._~!$&'()*+,;=:@/?%".bytes();
     let bytes = (b'a'..=b'z').chain(b'A'..=b'Z').chain(b'0'..=b'9').chain(other).collect::<Vec<u8>>();
@@ -154,16 +154,16 @@ fn any_query_is_a_page_or_a_400() {
     let pairs =
         prop::collection::vec((names, values).prop_map(|(name, value)| format!("{name}={value}")), 0..4)
             .prop_map(|pairs| pairs.join("&"));
-    Subject::new().holds(&prop_oneof![query_characters(60), pairs], |subject, query| {
-        let answer =
-            subject.answer(crate::client::get(&format!("/v1/pets?{query}"), &subject.key).as_bytes());
-        prop_assert!([200, 400].contains(&answer.status), "{}: {}", answer.status, query);
+    Subject::new().check(&prop_oneof![query_characters(60), pairs], |subject, query| {
+        let response =
+            subject.response(crate::client::get(&format!("/v1/pets?{query}"), &subject.key).as_bytes());
+        prop_assert!([200, 400].contains(&response.status), "{}: {}", response.status, query);
         Ok(())
     });
 }
 
 #[test]
-fn no_cursor_but_ours_is_taken() {
+fn only_cursors_of_the_service_are_accepted() {
     let subject = Subject::new();
     let cursor = subject.runtime.block_on(async {
         let service = subject.service.as_ref().unwrap();
@@ -172,36 +172,36 @@ fn no_cursor_but_ours_is_taken() {
         let link = page.header("link").unwrap().to_owned();
         link.split_once("cursor=").unwrap().1.split_once('>').unwrap().0.to_owned()
     });
-    let ours = cursor.clone();
+    let valid = cursor.clone();
     let changed = (0..cursor.len(), query_characters(2)).prop_map(move |(at, characters)| {
         let mut forged = cursor.clone();
         forged.replace_range(at..=at, &characters);
         forged
     });
     let any = query_characters(40);
-    Subject::holds(subject, &prop_oneof![changed, any], |subject, cursor| {
-        // What would be another parameter, or another spelling of the same cursor.
+    Subject::check(subject, &prop_oneof![changed, any], |subject, cursor| {
+        // These characters start another parameter or encode the same cursor differently.
         prop_assume!(!cursor.contains(['&', '%', '+']));
         let target = format!("/v1/pets?cursor={cursor}");
-        let answer = subject.answer(crate::client::get(&target, &subject.key).as_bytes());
-        prop_assert_eq!(answer.status, if cursor == ours { 200 } else { 400 }, "{}", cursor);
+        let response = subject.response(crate::client::get(&target, &subject.key).as_bytes());
+        prop_assert_eq!(response.status, if cursor == valid { 200 } else { 400 }, "{}", cursor);
         Ok(())
     });
 }
 
 #[test]
-fn no_key_but_ours_opens() {
-    // What a field value may hold (RFC 9110, section 5.5), and so what reaches the check.
+fn only_keys_of_the_service_are_accepted() {
+    // The bytes that a field value may contain (RFC 9110, section 5.5); hyper rejects others.
     let byte = prop::sample::select((0x20..=0x7e).chain(0x80..=0xff).collect::<Vec<u8>>());
     let schemes = prop::sample::select(vec!["Bearer ", "bearer ", "Basic ", "Bearer  ", "", "Bearer ask_"]);
     let value = (schemes, prop::collection::vec(byte, 0..140));
-    Subject::new().holds(&value, |subject, (scheme, value)| {
+    Subject::new().check(&value, |subject, (scheme, value)| {
         let mut request = b"GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ".to_vec();
         request.extend(scheme.bytes());
         request.extend(&value);
         request.extend(b"\r\n\r\n");
-        let answer = subject.answer(&request);
-        prop_assert_eq!(answer.status, 401);
+        let response = subject.response(&request);
+        prop_assert_eq!(response.status, 401);
         Ok(())
     });
 }

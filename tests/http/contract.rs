@@ -1,27 +1,27 @@
-//! The document's own promises, walked through: whatever it adds is tested from then on.
+//! Tests derived from the document, so that an addition to the document is tested without new code.
 
 use serde_json::Value;
 
-use crate::provocations::{method, target, text};
+use crate::declared_statuses::{method, target, text};
 use crate::recorder::contract::{Contract, Operation};
-use crate::service::{Ask, Service};
+use crate::service::{RequestExt, Service};
 
 #[tokio::test]
-async fn every_operation_needs_a_key() {
+async fn every_operation_requires_a_key() {
     let service = Service::start().await;
     for operation in &Contract::get().operations {
-        let answer = service.anonymous(method(operation), &target(operation)).answer().await;
-        answer.refused(401, "unauthorized");
+        let response = service.anonymous(method(operation), &target(operation)).response().await;
+        response.expect_error(401, "unauthorized");
     }
     assert_eq!(service.recorder.seen().len(), Contract::get().operations.len());
 }
 
 #[tokio::test]
-async fn every_operation_refuses_a_bad_key() {
+async fn every_operation_rejects_a_wrong_key() {
     let service = Service::start().await;
     for operation in &Contract::get().operations {
         let request = service.anonymous(method(operation), &target(operation)).bearer_auth("nonsense");
-        request.answer().await.refused(401, "unauthorized");
+        request.response().await.expect_error(401, "unauthorized");
     }
 }
 
@@ -33,15 +33,15 @@ async fn every_example_of_a_body_is_accepted() {
             let service = Service::start().await;
             service.add(1).await;
             let request = service.request(method(operation), &target(operation)).header("content-type", kind);
-            let answer = request.body(example.to_string()).answer().await;
-            assert!((200..300).contains(&answer.status), "{example}: {}", answer.text());
+            let response = request.body(example.to_string()).response().await;
+            assert!((200..300).contains(&response.status), "{example}: {}", response.text());
             sent += 1;
         }
     }
-    assert!(sent > 0, "the document has examples of bodies");
+    assert!(sent > 0, "the document has no examples of bodies");
 }
 
-/// The query parameters of operations that read, with the target that takes them.
+/// Returns the query parameters of all GET operations, each with a target.
 fn parameters() -> Vec<(String, &'static Value)> {
     let reading = Contract::get().operations.iter().filter(|operation| operation.method == "GET");
     let of = |operation: &'static Operation| {
@@ -49,7 +49,7 @@ fn parameters() -> Vec<(String, &'static Value)> {
         query.map(move |parameter| (target(operation), parameter))
     };
     let found: Vec<_> = reading.flat_map(of).collect();
-    assert!(!found.is_empty(), "the document has query parameters");
+    assert!(!found.is_empty(), "the document has no query parameters");
     found
 }
 
@@ -67,7 +67,7 @@ async fn every_example_of_a_parameter_is_accepted() {
 }
 
 #[tokio::test]
-async fn every_bound_of_a_parameter_is_where_the_document_puts_it() {
+async fn every_bound_of_a_parameter_is_enforced() {
     let service = Service::start().await;
     let mut bounds = 0;
     for (target, parameter) in parameters() {
@@ -76,12 +76,12 @@ async fn every_bound_of_a_parameter_is_where_the_document_puts_it() {
             let Some(bound) = schema[keyword].as_i64() else { continue };
             let name = text(&parameter["name"]);
             service.get(&format!("{target}?{name}={bound}")).await.expect(200);
-            let answer = service.get(&format!("{target}?{name}={}", bound + beyond)).await;
-            answer.refused(400, "invalid_parameter");
+            let response = service.get(&format!("{target}?{name}={}", bound + beyond)).await;
+            response.expect_error(400, "invalid_parameter");
             bounds += 1;
         }
     }
-    assert!(bounds > 0, "the document has bounds of parameters");
+    assert!(bounds > 0, "the document has no bounds of parameters");
 }
 
 #[tokio::test]
@@ -95,20 +95,21 @@ async fn every_value_of_an_enumerated_parameter_is_accepted() {
             values += 1;
         }
     }
-    assert!(values > 0, "the document has enumerated parameters");
+    assert!(values > 0, "the document has no enumerated parameters");
 }
 
 #[tokio::test]
-async fn every_default_of_a_parameter_is_what_leaving_it_out_means() {
+async fn an_absent_parameter_has_its_default() {
     let service = Service::start().await;
     service.add(30).await;
     for (target, parameter) in parameters() {
         let schema = Contract::get().resolve(&parameter["schema"]);
         if let Some(default) = schema.get("default") {
-            let said = service.get(&format!("{target}?{}={}", text(&parameter["name"]), text(default))).await;
-            let left_out = service.get(&target).await;
-            assert_eq!(said.expect(200), left_out.expect(200));
-            assert_eq!(said.header("link"), left_out.header("link"));
+            let explicit =
+                service.get(&format!("{target}?{}={}", text(&parameter["name"]), text(default))).await;
+            let absent = service.get(&target).await;
+            assert_eq!(explicit.expect(200), absent.expect(200));
+            assert_eq!(explicit.header("link"), absent.header("link"));
         }
     }
 }

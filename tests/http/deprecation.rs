@@ -1,125 +1,126 @@
-//! `getPet` is deprecated, and every answer of it says so.
+//! Every response of the deprecated `getPet` has the `Deprecation`, `Sunset` and `Link` headers.
 
 use std::time::Duration;
 
+use animal_store::document::Deprecation;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use reqwest::Method;
 
-use crate::faulty::{Fault, Step};
-use crate::provocations::wrong_method;
+use crate::declared_statuses::wrong_method;
+use crate::failing_store::{Fault, Step};
 use crate::recorder::contract::Contract;
 use crate::recorder::wire::Response;
-use crate::service::{Ask, DOCUMENT, Service};
+use crate::service::{RequestExt, Service};
 
 #[track_caller]
-fn says_so(answer: &Response, status: u16) {
-    assert_eq!(answer.status, status);
-    let sunset = jiff::fmt::rfc2822::parse(answer.header("sunset").unwrap()).unwrap();
+fn is_deprecated(response: &Response, status: u16) {
+    assert_eq!(response.status, status);
+    let sunset = jiff::fmt::rfc2822::parse(response.header("sunset").unwrap()).unwrap();
     assert_eq!(sunset.timestamp(), midnight("x-sunset"));
     let since = midnight("x-deprecated-since").as_second();
-    assert_eq!(answer.header("deprecation"), Some(&*format!("@{since}")));
+    assert_eq!(response.header("deprecation"), Some(&*format!("@{since}")));
     let successor = format!("</v1{}>; rel=\"successor-version\"", keyword("x-successor"));
-    assert_eq!(answer.header("link"), Some(&*successor));
+    assert_eq!(response.header("link"), Some(&*successor));
 }
 
-/// What the document gives the operation for this keyword.
+/// Returns the value of a keyword of the operation.
 fn keyword(keyword: &str) -> &'static str {
     Contract::get().operation("getPet").object[keyword].as_str().unwrap()
 }
 
-fn midnight(word: &str) -> Timestamp {
-    keyword(word).parse::<Date>().unwrap().to_zoned(TimeZone::UTC).unwrap().timestamp()
+fn midnight(name: &str) -> Timestamp {
+    keyword(name).parse::<Date>().unwrap().to_zoned(TimeZone::UTC).unwrap().timestamp()
 }
 
 #[track_caller]
-fn says_nothing(answer: &Response, status: u16) {
-    assert_eq!(answer.status, status);
-    assert_eq!((answer.header("sunset"), answer.header("deprecation")), (None, None));
+fn is_not_deprecated(response: &Response, status: u16) {
+    assert_eq!(response.status, status);
+    assert_eq!((response.header("sunset"), response.header("deprecation")), (None, None));
 }
 
 #[tokio::test]
-async fn an_animal_says_so() {
+async fn an_animal() {
     let service = Service::start().await;
     service.add(1).await;
-    says_so(&service.get("/v1/pets/1").await, 200);
+    is_deprecated(&service.get("/v1/pets/1").await, 200);
 }
 
 #[tokio::test]
-async fn head_of_an_animal_says_so() {
+async fn head_of_an_animal() {
     let service = Service::start().await;
     service.add(1).await;
-    says_so(&service.request(Method::HEAD, "/v1/pets/1").answer().await, 200);
+    is_deprecated(&service.request(Method::HEAD, "/v1/pets/1").response().await, 200);
 }
 
 #[tokio::test]
-async fn a_missing_animal_says_so() {
+async fn a_missing_animal() {
     let service = Service::start().await;
-    says_so(&service.get("/v1/pets/1").await, 404);
+    is_deprecated(&service.get("/v1/pets/1").await, 404);
 }
 
 #[tokio::test]
-async fn what_names_no_animal_says_so() {
+async fn an_invalid_identifier() {
     let service = Service::start().await;
-    says_so(&service.get("/v1/pets/rex").await, 404);
+    is_deprecated(&service.get("/v1/pets/rex").await, 404);
 }
 
 #[tokio::test]
-async fn a_missing_key_says_so() {
+async fn a_missing_key() {
     let service = Service::start().await;
-    says_so(&service.anonymous(Method::GET, "/v1/pets/1").answer().await, 401);
+    is_deprecated(&service.anonymous(Method::GET, "/v1/pets/1").response().await, 401);
 }
 
 #[tokio::test]
-async fn a_spent_key_says_so() {
+async fn a_rate_limited_key() {
     let service = Service::setup().rate_limit(1, Duration::from_secs(3600)).start().await;
-    says_so(&service.get("/v1/pets/1").await, 404);
-    says_so(&service.get("/v1/pets/1").await, 429);
+    is_deprecated(&service.get("/v1/pets/1").await, 404);
+    is_deprecated(&service.get("/v1/pets/1").await, 429);
 }
 
 #[tokio::test]
-async fn a_broken_store_says_so() {
+async fn a_store_error() {
     let service = Service::start().await;
     service.store.fail(Step::Pet, Fault::Broken);
-    says_so(&service.get("/v1/pets/1").await, 500);
+    is_deprecated(&service.get("/v1/pets/1").await, 500);
 }
 
 #[tokio::test]
-async fn a_panic_says_so() {
+async fn a_panic() {
     let service = Service::start().await;
     service.store.fail(Step::Pet, Fault::Panic);
-    says_so(&service.get("/v1/pets/1").await, 500);
+    is_deprecated(&service.get("/v1/pets/1").await, 500);
 }
 
 #[tokio::test]
-async fn a_store_that_cannot_answer_says_so() {
+async fn an_unavailable_store() {
     let service = Service::start().await;
     service.store.fail(Step::Pet, Fault::Unavailable);
-    says_so(&service.get("/v1/pets/1").await, 503);
+    is_deprecated(&service.get("/v1/pets/1").await, 503);
 }
 
 #[tokio::test]
-async fn another_method_at_an_animal_is_not_deprecated() {
+async fn another_method_on_an_animal_is_not_deprecated() {
     let service = Service::start().await;
-    says_nothing(&service.request(wrong_method("/v1/pets/1"), "/v1/pets/1").answer().await, 405);
+    is_not_deprecated(&service.request(wrong_method("/v1/pets/1"), "/v1/pets/1").response().await, 405);
 }
 
 #[tokio::test]
 async fn the_list_is_not_deprecated() {
     let service = Service::start().await;
-    says_nothing(&service.get("/v1/pets").await, 200);
-    says_nothing(&service.get("/v1/pets?limit=0").await, 400);
+    is_not_deprecated(&service.get("/v1/pets").await, 200);
+    is_not_deprecated(&service.get("/v1/pets?limit=0").await, 400);
 }
 
 #[tokio::test]
 async fn adding_is_not_deprecated() {
     let service = Service::start().await;
-    says_nothing(&service.post(serde_json::json!({ "name": "Rex", "categoryId": 1 })).await, 201);
+    is_not_deprecated(&service.post(serde_json::json!({ "name": "Rex", "categoryId": 1 })).await, 201);
 }
 
 #[tokio::test]
-async fn the_successor_is_there() {
+async fn the_successor_exists() {
     let service = Service::start().await;
     let link = service.get("/v1/pets/1").await.header("link").unwrap().to_owned();
     let target = link.strip_prefix('<').unwrap().split_once('>').unwrap().0;
@@ -127,12 +128,16 @@ async fn the_successor_is_there() {
 }
 
 #[tokio::test]
-async fn another_date_in_the_document_is_another_date_in_the_headers() {
-    let other = DOCUMENT
-        .replace(keyword("x-sunset"), "2031-01-02")
-        .replace(keyword("x-deprecated-since"), "2026-11-22");
-    let service = Service::setup().document(other).start().await;
-    let answer = service.get("/v1/pets/1").await;
-    assert_eq!(answer.header("sunset"), Some("Thu, 02 Jan 2031 00:00:00 GMT"));
-    assert_eq!(answer.header("deprecation"), Some("@1795305600"));
+async fn the_headers_have_the_dates_of_the_document() {
+    const OTHER: &[Deprecation] = &[Deprecation {
+        operation_id: "getPet",
+        since: 1_795_305_600,
+        sunset: "Thu, 02 Jan 2031 00:00:00 GMT",
+        successor: "/other",
+    }];
+    let service = Service::setup().deprecations(OTHER).start().await;
+    let response = service.get("/v1/pets/1").await;
+    assert_eq!(response.header("sunset"), Some("Thu, 02 Jan 2031 00:00:00 GMT"));
+    assert_eq!(response.header("deprecation"), Some("@1795305600"));
+    assert_eq!(response.header("link"), Some("</v1/other>; rel=\"successor-version\""));
 }

@@ -1,16 +1,16 @@
-//! A store that fails: what clients see of it, and that the service goes on.
+//! Responses while the store fails, and recovery afterwards.
 
 use futures::StreamExt as _;
 use futures::stream::{self, FuturesUnordered};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::faulty::{Fault, Gate, INTERNALS, Step};
-use crate::provocations::call;
+use crate::declared_statuses::call;
+use crate::failing_store::{Fault, Gate, INTERNALS, Step};
 use crate::recorder::contract::Contract;
-use crate::service::{Ask, Service, ids};
+use crate::service::{RequestExt, Service, ids};
 
-/// A test for each: every operation answers so while the store fails, and as ever afterwards.
+/// Each test checks that every operation returns this error while the store fails, and succeeds afterwards.
 macro_rules! failures {
     ($($name:ident: $step:ident $fault:ident => $status:literal $code:literal $retry:expr;)*) => {$(
         #[tokio::test]
@@ -19,15 +19,15 @@ macro_rules! failures {
                 let service = Service::start().await;
                 service.add(1).await;
                 service.store.fail(Step::$step, Fault::$fault);
-                let answer = call(&service, operation).await;
-                answer.refused($status, $code);
-                assert_eq!(answer.header("retry-after"), $retry, "{}", operation.id);
+                let response = call(&service, operation).await;
+                response.expect_error($status, $code);
+                assert_eq!(response.header("retry-after"), $retry, "{}", operation.id);
                 for internal in ["SQL", "/var", INTERNALS] {
-                    assert!(!answer.contains(internal), "{} tells {internal}", operation.id);
+                    assert!(!response.contains(internal), "{} contains {internal}", operation.id);
                 }
-                service.store.heal();
+                service.store.recover();
                 let status = call(&service, operation).await.status;
-                assert!(status < 300, "{}: the failure outlived its cause", operation.id);
+                assert!(status < 300, "{}: the operation still fails after the store has recovered", operation.id);
             }
         }
     )*};
@@ -37,7 +37,7 @@ const SOON: Option<&str> = Some("1");
 
 failures! {
     a_busy_store_is_unavailable: Any Busy => 503 "unavailable" SOON;
-    a_store_that_cannot_answer_is_unavailable: Any Unavailable => 503 "unavailable" SOON;
+    an_unavailable_store_is_unavailable: Any Unavailable => 503 "unavailable" SOON;
     a_broken_store_is_internal: Any Broken => 500 "internal" None;
     a_panic_in_the_store_is_internal: Any Panic => 500 "internal" None;
     a_key_that_cannot_be_looked_up_is_unavailable: KeyByHash Unavailable => 503 "unavailable" SOON;
@@ -46,20 +46,20 @@ failures! {
 }
 
 #[tokio::test]
-async fn a_key_that_cannot_be_looked_up_is_never_taken_for_good() {
+async fn a_failed_key_lookup_never_authenticates() {
     let service = Service::start().await;
     for fault in [Fault::Busy, Fault::Unavailable, Fault::Broken, Fault::Panic] {
         service.store.fail(Step::KeyByHash, fault);
         assert!(service.get("/v1/pets").await.status >= 500);
     }
-    assert_eq!(service.store.asked(), []);
+    assert_eq!(service.store.page_queries(), []);
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_key_is_refused_without_a_store() {
+async fn a_malformed_key_is_rejected_without_a_lookup() {
     let service = Service::start().await;
     service.store.fail(Step::KeyByHash, Fault::Unavailable);
-    service.get_with("nonsense", "/v1/pets").await.refused(401, "unauthorized");
+    service.get_with("nonsense", "/v1/pets").await.expect_error(401, "unauthorized");
 }
 
 #[tokio::test]
@@ -68,28 +68,28 @@ async fn a_connection_survives_a_panic() {
     let mut raw = service.raw().await;
     service.store.fail(Step::Pets, Fault::Panic);
     raw.head("GET /v1/pets", "").await;
-    raw.response().await.refused(500, "internal");
-    service.store.heal();
+    raw.response().await.expect_error(500, "internal");
+    service.store.recover();
     raw.head("GET /v1/pets", "").await;
     assert_eq!(raw.response().await.expect(200), json!([]));
 }
 
 #[tokio::test]
-async fn a_panic_while_a_body_was_read_leaves_the_connection_usable() {
+async fn a_panic_after_the_body_was_read_keeps_the_connection_usable() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     service.store.fail(Step::AddPet, Fault::Panic);
     let body = r#"{"name":"Rex","categoryId":1}"#;
     let fields = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
     raw.head("POST /v1/pets", &fields).await.send(body).await;
-    raw.response().await.refused(500, "internal");
-    service.store.heal();
+    raw.response().await.expect_error(500, "internal");
+    service.store.recover();
     raw.head("POST /v1/pets", &fields).await.send(body).await;
     raw.response().await.expect(201);
 }
 
 #[tokio::test]
-async fn a_panic_disturbs_no_other_request() {
+async fn a_panic_does_not_affect_other_requests() {
     let service = Service::start().await;
     service.add(1).await;
     let gate = Gate::closed();
@@ -98,7 +98,7 @@ async fn a_panic_disturbs_no_other_request() {
     let waiting = async { service.get("/v1/pets/1").await.expect(200) };
     let panicking = async {
         gate.arrival().await;
-        service.get("/v1/pets").await.refused(500, "internal");
+        service.get("/v1/pets").await.expect_error(500, "internal");
         gate.open();
     };
     let (pet, ()) = tokio::join!(waiting, panicking);
@@ -109,14 +109,14 @@ async fn a_panic_disturbs_no_other_request() {
 async fn head_of_a_failing_store_is_like_get() {
     let service = Service::start().await;
     service.store.fail(Step::Pets, Fault::Unavailable);
-    let head = service.request(Method::HEAD, "/v1/pets").answer().await;
+    let head = service.request(Method::HEAD, "/v1/pets").response().await;
     assert_eq!((head.status, head.header("retry-after"), head.body.len()), (503, SOON, 0));
     service.store.fail(Step::Pets, Fault::Panic);
-    assert_eq!(service.request(Method::HEAD, "/v1/pets").answer().await.status, 500);
+    assert_eq!(service.request(Method::HEAD, "/v1/pets").response().await.status, 500);
 }
 
 #[tokio::test]
-async fn a_stalled_read_holds_up_no_other() {
+async fn a_stalled_read_does_not_delay_others() {
     let service = Service::start().await;
     service.add(1).await;
     let gate = Gate::closed();
@@ -133,7 +133,7 @@ async fn a_stalled_read_holds_up_no_other() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_amid_its_request_does_no_harm() {
+async fn a_client_that_disconnects_during_its_request_does_not_affect_others() {
     let service = Service::start().await;
     let gate = Gate::closed();
     service.store.fail(Step::AddPet, Fault::Stall(gate.clone()));
@@ -144,10 +144,10 @@ async fn a_client_that_goes_away_amid_its_request_does_no_harm() {
     gate.arrival().await;
     drop(raw);
     gate.open();
-    service.store.heal();
+    service.store.recover();
     let added = service.add(2).await;
     let listed = ids(&service.get("/v1/pets").await.expect(200));
-    // Whether its own animal was added, and when, nobody said.
+    // The animal of the client that disconnected may or may not have been added.
     assert!(added.iter().all(|id| listed.contains(id)) && listed.len() <= 3, "{listed:?}");
 }
 
@@ -156,27 +156,27 @@ async fn a_write_that_waits_too_long_for_a_lock_is_unavailable_and_the_service_r
     let lock_timeout = std::time::Duration::from_millis(50);
     let service = Service::setup().writes(16, lock_timeout).start().await;
     let other = service.lock().await;
-    let answer = service.post(json!({ "name": "Rex", "categoryId": 1 })).await;
-    answer.refused(503, "unavailable");
-    assert_eq!(answer.header("retry-after"), SOON);
-    assert_eq!(service.get("/v1/pets").await.expect(200), json!([]), "reads wait for no lock");
+    let response = service.post(json!({ "name": "Rex", "categoryId": 1 })).await;
+    response.expect_error(503, "unavailable");
+    assert_eq!(response.header("retry-after"), SOON);
+    assert_eq!(service.get("/v1/pets").await.expect(200), json!([]), "reads do not wait for the lock");
     other.release().await;
     service.add(1).await;
 }
 
 #[tokio::test]
-async fn more_writes_than_the_queue_holds_are_turned_away_and_the_others_are_done() {
+async fn writes_beyond_the_queue_are_rejected_and_the_others_succeed() {
     let service = Service::setup().writes(1, std::time::Duration::from_secs(60)).start().await;
     let other = service.lock().await;
     let write = || service.post(json!({ "name": "Rex", "categoryId": 1 }));
     let mut writes: FuturesUnordered<_> = (0..8).map(|_| write()).collect();
-    // While the lock is held nothing is answered but what is turned away.
-    let first = writes.next().await.expect("an answer");
-    first.refused(503, "unavailable");
+    // While the lock is held, the only responses are those of rejected writes.
+    let first = writes.next().await.expect("a response");
+    first.expect_error(503, "unavailable");
     other.release().await;
-    let answers: Vec<_> = writes.chain(stream::iter([first])).collect().await;
-    let added = answers.iter().filter(|answer| answer.status == 201).count();
-    let turned_away = answers.iter().filter(|answer| answer.status == 503).count();
-    assert!(added > 0 && turned_away > 0 && added + turned_away == 8, "{added} and {turned_away}");
+    let responses: Vec<_> = writes.chain(stream::iter([first])).collect().await;
+    let added = responses.iter().filter(|response| response.status == 201).count();
+    let rejected = responses.iter().filter(|response| response.status == 503).count();
+    assert!(added > 0 && rejected > 0 && added + rejected == 8, "{added} and {rejected}");
     assert_eq!(ids(&service.get("/v1/pets").await.expect(200)).len(), added);
 }

@@ -1,13 +1,13 @@
-//! HEAD answers like GET, without a body (RFC 9110, section 9.3.2).
+//! HEAD returns the status and headers of GET, without a body (RFC 9110, section 9.3.2).
 
 use reqwest::Method;
 use serde_json::json;
 
-use crate::provocations::target;
+use crate::declared_statuses::target;
 use crate::recorder::contract::Contract;
-use crate::service::{Ask, Service};
+use crate::service::{RequestExt, Service};
 
-/// Asks with GET and with HEAD and finds the same status and headers.
+/// Checks that GET and HEAD return the same status and headers.
 async fn like_get(service: &Service, target: &str, status: u16) {
     let get = service.get(target).await;
     assert_eq!(get.status, status);
@@ -19,8 +19,8 @@ async fn like_get(service: &Service, target: &str, status: u16) {
     for own in ["date", "x-request-id"] {
         assert!(head.headers.contains_key(own));
     }
-    let comparable = |answer: &crate::recorder::wire::Response| {
-        let mut headers = answer.headers.clone();
+    let comparable = |response: &crate::recorder::wire::Response| {
+        let mut headers = response.headers.clone();
         headers.remove("date");
         headers.remove("x-request-id");
         headers
@@ -29,7 +29,7 @@ async fn like_get(service: &Service, target: &str, status: u16) {
 }
 
 #[tokio::test]
-async fn head_of_whatever_has_get_is_like_get() {
+async fn head_of_every_get_operation_is_like_get() {
     let service = Service::start().await;
     service.add(3).await;
     for operation in Contract::get().operations.iter().filter(|operation| operation.method == "GET") {
@@ -42,7 +42,7 @@ async fn head_of_a_page_has_the_next_link() {
     let service = Service::start().await;
     service.add(3).await;
     like_get(&service, "/v1/pets?limit=2", 200).await;
-    let head = service.request(Method::HEAD, "/v1/pets?limit=2").answer().await;
+    let head = service.request(Method::HEAD, "/v1/pets?limit=2").response().await;
     assert!(head.header("link").unwrap().contains("rel=\"next\""));
 }
 
@@ -65,21 +65,21 @@ async fn head_of_an_unknown_path_is_like_get() {
 }
 
 #[tokio::test]
-async fn head_needs_a_key_like_get() {
+async fn head_requires_a_key_like_get() {
     let service = Service::start().await;
-    let head = service.anonymous(Method::HEAD, "/v1/pets").answer().await;
+    let head = service.anonymous(Method::HEAD, "/v1/pets").response().await;
     assert_eq!((head.status, head.body.len()), (401, 0));
     assert_eq!(head.header("www-authenticate"), Some("Bearer realm=\"animal-store\""));
 }
 
 #[tokio::test]
-async fn head_sends_not_one_byte_of_a_body() {
+async fn the_response_to_head_has_no_body() {
     let service = Service::start().await;
     service.add(1).await;
     let mut raw = service.raw().await;
     raw.head("HEAD /v1/pets", "").await;
     assert_eq!(raw.response().await.status, 200);
-    // A body would be read as the beginning of this answer.
+    // A body would be read as the start of this response.
     raw.head("GET /v1/pets/1", "").await;
     assert_eq!(raw.response().await.expect(200), json!({ "id": 1, "name": "animal 0", "categoryId": 1 }));
 }

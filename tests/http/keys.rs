@@ -1,8 +1,8 @@
-//! Keys: who is let in, and what the others are told.
+//! Authentication by API key.
 
 use std::time::Duration;
 
-use animal_store::keys::commands;
+use animal_store::keys;
 use animal_store::storage::Keys;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
@@ -10,19 +10,19 @@ use sha2::{Digest, Sha256};
 
 use crate::clock::Clock;
 use crate::recorder::wire::Response;
-use crate::service::{Ask, Service};
+use crate::service::{RequestExt, Service};
 
 const ABSENT: &str = "Bearer realm=\"animal-store\"";
-const BAD: &str = "Bearer realm=\"animal-store\", error=\"invalid_token\"";
+const INVALID: &str = "Bearer realm=\"animal-store\", error=\"invalid_token\"";
 
 #[track_caller]
-fn unauthorized(answer: &Response, challenge: &str) {
-    answer.refused(401, "unauthorized");
-    assert_eq!(answer.header("www-authenticate"), Some(challenge));
+fn unauthorized(response: &Response, challenge: &str) {
+    response.expect_error(401, "unauthorized");
+    assert_eq!(response.header("www-authenticate"), Some(challenge));
 }
 
-/// Asks with these header fields, each of which ends in CRLF.
-async fn ask(service: &Service, fields: &str) -> Response {
+/// Sends a GET request with these header fields, each of which ends in CRLF.
+async fn get_with_fields(service: &Service, fields: &str) -> Response {
     let mut raw = service.raw().await;
     raw.head_without_key("GET /v1/pets", fields).await;
     raw.response().await
@@ -34,7 +34,7 @@ macro_rules! without_a_key {
         async fn $name() {
             let service = Service::start().await;
             let fields = $fields.replace("KEY", &service.key);
-            unauthorized(&ask(&service, &fields).await, ABSENT);
+            unauthorized(&get_with_fields(&service, &fields).await, ABSENT);
         }
     )*};
 }
@@ -51,25 +51,25 @@ without_a_key! {
     a_key_in_another_header_is_no_key: "X-Api-Key: KEY\r\n"
 }
 
-macro_rules! with_a_bad_key {
+macro_rules! with_an_invalid_key {
     ($($name:ident: $fields:literal)*) => {$(
         #[tokio::test]
         async fn $name() {
             let service = Service::start().await;
             let fields = $fields.replace("KEY", &service.key);
-            unauthorized(&ask(&service, &fields).await, BAD);
+            unauthorized(&get_with_fields(&service, &fields).await, INVALID);
         }
     )*};
 }
 
-with_a_bad_key! {
-    a_word_is_a_bad_key: "Authorization: Bearer nonsense\r\n"
-    a_key_with_something_behind_it_is_a_bad_key: "Authorization: Bearer KEYx\r\n"
-    a_key_with_a_word_behind_it_is_a_bad_key: "Authorization: Bearer KEY KEY\r\n"
-    a_key_in_quotes_is_a_bad_key: "Authorization: Bearer \"KEY\"\r\n"
-    a_list_of_keys_is_a_bad_key: "Authorization: Bearer KEY,KEY\r\n"
-    two_authorizations_are_a_bad_key: "Authorization: Bearer KEY\r\nAuthorization: Bearer KEY\r\n"
-    a_good_and_a_bad_authorization_are_a_bad_key: "Authorization: Bearer KEY\r\nAuthorization: Basic x\r\n"
+with_an_invalid_key! {
+    a_word_is_an_invalid_key: "Authorization: Bearer nonsense\r\n"
+    a_key_followed_by_a_letter_is_an_invalid_key: "Authorization: Bearer KEYx\r\n"
+    a_key_followed_by_a_word_is_an_invalid_key: "Authorization: Bearer KEY KEY\r\n"
+    a_key_in_quotes_is_an_invalid_key: "Authorization: Bearer \"KEY\"\r\n"
+    a_list_of_keys_is_an_invalid_key: "Authorization: Bearer KEY,KEY\r\n"
+    two_authorizations_are_an_invalid_key: "Authorization: Bearer KEY\r\nAuthorization: Bearer KEY\r\n"
+    a_valid_and_an_invalid_authorization_are_an_invalid_key: "Authorization: Bearer KEY\r\nAuthorization: Basic x\r\n"
 }
 
 macro_rules! with_the_key {
@@ -78,34 +78,34 @@ macro_rules! with_the_key {
         async fn $name() {
             let service = Service::start().await;
             let fields = $fields.replace("KEY", &service.key);
-            ask(&service, &fields).await.expect(200);
+            get_with_fields(&service, &fields).await.expect(200);
         }
     )*};
 }
 
 with_the_key! {
-    the_key_opens_the_service: "Authorization: Bearer KEY\r\n"
-    the_scheme_may_be_in_small_letters: "Authorization: bearer KEY\r\n"
-    the_scheme_may_be_in_capitals: "Authorization: BEARER KEY\r\n"
+    the_key_is_accepted: "Authorization: Bearer KEY\r\n"
+    the_scheme_may_be_in_lower_case: "Authorization: bearer KEY\r\n"
+    the_scheme_may_be_in_upper_case: "Authorization: BEARER KEY\r\n"
     spaces_between_scheme_and_key_do_not_matter: "Authorization: Bearer   KEY\r\n"
-    spaces_behind_the_key_do_not_matter: "Authorization: Bearer KEY  \r\n"
+    spaces_after_the_key_do_not_matter: "Authorization: Bearer KEY  \r\n"
 }
 
 #[tokio::test]
-async fn a_key_in_the_query_is_no_key() {
+async fn a_key_in_the_query_does_not_authenticate() {
     let service = Service::start().await;
     let target = format!("/v1/pets?access_token={}", service.key);
-    unauthorized(&service.anonymous(Method::GET, &target).answer().await, ABSENT);
+    unauthorized(&service.anonymous(Method::GET, &target).response().await, ABSENT);
 }
 
 #[tokio::test]
-async fn a_key_with_any_character_changed_is_bad() {
+async fn a_key_with_any_character_changed_is_invalid() {
     let service = Service::start().await;
     for at in 0..service.key.len() {
         let mut other = service.key.clone();
         let character = if &other[at..=at] == "x" { "y" } else { "x" };
         other.replace_range(at..=at, character);
-        unauthorized(&service.get_with(&other, "/v1/pets").await, BAD);
+        unauthorized(&service.get_with(&other, "/v1/pets").await, INVALID);
     }
 }
 
@@ -113,32 +113,32 @@ async fn a_key_with_any_character_changed_is_bad() {
 async fn the_case_of_a_key_matters() {
     let service = Service::start().await;
     for key in [service.key.to_lowercase(), service.key.to_uppercase()] {
-        unauthorized(&service.get_with(&key, "/v1/pets").await, BAD);
+        unauthorized(&service.get_with(&key, "/v1/pets").await, INVALID);
     }
 }
 
 #[tokio::test]
-async fn a_key_that_is_no_text_is_no_key() {
+async fn a_key_that_is_not_utf_8_is_rejected() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     raw.send(b"GET /v1/pets HTTP/1.1\r\nHost: animals\r\nAuthorization: Bearer \xff\xfe\r\n\r\n").await;
-    raw.response().await.refused(401, "unauthorized");
+    raw.response().await.expect_error(401, "unauthorized");
 }
 
 #[tokio::test]
-async fn a_key_of_10000_characters_is_bad() {
+async fn a_key_of_10000_characters_is_invalid() {
     let service = Service::start().await;
-    unauthorized(&service.get_with(&("ask_".to_owned() + &"a".repeat(10_000)), "/v1/pets").await, BAD);
+    unauthorized(&service.get_with(&("ask_".to_owned() + &"a".repeat(10_000)), "/v1/pets").await, INVALID);
 }
 
 #[tokio::test]
-async fn a_key_of_another_store_is_bad() {
+async fn a_key_of_another_store_is_invalid() {
     let (service, other) = (Service::start().await, Service::start().await);
-    unauthorized(&service.get_with(&other.key, "/v1/pets").await, BAD);
+    unauthorized(&service.get_with(&other.key, "/v1/pets").await, INVALID);
 }
 
 #[tokio::test]
-async fn a_key_has_a_shape_that_scanners_find() {
+async fn a_key_has_a_prefix_and_a_checksum_for_secret_scanners() {
     let service = Service::start().await;
     let random = service.key.strip_prefix("ask_").expect("the prefix");
     assert!(random.len() >= 36 && random.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{random}");
@@ -151,7 +151,7 @@ async fn a_key_has_a_shape_that_scanners_find() {
 }
 
 #[tokio::test]
-async fn several_keys_are_good_at_once() {
+async fn several_keys_are_valid_at_once() {
     let service = Service::start().await;
     let other = service.new_key("other", None).await;
     service.get_with(&service.key, "/v1/pets").await.expect(200);
@@ -159,76 +159,77 @@ async fn several_keys_are_good_at_once() {
 }
 
 #[tokio::test]
-async fn a_revoked_key_is_bad_from_then_on_and_others_stay_good() {
+async fn a_revoked_key_is_invalid_immediately_and_others_stay_valid() {
     let service = Service::start().await;
     let other = service.new_key("other", None).await;
     service.get_with(&other.secret, "/v1/pets").await.expect(200);
     assert!(service.store.revoke_key(&other.record.id, Timestamp::now()).await.unwrap());
-    unauthorized(&service.get_with(&other.secret, "/v1/pets").await, BAD);
+    unauthorized(&service.get_with(&other.secret, "/v1/pets").await, INVALID);
     service.get("/v1/pets").await.expect(200);
 }
 
 #[tokio::test]
-async fn a_key_revoked_by_another_process_is_bad_soon() {
+async fn a_key_revoked_by_another_process_is_invalid_within_two_seconds() {
     let clock = Clock::stopped();
     let service = Service::start().await;
     let key = service.new_key("other", None).await;
     service.get_with(&key.secret, "/v1/pets").await.expect(200);
-    let elsewhere = service.store_elsewhere().await;
-    assert!(elsewhere.revoke_key(&key.record.id, Timestamp::now()).await.unwrap());
-    // The time that `Store::key_for_call` gives a store.
+    let other = service.open_store_again().await;
+    assert!(other.revoke_key(&key.record.id, Timestamp::now()).await.unwrap());
+    // The upper limit that `Store::key_for_authentication` documents.
     clock.advance(Duration::from_secs(2)).await;
-    unauthorized(&service.get_with(&key.secret, "/v1/pets").await, BAD);
+    unauthorized(&service.get_with(&key.secret, "/v1/pets").await, INVALID);
 }
 
 #[tokio::test]
-async fn a_key_is_good_until_it_expires() {
+async fn a_key_is_valid_until_it_expires() {
     let service = Service::start().await;
-    let good = service.new_key("good", Some(SignedDuration::from_hours(1))).await;
+    let valid = service.new_key("valid", Some(SignedDuration::from_hours(1))).await;
     let expired = service.new_key("expired", Some(SignedDuration::from_secs(-1))).await;
-    service.get_with(&good.secret, "/v1/pets").await.expect(200);
-    unauthorized(&service.get_with(&expired.secret, "/v1/pets").await, BAD);
+    service.get_with(&valid.secret, "/v1/pets").await.expect(200);
+    unauthorized(&service.get_with(&expired.secret, "/v1/pets").await, INVALID);
 }
 
 #[tokio::test]
-async fn after_a_rotation_both_keys_are_good_for_the_overlap() {
+async fn after_a_rotation_both_keys_are_valid_during_the_overlap() {
     let service = Service::start().await;
     let old = service.new_key("old", None).await;
     let overlap = SignedDuration::from_hours(24);
-    let new = commands::rotate(&*service.store, &old.record.id, Timestamp::now(), overlap, None).await;
+    let new = keys::rotate(&*service.store, &old.record.id, Timestamp::now(), overlap, None).await;
     let new = new.unwrap().expect("a key");
-    service.recorder.keep_secret(&new.secret);
+    service.recorder.add_secret(&new.secret);
     service.get_with(&old.secret, "/v1/pets").await.expect(200);
     service.get_with(&new.secret, "/v1/pets").await.expect(200);
 }
 
 #[tokio::test]
-async fn after_the_overlap_only_the_new_key_is_good() {
+async fn after_the_overlap_only_the_new_key_is_valid() {
     let service = Service::start().await;
     let old = service.new_key("old", None).await;
     let none = SignedDuration::ZERO;
     let before = Timestamp::now() - SignedDuration::from_secs(2);
-    let new = commands::rotate(&*service.store, &old.record.id, before, none, None).await;
+    let new = keys::rotate(&*service.store, &old.record.id, before, none, None).await;
     let new = new.unwrap().expect("a key");
-    unauthorized(&service.get_with(&old.secret, "/v1/pets").await, BAD);
+    unauthorized(&service.get_with(&old.secret, "/v1/pets").await, INVALID);
     service.get_with(&new.secret, "/v1/pets").await.expect(200);
 }
 
 #[tokio::test]
-async fn the_database_holds_no_key() {
+async fn the_database_contains_no_key() {
     let mut service = Service::start().await;
     service.get("/v1/pets").await.expect(200);
     let identifier = service.store.keys().await.unwrap().remove(0).id;
-    let held = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    let contains =
+        |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
     let stored = service.stored().await;
-    assert!(held(&stored, &identifier) && !held(&stored, &service.key));
+    assert!(contains(&stored, &identifier) && !contains(&stored, &service.key));
     service.stop(Duration::from_secs(5)).await;
     let stored = service.stored().await;
-    assert!(held(&stored, &identifier) && !held(&stored, &service.key));
+    assert!(contains(&stored, &identifier) && !contains(&stored, &service.key));
 }
 
 #[tokio::test]
-async fn of_a_key_its_hash_is_stored() {
+async fn a_key_is_stored_as_its_hash() {
     let service = Service::start().await;
     let key = service.new_key("shop", Some(SignedDuration::from_hours(1))).await;
     let stored = service.store.keys().await.unwrap();
@@ -239,7 +240,7 @@ async fn of_a_key_its_hash_is_stored() {
 }
 
 #[tokio::test]
-async fn the_typed_client_gets_a_bad_key_as_a_typed_error() {
+async fn the_typed_client_gets_a_typed_error_for_an_invalid_key() {
     let service = Service::start().await;
     let error = service.client_with("nonsense").list_pets().send().await.unwrap_err();
     let progenitor_client::Error::ErrorResponse(response) = error else { panic!("{error:?}") };
@@ -247,16 +248,16 @@ async fn the_typed_client_gets_a_bad_key_as_a_typed_error() {
 }
 
 #[tokio::test]
-async fn a_key_appears_in_no_log_but_its_identifier_may() {
+async fn the_log_contains_the_identifier_of_a_key_but_never_the_key() {
     let service = Service::start().await;
     let other = service.new_key("other", None).await;
     service.get_with(&other.secret, "/v1/pets").await.expect(200);
-    // Where keys are put by mistake.
-    service.get(&format!("/v1/{}", service.key)).await.refused(404, "not_found");
-    service.get(&format!("/v1/pets?key={}", service.key)).await.refused(400, "invalid_parameter");
-    service.get(&format!("/v1/pets/{}", service.key)).await.refused(404, "not_found");
-    service.post_text(service.key.clone()).await.refused(400, "invalid_body");
-    // The harness reads the log at the end of every test; here it must have something to read.
+    // Places where clients put keys by mistake.
+    service.get(&format!("/v1/{}", service.key)).await.expect_error(404, "not_found");
+    service.get(&format!("/v1/pets?key={}", service.key)).await.expect_error(400, "invalid_parameter");
+    service.get(&format!("/v1/pets/{}", service.key)).await.expect_error(404, "not_found");
+    service.post_text(service.key.clone()).await.expect_error(400, "invalid_body");
+    // `Service` checks at the end of every test that the log contains no key; here the log must not be empty.
     let log = service.log.text();
     assert!(log.contains(&other.record.id), "{log}");
     assert!(!log.contains(&other.secret) && !log.contains(&service.key));

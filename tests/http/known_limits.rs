@@ -1,12 +1,12 @@
-//! What is refused before the service sees it, by hyper or by dropshot's own lookup.
+//! Requests that hyper or dropshot's router reject before the code of the service runs.
 //!
-//! These answers may have a body of their own; that is a known limit. They are asserted so that a change
-//! is noticed, and so that none of them is ever a server error or reaches an operation.
+//! The bodies of these responses do not follow the `Error` schema, which is a known limit. The tests ensure that a
+//! change is noticed, and that none of these requests causes a server error or reaches an operation.
 
 use crate::service::Service;
 
-/// A test for each: the bytes are sent as they are and answered with this status.
-macro_rules! refused {
+/// Each test sends the bytes unchanged and checks the status.
+macro_rules! rejected {
     ($($name:ident: $bytes:expr => $status:literal;)*) => {$(
         #[tokio::test]
         async fn $name() {
@@ -19,32 +19,32 @@ macro_rules! refused {
     )*};
 }
 
-refused! {
-    what_is_no_http_is_refused: "nonsense\r\n\r\n" => 400;
-    a_target_with_a_space_is_refused: "GET /v1/ pets HTTP/1.1\r\nHost: a\r\n\r\n" => 400;
-    a_header_without_a_colon_is_refused: "GET /v1/pets HTTP/1.1\r\nHost\r\n\r\n" => 400;
-    a_content_length_that_is_no_number_is_refused:
+rejected! {
+    bytes_that_are_not_http_are_rejected: "nonsense\r\n\r\n" => 400;
+    a_target_with_a_space_is_rejected: "GET /v1/ pets HTTP/1.1\r\nHost: a\r\n\r\n" => 400;
+    a_header_without_a_colon_is_rejected: "GET /v1/pets HTTP/1.1\r\nHost\r\n\r\n" => 400;
+    a_content_length_that_is_not_a_number_is_rejected:
         "POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n" => 400;
-    two_content_lengths_are_refused:
+    two_content_lengths_are_rejected:
         "POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n" => 400;
-    a_target_of_70000_characters_is_refused:
+    a_target_of_70000_characters_is_rejected:
         format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", "a".repeat(70_000)) => 414;
-    too_many_headers_are_refused:
+    too_many_headers_are_rejected:
         format!("GET /v1/pets HTTP/1.1\r\nHost: a\r\n{}\r\n", "X-A: 1\r\n".repeat(200)) => 431;
-    percent_encoding_that_is_no_utf_8_is_refused:
+    percent_encoding_that_is_not_utf_8_is_rejected:
         "GET /v1/pets/%ff HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer KEY\r\n\r\n" => 400;
-    a_dot_segment_is_refused:
+    a_dot_segment_is_rejected:
         "GET /v1/./pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer KEY\r\n\r\n" => 400;
-    two_dots_are_refused:
+    two_dots_are_rejected:
         "GET /v1/x/../pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer KEY\r\n\r\n" => 400;
-    a_method_in_no_standard_is_refused:
+    an_unregistered_method_is_rejected:
         "BREW /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer KEY\r\n\r\n" => 405;
-    connect_is_refused:
+    connect_is_rejected:
         "CONNECT /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer KEY\r\n\r\n" => 405;
 }
 
 #[tokio::test]
-async fn after_what_is_no_http_the_connection_is_closed() {
+async fn the_connection_is_closed_after_bytes_that_are_not_http() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     raw.send("nonsense\r\n\r\n").await;
@@ -53,15 +53,15 @@ async fn after_what_is_no_http_the_connection_is_closed() {
 }
 
 #[tokio::test]
-async fn a_request_smuggled_behind_a_length_and_chunks_is_not_answered() {
+async fn a_request_smuggled_by_a_length_beside_chunks_gets_no_response() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     let smuggled = "GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n";
     let fields = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n";
     raw.head("POST /v1/pets", fields).await.send(format!("2\r\n{{}}\r\n0\r\n\r\n{smuggled}")).await;
-    // The chunks hold (RFC 9112, section 6.3), so what follows is a request of its own, or the end.
-    raw.response().await.refused(400, "invalid_body");
+    // Transfer-Encoding overrides Content-Length (RFC 9112, section 6.3), and the connection must be closed.
+    raw.response().await.expect_error(400, "invalid_body");
     if !raw.ends().await {
-        panic!("what stands behind the chunks was answered on a connection that cannot be trusted");
+        panic!("the bytes after the chunks were read as a request");
     }
 }

@@ -1,11 +1,10 @@
-//! The service over HTTP: a really running server, a private database, and nothing mocked.
+//! Tests over HTTP: each starts a server with its own database. Nothing is mocked.
 //!
-//! The tree mirrors the URL tree; what concerns every path stands beside `v1`. Each test starts its own
-//! service, so no test sees another's animals. `service.rs` is the harness; `../recorder` judges every
-//! answer that any test sees against the OpenAPI document. `../http_postgres` compiles all of this again, for
-//! PostgreSQL instead of SQLite.
+//! The module tree follows the URL tree; modules beside `v1` concern all paths. `service.rs` starts the service.
+//! `../recorder` checks every response of every test against the OpenAPI document. `../http_postgres` compiles the
+//! same files again for PostgreSQL instead of SQLite.
 
-#![allow(unreachable_pub)] // Nothing outside a test binary could reach anything.
+#![allow(unreachable_pub)] // A test binary has no public API.
 
 #[path = "../clock/mod.rs"]
 pub(crate) mod clock;
@@ -14,30 +13,30 @@ pub(crate) mod postgres_cluster;
 #[path = "../recorder/mod.rs"]
 pub(crate) mod recorder;
 
-pub(crate) mod faulty;
-pub(crate) mod place;
+pub(crate) mod database;
+pub(crate) mod failing_store;
 pub(crate) mod raw;
 pub(crate) mod service;
 
 mod contract;
+pub(crate) mod declared_statuses;
 mod deprecation;
 mod failures;
 mod head;
-mod judgement;
 mod keys;
 mod known_limits;
 mod paths;
-pub(crate) mod provocations;
+mod precedence;
 mod published;
 mod rate_limit;
-mod recorded;
+mod recorder_checks;
 mod released;
 mod request_ids;
-mod stopping;
+mod shutdown;
 mod timeouts;
 mod v1;
 
-/// What progenitor makes of the document.
+/// The client that progenitor generates from the document.
 #[allow(warnings, clippy::all)]
 pub(crate) mod client {
     include!(concat!(env!("OUT_DIR"), "/client.rs"));

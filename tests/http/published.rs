@@ -1,33 +1,33 @@
-//! The published document and its page: at the root of the host, for anybody.
+//! The published document and the documentation page, which need no key.
 
-use animal_store::operations::BASE_PATH;
+use animal_store::http::BASE_PATH;
 use contract::document as yaml;
 use reqwest::Method;
 
 use crate::recorder::contract::Contract;
 use crate::recorder::wire::Response;
-use crate::service::{Ask, DOCUMENT, Service};
+use crate::service::{DOCUMENT, RequestExt, Service};
 
 async fn fetch(service: &Service, target: &str) -> Response {
-    let answer = service.anonymous(Method::GET, target).answer().await;
-    assert_eq!(answer.status, 200, "{target}");
-    answer
+    let response = service.anonymous(Method::GET, target).response().await;
+    assert_eq!(response.status, 200, "{target}");
+    response
 }
 
 #[tokio::test]
 async fn the_document_is_served_byte_for_byte_without_a_key() {
     let service = Service::start().await;
-    let answer = fetch(&service, "/openapi.yaml").await;
-    assert_eq!(answer.text(), DOCUMENT);
-    assert_eq!(answer.header("content-type"), Some("application/yaml"));
+    let response = fetch(&service, "/openapi.yaml").await;
+    assert_eq!(response.text(), DOCUMENT);
+    assert_eq!(response.header("content-type"), Some("application/yaml"));
 }
 
 #[tokio::test]
-async fn the_document_is_served_as_json_and_says_the_same() {
+async fn the_document_is_served_as_json_with_the_same_content() {
     let service = Service::start().await;
-    let answer = fetch(&service, "/openapi.json").await;
-    assert_eq!(answer.json(), yaml::read(DOCUMENT).unwrap().to_json());
-    assert_eq!(answer.header("content-type"), Some("application/json"));
+    let response = fetch(&service, "/openapi.json").await;
+    assert_eq!(response.json(), yaml::read(DOCUMENT).unwrap().to_json());
+    assert_eq!(response.header("content-type"), Some("application/json"));
 }
 
 #[tokio::test]
@@ -45,8 +45,8 @@ async fn every_server_serves_the_base_path() {
 async fn the_document_has_a_strong_etag_that_stays_the_same() {
     let (service, other) = (Service::start().await, Service::start().await);
     for target in ["/openapi.yaml", "/openapi.json"] {
-        let answer = fetch(&service, target).await;
-        let etag = answer.header("etag").unwrap();
+        let response = fetch(&service, target).await;
+        let etag = response.header("etag").unwrap();
         assert!(etag.starts_with('"') && etag.ends_with('"') && etag.len() > 2, "{etag}");
         assert_eq!(fetch(&other, target).await.header("etag"), Some(etag));
     }
@@ -61,25 +61,25 @@ async fn the_yaml_and_the_json_have_etags_of_their_own() {
 
 async fn revalidate(service: &Service, condition: &str) -> Response {
     let request = service.anonymous(Method::GET, "/openapi.yaml");
-    request.header("if-none-match", condition).answer().await
+    request.header("if-none-match", condition).response().await
 }
 
 #[tokio::test]
-async fn a_client_that_has_the_document_is_told_so() {
+async fn a_matching_etag_gets_304() {
     let service = Service::start().await;
     let etag = fetch(&service, "/openapi.yaml").await.header("etag").unwrap().to_owned();
     for condition in [etag.clone(), format!("W/{etag}"), format!("\"other\", {etag}"), "*".to_owned()] {
-        let answer = revalidate(&service, &condition).await;
-        assert_eq!((answer.status, answer.body.len()), (304, 0), "{condition}");
-        assert_eq!(answer.header("etag"), Some(&*etag));
+        let response = revalidate(&service, &condition).await;
+        assert_eq!((response.status, response.body.len()), (304, 0), "{condition}");
+        assert_eq!(response.header("etag"), Some(&*etag));
     }
 }
 
 #[tokio::test]
-async fn a_client_that_has_another_document_gets_this_one() {
+async fn another_etag_gets_the_document() {
     let service = Service::start().await;
-    let answer = revalidate(&service, "\"other\"").await;
-    assert_eq!((answer.status, answer.text()), (200, DOCUMENT));
+    let response = revalidate(&service, "\"other\"").await;
+    assert_eq!((response.status, response.text()), (200, DOCUMENT));
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn pages_of_other_origins_may_read_the_document() {
     let service = Service::start().await;
     for target in ["/openapi.yaml", "/openapi.json"] {
         let request = service.anonymous(Method::GET, target).header("origin", "https://tools.example");
-        assert_eq!(request.answer().await.header("access-control-allow-origin"), Some("*"));
+        assert_eq!(request.response().await.header("access-control-allow-origin"), Some("*"));
     }
 }
 
@@ -95,7 +95,7 @@ async fn pages_of_other_origins_may_read_the_document() {
 async fn pages_of_other_origins_may_not_read_animals() {
     let service = Service::start().await;
     let request = service.request(Method::GET, "/v1/pets").header("origin", "https://tools.example");
-    assert_eq!(request.answer().await.header("access-control-allow-origin"), None);
+    assert_eq!(request.response().await.header("access-control-allow-origin"), None);
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn head_of_the_document_is_like_get() {
 }
 
 #[tokio::test]
-async fn head_of_a_document_that_the_client_has_tells_no_length() {
+async fn head_with_a_matching_etag_has_no_content_length() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     raw.head_without_key("HEAD /openapi.yaml", "If-None-Match: *\r\n").await;
@@ -124,9 +124,9 @@ async fn head_of_a_document_that_the_client_has_tells_no_length() {
 async fn the_document_cannot_be_changed() {
     let service = Service::start().await;
     for method in [Method::PUT, Method::POST, Method::DELETE, Method::PATCH] {
-        let answer = service.request(method, "/openapi.yaml").answer().await;
-        answer.refused(405, "method_not_allowed");
-        assert_eq!(answer.header("allow"), Some("GET, HEAD"));
+        let response = service.request(method, "/openapi.yaml").response().await;
+        response.expect_error(405, "method_not_allowed");
+        assert_eq!(response.header("allow"), Some("GET, HEAD"));
     }
 }
 
@@ -134,12 +134,12 @@ async fn the_document_cannot_be_changed() {
 async fn the_document_has_one_path_and_is_not_part_of_the_contract() {
     let service = Service::start().await;
     for target in ["/v1/openapi.yaml", "/openapi", "/openapi.yml", "/openapi.yaml/", "/Openapi.yaml"] {
-        service.get(target).await.refused(404, "not_found");
+        service.get(target).await.expect_error(404, "not_found");
     }
 }
 
 #[tokio::test]
-async fn the_page_is_served_without_a_key_and_names_no_other_host() {
+async fn the_page_is_served_without_a_key_and_refers_to_no_other_host() {
     let service = Service::start().await;
     let page = fetch(&service, "/docs").await;
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
@@ -149,10 +149,10 @@ async fn the_page_is_served_without_a_key_and_names_no_other_host() {
 }
 
 #[tokio::test]
-async fn everything_that_the_page_needs_is_here() {
+async fn all_files_of_the_page_are_served() {
     let service = Service::start().await;
     let page = fetch(&service, "/docs").await;
-    // Relative to the root, where the page lives.
+    // Links are relative to the root.
     let linked = page.text().split_whitespace().filter_map(|word| {
         let target = word.strip_prefix("href=\"").or_else(|| word.strip_prefix("src=\""))?;
         target.split_once('"').map(|(target, _)| format!("/{target}"))
@@ -166,7 +166,7 @@ async fn everything_that_the_page_needs_is_here() {
 }
 
 #[tokio::test]
-async fn what_is_not_part_of_the_page_is_not_found() {
+async fn other_files_below_the_page_are_not_found() {
     let service = Service::start().await;
     for target in ["/docs/", "/docs/nothing.js", "/docs/%2e%2e%2fCargo.toml", "/docs/index.html"] {
         let mut raw = service.raw().await;

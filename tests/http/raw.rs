@@ -1,4 +1,4 @@
-//! A connection to write bytes to, for what a client library would not send.
+//! A TCP connection that sends arbitrary bytes, for requests that a client library would not send.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -10,10 +10,10 @@ use tokio::time::timeout;
 
 use crate::recorder::wire::{Response, Responses};
 
-/// The longest that anything may take; no test waits so long unless it fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit of each read and write.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A connection. What is sent over it must be one request at a time, or a series without HEAD.
+/// A connection. Send one request at a time, or pipelined requests without HEAD.
 pub struct Raw {
     stream: TcpStream,
     key: String,
@@ -23,7 +23,7 @@ pub struct Raw {
 }
 
 impl Raw {
-    /// Connects. `key` is what [`Self::head`] sends.
+    /// Connects. [`Self::head`] sends `key`.
     pub async fn connect(address: SocketAddr, key: &str) -> Self {
         let stream = TcpStream::connect(address).await.expect("a connection");
         stream.set_nodelay(true).expect("an option of the connection");
@@ -31,16 +31,16 @@ impl Raw {
         Self { stream, key: key.to_owned(), responses, ready, to_head: false }
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
-        self.try_send(bytes).await.expect("bytes are taken");
+        self.try_send(bytes).await.expect("the connection is open");
         self
     }
 
-    /// Sends bytes, unless the other side has closed.
+    /// Sends bytes. Fails if the peer has closed the connection.
     pub async fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
-        let sent = timeout(PATIENCE, self.stream.write_all(bytes.as_ref())).await;
-        sent.expect("bytes are taken in time")
+        let sent = timeout(TIMEOUT, self.stream.write_all(bytes.as_ref())).await;
+        sent.expect("the peer reads within the time limit")
     }
 
     /// Sends the head of a request with a `Host`, the key, and `fields`, each of which ends in CRLF.
@@ -55,27 +55,29 @@ impl Raw {
         self.send(format!("{line} HTTP/1.1\r\nHost: animals\r\n{fields}\r\n")).await
     }
 
-    /// Says that nothing more will be sent.
+    /// Closes the sending side of the connection.
     pub async fn finish(&mut self) -> &mut Self {
-        self.stream.shutdown().await.expect("half a close");
+        self.stream.shutdown().await.expect("the sending side is open");
         self
     }
 
-    /// The next answer, informational ones included.
+    /// Returns the next response, which may be an informational one.
     pub async fn response(&mut self) -> Response {
-        self.next().await.expect("an answer, not the end of the connection")
+        self.next().await.expect("a response before the end of the connection")
     }
 
-    /// Whether the server closes the connection without another answer.
+    /// Returns whether the server closes the connection without another response.
     pub async fn ends(&mut self) -> bool {
         self.next().await.is_none()
     }
 
-    /// Reads until the server closes the connection, whatever it sends.
+    /// Reads and discards everything until the server closes the connection.
     pub async fn closed(&mut self) {
         let mut bytes = Vec::new();
-        // A reset is an end as well.
-        let _ = timeout(PATIENCE, self.stream.read_to_end(&mut bytes)).await.expect("an end in time");
+        // A reset ends the connection too.
+        let _ = timeout(TIMEOUT, self.stream.read_to_end(&mut bytes))
+            .await
+            .expect("the end within the time limit");
     }
 
     async fn next(&mut self) -> Option<Response> {
@@ -84,8 +86,10 @@ impl Raw {
             if let Some(response) = self.ready.pop_front() {
                 return Some(response);
             }
-            let read = timeout(PATIENCE, self.stream.read(&mut bytes)).await.expect("an answer in time");
-            // A reset is an end as well.
+            let read = timeout(TIMEOUT, self.stream.read(&mut bytes))
+                .await
+                .expect("a response within the time limit");
+            // A reset ends the connection too.
             let count = read.unwrap_or(0);
             if count == 0 {
                 return self.responses.end().expect("HTTP");

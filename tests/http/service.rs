@@ -1,7 +1,7 @@
-//! The harness: a service that runs in this process, and ways to talk to it.
+//! Starts the service in this process, and sends requests to it.
 //!
-//! Everything goes through a tap whose recorder knows the OpenAPI document. When a [`Service`] is dropped,
-//! its test fails if any answer was not as the document says, or if a key stands in the log.
+//! All requests pass through a proxy whose recorder checks responses against the OpenAPI document. When a [`Service`]
+//! is dropped, its test fails if a response violated the document or if the log contains a key.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use animal_store::document::Document;
-use animal_store::keys::{NewKey, commands};
+use animal_store::document::{self, Deprecation, Document};
+use animal_store::keys::{self, NewKey};
+use animal_store::rate_limit::RateLimit;
 use animal_store::server::{Server, ServerOptions};
-use animal_store::service::RateLimit;
 use animal_store::storage::{self, Store, StoreMetrics, StoreOptions};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
@@ -21,148 +21,154 @@ use serde_json::{Value, json};
 use slog::{Drain, Logger, o};
 
 use crate::client::Client;
-use crate::faulty::Faulty;
-use crate::place::{Lock, Place};
+use crate::database::{Database, Lock};
+use crate::failing_store::FailingStore;
 use crate::raw::Raw;
-pub use crate::recorder::ask::Ask;
+pub use crate::recorder::request::RequestExt;
 use crate::recorder::wire::Response;
-use crate::recorder::{Recorder, tap};
+use crate::recorder::{Recorder, proxy};
 
-/// The document that the service serves and is judged by.
+/// The document that the service publishes and that responses are checked against.
 pub const DOCUMENT: &str = include_str!("../../openapi/animal-store.yaml");
 
-/// The time limit of each step of a request, and of a write for a lock, where a test sets no other: longer
-/// than either takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The default time limit of each step of a request and of a write that waits for a lock: longer than either takes
+/// on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A running service with an empty store and one good key.
+/// A running service with an empty store and one valid key.
 pub struct Service {
-    /// The secret of the key that [`Self::request`] and [`Self::client`] send.
+    /// The API key that [`Self::request`] and [`Self::client`] send.
     pub key: String,
-    /// What the service keeps animals in; can be told to fail.
-    pub store: Arc<Faulty>,
+    /// The store of the service, which can be made to fail.
+    pub store: Arc<FailingStore>,
     pub recorder: Arc<Recorder>,
-    /// Where the tap listens, which is what clients must talk to.
+    /// The address of the recording proxy, which clients must use.
     pub address: SocketAddr,
     pub log: Log,
     /// `None` once stopped.
     pub server: Option<Server>,
     http: reqwest::Client,
-    place: Place,
+    database: Database,
 }
 
-/// How to start a service.
+/// The options of a service.
 pub struct Setup {
     options: ServerOptions,
     store: StoreOptions,
-    document: String,
-    released: &'static [(&'static str, &'static str)],
+    document: Document,
 }
 
 impl Setup {
-    /// With the documents of released versions, by file name.
+    /// Sets the documents of released versions, by file name.
     pub fn released(mut self, released: &'static [(&'static str, &'static str)]) -> Self {
-        self.released = released;
+        self.document.released = released;
         self
     }
 
-    /// With a time limit for each step of a request.
+    /// Sets the time limit of each step of a request.
     pub fn request_timeout(mut self, limit: Duration) -> Self {
         self.options.request_timeout = limit;
         self
     }
 
-    /// With a rate limit for each key.
+    /// Sets a rate limit per key.
     pub fn rate_limit(mut self, requests: u32, period: Duration) -> Self {
         let requests = NonZeroU32::new(requests).expect("a limit is not zero");
         self.options.rate_limit = Some(RateLimit { requests, period });
         self
     }
 
-    /// With so many writes that may wait, each so long for a lock.
+    /// Sets the length of the write queue and the time limit for a lock.
     pub fn writes(mut self, queue: usize, lock_timeout: Duration) -> Self {
         self.store.write_queue = queue;
         self.store.lock_timeout = lock_timeout;
         self
     }
 
-    /// With another document than the one it is judged by.
-    pub fn document(mut self, text: String) -> Self {
-        self.document = text;
+    /// Sets the dates of deprecation. Responses are still checked against [`DOCUMENT`].
+    pub fn deprecations(mut self, deprecations: &'static [Deprecation]) -> Self {
+        self.document.deprecations = deprecations;
         self
     }
 
-    /// Starts it.
+    /// Starts the service.
     pub async fn start(self) -> Service {
-        let place = Place::fresh().await;
+        let database = Database::fresh().await;
         let log = Log::default();
         let logger = log.logger();
         let metrics = self.options.metrics.store().clone();
         let store = StoreOptions { log: logger.clone(), metrics, ..self.store };
-        let store = storage::open(&place.url(), &store).await.expect("a store");
-        let store = Arc::new(Faulty::around(store));
-        let document =
-            Document::from_yaml(&self.document).expect("the document").with_released(self.released);
+        let store = storage::open(&database.url(), &store).await.expect("a store");
+        let store = Arc::new(FailingStore::around(store));
         let server =
-            Server::start(&self.options, &document, Arc::clone(&store) as _, &logger).expect("a server");
+            Server::start(&self.options, &self.document, Arc::clone(&store) as _, &logger).expect("a server");
         let recorder = Arc::new(Recorder::default());
-        recorder.keep_secret(place.secret());
-        let address = tap::start(server.address(), Arc::clone(&recorder)).await.expect("a tap");
-        // Proxies of the environment are not for addresses of this machine.
+        recorder.add_secret(database.secret());
+        let address = proxy::start(server.address(), Arc::clone(&recorder)).await.expect("the proxy");
+        // Proxies from the environment must not be used for loopback addresses.
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
-        let mut service =
-            Service { key: String::new(), store, recorder, address, log, server: Some(server), http, place };
+        let mut service = Service {
+            key: String::new(),
+            store,
+            recorder,
+            address,
+            log,
+            server: Some(server),
+            http,
+            database,
+        };
         service.key = service.new_key("tests", None).await.secret;
         service
     }
 }
 
 impl Service {
-    /// A service as it is usually set up.
+    /// Starts a service with default options.
     pub async fn start() -> Self {
         Self::setup().start().await
     }
 
-    /// A service to be set up.
+    /// Returns default options, to change before the start.
     pub fn setup() -> Setup {
-        let options = ServerOptions { request_timeout: PATIENCE, ..ServerOptions::default() };
+        let options = ServerOptions { request_timeout: TIMEOUT, ..ServerOptions::default() };
         let log = Logger::root(slog::Discard, o!());
         let metrics = StoreMetrics::default();
-        let store = StoreOptions { write_queue: 4096, lock_timeout: PATIENCE, log, metrics };
-        Setup { options, store, released: &[], document: DOCUMENT.to_owned() }
+        let store = StoreOptions { write_queue: 4096, lock_timeout: TIMEOUT, log, metrics };
+        let document = Document { released: &[], ..document::DOCUMENT.expect("the document") };
+        Setup { options, store, document }
     }
 
-    /// Makes another key.
+    /// Creates another key.
     pub async fn new_key(&self, name: &str, expires_in: Option<SignedDuration>) -> NewKey {
-        let made = commands::create(&*self.store, name, Timestamp::now(), expires_in).await.expect("a key");
-        self.recorder.keep_secret(&made.secret);
+        let made = keys::create(&*self.store, name, Timestamp::now(), expires_in).await.expect("a key");
+        self.recorder.add_secret(&made.secret);
         made
     }
 
-    /// Opens its store once more, as another process would.
-    pub async fn store_elsewhere(&self) -> Arc<dyn Store> {
+    /// Opens the store a second time, as another process would.
+    pub async fn open_store_again(&self) -> Arc<dyn Store> {
         let log = Logger::root(slog::Discard, o!());
         let metrics = StoreMetrics::default();
-        let options = StoreOptions { write_queue: 16, lock_timeout: PATIENCE, log, metrics };
-        storage::open(&self.place.url(), &options).await.expect("a store")
+        let options = StoreOptions { write_queue: 16, lock_timeout: TIMEOUT, log, metrics };
+        storage::open(&self.database.url(), &options).await.expect("a store")
     }
 
-    /// Keeps its store from writing until the lock is released.
+    /// Blocks writes to the store until the lock is released.
     pub async fn lock(&self) -> Lock {
-        self.place.lock().await
+        self.database.lock().await
     }
 
-    /// All that is stored, as bytes in which one can search.
+    /// All stored data as bytes, to search in.
     pub async fn stored(&self) -> Vec<u8> {
-        self.place.contents().await
+        self.database.contents().await
     }
 
-    /// The typed client, with the key.
+    /// Returns the generated client with the default key.
     pub fn client(&self) -> Client {
         self.client_with(&self.key)
     }
 
-    /// The typed client, with a key of one's own.
+    /// Returns the generated client with another key.
     pub fn client_with(&self, key: &str) -> Client {
         let mut headers = reqwest::header::HeaderMap::new();
         headers.insert("authorization", format!("Bearer {key}").parse().expect("a header"));
@@ -170,38 +176,38 @@ impl Service {
         Client::new_with_client(&self.url("/v1"), client.expect("a client"))
     }
 
-    /// A request with the key.
+    /// Builds a request with the default key.
     pub fn request(&self, method: Method, target: &str) -> reqwest::RequestBuilder {
         self.anonymous(method, target).bearer_auth(&self.key)
     }
 
-    /// A request without a key.
+    /// Builds a request without a key.
     pub fn anonymous(&self, method: Method, target: &str) -> reqwest::RequestBuilder {
         self.http.request(method, self.url(target))
     }
 
-    /// GET with the key.
+    /// Sends a GET request with the default key.
     pub async fn get(&self, target: &str) -> Response {
-        self.request(Method::GET, target).answer().await
+        self.request(Method::GET, target).response().await
     }
 
-    /// GET with another key.
+    /// Sends a GET request with another key.
     pub async fn get_with(&self, key: &str, target: &str) -> Response {
-        self.anonymous(Method::GET, target).bearer_auth(key).answer().await
+        self.anonymous(Method::GET, target).bearer_auth(key).response().await
     }
 
-    /// `POST /v1/pets` with the key and this JSON.
+    /// Sends `POST /v1/pets` with this JSON.
     pub async fn post(&self, body: Value) -> Response {
         self.post_text(body.to_string()).await
     }
 
-    /// `POST /v1/pets` with the key and this body as `application/json`.
+    /// Sends `POST /v1/pets` with this body as `application/json`.
     pub async fn post_text(&self, body: impl Into<reqwest::Body>) -> Response {
         let request = self.request(Method::POST, "/v1/pets").header("content-type", "application/json");
-        request.body(body).answer().await
+        request.body(body).response().await
     }
 
-    /// Adds so many animals without a status, and tells their identifiers.
+    /// Adds `count` animals without a status. Returns their identifiers.
     pub async fn add(&self, count: usize) -> Vec<i64> {
         let mut ids = Vec::new();
         for number in 0..count {
@@ -211,17 +217,17 @@ impl Service {
         ids
     }
 
-    /// Adds an animal with this status, and tells its identifier.
+    /// Adds an animal with this status. Returns its identifier.
     pub async fn add_with(&self, status: &str) -> i64 {
         id(&self.post(json!({ "name": "Rex", "categoryId": 3, "status": status })).await.expect(201))
     }
 
-    /// A connection to write bytes to.
+    /// Opens a connection for arbitrary bytes.
     pub async fn raw(&self) -> Raw {
         Raw::connect(self.address, &self.key).await
     }
 
-    /// Stops the server, within `grace`.
+    /// Shuts the server down; requests in progress have `grace` to finish.
     pub async fn stop(&mut self, grace: Duration) {
         self.server.take().expect("it was not stopped before").stop(grace).await;
     }
@@ -239,8 +245,8 @@ impl Drop for Service {
             return;
         }
         let violations = self.recorder.violations();
-        assert!(violations.is_empty(), "not as the document says:\n{}", violations.join("\n"));
-        assert!(!log.contains("ask_"), "a key stands in the log:\n{log}");
+        assert!(violations.is_empty(), "responses violate the document:\n{}", violations.join("\n"));
+        assert!(!log.contains("ask_"), "the log contains a key:\n{log}");
     }
 }
 
@@ -249,17 +255,17 @@ pub fn id(pet: &Value) -> i64 {
     pet["id"].as_i64().expect("an animal has an id")
 }
 
-/// The identifiers of a page of animals.
+/// The identifiers of a list of animals.
 pub fn ids(pets: &Value) -> Vec<i64> {
     pets.as_array().expect("a list of animals").iter().map(id).collect()
 }
 
-/// What the service logs, at every level.
+/// The log of the service, at the most verbose level.
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// All of it until now.
+    /// The log so far.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }

@@ -1,10 +1,11 @@
-//! The tests over HTTP once more, with PostgreSQL behind the service instead of SQLite.
-//!
-//! They are the files of `../http`, compiled again; `place.rs` there goes by the name of this program. Where
-//! PostgreSQL is not installed, the program says so and ends well, unless `STORE_TESTS_REQUIRE_POSTGRES=1`.
+//! The tests of `../http`, compiled again to run on PostgreSQL instead of SQLite; `database.rs` there checks the name of
+//! the binary. Where PostgreSQL is not installed, the binary says so and exits with 0, unless
+//! `STORE_TESTS_REQUIRE_POSTGRES=1`.
 
 #[path = "../http/main.rs"]
 mod http;
 
-// What those files name as `crate::...`.
-use http::{client, clock, faulty, place, postgres_cluster, provocations, raw, recorder, service};
+// Those files refer to these modules as `crate::...`.
+use http::{
+    client, clock, database, declared_statuses, failing_store, postgres_cluster, raw, recorder, service,
+};

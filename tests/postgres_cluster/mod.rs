@@ -1,13 +1,13 @@
-//! A PostgreSQL server of the tests' own, from the installed server programs.
+//! A PostgreSQL server for tests, started from the installed server programs.
 //!
-//! Its files are in a temporary directory and it listens on a free port of the loopback address. Run as
-//! root, the server runs as `postgres` or `nobody`, because PostgreSQL refuses root. A guard process waits
-//! for the end of a pipe that the test process holds; however that ends, the guard then stops the server
-//! and removes the files.
+//! Its files are in a temporary directory, and it listens on a free port of the loopback address. If the tests run as
+//! root, the server runs as `postgres` or `nobody`, because PostgreSQL refuses to run as root. A guard process reads
+//! from a pipe of the test process. When that process ends in any way, the guard stops the server and removes the files.
 //!
-//! Without the programs, tests of PostgreSQL say so and are skipped, unless `STORE_TESTS_REQUIRE_POSTGRES=1`.
+//! Without the server programs, tests of PostgreSQL are skipped with a message, unless
+//! `STORE_TESTS_REQUIRE_POSTGRES=1`.
 
-#![allow(dead_code)] // Not every test program uses all of it.
+#![allow(dead_code)] // No test binary uses all of it.
 
 use std::fs;
 use std::io::Write as _;
@@ -24,11 +24,11 @@ use tokio_postgres::{Client, NoTls};
 
 pub(crate) mod network;
 
-/// Databases that differ need names that do.
+/// The number of the next database.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// The server that the tests of this process share, started by the first that asks. `None` when the
-/// programs are not installed, after a line that says so.
+/// Returns the server that the tests of this process share, and starts it on the first call. Returns `None` after a
+/// message if the server programs are not installed.
 pub(crate) fn shared() -> Option<&'static Cluster> {
     static SHARED: LazyLock<Option<Cluster>> = LazyLock::new(Cluster::start);
     SHARED.as_ref()
@@ -41,17 +41,17 @@ pub(crate) struct Cluster {
     port: u16,
     owner: Option<(u32, u32)>,
     settings: &'static str,
-    /// The guard acts when this is closed.
+    /// The guard stops the server when this pipe is closed.
     _guard: ChildStdin,
 }
 
 impl Cluster {
-    /// A new server of one's own. `None` as for [`shared`].
+    /// Starts a separate server with settings that are fast but not durable. Returns `None` like [`shared`].
     pub(crate) fn start() -> Option<Self> {
         Self::with("-c fsync=off -c shared_buffers=32MB")
     }
 
-    /// As [`Cluster::start`], with these settings instead of what is fast for tests.
+    /// Starts a separate server with these settings.
     pub(crate) fn with(settings: &'static str) -> Option<Self> {
         let programs = programs()?;
         let cluster = Self::prepare(programs, settings);
@@ -59,17 +59,16 @@ impl Cluster {
             "initdb",
             &["-D", cluster.data(), "-U", "postgres", "-N", "-A", "trust", "-E", "UTF8", "--no-locale"],
         );
-        // `strict` alone needs a password.
+        // Only the role `strict` needs a password.
         let access = "local all all trust\n\
              host all strict 127.0.0.1/32 scram-sha-256\n\
              host all,replication all 127.0.0.1/32 trust\n";
         fs::write(cluster.home.join("data/pg_hba.conf"), access).unwrap();
-        cluster.boot();
+        cluster.start_server();
         Some(cluster)
     }
 
-    /// A standby of this server that follows it. The server waits for it with each commit if
-    /// `synchronous_standby_names` has its name, `standby`.
+    /// Starts a standby of this server. Replication is synchronous if `synchronous_standby_names` contains `standby`.
     pub(crate) fn standby(&self) -> Self {
         let standby = Self::prepare(self.programs.clone(), self.settings);
         let from = format!("host=127.0.0.1 port={} user=postgres application_name=standby", self.port);
@@ -77,7 +76,7 @@ impl Cluster {
             "pg_basebackup",
             &["-D", standby.data(), "-R", "-N", "-X", "stream", "-c", "fast", "-d", &from],
         );
-        standby.boot();
+        standby.start_server();
         standby
     }
 
@@ -96,7 +95,7 @@ impl Cluster {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .current_dir("/")
-            // So that an interrupt from the keyboard does not reach it.
+            // Keeps Ctrl-C from reaching the guard.
             .process_group(0);
         as_owner(&mut guard, owner);
         let guard = guard.spawn().unwrap().stdin.take().unwrap();
@@ -105,7 +104,7 @@ impl Cluster {
     }
 
     /// Starts the server again after [`Cluster::stop`] or [`Cluster::kill`].
-    pub(crate) fn boot(&self) {
+    pub(crate) fn start_server(&self) {
         let options = format!(
             "-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories={} -c max_connections=300 \
              -c log_min_messages=warning {}",
@@ -115,7 +114,7 @@ impl Cluster {
         );
         let log = self.home.join("log");
         let start = Instant::now();
-        // What a killed server leaves behind keeps the next one from starting until it has noticed.
+        // A start fails until the processes of a killed server have ended.
         while !self.try_run(
             "pg_ctl",
             &["start", "-s", "-w", "-D", self.data(), "-l", log.to_str().unwrap(), "-o", &options],
@@ -125,36 +124,36 @@ impl Cluster {
         }
     }
 
-    /// Stops the server as an administrator would who does not wait for clients.
+    /// Stops the server without waiting for clients (mode `fast`).
     pub(crate) fn stop(&self) {
         self.run("pg_ctl", &["stop", "-s", "-w", "-m", "fast", "-D", self.data()]);
     }
 
-    /// Kills the server's first process, with `kill -9`.
+    /// Sends SIGKILL to the postmaster.
     pub(crate) fn kill(&self) {
         self.signal("KILL");
     }
 
-    /// Sends a signal to the server's first process.
+    /// Sends a signal to the postmaster.
     pub(crate) fn signal(&self, signal: &str) {
         let file = fs::read_to_string(self.home.join("data/postmaster.pid")).unwrap();
         let id = file.lines().next().unwrap();
         assert!(Command::new("kill").args(["-s", signal, id]).status().unwrap().success());
     }
 
-    /// Makes a standby a server of its own, which takes writes when this returns.
+    /// Promotes a standby. It accepts writes when this returns.
     pub(crate) fn promote(&self) {
         self.run("pg_ctl", &["promote", "-s", "-w", "-D", self.data()]);
     }
 
-    /// Adds lines to the configuration and has the server read it.
+    /// Appends settings to the configuration and reloads it.
     pub(crate) async fn configure(&self, settings: &str) {
         let path = self.home.join("data/postgresql.auto.conf");
         fs::OpenOptions::new().append(true).open(path).unwrap().write_all(settings.as_bytes()).unwrap();
         self.client("postgres").await.batch_execute("SELECT pg_reload_conf()").await.unwrap();
     }
 
-    /// Puts a file into the server's directory, readable by the server alone. Gives its path.
+    /// Writes a file to the server's directory that only the server can read. Returns its path.
     pub(crate) fn put(&self, name: &str, contents: &str) -> PathBuf {
         let path = self.home.join("data").join(name);
         fs::write(&path, contents).unwrap();
@@ -165,25 +164,25 @@ impl Cluster {
         path
     }
 
-    /// The URL of a database, for the superuser. A busy machine may take longer to connect than the two seconds
-    /// that a store gives it by itself.
+    /// Returns the URL of a database for the superuser. The timeout is longer than the default of a store, because a busy
+    /// machine may need it.
     pub(crate) fn url(&self, database: &str) -> String {
         format!("postgres://postgres@{}/{database}?connect_timeout=60", self.address())
     }
 
-    /// Host and port.
+    /// Returns host and port.
     pub(crate) fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// A connection such as another program would have.
+    /// Opens a connection that is independent of the store under test.
     pub(crate) async fn client(&self, database: &str) -> Client {
         let (client, connection) = tokio_postgres::connect(&self.url(database), NoTls).await.unwrap();
         tokio::spawn(connection);
         client
     }
 
-    /// Makes an empty database and gives its name. `options` are those of CREATE DATABASE.
+    /// Creates an empty database. Returns its name. `options` are those of CREATE DATABASE.
     pub(crate) async fn database(&self, options: &str) -> String {
         let name = format!("animals_{}", NEXT.fetch_add(1, Ordering::Relaxed));
         let sql = format!("CREATE DATABASE {name} {options}");
@@ -192,7 +191,7 @@ impl Cluster {
     }
 
     fn data(&self) -> &str {
-        // Leaked once for each server: some bytes for a simpler use.
+        // Leaks some bytes per server, to return a `&str`.
         Box::leak(self.home.join("data").to_str().unwrap().to_owned().into_boxed_str())
     }
 
@@ -219,7 +218,7 @@ fn as_owner(command: &mut Command, owner: Option<(u32, u32)>) {
     }
 }
 
-/// Where the server programs are, from PATH or where Debian puts them, the newest of several.
+/// Returns the directory of the server programs: on PATH, or the newest in Debian's layout.
 fn programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
@@ -237,7 +236,7 @@ fn programs() -> Option<PathBuf> {
             std::env::var_os("STORE_TESTS_REQUIRE_POSTGRES").is_none_or(|value| value != "1"),
             "{missing}"
         );
-        // Not through eprintln!, which is not shown for a test that passes.
+        // The test harness hides `eprintln!` of a test that passes.
         let _ = writeln!(std::io::stderr(), "SKIPPED: all tests of PostgreSQL, because {missing}");
     }
     found
@@ -247,7 +246,7 @@ fn version(place: &Path) -> u32 {
     place.parent().and_then(|parent| parent.file_name()?.to_str()?.parse().ok()).unwrap_or(0)
 }
 
-/// A user that may run the server where root may not.
+/// Returns the user and group that run the server instead of root.
 fn unprivileged() -> (u32, u32) {
     let users = fs::read_to_string("/etc/passwd").unwrap();
     ["postgres", "nobody"]

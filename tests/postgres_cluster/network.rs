@@ -1,14 +1,14 @@
-//! A network that may break between a server and its clients.
+//! A TCP forwarder that can simulate a network partition.
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// A way to a server that may break: connections stay open and new ones are taken, but nothing gets through.
+/// A forwarder to a server. While it is broken, connections are accepted and stay open, but no bytes are forwarded.
 pub(crate) struct Network {
-    /// Where clients of the server are to connect to.
+    /// The address for clients of the server.
     pub(crate) address: String,
-    /// Whether nothing gets through.
+    /// Whether forwarding is interrupted.
     pub(crate) is_broken: watch::Sender<bool>,
 }
 
@@ -18,14 +18,17 @@ impl Network {
         let address = listener.local_addr().unwrap().to_string();
         let (is_broken, broken) = watch::channel(false);
         tokio::spawn(async move {
-            while let Ok((here, _)) = listener.accept().await {
+            while let Ok((client, _)) = listener.accept().await {
                 let (server, broken) = (server.clone(), broken.clone());
                 tokio::spawn(async move {
-                    whole(&broken).await;
-                    let Ok(there) = TcpStream::connect(server).await else { return };
-                    let (here_in, here_out) = here.into_split();
-                    let (there_in, there_out) = there.into_split();
-                    tokio::join!(pass(here_in, there_out, broken.clone()), pass(there_in, here_out, broken));
+                    not_broken(&broken).await;
+                    let Ok(upstream) = TcpStream::connect(server).await else { return };
+                    let (client_in, client_out) = client.into_split();
+                    let (upstream_in, upstream_out) = upstream.into_split();
+                    tokio::join!(
+                        forward(client_in, upstream_out, broken.clone()),
+                        forward(upstream_in, client_out, broken)
+                    );
                 });
             }
         });
@@ -33,19 +36,19 @@ impl Network {
     }
 }
 
-/// Waits until the network is not broken.
-async fn whole(broken: &watch::Receiver<bool>) {
+/// Waits until forwarding is not interrupted.
+async fn not_broken(broken: &watch::Receiver<bool>) {
     let _ = broken.clone().wait_for(|broken| !broken).await;
 }
 
-async fn pass(
+async fn forward(
     mut from: tokio::net::tcp::OwnedReadHalf,
     mut to: tokio::net::tcp::OwnedWriteHalf,
     broken: watch::Receiver<bool>,
 ) {
     let mut bytes = vec![0; 1 << 16];
     while let Ok(count @ 1..) = from.read(&mut bytes).await {
-        whole(&broken).await;
+        not_broken(&broken).await;
         if to.write_all(&bytes[..count]).await.is_err() {
             return;
         }

@@ -1,8 +1,8 @@
-//! `animal-store config`: every setting, where it came from, and no secret.
+//! `animal-store config`: prints every setting with its source, and no secret.
 
-use crate::program::Place;
+use crate::program::WorkDir;
 
-/// The value and the source of a setting on the page.
+/// Returns the value and the source of a setting in the output.
 fn setting(page: &str, name: &str) -> (String, String) {
     let lines: Vec<_> = page.lines().filter(|line| line.starts_with(&format!("{name} = "))).collect();
     assert_eq!(lines.len(), 1, "{name} is not once in:\n{page}");
@@ -12,9 +12,9 @@ fn setting(page: &str, name: &str) -> (String, String) {
 }
 
 #[tokio::test]
-async fn without_anything_all_are_defaults() {
-    let place = Place::new();
-    let page = place.run(&["config"]).await.printed();
+async fn without_configuration_all_settings_are_defaults() {
+    let directory = WorkDir::new();
+    let page = directory.run(&["config"]).await.success();
     for (name, value) in [
         ("bind", r#""127.0.0.1:8080""#),
         ("database", r#""sqlite:animal-store.db""#),
@@ -29,15 +29,15 @@ async fn without_anything_all_are_defaults() {
         assert_eq!(setting(&page, name), (value.to_owned(), "default".to_owned()));
     }
     assert_eq!(page.lines().count(), 9, "{page}");
-    assert_eq!(place.files(), [], "to look changes nothing");
+    assert_eq!(directory.files(), [], "the command created a file");
 }
 
 #[tokio::test]
-async fn flags_come_before_the_environment_before_the_file_before_the_defaults() {
-    let place = Place::new();
+async fn flags_override_the_environment_overrides_the_file_overrides_defaults() {
+    let directory = WorkDir::new();
     let file = "bind = '127.0.0.1:1'\ndatabase = 'sqlite:file.db'\nwrite_queue = 1\nlock_timeout = '1s'\n\
                 request_timeout = '1m 30s'\n[log]\nlevel = 'debug'\none_in = 7\n";
-    place.write("store.toml", file);
+    directory.write("store.toml", file);
     let environment = [
         ("ANIMAL_STORE_BIND", "127.0.0.1:2"),
         ("ANIMAL_STORE_DATABASE", "sqlite:environment.db"),
@@ -45,7 +45,7 @@ async fn flags_come_before_the_environment_before_the_file_before_the_defaults()
         ("ANIMAL_STORE_LOG__LEVEL", "warning"),
     ];
     let arguments = ["config", "--config", "store.toml", "--database", "sqlite:flag.db"];
-    let page = place.run_with(&arguments, &environment).await.printed();
+    let page = directory.run_with(&arguments, &environment).await.success();
     for (name, value, source) in [
         ("database", r#""sqlite:flag.db""#, "flag"),
         ("bind", r#""127.0.0.1:2""#, "environment"),
@@ -64,15 +64,15 @@ async fn flags_come_before_the_environment_before_the_file_before_the_defaults()
 }
 
 #[tokio::test]
-async fn what_it_prints_is_a_configuration() {
-    let place = Place::new();
+async fn the_output_is_a_valid_configuration_file() {
+    let directory = WorkDir::new();
     let file = "ops_bind = 9090\n[rate_limit]\nrequests = 5\nperiod = '2s'\n\
                 [tls]\ncertificate = 'a.pem'\nprivate_key = 'b.pem'\n";
-    place.write("store.toml", file);
-    let page = place.run(&["config", "--config", "store.toml"]).await.printed();
+    directory.write("store.toml", file);
+    let page = directory.run(&["config", "--config", "store.toml"]).await.success();
     assert_eq!(setting(&page, "ops_bind").0, r#""127.0.0.1:9090""#);
-    place.write("again.toml", &page);
-    let again = place.run(&["config", "--config", "again.toml"]).await.printed();
+    directory.write("again.toml", &page);
+    let again = directory.run(&["config", "--config", "again.toml"]).await.success();
     let values = |page: &str| -> Vec<String> {
         page.lines().map(|line| line.split('#').next().unwrap().trim_end().to_owned()).collect()
     };
@@ -81,26 +81,26 @@ async fn what_it_prints_is_a_configuration() {
 }
 
 #[tokio::test]
-async fn a_password_is_shown_from_no_source() {
-    let place = Place::new();
+async fn passwords_are_never_shown() {
+    let directory = WorkDir::new();
     let url = "postgres://animals:sesame@db.example:5432,db2.example/store?password=sesame&sslmode=require";
     let environment = [("ANIMAL_STORE_DATABASE", url)];
-    place.write("store.toml", format!("database = '{url}'\n"));
+    directory.write("store.toml", format!("database = '{url}'\n"));
     for (arguments, environment) in [
         (&["config", "--database", url][..], &[][..]),
         (&["config"], &environment),
         (&["config", "--config", "store.toml"], &[]),
     ] {
-        let page = place.run_with(arguments, environment).await.printed();
+        let page = directory.run_with(arguments, environment).await.success();
         assert_eq!(setting(&page, "database").0, r#""postgres://animals@db.example:5432,db2.example/store""#);
         assert!(!page.contains("sesame"), "{page}");
     }
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_named_with_its_source() {
-    let place = Place::new();
-    place.write("store.toml", "write_queue = 0\n");
+async fn errors_name_the_setting_and_its_source() {
+    let directory = WorkDir::new();
+    directory.write("store.toml", "write_queue = 0\n");
     for (arguments, environment, words) in [
         (&["config", "--config", "store.toml"][..], &[][..], &["write_queue", "1 to 1000000"][..]),
         (&["config"], &[("ANIMAL_STORE_LOG__LEVEL", "loud")], &["environment", "log.level", "loud"]),
@@ -118,7 +118,7 @@ async fn what_is_wrong_is_named_with_its_source() {
         ),
         (&["config"], &[("ANIMAL_STORE_BIND", "localhost")], &["environment", "bind"]),
     ] {
-        let line = place.run_with(arguments, environment).await.failed();
+        let line = directory.run_with(arguments, environment).await.failure();
         for words in words {
             assert!(line.contains(words), "{words} is not in: {line}");
         }

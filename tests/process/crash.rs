@@ -1,4 +1,4 @@
-//! `kill -9` under load: what was acknowledged is there afterwards, exactly as it was acknowledged.
+//! `kill -9` under load: acknowledged animals are stored unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::program::{Place, Program};
+use crate::program::{Program, WorkDir};
 
 const WRITERS: usize = 16;
 const ACKNOWLEDGED: usize = 1000;
@@ -22,7 +22,7 @@ struct Load {
     enough: Notify,
 }
 
-/// Adds animals with names of their own until the service is gone.
+/// Adds animals with unique names until the service is gone.
 async fn write(load: &Load, service: &Program, key: &str) {
     loop {
         let number = load.sent.fetch_add(1, Ordering::Relaxed);
@@ -30,11 +30,11 @@ async fn write(load: &Load, service: &Program, key: &str) {
         if let Some(status) = ["available", "pending", "sold"].get(number % 4) {
             pet["status"] = json!(status);
         }
-        let Ok(answer) = service.request(Method::POST, key, "/v1/pets").json(&pet).send().await else {
+        let Ok(response) = service.request(Method::POST, key, "/v1/pets").json(&pet).send().await else {
             return;
         };
-        assert_eq!(answer.status(), 201);
-        let Ok(added) = answer.json::<Value>().await else { return };
+        assert_eq!(response.status(), 201);
+        let Ok(added) = response.json::<Value>().await else { return };
         let acknowledged = {
             let mut acknowledged = load.acknowledged.lock().unwrap();
             acknowledged.push(added);
@@ -48,9 +48,9 @@ async fn write(load: &Load, service: &Program, key: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_acknowledged_inserts_survive_kill_9_under_load() {
-    let place = Place::new();
-    let key = place.key().await;
-    let mut service = place.serve(&[]).await;
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let mut service = directory.serve(&[]).await;
     let load = Load::default();
     let writers = join_all((0..WRITERS).map(|_| write(&load, &service, &key)));
     let killer = async {
@@ -58,43 +58,43 @@ async fn a_thousand_acknowledged_inserts_survive_kill_9_under_load() {
         service.signal(Signal::KILL);
     };
     tokio::join!(writers, killer);
-    assert_eq!(service.exit().await.0, None, "it ended by itself");
+    assert_eq!(service.exit().await.0, None, "the service exited before it was killed");
     let acknowledged = load.acknowledged.into_inner().unwrap();
     assert!(acknowledged.len() >= ACKNOWLEDGED);
 
-    let service = place.serve(&[]).await;
+    let service = directory.serve(&[]).await;
     let all = service.all(&key).await;
     let found: BTreeMap<i64, &Value> = all.iter().map(|pet| (pet["id"].as_i64().unwrap(), pet)).collect();
-    assert_eq!(found.len(), all.len(), "an identifier was given twice");
+    assert_eq!(found.len(), all.len(), "an identifier was used twice");
     for pet in &acknowledged {
         let id = pet["id"].as_i64().unwrap();
-        assert_eq!(found.get(&id), Some(&pet), "acknowledged, and lost or changed");
+        assert_eq!(found.get(&id), Some(&pet), "acknowledged, but lost or changed");
     }
-    // Of the rest, each was under way when the end came, and none was stored twice.
+    // Other animals may be stored: at most one per writer was sent but not acknowledged.
     let names: BTreeSet<_> = all.iter().map(|pet| pet["name"].as_str().unwrap()).collect();
     assert_eq!(names.len(), all.len(), "an animal was stored twice");
     assert!(all.len() <= acknowledged.len() + WRITERS, "{} of {}", all.len(), acknowledged.len());
 
     let newest = *found.last_key_value().unwrap().0;
-    assert!(service.add(&key, 1).await[0] > newest, "an identifier was used again");
+    assert!(service.add(&key, 1).await[0] > newest, "an identifier was reused");
 }
 
 #[tokio::test]
-async fn a_key_made_before_kill_9_is_good_afterwards_and_a_revoked_one_stays_bad() {
-    let place = Place::new();
-    let (good, revoked) = (place.key().await, place.key().await);
-    let list = place.run(&["key", "list"]).await.printed();
+async fn keys_stay_valid_and_revoked_keys_stay_invalid_after_kill_9() {
+    let directory = WorkDir::new();
+    let (valid, revoked) = (directory.key().await, directory.key().await);
+    let list = directory.run(&["key", "list"]).await.success();
     let ids: Vec<_> = list.lines().skip(1).map(|line| line.split_whitespace().next().unwrap()).collect();
-    let mut service = place.serve(&[]).await;
-    let (first, second) = (service.get(&good, "/v1/pets").await, service.get(&revoked, "/v1/pets").await);
+    let mut service = directory.serve(&[]).await;
+    let (first, second) = (service.get(&valid, "/v1/pets").await, service.get(&revoked, "/v1/pets").await);
     assert_eq!((first.status, second.status), (200, 200));
-    place.run(&["key", "revoke", ids[1]]).await.printed();
+    directory.run(&["key", "revoke", ids[1]]).await.success();
     service.signal(Signal::KILL);
     service.exit().await;
 
-    let service = place.serve(&[]).await;
+    let service = directory.serve(&[]).await;
     let mut statuses =
-        [service.get(&good, "/v1/pets").await.status, service.get(&revoked, "/v1/pets").await.status];
+        [service.get(&valid, "/v1/pets").await.status, service.get(&revoked, "/v1/pets").await.status];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 401]);
 }

@@ -1,11 +1,11 @@
-//! The program itself: the real binary, its output, its exit status, its signals, and `kill -9`.
+//! Tests of the program: output, exit status, signals, and crashes.
 //!
-//! `program.rs` is the harness. What goes over HTTP here is judged by the same recorder as elsewhere.
+//! `program.rs` runs the program. The recorder checks all HTTP responses, as in the other tests.
 
-#![allow(unreachable_pub)] // Nothing outside a test binary could reach anything.
+#![allow(unreachable_pub)] // A test binary has no public API.
 
 #[path = "../recorder/mod.rs"]
-#[allow(dead_code)] // The tests over HTTP use the rest.
+#[allow(dead_code)] // Tests over HTTP use the rest.
 mod recorder;
 
 #[path = "../postgres_cluster/mod.rs"]
@@ -18,11 +18,11 @@ mod crash;
 mod keys;
 mod ops;
 mod outage;
-mod refusals;
-mod refused_servers;
+mod postgres_startup_errors;
 mod replicas;
 mod restart;
 mod serve;
 mod signals;
+mod startup_errors;
 mod tls;
 mod transfer;

@@ -1,4 +1,4 @@
-//! The operators' listener: health, and what was counted.
+//! The operators' listener: health checks and metrics.
 
 use reqwest::Method;
 use rustix::process::Signal;
@@ -6,11 +6,11 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-use crate::program::{Place, Program};
-use crate::recorder::ask::Ask as _;
+use crate::program::{Program, WorkDir};
 use crate::recorder::contract::Contract;
+use crate::recorder::request::RequestExt as _;
 
-/// The value of a series, as it is written on the page; 0 if it is not there.
+/// Returns the value of a series; 0 if the page does not contain it.
 pub fn value(page: &str, series: &str) -> f64 {
     let line = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
     line.map_or(0.0, |value| value.parse().unwrap())
@@ -23,8 +23,8 @@ async fn page(service: &Program) -> String {
     page
 }
 
-/// How many answers were counted.
-fn answers(page: &str, method: &str, route: &str, status: u16) -> f64 {
+/// Returns the number of counted responses.
+fn responses(page: &str, method: &str, route: &str, status: u16) -> f64 {
     let labels = format!(
         r#"http_request_method="{method}",http_route="{route}",http_response_status_code="{status}""#
     );
@@ -36,14 +36,14 @@ fn answers(page: &str, method: &str, route: &str, status: u16) -> f64 {
 
 #[tokio::test]
 async fn a_running_service_is_alive_and_ready() {
-    let place = Place::new();
-    let service = place.serve(&["--ops-bind", "0"]).await;
+    let directory = WorkDir::new();
+    let service = directory.serve(&["--ops-bind", "0"]).await;
     assert_eq!(service.ops("/livez").await, (200, "alive\n".to_owned()));
     assert_eq!(service.ops("/readyz").await, (200, "ready\n".to_owned()));
-    assert_eq!(service.ops("/v1/pets").await.0, 404, "it has no operations");
+    assert_eq!(service.ops("/v1/pets").await.0, 404, "the operators' listener serves an operation");
 }
 
-/// The addresses that a process listens on, as the system writes them: hexadecimal, in its own byte order.
+/// Returns the addresses that a process listens on, in hexadecimal and native byte order as in `/proc/net/tcp`.
 fn listeners(service: &Program) -> Vec<String> {
     let process = format!("/proc/{}", service.pid());
     let links = std::fs::read_dir(format!("{process}/fd")).unwrap();
@@ -58,40 +58,40 @@ fn listeners(service: &Program) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_bare_port_is_on_the_loopback_and_without_one_there_is_no_such_listener() {
-    let place = Place::new();
-    assert_eq!(listeners(&place.serve(&["--ops-bind", "0"]).await), ["0100007F", "0100007F"]);
-    assert_eq!(listeners(&place.serve(&[]).await), ["0100007F"]);
+async fn a_port_without_an_address_binds_to_loopback_and_the_listener_is_optional() {
+    let directory = WorkDir::new();
+    assert_eq!(listeners(&directory.serve(&["--ops-bind", "0"]).await), ["0100007F", "0100007F"]);
+    assert_eq!(listeners(&directory.serve(&[]).await), ["0100007F"]);
 }
 
 #[tokio::test]
-async fn clients_see_nothing_of_it() {
-    let place = Place::new();
-    let key = place.key().await;
-    let service = place.serve(&["--ops-bind", "0"]).await;
+async fn the_public_listener_does_not_serve_it() {
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let service = directory.serve(&["--ops-bind", "0"]).await;
     for target in ["/metrics", "/livez", "/readyz", "/v1/metrics"] {
-        service.get(&key, target).await.refused(404, "not_found");
+        service.get(&key, target).await.expect_error(404, "not_found");
     }
 }
 
 #[tokio::test]
 async fn requests_are_counted_by_method_route_and_status() {
-    let place = Place::new();
-    let key = place.key().await;
-    let service = place.serve(&["--ops-bind", "0"]).await;
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let service = directory.serve(&["--ops-bind", "0"]).await;
     let before = page(&service).await;
-    assert_eq!(answers(&before, "GET", "/v1/pets", 200), 0.0);
+    assert_eq!(responses(&before, "GET", "/v1/pets", 200), 0.0);
     let added = service.add(&key, 3).await;
     service.get(&key, "/v1/pets").await.expect(200);
     service.get(&key, "/v1/pets?limit=1").await.expect(200);
-    service.get(&key, "/v1/pets?limit=0").await.refused(400, "invalid_parameter");
+    service.get(&key, "/v1/pets?limit=0").await.expect_error(400, "invalid_parameter");
     service.get(&key, &format!("/v1/pets/{}", added[0])).await.expect(200);
-    service.get(&key, "/v1/pets/999").await.refused(404, "not_found");
-    service.get(&key, "/v1/nothing").await.refused(404, "not_found");
-    service.request(Method::HEAD, &key, "/v1/pets").answer().await;
+    service.get(&key, "/v1/pets/999").await.expect_error(404, "not_found");
+    service.get(&key, "/v1/nothing").await.expect_error(404, "not_found");
+    service.request(Method::HEAD, &key, "/v1/pets").response().await;
     let wrong = Contract::get().unused_methods("/v1/pets").next().unwrap();
     let request = service.request(wrong.parse().unwrap(), &key, "/v1/pets");
-    request.answer().await.refused(405, "method_not_allowed");
+    request.response().await.expect_error(405, "method_not_allowed");
 
     let page = page(&service).await;
     for (method, route, status, count) in [
@@ -104,20 +104,20 @@ async fn requests_are_counted_by_method_route_and_status() {
         ("GET", "", 404, 1.0),
         (wrong, "", 405, 1.0),
     ] {
-        assert_eq!(answers(&page, method, route, status), count, "{method} {route} {status}\n{page}");
+        assert_eq!(responses(&page, method, route, status), count, "{method} {route} {status}\n{page}");
     }
     let series = page.lines().filter(|line| line.starts_with("http_server_request_duration_seconds_count"));
     assert_eq!(series.count(), 8, "{page}");
 }
 
 #[tokio::test]
-async fn refused_keys_are_counted_by_reason() {
-    let place = Place::new();
-    let service = place.serve(&["--ops-bind", "0"]).await;
-    service.request(Method::GET, "nonsense", "/v1/pets").answer().await.refused(401, "unauthorized");
+async fn authentication_failures_are_counted_by_reason() {
+    let directory = WorkDir::new();
+    let service = directory.serve(&["--ops-bind", "0"]).await;
+    service.request(Method::GET, "nonsense", "/v1/pets").response().await.expect_error(401, "unauthorized");
     for _ in 0..2 {
-        let answer = reqwest::get(format!("http://{}/v1/pets", service.address)).await.unwrap();
-        assert_eq!(answer.status(), 401);
+        let response = reqwest::get(format!("http://{}/v1/pets", service.address)).await.unwrap();
+        assert_eq!(response.status(), 401);
     }
     let page = page(&service).await;
     assert_eq!(value(&page, r#"authentication_failures_total{reason="invalid"}"#), 1.0, "{page}");
@@ -125,17 +125,17 @@ async fn refused_keys_are_counted_by_reason() {
 }
 
 #[tokio::test]
-async fn calls_of_deprecated_operations_are_counted_by_the_identifier_of_the_key() {
-    let place = Place::new();
-    let keys = [place.key().await, place.key().await];
-    let list = place.run(&["key", "list"]).await.printed();
+async fn calls_of_deprecated_operations_are_counted_by_key() {
+    let directory = WorkDir::new();
+    let keys = [directory.key().await, directory.key().await];
+    let list = directory.run(&["key", "list"]).await.success();
     let ids: Vec<_> = list.lines().skip(1).map(|line| line.split_whitespace().next().unwrap()).collect();
-    let service = place.serve(&["--ops-bind", "0"]).await;
+    let service = directory.serve(&["--ops-bind", "0"]).await;
     for key in [&keys[0], &keys[0], &keys[1]] {
-        service.get(key, "/v1/pets/1").await.refused(404, "not_found");
+        service.get(key, "/v1/pets/1").await.expect_error(404, "not_found");
     }
     service.get(&keys[1], "/v1/pets").await.expect(200);
-    service.get("nonsense", "/v1/pets/1").await.refused(401, "unauthorized");
+    service.get("nonsense", "/v1/pets/1").await.expect_error(401, "unauthorized");
     let page = page(&service).await;
     let calls = |id: &str| {
         value(&page, &format!(r#"deprecated_operation_calls_total{{operation="getPet",key_id="{id}"}}"#))
@@ -145,17 +145,17 @@ async fn calls_of_deprecated_operations_are_counted_by_the_identifier_of_the_key
 }
 
 #[tokio::test]
-async fn the_page_has_every_family_and_no_key() {
-    let place = Place::new();
-    let key = place.key().await;
-    let service = place.serve(&["--ops-bind", "0"]).await;
+async fn the_page_has_every_metric_and_no_api_key() {
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let service = directory.serve(&["--ops-bind", "0"]).await;
     service.add(&key, 2).await;
     service.get(&key, "/v1/pets/1").await.expect(200);
-    service.get(&key, &format!("/v1/{key}")).await.refused(404, "not_found");
-    service.get(&format!("{key}x"), "/v1/pets").await.refused(401, "unauthorized");
-    let lock = rusqlite::Connection::open(place.path("animal-store.db")).unwrap();
+    service.get(&key, &format!("/v1/{key}")).await.expect_error(404, "not_found");
+    service.get(&format!("{key}x"), "/v1/pets").await.expect_error(401, "unauthorized");
+    let lock = rusqlite::Connection::open(directory.path("animal-store.db")).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
-    service.post(&key, &json!({ "name": "Rex", "categoryId": 3 })).await.refused(503, "unavailable");
+    service.post(&key, &json!({ "name": "Rex", "categoryId": 3 })).await.expect_error(503, "unavailable");
     lock.execute_batch("ROLLBACK").unwrap();
     let page = page(&service).await;
     for family in [
@@ -176,23 +176,23 @@ async fn the_page_has_every_family_and_no_key() {
 }
 
 #[tokio::test]
-async fn a_service_that_stops_is_alive_and_not_ready() {
-    let place = Place::new();
-    let key = place.key().await;
-    place.write("store.toml", "shutdown_grace = '1h'\n");
-    let mut service = place.serve(&["--ops-bind", "0", "--config", "store.toml"]).await;
-    // Keeps it from ending.
-    let mut half_a_request = TcpStream::connect(service.address).await.unwrap();
+async fn during_shutdown_the_service_is_alive_and_not_ready() {
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    directory.write("store.toml", "shutdown_grace = '1h'\n");
+    let mut service = directory.serve(&["--ops-bind", "0", "--config", "store.toml"]).await;
+    // An incomplete request keeps the service from exiting.
+    let mut incomplete = TcpStream::connect(service.address).await.unwrap();
     let head = format!(
         "POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\
          Content-Type: application/json\r\nContent-Length: 29\r\n\r\n"
     );
-    half_a_request.write_all(head.as_bytes()).await.unwrap();
+    incomplete.write_all(head.as_bytes()).await.unwrap();
     service.get(&key, "/v1/pets").await.expect(200);
-    service.readiness(200).await;
+    service.wait_for_readiness(200).await;
     service.signal(Signal::TERM);
-    assert_eq!(service.readiness(503).await, "stopping\n");
+    assert_eq!(service.wait_for_readiness(503).await, "stopping\n");
     assert_eq!(service.ops("/livez").await.0, 200);
-    half_a_request.write_all(br#"{"name":"Rex","categoryId":3}"#).await.unwrap();
+    incomplete.write_all(br#"{"name":"Rex","categoryId":3}"#).await.unwrap();
     assert_eq!(service.exit().await.0, Some(0));
 }

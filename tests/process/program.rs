@@ -1,4 +1,4 @@
-//! The harness: a directory with a database, the program run in it, and a service that is a process.
+//! Runs the program in a temporary directory, and starts the service as a process.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -18,34 +18,34 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use crate::recorder::ask::Ask;
+use crate::recorder::request::RequestExt;
 use crate::recorder::wire::Response;
-use crate::recorder::{Recorder, tap};
+use crate::recorder::{Recorder, proxy};
 
-/// The longest that anything may take; no test waits so long unless it fails.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// The time limit of each wait.
+const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A directory to run the program in.
-pub struct Place(TempDir);
+/// A temporary directory to run the program in.
+pub struct WorkDir(TempDir);
 
-/// What came of running the program to its end.
-pub struct Ran {
+/// The result of a program that has exited.
+pub struct Finished {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
 
-impl Ran {
-    /// The standard output of a run that went well and said nothing else.
+impl Finished {
+    /// Returns the standard output. Panics unless the exit status is 0 and standard error is empty.
     #[track_caller]
-    pub fn printed(self) -> String {
+    pub fn success(self) -> String {
         assert_eq!((self.code, &*self.stderr), (Some(0), ""), "{}", self.stdout);
         self.stdout
     }
 
-    /// The one line on standard error of a run that failed and printed nothing.
+    /// Returns the single line on standard error. Panics unless the exit status is not 0 and standard output is empty.
     #[track_caller]
-    pub fn failed(self) -> String {
+    pub fn failure(self) -> String {
         assert!(self.code.is_some_and(|code| code != 0), "exit status {:?}: {}", self.code, self.stdout);
         assert_eq!(self.stdout, "");
         let line = self.stderr.strip_suffix('\n').expect("a line on standard error");
@@ -54,24 +54,24 @@ impl Ran {
     }
 }
 
-impl Place {
-    /// An empty directory.
+impl WorkDir {
+    /// Creates an empty directory.
     pub fn new() -> Self {
         Self(tempfile::tempdir().expect("a temporary directory"))
     }
 
-    /// A path in it.
+    /// Returns a path in the directory.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// Puts a file into it.
+    /// Writes a file in the directory. Returns its path.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         fs::write(self.path(name), content).expect("a file");
         self.path(name)
     }
 
-    /// The names and contents of its files.
+    /// Returns the paths and contents of all files in the directory.
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let entries = fs::read_dir(self.0.path()).expect("a directory");
         let paths = entries.map(|entry| entry.expect("an entry").path());
@@ -81,50 +81,51 @@ impl Place {
         files
     }
 
-    /// The names of its files.
+    /// Returns the paths of all files in the directory.
     pub fn names(&self) -> Vec<PathBuf> {
         self.files().into_iter().map(|(path, _)| path).collect()
     }
 
-    /// Runs `animal-store` with these arguments to its end. The default database is in this directory.
-    pub async fn run(&self, arguments: &[&str]) -> Ran {
+    /// Runs `animal-store` until it exits. The default database is in this directory.
+    pub async fn run(&self, arguments: &[&str]) -> Finished {
         self.run_with(arguments, &[]).await
     }
 
-    /// Runs `animal-store` with these arguments and these variables of the environment to its end.
-    pub async fn run_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
+    /// Runs `animal-store` with these environment variables until it exits.
+    pub async fn run_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
         self.run_changed(arguments, |command| {
             command.envs(environment.iter().copied());
         })
         .await
     }
 
-    /// Runs `animal-store` with these arguments to its end, after a last change of its command.
-    pub async fn run_changed(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Ran {
+    /// Runs `animal-store` until it exits, after `change` was applied to the command.
+    pub async fn run_changed(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Finished {
         let mut command = self.command(arguments);
         change(&mut command);
-        let output = timeout(PATIENCE, command.output()).await;
-        let Output { status, stdout, stderr } = output.expect("an end in time").expect("the program");
+        let output = timeout(TIMEOUT, command.output()).await;
+        let Output { status, stdout, stderr } =
+            output.expect("the end within the time limit").expect("the program");
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        Ran { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+        Finished { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
     }
 
-    /// Starts `animal-store` with these arguments. It is killed when this is dropped.
+    /// Starts `animal-store`. The process is killed when the value is dropped.
     pub fn start(&self, arguments: &[&str]) -> Child {
         self.command(arguments).spawn().expect("the program")
     }
 
-    /// Makes a key.
+    /// Creates an API key.
     pub async fn key(&self) -> String {
-        self.run(&["key", "create", "tests"]).await.printed().trim_end().to_owned()
+        self.run(&["key", "create", "tests"]).await.success().trim_end().to_owned()
     }
 
-    /// Runs the service with these arguments until it is ready. It gets a free port.
+    /// Starts the service on a free port and waits until it is ready.
     pub async fn serve(&self, arguments: &[&str]) -> Program {
         self.serve_with(arguments, |_| {}).await
     }
 
-    /// Runs the service, after a last change of its command.
+    /// Starts the service like [`Self::serve`], after `change` was applied to the command.
     pub async fn serve_with(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Program {
         let mut command = self.command(&["serve", "--bind", "127.0.0.1:0"]);
         command.args(arguments);
@@ -133,15 +134,18 @@ impl Place {
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe")).lines();
         let log = Arc::new(Log::default());
         let reading = child.stderr.take().map(|stderr| tokio::spawn(Arc::clone(&log).read(stderr)));
-        let ready = timeout(PATIENCE, stdout.next_line()).await.expect("a line in time").expect("a pipe");
-        let Some(ready) = ready else { panic!("it was never ready: {}", log.text()) };
+        let ready = timeout(TIMEOUT, stdout.next_line())
+            .await
+            .expect("a line within the time limit")
+            .expect("a pipe");
+        let Some(ready) = ready else { panic!("the service exited before it was ready: {}", log.text()) };
         let url = ready.strip_prefix("ready: ").and_then(|url| url.strip_suffix("/v1")).expect(&ready);
         let (scheme, address) = url.split_once("://").expect(&ready);
         let direct: SocketAddr = address.parse().expect("an address");
         let recorder = Arc::new(Recorder::default());
-        // What is encrypted cannot be listened to.
+        // The recorder cannot read encrypted bytes.
         let address = match scheme {
-            "http" => tap::start(direct, Arc::clone(&recorder)).await.expect("a tap"),
+            "http" => proxy::start(direct, Arc::clone(&recorder)).await.expect("the proxy"),
             _ => direct,
         };
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
@@ -151,7 +155,7 @@ impl Place {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_animal-store"));
         command.args(arguments).current_dir(self.0.path());
-        // The settings of whoever runs the tests are not for the program.
+        // The environment may contain settings of the program.
         command.env_clear().kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -164,26 +168,26 @@ pub struct Program {
     stdout: Option<Lines<BufReader<ChildStdout>>>,
     log: Arc<Log>,
     reading: Option<JoinHandle<()>>,
-    /// Where the service itself listens.
+    /// The address of the service, not of the proxy.
     pub direct: SocketAddr,
-    /// Where its tap listens, which is what clients must talk to.
+    /// The address of the recording proxy, which clients must use.
     pub address: SocketAddr,
     recorder: Arc<Recorder>,
     http: reqwest::Client,
 }
 
 impl Program {
-    /// GET with this key.
+    /// Sends a GET request with this key.
     pub async fn get(&self, key: &str, target: &str) -> Response {
-        self.request(Method::GET, key, target).answer().await
+        self.request(Method::GET, key, target).response().await
     }
 
-    /// Adds an animal.
+    /// Sends a POST request that adds an animal.
     pub async fn post(&self, key: &str, pet: &Value) -> Response {
-        self.request(Method::POST, key, "/v1/pets").json(pet).answer().await
+        self.request(Method::POST, key, "/v1/pets").json(pet).response().await
     }
 
-    /// Adds so many animals, and tells their identifiers.
+    /// Adds `count` animals. Returns their identifiers.
     pub async fn add(&self, key: &str, count: usize) -> Vec<i64> {
         let mut ids = Vec::new();
         for _ in 0..count {
@@ -193,33 +197,33 @@ impl Program {
         ids
     }
 
-    /// All animals, page by page.
+    /// Returns all animals, read page by page.
     pub async fn all(&self, key: &str) -> Vec<Value> {
         let (mut found, mut target) = (Vec::new(), Some("/v1/pets?limit=100".to_owned()));
         while let Some(page) = target {
-            let answer = self.get(key, &page).await;
-            found.extend(answer.expect(200).as_array().expect("a list").iter().cloned());
-            let next = answer.header("link").and_then(|link| link.strip_prefix('<')?.split_once('>'));
+            let response = self.get(key, &page).await;
+            found.extend(response.expect(200).as_array().expect("a list").iter().cloned());
+            let next = response.header("link").and_then(|link| link.strip_prefix('<')?.split_once('>'));
             target = next.map(|(target, _)| target.to_owned());
         }
         found
     }
 
-    /// A request with this key.
+    /// Builds a request with this key.
     pub fn request(&self, method: Method, key: &str, target: &str) -> reqwest::RequestBuilder {
         self.http.request(method, format!("http://{}{target}", self.address)).bearer_auth(key)
     }
 
-    /// Asks until the answer has this status, and tells how long that took.
-    pub async fn until(&self, status: u16, key: &str) -> Duration {
+    /// Repeats a GET request until the response has this status. Returns how long that took.
+    pub async fn wait_for_status(&self, status: u16, key: &str) -> Duration {
         let start = Instant::now();
         while self.get(key, "/v1/pets").await.status != status {
-            assert!(start.elapsed() < PATIENCE, "never answered {status}");
+            assert!(start.elapsed() < TIMEOUT, "no response had status {status}");
         }
         start.elapsed()
     }
 
-    /// Its process.
+    /// The process identifier.
     pub fn pid(&self) -> Pid {
         let id = self.child.id().expect("it was not reaped before");
         Pid::from_raw(id.try_into().expect("a process id")).expect("a process id")
@@ -230,26 +234,29 @@ impl Program {
         kill_process(self.pid(), signal).expect("a signal");
     }
 
-    /// Waits for its end, and tells the exit status and how long that took.
+    /// Waits until the process exits. Returns the exit status and how long that took.
     pub async fn exit(&mut self) -> (Option<i32>, Duration) {
         let start = Instant::now();
-        let status = timeout(PATIENCE, self.child.wait()).await.expect("an end in time").expect("a status");
+        let status = timeout(TIMEOUT, self.child.wait())
+            .await
+            .expect("the end within the time limit")
+            .expect("a status");
         let took = start.elapsed();
-        self.read_the_log_again();
+        self.resume_reading_the_log();
         if let Some(reading) = self.reading.take() {
             reading.await.expect("the log");
         }
         (status.code(), took)
     }
 
-    /// Tells it to stop, and finds that it stops well.
+    /// Sends SIGTERM, and checks that the exit status is 0.
     pub async fn stop(mut self) {
         self.signal(Signal::TERM);
         assert_eq!(self.exit().await.0, Some(0), "{}", self.log());
     }
 
-    /// The rest of its standard output, to the end.
-    pub async fn printed(&mut self) -> Vec<String> {
+    /// Reads the rest of standard output.
+    pub async fn rest_of_stdout(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(stdout) = &mut self.stdout {
             while let Some(line) = stdout.next_line().await.expect("a pipe") {
@@ -259,68 +266,68 @@ impl Program {
         lines
     }
 
-    /// Closes its standard output.
+    /// Closes the pipe of standard output.
     pub fn close_stdout(&mut self) {
         self.stdout = None;
     }
 
-    /// Leaves its standard error open, and unread until told otherwise.
+    /// Stops reading standard error, and leaves the pipe open.
     pub fn stop_reading_the_log(&self) {
         self.log.reading.send_replace(false);
     }
 
-    /// Reads its standard error again.
-    pub fn read_the_log_again(&self) {
+    /// Continues to read standard error.
+    pub fn resume_reading_the_log(&self) {
         self.log.reading.send_replace(true);
     }
 
-    /// Asks the operators' listener.
+    /// Sends a GET request to the operators' listener. Returns status and body.
     pub async fn ops(&self, target: &str) -> (u16, String) {
-        // The line about readiness, whose time of arrival nobody promises.
+        // The address is in a log line that may be written after the line on standard output.
         let ops = loop {
             let log = self.log();
-            // Followed by something, so that it is there to its end.
-            let told = log.split_once(" ops: ").and_then(|(_, rest)| rest.split_once([',', '\n']));
-            if let Some((address, _)) = told {
+            // The delimiter shows that the address is complete.
+            let line = log.split_once(" ops: ").and_then(|(_, rest)| rest.split_once([',', '\n']));
+            if let Some((address, _)) = line {
                 break address.to_owned();
             }
-            timeout(PATIENCE, self.log.more.notified()).await.expect("the address in time");
+            timeout(TIMEOUT, self.log.more.notified()).await.expect("the address within the time limit");
         };
-        let answer = self.http.get(format!("http://{ops}{target}")).send().await.expect("an answer");
-        (answer.status().as_u16(), answer.text().await.expect("a text"))
+        let response = self.http.get(format!("http://{ops}{target}")).send().await.expect("a response");
+        (response.status().as_u16(), response.text().await.expect("a text"))
     }
 
-    /// Asks for readiness until the status is this, and tells the words that came with it.
-    pub async fn readiness(&self, status: u16) -> String {
+    /// Polls `/readyz` until it has this status. Returns the body.
+    pub async fn wait_for_readiness(&self, status: u16) -> String {
         let start = Instant::now();
         loop {
-            let (now, words) = self.ops("/readyz").await;
+            let (now, body) = self.ops("/readyz").await;
             if now == status {
-                return words;
+                return body;
             }
-            assert!(start.elapsed() < PATIENCE, "readiness is {now}: {words}");
+            assert!(start.elapsed() < TIMEOUT, "readiness is {now}: {body}");
             sleep(Duration::from_millis(10)).await;
         }
     }
 
-    /// Waits until its log holds these words.
-    pub async fn logs(&mut self, words: &str) {
-        while !self.log().contains(words) {
-            timeout(PATIENCE, self.log.more.notified()).await.expect("the words in time");
+    /// Waits until the log contains `text`.
+    pub async fn wait_for_log(&mut self, text: &str) {
+        while !self.log().contains(text) {
+            timeout(TIMEOUT, self.log.more.notified()).await.expect("the text within the time limit");
         }
     }
 
-    /// Its log until now.
+    /// The log so far.
     pub fn log(&self) -> String {
         self.log.text()
     }
 }
 
-/// What a program writes to standard error.
+/// The standard error of a service.
 struct Log {
     text: Mutex<String>,
     more: Notify,
-    /// Whether it is read.
+    /// Whether the pipe is read.
     reading: watch::Sender<bool>,
 }
 
@@ -339,7 +346,7 @@ impl Log {
         let mut bytes = vec![0; 64 * 1024];
         let mut reading = self.reading.subscribe();
         loop {
-            // The other end is in `self`, so it is never gone.
+            // Cannot fail, because the sender is in `self`.
             let _ = reading.wait_for(|reading| *reading).await;
             let count = tokio::select! {
                 read = stderr.read(&mut bytes) => read.unwrap_or(0),
@@ -357,7 +364,7 @@ impl Log {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Killed and reaped, whatever became of the test.
+        // Reaps the process even if the test failed.
         let _ = self.child.start_kill();
         while let Ok(None) = self.child.try_wait() {
             thread::yield_now();
@@ -368,7 +375,7 @@ impl Drop for Program {
             return;
         }
         let violations = self.recorder.violations();
-        assert!(violations.is_empty(), "not as the document says:\n{}", violations.join("\n"));
-        assert!(!log.contains("ask_"), "a key stands in the log:\n{log}");
+        assert!(violations.is_empty(), "responses violate the document:\n{}", violations.join("\n"));
+        assert!(!log.contains("ask_"), "the log contains an API key:\n{log}");
     }
 }

@@ -1,4 +1,4 @@
-//! Three replicas on one PostgreSQL database: mixed load over all, one killed, and nothing lost.
+//! Three replicas on one PostgreSQL database: mixed load over all of them while one is killed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::postgres_cluster::{self, Cluster};
-use crate::program::{Place, Program};
+use crate::program::{Program, WorkDir};
 
 const WRITERS: usize = 24;
 const BEFORE: usize = 600;
 const AFTER: usize = 600;
 
-/// The arguments that give a fresh database. `None` where there is no server.
+/// Returns the arguments for a new database, or `None` if PostgreSQL is not installed.
 async fn database() -> Option<[String; 2]> {
     let cluster: &Cluster = postgres_cluster::shared()?;
     Some(["--database".to_owned(), cluster.url(&cluster.database("").await)])
@@ -44,7 +44,7 @@ impl Load {
     }
 }
 
-/// Adds and reads at the replicas in turn; one that does not answer is left out from then on.
+/// Sends reads and writes to the replicas in turn. A replica that does not respond is not used again.
 async fn work(load: &Load, replicas: &[Program; 3], first: usize, key: &str) {
     let mut alive: Vec<&Program> = replicas.iter().collect();
     for turn in first.. {
@@ -56,10 +56,10 @@ async fn work(load: &Load, replicas: &[Program; 3], first: usize, key: &str) {
         let pet = json!({ "name": format!("animal {number}"), "categoryId": number });
         let added = alive[replica].request(Method::POST, key, "/v1/pets").json(&pet).send().await;
         let added = match added {
-            Ok(answer) if answer.status() == 201 => answer.json::<Value>().await.ok(),
-            Ok(answer) => {
-                // The server of a busy machine may not do it in time; it may be done all the same.
-                assert_eq!(answer.status(), 503);
+            Ok(response) if response.status() == 201 => response.json::<Value>().await.ok(),
+            Ok(response) => {
+                // A busy database server may exceed the time limit; the animal may have been stored.
+                assert_eq!(response.status(), 503);
                 load.failed.fetch_add(1, Ordering::Relaxed);
                 continue;
             }
@@ -70,17 +70,19 @@ async fn work(load: &Load, replicas: &[Program; 3], first: usize, key: &str) {
             alive.remove(replica);
             continue;
         };
-        // What one has acknowledged, another one has, and a third lists animals meanwhile.
+        // Another replica must have the acknowledged animal, while a third lists animals.
         let other = alive[(replica + 1) % alive.len()];
         let target = format!("/v1/pets/{}", added["id"]);
         match other.request(Method::GET, key, &target).send().await {
-            Ok(answer) if answer.status() == 503 => {}
-            Ok(answer) => assert_eq!(answer.json::<Value>().await.ok().as_ref(), Some(&added)),
+            Ok(response) if response.status() == 503 => {}
+            Ok(response) => assert_eq!(response.json::<Value>().await.ok().as_ref(), Some(&added)),
             Err(_) => alive.retain(|replica| !std::ptr::eq(*replica, other)),
         }
         let third = alive[(replica + 2) % alive.len()];
         match third.request(Method::GET, key, "/v1/pets?status=sold&limit=5").send().await {
-            Ok(answer) => assert!([200, 503].contains(&answer.status().as_u16()), "{}", answer.status()),
+            Ok(response) => {
+                assert!([200, 503].contains(&response.status().as_u16()), "{}", response.status())
+            }
             Err(_) => alive.retain(|replica| !std::ptr::eq(*replica, third)),
         }
         load.acknowledged.lock().unwrap().push(added);
@@ -92,12 +94,13 @@ async fn work(load: &Load, replicas: &[Program; 3], first: usize, key: &str) {
 async fn one_of_three_is_killed_under_load_and_nothing_is_lost() {
     let Some(database) = database().await else { return };
     let database: Vec<&str> = database.iter().map(String::as_str).collect();
-    let place = Place::new();
-    // All make the tables at once.
-    let (a, b, c) = tokio::join!(place.serve(&database), place.serve(&database), place.serve(&database));
+    let directory = WorkDir::new();
+    // All replicas create the tables concurrently.
+    let (a, b, c) =
+        tokio::join!(directory.serve(&database), directory.serve(&database), directory.serve(&database));
     let mut replicas = [a, b, c];
     let create = [&["key", "create", "tests"], &*database].concat();
-    let key = place.run(&create).await.printed().trim_end().to_owned();
+    let key = directory.run(&create).await.success().trim_end().to_owned();
 
     let load = Load::default();
     let workers = join_all((0..WRITERS).map(|first| work(&load, &replicas, first, &key)));
@@ -108,18 +111,18 @@ async fn one_of_three_is_killed_under_load_and_nothing_is_lost() {
         load.is_over.store(true, Ordering::Relaxed);
     };
     tokio::join!(workers, killer);
-    assert_eq!(replicas[2].exit().await.0, None, "it ended by itself");
+    assert_eq!(replicas[2].exit().await.0, None, "the replica exited before it was killed");
 
     let all = replicas[0].all(&key).await;
     assert_eq!(all, replicas[1].all(&key).await);
     let found: BTreeMap<i64, &Value> = all.iter().map(|pet| (pet["id"].as_i64().unwrap(), pet)).collect();
-    assert_eq!(found.len(), all.len(), "an identifier was given twice");
+    assert_eq!(found.len(), all.len(), "an identifier was used twice");
     let acknowledged = load.acknowledged.into_inner().unwrap();
     let (sent, failed) = (load.sent.into_inner(), load.failed.into_inner());
-    println!("sent {sent}, acknowledged {}, found {}, cut off {failed}", acknowledged.len(), all.len());
+    println!("sent {sent}, acknowledged {}, found {}, failed {failed}", acknowledged.len(), all.len());
     assert_eq!(sent, acknowledged.len() + failed);
     for pet in &acknowledged {
-        assert_eq!(found.get(&pet["id"].as_i64().unwrap()), Some(&pet), "acknowledged, and lost or changed");
+        assert_eq!(found.get(&pet["id"].as_i64().unwrap()), Some(&pet), "acknowledged, but lost or changed");
     }
     let names: BTreeSet<_> = all.iter().map(|pet| pet["name"].as_str().unwrap()).collect();
     assert_eq!(names.len(), all.len(), "an animal was stored twice");
@@ -127,35 +130,39 @@ async fn one_of_three_is_killed_under_load_and_nothing_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn keys_made_and_revoked_are_honoured_and_refused_by_all() {
+async fn created_and_revoked_keys_take_effect_at_all_replicas() {
     let Some(database) = database().await else { return };
     let database: Vec<&str> = database.iter().map(String::as_str).collect();
-    let place = Place::new();
-    let replicas = [place.serve(&database).await, place.serve(&database).await, place.serve(&database).await];
+    let directory = WorkDir::new();
+    let replicas = [
+        directory.serve(&database).await,
+        directory.serve(&database).await,
+        directory.serve(&database).await,
+    ];
     let create = [&["key", "create", "tests"], &*database].concat();
-    let (kept, revoked) = (place.run(&create).await.printed(), place.run(&create).await.printed());
+    let (kept, revoked) = (directory.run(&create).await.success(), directory.run(&create).await.success());
     let (kept, revoked) = (kept.trim_end(), revoked.trim_end());
     for replica in &replicas {
         replica.get(revoked, "/v1/pets").await.expect(200);
         replica.get(kept, "/v1/pets").await.expect(200);
     }
 
-    let list = place.run(&[&["key", "list"], &*database].concat()).await.printed();
+    let list = directory.run(&[&["key", "list"], &*database].concat()).await.success();
     let id = list.lines().nth(2).unwrap().split_whitespace().next().unwrap();
-    place.run(&[&["key", "revoke", id], &*database].concat()).await.printed();
-    // How soon is measured with a clock that the test moves, in `../store/postgres/replicas.rs`.
-    let refused = join_all(replicas.iter().map(|replica| replica.until(401, revoked))).await;
-    println!("refused by all three {:.1?} after the revocation", refused.iter().max().unwrap());
-    // For good, and no other key with it.
+    directory.run(&[&["key", "revoke", id], &*database].concat()).await.success();
+    // The time limit is tested in `../store/postgres/replicas.rs`, with a clock that the test advances.
+    let rejected = join_all(replicas.iter().map(|replica| replica.wait_for_status(401, revoked))).await;
+    println!("rejected by all three {:.1?} after the revocation", rejected.iter().max().unwrap());
+    // The revoked key stays invalid, and the other key is not affected.
     for replica in &replicas {
-        replica.get(revoked, "/v1/pets").await.refused(401, "unauthorized");
+        replica.get(revoked, "/v1/pets").await.expect_error(401, "unauthorized");
         replica.get(kept, "/v1/pets").await.expect(200);
     }
 
-    // Of two keys that replace each other, both are good everywhere.
+    // After a rotation, both keys are valid at all replicas.
     let rotate =
         [&["key", "rotate", list.lines().nth(1).unwrap().split_whitespace().next().unwrap()], &*database];
-    let new = place.run(&rotate.concat()).await.printed();
+    let new = directory.run(&rotate.concat()).await.success();
     for replica in replicas {
         replica.get(new.trim_end(), "/v1/pets").await.expect(200);
         replica.get(kept, "/v1/pets").await.expect(200);
@@ -164,12 +171,16 @@ async fn keys_made_and_revoked_are_honoured_and_refused_by_all() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cursor_is_good_at_every_replica() {
+async fn a_cursor_is_valid_at_every_replica() {
     let Some(database) = database().await else { return };
     let database: Vec<&str> = database.iter().map(String::as_str).collect();
-    let place = Place::new();
-    let replicas = [place.serve(&database).await, place.serve(&database).await, place.serve(&database).await];
-    let key = place.run(&[&["key", "create", "tests"], &*database].concat()).await.printed();
+    let directory = WorkDir::new();
+    let replicas = [
+        directory.serve(&database).await,
+        directory.serve(&database).await,
+        directory.serve(&database).await,
+    ];
+    let key = directory.run(&[&["key", "create", "tests"], &*database].concat()).await.success();
     let key = key.trim_end();
     let mut added = Vec::new();
     for replica in &replicas {

@@ -1,4 +1,4 @@
-//! TLS of the public listener, and a new certificate without a new process.
+//! TLS on the public listener, and replacing the certificate without a restart.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,31 +14,31 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::program::{Place, Program};
+use crate::program::{Program, WorkDir};
 use crate::recorder::wire::{Response, Responses};
 
-/// The longest that anything may take; no test waits so long unless it fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit of each read.
+const TIMEOUT: Duration = Duration::from_secs(60);
 const BODY: &str = r#"{"name":"Rex","categoryId":3}"#;
 
 fn certificate() -> CertifiedKey<KeyPair> {
     rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap()
 }
 
-fn install(place: &Place, made: &CertifiedKey<KeyPair>) {
-    place.write("certificate.pem", made.cert.pem());
-    place.write("key.pem", made.signing_key.serialize_pem());
+fn install(directory: &WorkDir, made: &CertifiedKey<KeyPair>) {
+    directory.write("certificate.pem", made.cert.pem());
+    directory.write("key.pem", made.signing_key.serialize_pem());
 }
 
-/// A service with this certificate, and a key.
-async fn serve(place: &Place, made: &CertifiedKey<KeyPair>) -> (Program, String) {
-    install(place, made);
-    place.write("store.toml", "[tls]\ncertificate = 'certificate.pem'\nprivate_key = 'key.pem'\n");
-    let key = place.key().await;
-    (place.serve(&["--config", "store.toml"]).await, key)
+/// Starts a service with this certificate. Returns an API key too.
+async fn serve(directory: &WorkDir, made: &CertifiedKey<KeyPair>) -> (Program, String) {
+    install(directory, made);
+    directory.write("store.toml", "[tls]\ncertificate = 'certificate.pem'\nprivate_key = 'key.pem'\n");
+    let key = directory.key().await;
+    (directory.serve(&["--config", "store.toml"]).await, key)
 }
 
-/// A connection that is kept.
+/// A persistent connection.
 struct Connection {
     stream: TlsStream<TcpStream>,
     responses: Responses,
@@ -46,7 +46,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Connects as a client that trusts `trusted` alone. The error is that of the handshake.
+    /// Connects with `trusted` as the only trusted certificate. Returns the error of the handshake.
     async fn open(
         service: &Program,
         key: &str,
@@ -65,7 +65,7 @@ impl Connection {
         Ok(Self { stream, responses: Responses::default(), key: key.to_owned() })
     }
 
-    /// What the server said it is.
+    /// The certificate of the server.
     fn certificate(&self) -> CertificateDer<'static> {
         self.stream.get_ref().1.peer_certificates().unwrap()[0].clone().into_owned()
     }
@@ -78,16 +78,18 @@ impl Connection {
     async fn receive(&mut self) -> Response {
         let mut bytes = [0; 4096];
         loop {
-            let count = timeout(PATIENCE, self.stream.read(&mut bytes)).await.expect("an answer in time");
-            let count = count.expect("an answer");
-            assert!(count > 0, "the connection was dropped");
+            let count = timeout(TIMEOUT, self.stream.read(&mut bytes))
+                .await
+                .expect("a response within the time limit");
+            let count = count.expect("a response");
+            assert!(count > 0, "the server closed the connection");
             if let Some(response) = self.responses.feed(&bytes[..count], || false).unwrap().pop() {
                 return response;
             }
         }
     }
 
-    /// Sends the beginning of a request that adds an animal.
+    /// Sends the head of a request that adds an animal, and the first byte of its body.
     async fn begin(&mut self) {
         let (key, length) = (&self.key, BODY.len());
         let head = format!(
@@ -97,7 +99,7 @@ impl Connection {
         self.send(&head).await;
     }
 
-    /// Sends the rest of it.
+    /// Sends the rest of the request of [`Self::begin`].
     async fn end(&mut self) -> Value {
         self.send(&BODY[1..]).await;
         self.receive().await.expect(201)
@@ -112,67 +114,73 @@ impl Connection {
 }
 
 #[tokio::test]
-async fn a_new_certificate_is_read_on_sighup_and_no_connection_is_dropped() {
+async fn sighup_reloads_the_certificate_and_keeps_connections() {
     let (old, new) = (certificate(), certificate());
-    let place = Place::new();
-    let (mut service, key) = serve(&place, &old).await;
+    let directory = WorkDir::new();
+    let (mut service, key) = serve(&directory, &old).await;
     let mut idle = Connection::open(&service, &key, &old, &[]).await.unwrap();
     assert_eq!(idle.get().await, serde_json::json!([]));
-    let mut amid = Connection::open(&service, &key, &old, &[]).await.unwrap();
-    amid.begin().await;
-    assert!(Connection::open(&service, &key, &new, &[]).await.is_err(), "that certificate is not in use yet");
+    let mut active = Connection::open(&service, &key, &old, &[]).await.unwrap();
+    active.begin().await;
+    assert!(
+        Connection::open(&service, &key, &new, &[]).await.is_err(),
+        "the new certificate is in use before SIGHUP"
+    );
 
-    install(&place, &new);
+    install(&directory, &new);
     service.signal(Signal::HUP);
-    service.logs("certificate reloaded").await;
+    service.wait_for_log("certificate reloaded").await;
     let mut after = Connection::open(&service, &key, &new, &[]).await.unwrap();
     assert_eq!(after.certificate(), *new.cert.der());
-    assert!(Connection::open(&service, &key, &old, &[]).await.is_err(), "the old one is still in use");
+    assert!(
+        Connection::open(&service, &key, &old, &[]).await.is_err(),
+        "the old certificate is in use after SIGHUP"
+    );
 
-    // The connections from before go on, one of them in the middle of its request.
-    let added = amid.end().await;
-    assert_eq!(amid.get().await[0], added);
+    // Connections from before the reload stay open, one of them in the middle of a request.
+    let added = active.end().await;
+    assert_eq!(active.get().await[0], added);
     assert_eq!(idle.get().await[0], added);
     assert_eq!(after.get().await[0], added);
     service.stop().await;
 }
 
 #[tokio::test]
-async fn a_new_certificate_that_cannot_be_used_leaves_the_old_one_and_says_why() {
+async fn an_invalid_new_certificate_is_logged_and_the_old_one_stays_in_use() {
     let (old, other) = (certificate(), certificate());
-    let place = Place::new();
-    let (mut service, key) = serve(&place, &old).await;
+    let directory = WorkDir::new();
+    let (mut service, key) = serve(&directory, &old).await;
     let mut kept = Connection::open(&service, &key, &old, &[]).await.unwrap();
     kept.get().await;
 
-    place.write("certificate.pem", other.cert.pem());
+    directory.write("certificate.pem", other.cert.pem());
     service.signal(Signal::HUP);
-    service.logs("does not belong to certificate.pem").await;
+    service.wait_for_log("does not belong to certificate.pem").await;
     let log = service.log();
     let line = log.lines().find(|line| line.contains("does not belong")).unwrap();
     assert!(line.contains("WARN the certificate stays as it was") && line.contains("key.pem"), "{line}");
-    std::fs::remove_file(place.path("key.pem")).unwrap();
+    std::fs::remove_file(directory.path("key.pem")).unwrap();
     service.signal(Signal::HUP);
-    service.logs("key.pem: cannot be read").await;
+    service.wait_for_log("key.pem: cannot be read").await;
 
     kept.get().await;
     let mut next = Connection::open(&service, &key, &old, &[]).await.unwrap();
     assert_eq!(next.certificate(), *old.cert.der());
     next.get().await;
 
-    // Mended, it is taken.
-    install(&place, &other);
+    // After the files are fixed, the reload succeeds.
+    install(&directory, &other);
     service.signal(Signal::HUP);
-    service.logs("certificate reloaded").await;
+    service.wait_for_log("certificate reloaded").await;
     assert!(Connection::open(&service, &key, &other, &[]).await.is_ok());
     service.stop().await;
 }
 
 #[tokio::test]
-async fn the_protocol_is_agreed_upon_with_tls() {
+async fn the_protocol_is_negotiated_by_alpn() {
     let made = certificate();
-    let place = Place::new();
-    let (service, key) = serve(&place, &made).await;
+    let directory = WorkDir::new();
+    let (service, key) = serve(&directory, &made).await;
     for protocol in [&b"h2"[..], b"http/1.1"] {
         let connection = Connection::open(&service, &key, &made, &[protocol]).await.unwrap();
         assert_eq!(connection.stream.get_ref().1.alpn_protocol(), Some(protocol));
@@ -181,25 +189,25 @@ async fn the_protocol_is_agreed_upon_with_tls() {
 }
 
 #[tokio::test]
-async fn what_is_not_encrypted_is_not_answered() {
+async fn plain_http_gets_no_response() {
     let made = certificate();
-    let place = Place::new();
-    let (service, key) = serve(&place, &made).await;
+    let directory = WorkDir::new();
+    let (service, key) = serve(&directory, &made).await;
     let mut plain = TcpStream::connect(service.direct).await.unwrap();
     let head = format!("GET /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n");
     plain.write_all(head.as_bytes()).await.unwrap();
-    let mut answer = Vec::new();
-    // A reset is no answer either.
-    let _ = timeout(PATIENCE, plain.read_to_end(&mut answer)).await.expect("an end in time");
-    assert!(!answer.starts_with(b"HTTP"), "{}", String::from_utf8_lossy(&answer));
+    let mut response = Vec::new();
+    // A reset is not a response either.
+    let _ = timeout(TIMEOUT, plain.read_to_end(&mut response)).await.expect("the end within the time limit");
+    assert!(!response.starts_with(b"HTTP"), "{}", String::from_utf8_lossy(&response));
     Connection::open(&service, &key, &made, &[]).await.unwrap().get().await;
 }
 
 #[tokio::test]
-async fn without_tls_a_hangup_is_no_reason_to_end() {
-    let place = Place::new();
-    let key = place.key().await;
-    let service = place.serve(&[]).await;
+async fn without_tls_sighup_is_ignored() {
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let service = directory.serve(&[]).await;
     service.get(&key, "/v1/pets").await.expect(200);
     service.signal(Signal::HUP);
     for _ in 0..20 {

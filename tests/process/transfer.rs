@@ -1,140 +1,141 @@
-//! The commands `backup` and `copy`, and the way back.
+//! The commands `backup` and `copy`, and restoring a backup.
 
 use rusqlite::Connection;
 
 use crate::postgres_cluster;
-use crate::program::Place;
+use crate::program::WorkDir;
 
-/// How many animals are copied, in several chunks.
+/// The number of animals that are copied; more than one chunk.
 const MANY: i64 = 5_000;
-/// The animal at which a copy is held up.
-const HELD_UP_AT: i64 = 2_500;
+/// The identifier of the animal at which a trigger blocks the copy.
+const BLOCKED_AT: i64 = 2_500;
 
-/// Fills a database that the program has made.
-async fn fill(place: &Place, name: &str) {
-    place.run(&["key", "create", "tests", "--database", &format!("sqlite:{name}")]).await.printed();
+/// Creates a database with [`MANY`] animals.
+async fn fill(directory: &WorkDir, name: &str) {
+    directory.run(&["key", "create", "tests", "--database", &format!("sqlite:{name}")]).await.success();
     let sql = "WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < ?1) \
          INSERT INTO animal (name, category_id, status) \
          SELECT 'animal ' || n, n, CASE n % 3 WHEN 0 THEN 'sold' WHEN 1 THEN 'pending' END FROM n";
-    Connection::open(place.path(name)).unwrap().execute(sql, [MANY]).unwrap();
+    Connection::open(directory.path(name)).unwrap().execute(sql, [MANY]).unwrap();
 }
 
 #[tokio::test]
-async fn a_backup_of_a_running_service_is_restored_by_its_path_or_in_its_place() {
-    let place = Place::new();
-    let key = place.key().await;
-    let service = place.serve(&[]).await;
+async fn a_backup_of_a_running_service_can_be_served_or_moved_to_its_place() {
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let service = directory.serve(&[]).await;
     service.add(&key, 3).await;
     let before = service.all(&key).await;
-    assert_eq!(place.run(&["backup", "kept.db"]).await.printed(), "");
+    assert_eq!(directory.run(&["backup", "kept.db"]).await.success(), "");
     service.add(&key, 3).await;
-    let line = place.run(&["backup", "kept.db"]).await.failed();
-    assert_eq!(line, "error: kept.db exists already; give another path, or move it away");
+    let line = directory.run(&["backup", "kept.db"]).await.failure();
+    assert_eq!(line, "error: kept.db exists; choose another path, or move the file away");
     service.stop().await;
 
-    let restored = place.serve(&["--database", "sqlite:kept.db"]).await;
+    let restored = directory.serve(&["--database", "sqlite:kept.db"]).await;
     assert_eq!(restored.all(&key).await, before);
     restored.stop().await;
 
-    // In the place of a database whose process was killed, and left its log behind.
-    let mut killed = place.serve(&[]).await;
+    // The backup replaces the database of a killed process, which left its WAL behind.
+    let mut killed = directory.serve(&[]).await;
     killed.add(&key, 1).await;
     killed.signal(rustix::process::Signal::KILL);
     killed.exit().await;
     for left in ["animal-store.db-wal", "animal-store.db-shm"] {
-        std::fs::remove_file(place.path(left)).unwrap();
+        std::fs::remove_file(directory.path(left)).unwrap();
     }
-    std::fs::rename(place.path("kept.db"), place.path("animal-store.db")).unwrap();
-    let restored = place.serve(&[]).await;
+    std::fs::rename(directory.path("kept.db"), directory.path("animal-store.db")).unwrap();
+    let restored = directory.serve(&[]).await;
     assert_eq!(restored.all(&key).await, before);
     assert_eq!(restored.add(&key, 1).await, [4]);
 }
 
 #[tokio::test]
-async fn a_backup_of_postgresql_is_left_to_its_own_tools() {
-    let place = Place::new();
-    let line = place.run(&["backup", "kept.db", "--database", "postgres://u:sesame@h/d"]).await.failed();
+async fn a_backup_of_postgresql_is_rejected_with_a_hint_to_pg_dump() {
+    let directory = WorkDir::new();
+    let line = directory.run(&["backup", "kept.db", "--database", "postgres://u:sesame@h/d"]).await.failure();
     assert!(line.contains("pg_dump") && !line.contains("sesame"), "{line}");
-    assert_eq!(place.files(), []);
+    assert_eq!(directory.files(), []);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_copied_store_serves_the_same_to_the_same_keys() {
+async fn a_copied_store_has_the_same_animals_and_keys() {
     let Some(cluster) = postgres_cluster::shared() else { return };
     let target = cluster.url(&cluster.database("").await);
-    let place = Place::new();
-    let key = place.key().await;
-    let service = place.serve(&["--database", "sqlite:from.db"]).await;
-    let made = place.run(&["key", "create", "tests", "--database", "sqlite:from.db"]).await.printed();
-    let made = made.trim_end();
-    service.add(made, 25).await;
-    let before = service.all(made).await;
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let service = directory.serve(&["--database", "sqlite:from.db"]).await;
+    let copied_key =
+        directory.run(&["key", "create", "tests", "--database", "sqlite:from.db"]).await.success();
+    let copied_key = copied_key.trim_end();
+    service.add(copied_key, 25).await;
+    let before = service.all(copied_key).await;
     service.stop().await;
 
     let copy = ["copy", "--from", "sqlite:from.db", "--to", &target];
-    let line = place.run(&copy).await.printed();
+    let line = directory.run(&copy).await.success();
     assert!(line.starts_with("25 animals (0 of them from an earlier run) and 1 key are the same"), "{line}");
-    let again = place.run(&copy).await.printed();
+    let again = directory.run(&copy).await.success();
     assert!(again.starts_with("25 animals (25 of them from an earlier run)"), "{again}");
     assert_eq!(line.rsplit(' ').next(), again.rsplit(' ').next());
 
-    let service = place.serve(&["--database", &target]).await;
-    assert_eq!(service.all(made).await, before);
-    assert!(service.add(made, 1).await[0] > 25);
-    assert_eq!(service.get(&key, "/v1/pets").await.status, 401, "that key is of another store");
-    let line = place.run(&copy).await.failed();
-    assert_eq!(line, "error: the target holds animals that are not from the source; give an empty database");
+    let service = directory.serve(&["--database", &target]).await;
+    assert_eq!(service.all(copied_key).await, before);
+    assert!(service.add(copied_key, 1).await[0] > 25);
+    assert_eq!(service.get(&key, "/v1/pets").await.status, 401, "a key of another store is valid");
+    let line = directory.run(&copy).await.failure();
+    assert_eq!(line, "error: the target contains animals that are not in the source; use an empty database");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_copy_that_was_killed_goes_on_where_it_was() {
+async fn a_killed_copy_can_be_continued() {
     let Some(cluster) = postgres_cluster::shared() else { return };
     let database = cluster.database("").await;
     let target = cluster.url(&database);
-    let place = Place::new();
-    fill(&place, "from.db").await;
-    // Makes the tables.
-    place.run(&["key", "list", "--database", &target]).await.printed();
+    let directory = WorkDir::new();
+    fill(&directory, "from.db").await;
+    // Creates the tables.
+    directory.run(&["key", "list", "--database", &target]).await.success();
     let client = cluster.client(&database).await;
     let copied =
         async || -> i64 { client.query_one("SELECT count(*) FROM animal", &[]).await.unwrap().get(0) };
-    // Holds the copy up in the middle, at this animal, until the lock is released.
-    let stop = format!(
-        "CREATE FUNCTION hold_up() RETURNS trigger LANGUAGE plpgsql AS \
+    // Blocks the copy at this animal until the lock is released.
+    let block = format!(
+        "CREATE FUNCTION block_copy() RETURNS trigger LANGUAGE plpgsql AS \
              'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN new; END';
-         CREATE TRIGGER hold_up BEFORE INSERT ON animal FOR EACH ROW WHEN (new.id = {HELD_UP_AT})
-             EXECUTE FUNCTION hold_up();
+         CREATE TRIGGER block_copy BEFORE INSERT ON animal FOR EACH ROW WHEN (new.id = {BLOCKED_AT})
+             EXECUTE FUNCTION block_copy();
          SELECT pg_advisory_lock(1)"
     );
-    client.batch_execute(&stop).await.unwrap();
+    client.batch_execute(&block).await.unwrap();
 
     let copy = ["copy", "--from", "sqlite:from.db", "--to", &target];
-    let held_up = "SELECT EXISTS (SELECT FROM pg_stat_activity \
+    let blocked = "SELECT EXISTS (SELECT FROM pg_stat_activity \
          WHERE datname = current_database() AND application_name = 'animal-store' AND wait_event = 'advisory')";
     loop {
-        let mut first = place.start(&copy);
-        while !client.query_one(held_up, &[]).await.unwrap().get::<_, bool>(0) {
+        let mut first = directory.start(&copy);
+        while !client.query_one(blocked, &[]).await.unwrap().get::<_, bool>(0) {
             if first.try_wait().unwrap().is_some() {
                 break;
             }
         }
-        // An error means that it ended.
+        // Fails if the process has exited.
         let _ = first.start_kill();
         if first.wait().await.unwrap().code().is_none() {
             break;
         }
-        // It gives up after a while, on a busy machine before it is killed: then again, from where it was.
-        assert!(copied().await > 0, "it ended before it copied anything");
+        // On a busy machine the copy may reach its time limit before it is killed; then it is started again.
+        assert!(copied().await > 0, "the copy exited before it copied an animal");
     }
-    // The server is still at the chunk.
+    // The server still executes the statement of the killed process.
     let end = "SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity \
          WHERE datname = current_database() AND application_name = 'animal-store'";
     client.query_one(end, &[]).await.unwrap();
-    client.batch_execute("SELECT pg_advisory_unlock(1); DROP TRIGGER hold_up ON animal").await.unwrap();
+    client.batch_execute("SELECT pg_advisory_unlock(1); DROP TRIGGER block_copy ON animal").await.unwrap();
     let before = copied().await;
-    assert!(before > 0 && before < HELD_UP_AT, "{before}");
+    assert!(before > 0 && before < BLOCKED_AT, "{before}");
 
-    let line = place.run(&copy).await.printed();
+    let line = directory.run(&copy).await.success();
     let expected = format!("{MANY} animals ({before} of them from an earlier run) and 1 key are the same");
     assert!(line.starts_with(&expected), "{line}");
     assert_eq!(copied().await, MANY);
@@ -145,22 +146,22 @@ async fn a_copy_is_verified() {
     let Some(cluster) = postgres_cluster::shared() else { return };
     let database = cluster.database("").await;
     let target = cluster.url(&database);
-    let place = Place::new();
-    fill(&place, "from.db").await;
+    let directory = WorkDir::new();
+    fill(&directory, "from.db").await;
     let copy = ["copy", "--from", "sqlite:from.db", "--to", &target];
-    place.run(&copy).await.printed();
+    directory.run(&copy).await.success();
     let client = cluster.client(&database).await;
     client.batch_execute("UPDATE animal SET name = name || '.' WHERE id = 1234").await.unwrap();
-    let line = place.run(&copy).await.failed();
+    let line = directory.run(&copy).await.failure();
     assert!(line.starts_with("error: the target differs from the source"), "{line}");
 }
 
 #[tokio::test]
-async fn a_copy_shows_on_a_terminal_how_far_it_is() {
-    let place = Place::new();
-    fill(&place, "from.db").await;
+async fn a_copy_shows_its_progress_on_a_terminal() {
+    let directory = WorkDir::new();
+    fill(&directory, "from.db").await;
     let copy = ["copy", "--from", "sqlite:from.db", "--to", "sqlite:to.db"];
-    // `script` gives it a terminal, and prints what it prints there.
+    // `script` runs the command in a terminal and prints its output.
     let on_a_terminal = |command: &mut tokio::process::Command| {
         let program = command.as_std().get_program().to_str().unwrap().to_owned();
         let line = format!("stty cols 80; {program} {}", copy.join(" "));
@@ -170,7 +171,7 @@ async fn a_copy_shows_on_a_terminal_how_far_it_is() {
         command.env("TERM", "xterm").stdin(std::process::Stdio::null());
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     };
-    let ran = place.run_changed(&copy, on_a_terminal).await;
+    let ran = directory.run_changed(&copy, on_a_terminal).await;
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
     for words in ["copying", "/5,000", "checking 2/2", "5000 animals (0 of them from an earlier run)"] {
         assert!(ran.stdout.contains(words), "{words} is not in: {}", ran.stdout);

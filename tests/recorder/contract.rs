@@ -1,4 +1,4 @@
-//! What the document says of answers, read from the YAML itself.
+//! The responses that the document allows, read from its YAML.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -12,22 +12,22 @@ use super::published;
 use super::schema::{problems, validator};
 use super::wire::{RequestLine, Response};
 
-/// Headers that an answer may have though the document does not declare them.
+/// Response headers that need no declaration in the document.
 pub(super) const UNDECLARED: [HeaderName; 5] = [
-    CONTENT_TYPE,      // The keys of `content` say it (OpenAPI 3.0.3, Response Object).
+    CONTENT_TYPE,      // Declared by the keys of `content` (OpenAPI 3.0.3, Response Object).
     CONTENT_LENGTH,    // Framing, RFC 9112, section 6.
-    TRANSFER_ENCODING, // Framing as well.
-    CONNECTION,        // About this connection, not about the answer (RFC 9110, section 7.6.1).
-    DATE,              // Every origin server with a clock sends it (RFC 9110, section 6.6.1).
+    TRANSFER_ENCODING, // Framing too.
+    CONNECTION,        // Concerns the connection, not the response (RFC 9110, section 7.6.1).
+    DATE,              // Sent by every origin server with a clock (RFC 9110, section 6.6.1).
 ];
 
-/// The methods that an edge can be asked to route; with others dropshot answers by itself.
+/// The methods that the service routes; dropshot itself rejects others.
 pub const ROUTED: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 
-/// The longest target that hyper takes.
+/// The longest target that hyper accepts.
 const MAX_TARGET: usize = 65_534;
 
-/// The document, ready to judge answers.
+/// The document, prepared to check responses.
 pub struct Contract {
     pub document: Value,
     pub base_path: String,
@@ -37,7 +37,7 @@ pub struct Contract {
     error: Validator,
 }
 
-/// An operation and where it is.
+/// An operation with its method and path.
 pub struct Operation {
     pub id: String,
     pub method: String,
@@ -58,12 +58,12 @@ struct Declared {
     content: BTreeMap<String, Validator>,
 }
 
-/// What came of judging an answer.
+/// The result of checking a response.
 #[derive(Default)]
-pub struct Judged {
-    /// The operation that answered, if one did.
+pub struct Checked {
+    /// The operation that sent the response, if one did.
     pub operation: Option<String>,
-    /// The value of `Error.code`, if it is an error.
+    /// The value of `Error.code` of an error response.
     pub code: Option<String>,
     pub violations: Vec<String>,
 }
@@ -107,69 +107,69 @@ impl Contract {
         Self { base_path, operations, codes, error, document }
     }
 
-    /// The operation with this operationId.
+    /// Returns the operation with this `operationId`. Panics if there is none.
     pub fn operation(&self, id: &str) -> &Operation {
         let found = self.operations.iter().find(|operation| operation.id == id);
         found.unwrap_or_else(|| panic!("the document has no operation {id}"))
     }
 
-    /// The methods that the operations at a path take, HEAD included where GET is, in the order of
-    /// [`ROUTED`].
-    fn methods(here: &[&Operation]) -> Vec<&'static str> {
-        let has = |method: &str| here.iter().any(|operation| operation.method == method);
+    /// Returns the methods of the operations at a path, HEAD included where GET is, in the order of [`ROUTED`].
+    fn methods(operations: &[&Operation]) -> Vec<&'static str> {
+        let has = |method: &str| operations.iter().any(|operation| operation.method == method);
         let takes = |method: &&str| has(method) || *method == "HEAD" && has("GET");
         ROUTED.into_iter().filter(takes).collect()
     }
 
-    /// The methods that no operation at this path takes.
+    /// Returns the methods that no operation at this path has.
     pub fn unused_methods(&self, path: &str) -> impl Iterator<Item = &'static str> {
         let taken = Self::methods(&self.at(path));
         ROUTED.into_iter().filter(move |method| !taken.contains(method))
     }
 
-    /// What a `$ref` stands for.
+    /// Resolves a `$ref`.
     pub fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
         resolve(&self.document, value)
     }
 
-    /// Holds an answer against the document.
-    pub fn judge(&self, request: &RequestLine, response: &Response) -> Judged {
-        let mut judged = Judged::default();
+    /// Checks a response against the document.
+    pub fn check(&self, request: &RequestLine, response: &Response) -> Checked {
+        let mut checked = Checked::default();
         let path = request.path();
-        if request.target.len() > MAX_TARGET || out_of_reach(&request.method, path) {
-            judged.violations = judge_unrouted(response);
-            return judged;
+        if request.target.len() > MAX_TARGET || is_unrouted(&request.method, path) {
+            checked.violations = check_unrouted(response);
+            return checked;
         }
         if published::is(path) && response.status != 404 {
-            judged.violations = published::judge(request, response);
-            return judged;
+            checked.violations = published::check(request, response);
+            return checked;
         }
-        let here = self.at(path);
+        let operations = self.at(path);
         let method = if request.method == "HEAD" { "GET" } else { &*request.method };
-        let found = here.iter().find(|operation| operation.method == method);
-        judged.violations = match found {
+        let found = operations.iter().find(|operation| operation.method == method);
+        checked.violations = match found {
             Some(operation) => {
-                judged.operation = Some(operation.id.clone());
-                operation.judge(request, response)
+                checked.operation = Some(operation.id.clone());
+                operation.check(request, response)
             }
-            None => self.judge_no_operation(&here, request, response),
+            None => self.check_no_operation(&operations, request, response),
         };
         if response.status >= 400 && request.method != "HEAD" {
-            judged.code = self.judge_error(response, &mut judged.violations);
+            checked.code = self.check_error(response, &mut checked.violations);
         }
-        judged
+        checked
     }
 
-    /// The operations at a path, which has one spelling only.
+    /// Returns the operations at a path. A path is not normalized before.
     fn at(&self, path: &str) -> Vec<&Operation> {
         let Some(path) = path.strip_prefix(&self.base_path) else { return Vec::new() };
         let fits = |template: &str| {
-            let (mut asked, mut segments) = (path.split('/'), template.split('/'));
+            let (mut requested, mut segments) = (path.split('/'), template.split('/'));
             loop {
-                match (asked.next(), segments.next()) {
+                match (requested.next(), segments.next()) {
                     (None, None) => return true,
-                    (Some(asked), Some(segment)) if segment.starts_with('{') && !asked.is_empty() => {}
-                    (Some(asked), Some(segment)) if asked == segment => {}
+                    (Some(requested), Some(segment)) if segment.starts_with('{') && !requested.is_empty() => {
+                    }
+                    (Some(requested), Some(segment)) if requested == segment => {}
                     _ => return false,
                 }
             }
@@ -177,22 +177,22 @@ impl Contract {
         self.operations.iter().filter(|operation| fits(&operation.path)).collect()
     }
 
-    /// 404 and 405 are the only answers outside of operations.
-    fn judge_no_operation(
+    /// Checks a response to a path or method without an operation, which must be 404 or 405.
+    fn check_no_operation(
         &self,
-        here: &[&Operation],
+        operations: &[&Operation],
         request: &RequestLine,
         response: &Response,
     ) -> Vec<String> {
         let mut violations = Vec::new();
-        let status = if here.is_empty() { 404 } else { 405 };
+        let status = if operations.is_empty() { 404 } else { 405 };
         if response.status != status {
-            violations.push(format!("no operation is here, so the status must be {status}"));
+            violations.push(format!("no operation has this path and method, so the status must be {status}"));
         }
         let id = HeaderName::from_static("x-request-id");
         let allowed: Vec<_> = response.headers.get_all(ALLOW).iter().collect();
         if status == 405 {
-            let methods = Self::methods(here);
+            let methods = Self::methods(operations);
             let sent = match &allowed[..] {
                 [one] => one.to_str().unwrap_or_default().split(", ").collect(),
                 _ => Vec::new(),
@@ -201,10 +201,10 @@ impl Contract {
                 violations.push(format!("Allow is {allowed:?} where the methods are {methods:?}"));
             }
         } else if !allowed.is_empty() {
-            violations.push("Allow where nothing is allowed".to_owned());
+            violations.push("Allow is present at a path without operations".to_owned());
         }
         if response.headers.get_all(&id).iter().count() != 1 {
-            violations.push("x-request-id must be there once".to_owned());
+            violations.push("x-request-id must be present once".to_owned());
         }
         for name in response.headers.keys() {
             if !UNDECLARED.contains(name) && *name != id && *name != ALLOW {
@@ -212,31 +212,31 @@ impl Contract {
             }
         }
         let error = BTreeMap::from([("application/json".to_owned(), &self.error)]);
-        judge_content(&error, request, response, &mut violations);
+        check_content(&error, request, response, &mut violations);
         violations
     }
 
-    /// What the table of codes and the field `status` say of an `Error`.
-    fn judge_error(&self, response: &Response, violations: &mut Vec<String>) -> Option<String> {
+    /// Checks an `Error` against the table of codes, and its `status` field.
+    fn check_error(&self, response: &Response, violations: &mut Vec<String>) -> Option<String> {
         let body: Value = serde_json::from_slice(&response.body).ok()?;
         if body["status"] != response.status {
             violations.push(format!("Error.status is {}", body["status"]));
         }
         let code = body["code"].as_str()?;
         if self.codes.get(code) != Some(&response.status) {
-            violations.push(format!("the description's table has no code {code} with this status"));
+            violations.push(format!("the table in the description has no code {code} with this status"));
         }
         Some(code.to_owned())
     }
 }
 
 impl Operation {
-    /// The statuses that the document declares.
+    /// Returns the statuses that the document declares.
     pub fn statuses(&self) -> impl Iterator<Item = u16> {
         self.responses.keys().map(|status| status.parse().expect("the document declares exact statuses"))
     }
 
-    /// The media types of its request body, each with every example.
+    /// Returns the media types of the request body, each with every example.
     pub fn bodies(&self) -> impl Iterator<Item = (&str, &Value)> {
         entries(&self.body["content"]).flat_map(|(kind, media)| {
             let named = entries(&media["examples"]).map(|(_, example)| &example["value"]);
@@ -244,7 +244,7 @@ impl Operation {
         })
     }
 
-    fn judge(&self, request: &RequestLine, response: &Response) -> Vec<String> {
+    fn check(&self, request: &RequestLine, response: &Response) -> Vec<String> {
         let Some(declared) = self.responses.get(&response.status.to_string()) else {
             return vec![format!("{} does not declare this status", self.id)];
         };
@@ -256,9 +256,9 @@ impl Operation {
                 [] => {}
                 [value] => match value.to_str() {
                     Ok(text) if fits(schema, text) => {}
-                    _ => violations.push(format!("the header {name} does not fit its schema: {value:?}")),
+                    _ => violations.push(format!("the header {name} does not match its schema: {value:?}")),
                 },
-                _ => violations.push(format!("the header {name} is there {} times", values.len())),
+                _ => violations.push(format!("the header {name} is present {} times", values.len())),
             }
         }
         for name in response.headers.keys() {
@@ -267,7 +267,7 @@ impl Operation {
             }
         }
         let content = declared.content.iter().map(|(kind, schema)| (kind.clone(), schema)).collect();
-        judge_content(&content, request, response, &mut violations);
+        check_content(&content, request, response, &mut violations);
         violations
     }
 }
@@ -290,17 +290,17 @@ impl Declared {
     }
 }
 
-/// Judges an answer that no operation and no path had a part in: to what hyper or dropshot's own lookup
-/// refuses. The README lists these as known limits; they may be errors of any form.
-pub fn judge_unrouted(response: &Response) -> Vec<String> {
+/// Checks a response of hyper or of dropshot's router, for a request that never reached the service's code. The README
+/// lists these as known limits; their bodies may have any form.
+pub fn check_unrouted(response: &Response) -> Vec<String> {
     if (400..500).contains(&response.status) {
         return Vec::new();
     }
-    vec!["what cannot be routed must be a client error".to_owned()]
+    vec!["a request that cannot be routed must get a client error".to_owned()]
 }
 
-/// Whether dropshot refuses a request before the edge sees it.
-fn out_of_reach(method: &str, path: &str) -> bool {
+/// Whether dropshot rejects a request before the service's code runs.
+fn is_unrouted(method: &str, path: &str) -> bool {
     let dots = |segment: &str| {
         let decoded = segment.to_ascii_lowercase().replace("%2e", ".");
         decoded == "." || decoded == ".."
@@ -308,7 +308,7 @@ fn out_of_reach(method: &str, path: &str) -> bool {
     !ROUTED.contains(&method) || !path.starts_with('/') || path.split('/').any(dots) || !decodes(path)
 }
 
-/// Whether the percent-encoding of a path stands for UTF-8.
+/// Whether a percent-encoded path decodes to UTF-8.
 fn decodes(path: &str) -> bool {
     let mut bytes = Vec::new();
     let mut rest = path.as_bytes();
@@ -326,14 +326,14 @@ fn decodes(path: &str) -> bool {
     String::from_utf8(bytes).is_ok()
 }
 
-fn judge_content(
+fn check_content(
     content: &BTreeMap<String, &Validator>,
     request: &RequestLine,
     response: &Response,
     violations: &mut Vec<String>,
 ) {
     let kinds: Vec<_> = response.headers.get_all(CONTENT_TYPE).iter().collect();
-    // RFC 9110, section 8.6, on 204; 304 has a body for no method.
+    // For 204 see RFC 9110, section 8.6. A 304 never has a body.
     let bodiless = [204, 304].contains(&response.status);
     if bodiless && response.headers.contains_key(CONTENT_LENGTH) {
         violations.push(format!("{} has no content-length", response.status));
@@ -354,7 +354,7 @@ fn judge_content(
     };
     if request.method == "HEAD" {
         if !response.body.is_empty() || !response.headers.contains_key(CONTENT_LENGTH) {
-            violations.push("HEAD has no body, and the content-length of GET".to_owned());
+            violations.push("a response to HEAD must have the content-length of GET and no body".to_owned());
         }
         return;
     }
@@ -364,14 +364,14 @@ fn judge_content(
     }
 }
 
-/// Whether the text of a header fits a schema: as what it looks like, or as text.
+/// Whether the text of a header matches a schema, either as an integer or as a string.
 fn fits(schema: &Validator, text: &str) -> bool {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse::<u64>().ok().filter(|_| digits);
     schema.is_valid(&json!(text)) || number.is_some_and(|number| schema.is_valid(&json!(number)))
 }
 
-/// The parameters of an operation: its own, and those of its path item that it does not redefine.
+/// Returns the parameters of an operation: its own, and those of its path item that it does not override.
 fn parameters(document: &Value, item: &Value, operation: &Value) -> Vec<Value> {
     let mut found: Vec<Value> = Vec::new();
     for list in [&operation["parameters"], &item["parameters"]] {
@@ -394,13 +394,13 @@ fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     match value["$ref"].as_str() {
         Some(reference) => {
             let pointer = reference.strip_prefix('#').expect("references stay in the document");
-            document.pointer(pointer).unwrap_or_else(|| panic!("{reference} is not there"))
+            document.pointer(pointer).unwrap_or_else(|| panic!("{reference} does not exist"))
         }
         None => value,
     }
 }
 
-/// The path that every server's address ends in.
+/// Returns the path that all server URLs have in common.
 fn base_path(document: &Value) -> String {
     let servers = document["servers"].as_array().expect("the document has servers");
     let mut paths = servers.iter().map(|server| {
@@ -416,7 +416,7 @@ fn base_path(document: &Value) -> String {
     first
 }
 
-/// The rows `| code | status | ...` of the description.
+/// Reads the rows `| code | status | ...` of the description.
 fn codes(document: &Value) -> BTreeMap<String, u16> {
     let description = document["info"]["description"].as_str().expect("the document has a description");
     let codes: BTreeMap<_, _> = description
@@ -427,6 +427,6 @@ fn codes(document: &Value) -> BTreeMap<String, u16> {
             Some((code.to_owned(), cells.next()?.parse().ok()?))
         })
         .collect();
-    assert!(!codes.is_empty(), "the description has a table of codes");
+    assert!(!codes.is_empty(), "the description has no table of codes");
     codes
 }

@@ -1,17 +1,16 @@
-//! The recorder: holds every answer that a test sees against the OpenAPI document.
+//! The recorder: checks every response of every test against the OpenAPI document.
 //!
-//! Tests never talk to the service itself. They talk to a [`tap`], a forwarder of bytes that also reads
-//! what passes ([`wire`]), pairs each answer with its request, and has the [`contract`] judge it before
-//! the client gets to see it. Because it sits on the wire, it covers the typed client, the plain one and
-//! bytes written by hand alike, and a new test is covered without thinking of it.
+//! Tests send requests to a [`proxy`] that forwards bytes unchanged. It also parses them ([`wire`]), pairs each response
+//! with its request, and checks it with the [`contract`] before the client receives it. This covers the generated
+//! client, the plain client and hand-written bytes alike, without code in the tests.
 //!
-//! A recorder is kept by the harness, which fails the test over what it found.
+//! The owner of a recorder fails the test if there are violations.
 
-pub mod ask;
 pub mod contract;
+pub mod proxy;
 mod published;
+pub mod request;
 mod schema;
-pub mod tap;
 pub mod wire;
 
 use std::collections::BTreeSet;
@@ -20,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use contract::Contract;
 use wire::{RequestLine, Response};
 
-/// What was seen on the wire, and what of it the document does not allow.
+/// The responses seen, and their violations of the document.
 pub struct Recorder {
     contract: &'static Contract,
     record: Mutex<Record>,
@@ -35,59 +34,59 @@ struct Record {
 }
 
 impl Default for Recorder {
-    /// Judges by `openapi/animal-store.yaml`.
+    /// Checks against `openapi/animal-store.yaml`.
     fn default() -> Self {
-        Self::of(Contract::get())
+        Self::with_contract(Contract::get())
     }
 }
 
 impl Recorder {
-    /// Judges by another document.
-    pub fn of(contract: &'static Contract) -> Self {
+    /// Checks against another document.
+    pub fn with_contract(contract: &'static Contract) -> Self {
         Self { contract, record: Mutex::default() }
     }
 
-    /// No answer may hold `secret`, in its headers or its body.
-    pub fn keep_secret(&self, secret: impl Into<String>) {
+    /// Reports every later response that contains `secret` in a header or the body.
+    pub fn add_secret(&self, secret: impl Into<String>) {
         self.record().secrets.push(secret.into());
     }
 
-    /// What the document does not allow, a line for each finding.
+    /// Returns one line for each violation.
     pub fn violations(&self) -> Vec<String> {
         self.record().violations.clone()
     }
 
-    /// The pairs of operationId and status that were answered.
+    /// Returns the pairs of `operationId` and status of all responses.
     pub fn seen(&self) -> BTreeSet<(String, u16)> {
         self.record().seen.clone()
     }
 
-    /// The values of `Error.code` that were answered.
+    /// Returns the values of `Error.code` of all responses.
     pub fn codes(&self) -> BTreeSet<String> {
         self.record().codes.clone()
     }
 
-    /// Judges an answer. Without a request, the service refused what is no HTTP.
-    pub fn saw(&self, request: Option<&RequestLine>, response: &Response) {
+    /// Checks a response. There is no request if the client's bytes were not HTTP.
+    pub fn observe(&self, request: Option<&RequestLine>, response: &Response) {
         let mut record = self.record();
-        let asked = request.map_or("(no request)".to_owned(), |line| {
+        let line = request.map_or("(no request)".to_owned(), |line| {
             format!("{} {}", line.method, line.target.chars().take(200).collect::<String>())
         });
         let found = match request {
             Some(line) => {
-                let judged = self.contract.judge(line, response);
-                record.seen.extend(judged.operation.map(|id| (id, response.status)));
-                record.codes.extend(judged.code);
-                judged.violations
+                let checked = self.contract.check(line, response);
+                record.seen.extend(checked.operation.map(|id| (id, response.status)));
+                record.codes.extend(checked.code);
+                checked.violations
             }
-            None => contract::judge_unrouted(response),
+            None => contract::check_unrouted(response),
         };
         let leaks = record.secrets.iter().any(|secret| response.contains(secret));
-        let leak = leaks.then(|| "the answer holds a secret".to_owned());
+        let leak = leaks.then(|| "the response contains a secret".to_owned());
         let found: Vec<_> = found
             .into_iter()
             .chain(leak)
-            .map(|finding| format!("{asked} -> {}: {finding}", response.status))
+            .map(|finding| format!("{line} -> {}: {finding}", response.status))
             .collect();
         record.violations.extend(found);
     }

@@ -1,4 +1,4 @@
-//! What may be answered beside the contract: the document itself and the page to read it on.
+//! The responses that are allowed outside the API: the published documents and the documentation page.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, CACHE_CONTROL,
@@ -10,7 +10,7 @@ use super::wire::{RequestLine, Response};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// What a file may carry beside what every answer may.
+/// The headers that a published file may have besides those of every response.
 const HEADERS: [HeaderName; 8] = [
     REQUEST_ID,
     ETAG,
@@ -22,43 +22,46 @@ const HEADERS: [HeaderName; 8] = [
     REFERRER_POLICY,
 ];
 
-/// Whether files are published at a path, or may be.
+/// Whether a path belongs to published files.
 pub fn is(path: &str) -> bool {
     ["/openapi.yaml", "/openapi.json", "/docs"].contains(&path)
         || ["/docs/", "/openapi/"].iter().any(|directory| path.starts_with(directory))
 }
 
-/// Judges the answer to a request for a file that is there.
-pub fn judge(request: &RequestLine, response: &Response) -> Vec<String> {
+/// Checks the response to a request for a file that exists.
+pub fn check(request: &RequestLine, response: &Response) -> Vec<String> {
     let mut violations = Vec::new();
-    let mut demand = |met: bool, what: &str| {
+    let mut require = |met: bool, what: &str| {
         if !met {
             violations.push(what.to_owned());
         }
     };
     let once = |name: &HeaderName| response.headers.get_all(name).iter().count() == 1;
-    demand(once(&REQUEST_ID), "x-request-id must be there once");
+    require(once(&REQUEST_ID), "x-request-id must be present once");
     let known: &[HeaderName] = match (&*request.method, response.status) {
         ("GET" | "HEAD", 200) => {
-            demand(once(&CONTENT_TYPE) && once(&ETAG), "a file has a content-type and an etag");
-            demand((request.method == "HEAD") == response.body.is_empty(), "only GET has a body");
+            require(once(&CONTENT_TYPE) && once(&ETAG), "a file must have a content-type and an etag");
+            require(
+                (request.method == "HEAD") == response.body.is_empty(),
+                "GET must have a body, HEAD must not",
+            );
             &HEADERS
         }
         ("GET" | "HEAD", 304) => {
-            demand(once(&ETAG), "a file that is known has an etag");
+            require(once(&ETAG), "a 304 must have an etag");
             &HEADERS
         }
         ("GET" | "HEAD", status) => {
-            demand(false, &format!("a file is answered 200 or 304, not {status}"));
+            require(false, &format!("the status of a file must be 200 or 304, not {status}"));
             &HEADERS
         }
         (_, status) => {
-            demand(status == 405 && once(&ALLOW), "a file cannot be changed");
+            require(status == 405 && once(&ALLOW), "other methods must get 405 with Allow");
             &[REQUEST_ID, ALLOW]
         }
     };
     for name in response.headers.keys() {
-        demand(
+        require(
             UNDECLARED.contains(name) || known.contains(name),
             &format!("the header {name} is not expected"),
         );

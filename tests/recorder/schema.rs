@@ -1,14 +1,13 @@
-//! Schemas of the document as validators.
+//! Builds JSON Schema validators from schemas of the document.
 //!
-//! OpenAPI 3.0 took JSON Schema's draft Wright-00 and changed it a little. Draft 4 is what it amounts to,
-//! once `nullable` and the integer formats are put into its words. One thing is stricter than the
-//! document: a response object may only have the properties that are listed, because a property that
-//! nobody described is one that nobody decided on.
+//! OpenAPI 3.0 schemas are based on JSON Schema draft Wright-00. They are converted to draft 4, where `nullable` and the
+//! integer formats are expressed by other keywords. In one point the result is stricter than the document: a response
+//! object may only have listed properties, because an undocumented property is not part of the contract.
 
 use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value, json};
 
-/// A validator for `schema`, which may refer to `components`.
+/// Returns a validator for `schema`, which may refer to `components`.
 pub fn validator(schema: &Value, components: &Value, closed: bool) -> Validator {
     let convert = |schema: &Value| converted(schema, closed);
     let schemas: Map<_, _> = components["schemas"]
@@ -19,10 +18,10 @@ pub fn validator(schema: &Value, components: &Value, closed: bool) -> Validator 
     jsonschema::options()
         .with_draft(Draft::Draft4)
         .build(&root)
-        .unwrap_or_else(|error| panic!("the schema {schema} is none: {error}"))
+        .unwrap_or_else(|error| panic!("the schema {schema} is invalid: {error}"))
 }
 
-/// What `value` breaks of a schema.
+/// Returns the violations of a schema by `value`.
 pub fn problems(validator: &Validator, value: &Value) -> Vec<String> {
     validator.iter_errors(value).map(|error| format!("{error} at \"{}\"", error.instance_path())).collect()
 }

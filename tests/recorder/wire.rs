@@ -1,15 +1,15 @@
-//! HTTP/1.1 messages out of a stream of bytes (RFC 9112).
+//! Parses HTTP/1.1 messages from a stream of bytes (RFC 9112).
 //!
-//! A watcher cannot ask for more bytes, so the readers here are fed what came and say what is complete.
+//! The parsers are incremental: they are fed with bytes as they arrive and return the complete messages.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
-/// The bytes are no HTTP/1.1.
+/// The bytes are not valid HTTP/1.1.
 #[derive(Debug)]
 pub struct Malformed(pub String);
 
-/// What a request asks for.
+/// The method and target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestLine {
     pub method: String,
@@ -27,7 +27,7 @@ impl RequestLine {
     }
 }
 
-/// A complete answer.
+/// A complete response.
 #[derive(Clone, Debug)]
 pub struct Response {
     pub status: u16,
@@ -36,48 +36,48 @@ pub struct Response {
 }
 
 impl Response {
-    /// The value of a header that is there at most once.
+    /// Returns the value of a header. Panics if it occurs more than once.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.get_all(name).iter();
         let value = values.next()?;
-        assert!(values.next().is_none(), "{name} is there twice: {self:?}");
+        assert!(values.next().is_none(), "{name} occurs twice: {self:?}");
         Some(value.to_str().expect("a header is text"))
     }
 
-    /// The body, which must be JSON.
+    /// Parses the body as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error} in {}", self.text()))
     }
 
-    /// The body, which must be text.
+    /// Returns the body as text.
     pub fn text(&self) -> &str {
         std::str::from_utf8(&self.body).expect("the body is text")
     }
 
-    /// The body, which must be JSON, of an answer with this status.
+    /// Checks the status. Returns the body as JSON.
     #[track_caller]
     pub fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.body));
         self.json()
     }
 
-    /// The message of an `Error` with this status and code.
+    /// Checks that the response is an `Error` with this status and code. Returns its message.
     #[track_caller]
-    pub fn refused(&self, status: u16, code: &str) -> String {
+    pub fn expect_error(&self, status: u16, code: &str) -> String {
         let error = self.expect(status);
         assert_eq!(error["code"], code, "{error}");
         assert_eq!(error["status"], status, "{error}");
         error["message"].as_str().expect("an Error has a message").to_owned()
     }
 
-    /// Whether `text` is anywhere in it.
+    /// Whether `text` occurs in a header or in the body.
     pub fn contains(&self, text: &str) -> bool {
-        let holds = |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
-        holds(&self.body) || self.headers.values().any(|value| holds(value.as_bytes()))
+        let has_text = |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        has_text(&self.body) || self.headers.values().any(|value| has_text(value.as_bytes()))
     }
 }
 
-/// How the end of a body is known (RFC 9112, section 6.3).
+/// How the end of a body is determined (RFC 9112, section 6.3).
 #[derive(Debug)]
 enum Framing {
     Length(usize),
@@ -104,7 +104,7 @@ impl Framing {
         }
     }
 
-    /// Moves what belongs to the body out of `buffer`; true when that was all of it.
+    /// Moves the bytes of the body from `buffer` to `body`. Returns whether the body is complete.
     fn take(&mut self, buffer: &mut Vec<u8>, body: &mut Vec<u8>) -> Result<bool, Malformed> {
         loop {
             match self {
@@ -113,9 +113,9 @@ impl Framing {
                     return Ok(false);
                 }
                 Self::Length(left) => {
-                    let here = buffer.len().min(*left);
-                    body.extend(buffer.drain(..here));
-                    *left -= here;
+                    let count = buffer.len().min(*left);
+                    body.extend(buffer.drain(..count));
+                    *left -= count;
                     return Ok(*left == 0);
                 }
                 Self::ChunkSize => match httparse::parse_chunk_size(buffer) {
@@ -150,7 +150,7 @@ impl Framing {
     }
 }
 
-/// Reads what a client sends. Of requests, it keeps the first line only.
+/// Parses the requests of a client. Keeps only their request lines.
 #[derive(Default)]
 pub struct Requests {
     buffer: Vec<u8>,
@@ -159,7 +159,7 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// The requests whose head is complete with `bytes`; none from where they are no HTTP.
+    /// Returns the requests whose head is complete with `bytes`; none after malformed bytes.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<RequestLine> {
         let mut found = Vec::new();
         if !self.malformed {
@@ -193,7 +193,7 @@ impl Requests {
     }
 }
 
-/// Reads what a server sends.
+/// Parses the responses of a server.
 #[derive(Default)]
 pub struct Responses {
     buffer: Vec<u8>,
@@ -201,8 +201,8 @@ pub struct Responses {
 }
 
 impl Responses {
-    /// The answers that are complete with `bytes`. `to_head` tells, for the next one that is not
-    /// informational, whether it answers a HEAD and so has no body.
+    /// Returns the responses that are complete with `bytes`. `to_head` returns, for the next response that is not
+    /// informational, whether it belongs to a HEAD request and has no body.
     pub fn feed(
         &mut self,
         bytes: &[u8],
@@ -232,17 +232,17 @@ impl Responses {
         }
     }
 
-    /// Whether the head of an answer is there and its body is not complete.
-    pub fn amid_answer(&self) -> bool {
+    /// Whether a response has begun and is not complete.
+    pub fn is_partial(&self) -> bool {
         self.open.is_some()
     }
 
-    /// The answer that the end of the connection completes, if there is one.
+    /// Returns the response that the end of the connection completes, if there is one.
     pub fn end(&mut self) -> Result<Option<Response>, Malformed> {
         match self.open.take() {
             Some((response, Framing::UntilEnd)) => Ok(Some(response)),
             None if self.buffer.is_empty() => Ok(None),
-            _ => Err(Malformed("the connection ended amid an answer".to_owned())),
+            _ => Err(Malformed("the connection ended within a response".to_owned())),
         }
     }
 }

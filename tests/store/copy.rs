@@ -1,4 +1,4 @@
-//! Moving a store to another engine.
+//! Copying a store to another engine.
 
 use std::sync::Arc;
 
@@ -8,29 +8,29 @@ use animal_store::storage::{KeyRecord, PetsQuery, Store, StoreError, open_for_co
 use futures::future::join_all;
 use tokio::runtime::Handle;
 
-use crate::battery::{Engine as _, add, key, new_pet, second};
+use crate::conformance::{Engine as _, add, key, new_pet, second};
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{Sqlite, options};
 
 const STATUSES: [Option<PetStatus>; 4] =
     [None, Some(PetStatus::Available), Some(PetStatus::Pending), Some(PetStatus::Sold)];
 
-async fn sqlite(place: &Sqlite) -> Arc<dyn Transfer> {
-    open_for_copy(&place.url(), &options()).await.unwrap()
+async fn sqlite(database: &Sqlite) -> Arc<dyn Transfer> {
+    open_for_copy(&database.url(), &options()).await.unwrap()
 }
 
-async fn postgres(place: &Postgres) -> Arc<dyn Transfer> {
-    open_for_copy(&place.url(), &postgres::options()).await.unwrap()
+async fn postgres(database: &Postgres) -> Arc<dyn Transfer> {
+    open_for_copy(&database.url(), &postgres::options()).await.unwrap()
 }
 
-/// Animals of all kinds with gaps between their identifiers, and keys.
+/// Adds animals with every status and with gaps between their identifiers, and two keys.
 async fn fill(store: &dyn Transfer, count: i64) {
     let pets = (1..=count).map(|number| {
         let NewPet { name, category_id, status } =
             new_pet(&format!("n°{number} 🦔"), -number, STATUSES[number as usize % 4]);
         Pet { id: number * 3, name, category_id, status }
     });
-    store.take_pets(pets.collect()).await.unwrap();
+    store.import_pets(pets.collect()).await.unwrap();
     store.add_key(key(2)).await.unwrap();
     store.add_key(KeyRecord { expires: Some(second(9)), revoked: Some(second(8)), ..key(1) }).await.unwrap();
 }
@@ -47,7 +47,7 @@ async fn all(store: &dyn Store) -> Vec<Pet> {
     }
 }
 
-/// Demands that two stores hold the same, and that the second goes on behind it.
+/// Checks that two stores have the same content, and that new identifiers in the second are greater.
 async fn same(from: &dyn Transfer, to: &dyn Transfer) {
     let animals = all(from).await;
     assert_eq!(all(to).await, animals);
@@ -57,9 +57,9 @@ async fn same(from: &dyn Transfer, to: &dyn Transfer) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn from_sqlite_to_postgresql_and_back() {
-    let Some(there) = Postgres::try_fresh().await else { return };
-    let (here, back) = (Sqlite::fresh().await, Sqlite::fresh().await);
-    let (from, to, back) = (sqlite(&here).await, postgres(&there).await, sqlite(&back).await);
+    let Some(target) = Postgres::try_fresh().await else { return };
+    let (source, back) = (Sqlite::fresh().await, Sqlite::fresh().await);
+    let (from, to, back) = (sqlite(&source).await, postgres(&target).await, sqlite(&back).await);
     fill(&*from, 2_500).await;
     let mut steps = Vec::new();
     let copied = copy(&*from, &*to, |progress| {
@@ -80,18 +80,18 @@ async fn from_sqlite_to_postgresql_and_back() {
 
 #[tokio::test]
 async fn an_empty_store_is_copied() {
-    let (here, there) = (Sqlite::fresh().await, Sqlite::fresh().await);
-    let copied = copy(&*sqlite(&here).await, &*sqlite(&there).await, |_| {}).await.unwrap();
+    let (source, target) = (Sqlite::fresh().await, Sqlite::fresh().await);
+    let copied = copy(&*sqlite(&source).await, &*sqlite(&target).await, |_| {}).await.unwrap();
     assert_eq!((copied.pets, copied.keys), (0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_interrupted_copy_goes_on() {
-    let Some(there) = Postgres::try_fresh().await else { return };
-    let here = Sqlite::fresh().await;
-    let (from, to) = (sqlite(&here).await, postgres(&there).await);
+async fn an_interrupted_copy_can_be_continued() {
+    let Some(target) = Postgres::try_fresh().await else { return };
+    let source = Sqlite::fresh().await;
+    let (from, to) = (sqlite(&source).await, postgres(&target).await);
     fill(&*from, 3_500).await;
-    // Dies after the second chunk, as the process might.
+    // Panics after the second chunk, which simulates a crash of the process.
     let interrupted = tokio::spawn({
         let (from, to) = (from.clone(), to.clone());
         async move {
@@ -105,7 +105,7 @@ async fn an_interrupted_copy_goes_on() {
     });
     assert!(interrupted.await.unwrap_err().is_panic());
     assert_eq!(all(&*to).await.len(), 2_000);
-    // Meanwhile a key is revoked and animals are added.
+    // Before the copy continues, a key is revoked and an animal is added.
     from.revoke_key("key2", second(77)).await.unwrap();
     add(&*from, "late").await;
     let Copied { pets, before, .. } = copy(&*from, &*to, |_| {}).await.unwrap();
@@ -116,32 +116,32 @@ async fn an_interrupted_copy_goes_on() {
 }
 
 #[tokio::test]
-async fn a_target_with_other_animals_is_refused_untouched() {
-    let (here, there) = (Sqlite::fresh().await, Sqlite::fresh().await);
-    let (from, to) = (sqlite(&here).await, sqlite(&there).await);
+async fn a_target_with_other_animals_is_rejected_and_unchanged() {
+    let (source, target) = (Sqlite::fresh().await, Sqlite::fresh().await);
+    let (from, to) = (sqlite(&source).await, sqlite(&target).await);
     fill(&*from, 5).await;
     let theirs = add(&*to, "theirs").await;
-    let refused = copy(&*from, &*to, |_| {}).await;
-    assert!(matches!(refused, Err(CopyError::Foreign)), "{refused:?}");
+    let rejected = copy(&*from, &*to, |_| {}).await;
+    assert!(matches!(rejected, Err(CopyError::Foreign)), "{rejected:?}");
     assert_eq!(all(&*to).await, [theirs]);
     assert_eq!(to.keys().await.unwrap(), []);
 }
 
 #[tokio::test]
-async fn a_target_that_differs_in_the_middle_is_found_out() {
-    let (here, there) = (Sqlite::fresh().await, Sqlite::fresh().await);
-    let (from, to) = (sqlite(&here).await, sqlite(&there).await);
+async fn a_difference_in_the_middle_of_the_target_is_detected() {
+    let (source, target) = (Sqlite::fresh().await, Sqlite::fresh().await);
+    let (from, to) = (sqlite(&source).await, sqlite(&target).await);
     fill(&*from, 100).await;
     copy(&*from, &*to, |_| {}).await.unwrap();
-    there.connection().execute("UPDATE animal SET status = 'sold' WHERE id = 12", []).unwrap();
-    let refused = copy(&*from, &*to, |_| {}).await;
-    assert!(matches!(refused, Err(CopyError::Differs(_))), "{refused:?}");
+    target.connection().execute("UPDATE animal SET status = 'sold' WHERE id = 12", []).unwrap();
+    let rejected = copy(&*from, &*to, |_| {}).await;
+    assert!(matches!(rejected, Err(CopyError::Differs(_))), "{rejected:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_source_that_grows_is_said_to() {
-    let (here, there) = (Sqlite::fresh().await, Sqlite::fresh().await);
-    let (from, to) = (sqlite(&here).await, sqlite(&there).await);
+async fn a_source_that_grows_during_the_copy_is_reported() {
+    let (source, target) = (Sqlite::fresh().await, Sqlite::fresh().await);
+    let (from, to) = (sqlite(&source).await, sqlite(&target).await);
     fill(&*from, 10).await;
     let meanwhile = |_| {
         tokio::task::block_in_place(|| Handle::current().block_on(add(&*from, "meanwhile")));
@@ -152,29 +152,29 @@ async fn a_source_that_grows_is_said_to() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn taking_leaves_what_is_there_and_gives_greater_identifiers() {
-    let place = Sqlite::fresh().await;
-    takes(sqlite(&place).await).await;
-    let Some(place) = Postgres::try_fresh().await else { return };
-    takes(postgres(&place).await).await;
+async fn take_pets_keeps_existing_animals_and_later_identifiers_are_greater() {
+    let database = Sqlite::fresh().await;
+    check_take(sqlite(&database).await).await;
+    let Some(database) = Postgres::try_fresh().await else { return };
+    check_take(postgres(&database).await).await;
 }
 
-async fn takes(store: Arc<dyn Transfer>) {
+async fn check_take(store: Arc<dyn Transfer>) {
     assert_eq!(store.last_pet().await.unwrap(), None);
     let first = add(&*store, "first").await;
     let other = Pet { id: 1_000_000, ..first.clone() };
     let taken = Pet { category_id: 99, ..first.clone() };
-    store.take_pets(vec![other.clone(), taken]).await.unwrap();
+    store.import_pets(vec![other.clone(), taken]).await.unwrap();
     assert_eq!(store.pet(first.id).await.unwrap(), Some(first.clone()));
     assert_eq!(store.last_pet().await.unwrap(), Some(other.clone()));
     let next = join_all((0..10).map(|_| add(&*store, "next"))).await;
     assert!(next.iter().all(|pet| pet.id > other.id));
-    // Lower ones do not take the numbers back.
-    store.take_pets(vec![Pet { id: 5, ..first.clone() }]).await.unwrap();
+    // A lower identifier does not set the sequence back.
+    store.import_pets(vec![Pet { id: 5, ..first.clone() }]).await.unwrap();
     assert!(add(&*store, "last").await.id > next[9].id);
-    // A hash is another key's: nothing changes.
-    store.take_key(key(1)).await.unwrap();
-    let refused = store.take_key(KeyRecord { id: "other".to_owned(), ..key(1) }).await;
-    assert!(matches!(refused, Err(StoreError::Broken(_))), "{refused:?}");
+    // The hash belongs to another key, so nothing changes.
+    store.import_key(key(1)).await.unwrap();
+    let rejected = store.import_key(KeyRecord { id: "other".to_owned(), ..key(1) }).await;
+    assert!(matches!(rejected, Err(StoreError::Broken(_))), "{rejected:?}");
     assert_eq!(store.keys().await.unwrap(), [key(1)]);
 }

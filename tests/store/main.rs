@@ -1,11 +1,11 @@
-//! The promises of the store, tested for every engine, and what only one engine does.
+//! Tests of the store: the conformance tests for every engine, and tests of a single engine.
 //!
-//! A promise is a test in `battery`, which uses the trait alone. An engine is a module here that implements
-//! [`battery::Engine`], names itself `Subject` and includes `battery/promises.rs`.
+//! Conformance tests are in `conformance` and use only the trait `Store`. Each engine is a module that implements
+//! [`conformance::Engine`], names that type `Subject`, and includes `conformance/suite.rs`.
 
-mod battery;
 #[path = "../clock/mod.rs"]
 mod clock;
+mod conformance;
 mod copy;
 mod metrics;
 mod postgres;

@@ -15,16 +15,16 @@ use crate::dropshot::source::Sources;
 use crate::watch;
 use crate::workspace::{own_spec, workspace};
 
-/// The command that adds to the code what it lacks.
+/// The command that generates Rust code for missing operations and schemas.
 const SCAFFOLD: &str = "cargo xtask scaffold";
 
 /// The options of `cargo xtask check`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Options {
-    /// The document to compare, instead of the one in openapi/.
+    /// The document to compare [default: openapi/animal-store.yaml].
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
-    /// How to show findings.
+    /// The format of findings.
     #[command(flatten)]
     pub output: Output,
     /// Compare again whenever the document is saved, until Ctrl-C.
@@ -35,7 +35,7 @@ pub struct Options {
     /// Print the table of differences that are not reported, and compare nothing.
     #[arg(long)]
     pub tolerated: bool,
-    /// What the code says, as OpenAPI in JSON, instead of what the service says.
+    /// The code's document as a JSON file, instead of that of the service.
     #[arg(long, value_name = "FILE", hide = true)]
     pub code: Option<PathBuf>,
     /// The root of the sources that findings point to, instead of this workspace.
@@ -43,10 +43,10 @@ pub struct Options {
     pub root: Option<PathBuf>,
 }
 
-/// Compares the document with the code, and prints what differs. Returns the exit status.
+/// Compares the document with the code, and prints the differences. Returns the exit status.
 ///
 /// # Errors
-/// A sentence, when the code has no document or the file cannot be watched.
+/// A message, if the code has no document or the file cannot be watched.
 pub fn run(options: &Options) -> Result<u8, String> {
     if options.tolerated {
         println!("| tolerated | because |\n| --- | --- |");

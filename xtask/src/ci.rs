@@ -1,10 +1,10 @@
-//! `cargo xtask ci`: everything that must hold before a change is taken.
+//! `cargo xtask ci`: runs all checks that a change must pass.
 
 use std::time::Instant;
 
 use crate::process::{cargo, seconds, status};
 
-/// A step: what it is called, and the arguments of cargo.
+/// The steps: a name, and the arguments of cargo.
 const STEPS: [(&str, &[&str]); 8] = [
     ("formatting", &["fmt", "--all", "--check"]),
     ("clippy", &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]),
@@ -19,7 +19,7 @@ const STEPS: [(&str, &[&str]); 8] = [
 /// Runs the steps in order and stops at the first that fails. Returns the exit status.
 ///
 /// # Errors
-/// A sentence, when cargo cannot be run.
+/// A message, if cargo cannot be run.
 pub fn run() -> Result<u8, String> {
     let begin = Instant::now();
     for (number, (name, arguments)) in STEPS.iter().enumerate() {
@@ -35,6 +35,6 @@ pub fn run() -> Result<u8, String> {
         }
         println!("{label} took {took}");
     }
-    println!("ci: all well after {}", seconds(begin.elapsed()));
+    println!("ci: passed after {}", seconds(begin.elapsed()));
     Ok(0)
 }

@@ -13,22 +13,23 @@ use crate::process::{cargo, seconds, status};
 /// Returns the exit status.
 ///
 /// # Errors
-/// A sentence, when the tests cannot be run or their rows cannot be read.
+/// A message, if the tests cannot be run or their rows cannot be read.
 pub fn run(long: bool, release: bool) -> Result<u8, String> {
-    let rows = tempfile::tempdir().map_err(|error| format!("no directory for the rows: {error}"))?;
+    let rows =
+        tempfile::tempdir().map_err(|error| format!("cannot create a directory for the rows: {error}"))?;
     let begin = Instant::now();
     let mut command = cargo(&["test", "--package", "animal-store", "--test", "faults", "--test", "hostile"]);
     command.args(release.then_some("--release")).args(["--", "--test-threads=1"]);
     command.env("STORE_TESTS_FAULTS", rows.path()).env("STORE_TESTS_LONG", if long { "1" } else { "0" });
     let status = status(&mut command)?;
-    let rows = read(rows.path()).map_err(|error| format!("the rows cannot be read: {error}"))?;
+    let rows = read(rows.path()).map_err(|error| format!("cannot read the rows: {error}"))?;
     println!("faults: {} rows after {}\n", rows.len(), seconds(begin.elapsed()));
     println!("| fault | what a client sees | what is true afterwards |\n| --- | --- | --- |");
     println!("{}", rows.concat());
     Ok(u8::from(!status.success()))
 }
 
-/// The rows, in the order of their names.
+/// Returns the rows in the order of their file names.
 fn read(directory: &Path) -> std::io::Result<Vec<String>> {
     let entries = fs::read_dir(directory)?;
     let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;

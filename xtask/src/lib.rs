@@ -1,16 +1,17 @@
 //! The commands of this repository; `cargo xtask help` lists them.
 //!
-//! The checks themselves are the library `contract`, which knows nothing of this repository. What is here knows
-//! where things are ([`workspace`]), what the running code says and where in the Rust source it says so
-//! ([`dropshot`]), and how to build, run, break and measure the service.
+//! The checks themselves are in the library `contract`, which does not depend on this repository. This crate has the
+//! paths ([`workspace`]), the document that the running code produces and the Rust lines that it comes from
+//! ([`dropshot`]), and the commands that build, run, test and measure the service.
 
 pub mod bench;
 pub mod check;
 pub mod ci;
 pub mod dropshot;
 pub mod faults;
+pub mod interop;
 pub mod licences;
-pub mod outside;
+pub mod pictures;
 mod process;
 pub mod release;
 pub mod scaffold;

@@ -1,7 +1,7 @@
 //! `cargo xtask licences`: checks the licences and sources of the dependencies against `deny.toml`.
 //!
-//! cargo-deny checks more, but must be installed, and its advisories are a database on the network. This command
-//! reads the same file and the metadata of cargo. It needs no network and leaves the lock file unchanged.
+//! cargo-deny checks more, but must be installed and downloads its database of advisories. This command reads the same
+//! file and the metadata of cargo. It needs no network and leaves the lock file unchanged.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use spdx::{Expression, LicenseReq};
 use crate::process::{cargo, output};
 use crate::workspace::{in_file, workspace};
 
-/// Where all crates must come from.
+/// The only allowed source of crates.
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// The part of `deny.toml` that is read here.
@@ -35,7 +35,7 @@ impl Licences {
     }
 }
 
-/// Licences that are allowed for one crate.
+/// Licences that are allowed for one crate only.
 #[derive(Deserialize)]
 struct Exception {
     #[serde(rename = "crate")]
@@ -48,7 +48,7 @@ struct Metadata {
     packages: Vec<Package>,
 }
 
-/// A crate; one without a source is a member of this workspace.
+/// A crate. Members of this workspace have no source.
 #[derive(Deserialize)]
 struct Package {
     name: String,
@@ -57,10 +57,10 @@ struct Package {
     source: Option<String>,
 }
 
-/// Prints the crates that must not be used. Returns the exit status.
+/// Prints the crates whose licence or source is not allowed. Returns the exit status.
 ///
 /// # Errors
-/// A sentence, when `deny.toml` or the output of cargo cannot be read.
+/// A message, if `deny.toml` or the output of cargo cannot be read.
 pub fn run() -> Result<u8, String> {
     let file = workspace().join("deny.toml");
     let deny = fs::read_to_string(&file).map_err(in_file(&file))?;
@@ -70,7 +70,7 @@ pub fn run() -> Result<u8, String> {
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
     }
-    let (count, findings) = judge_all(&deny, &output.stdout)?;
+    let (count, findings) = check_all(&deny, &output.stdout)?;
     for finding in &findings {
         eprintln!("licences: {finding}");
     }
@@ -80,26 +80,26 @@ pub fn run() -> Result<u8, String> {
     Ok(u8::from(!findings.is_empty()))
 }
 
-/// Judges the packages in the output of `cargo metadata` by the text of a `deny.toml`. Returns the number of
-/// packages that are not members of the workspace, and what is wrong with them.
+/// Checks the packages in the output of `cargo metadata` against the text of a `deny.toml`. Returns the number of
+/// packages that are not members of the workspace, and one message for each package that is not allowed.
 ///
 /// # Errors
-/// A sentence, when one of the texts cannot be parsed.
-pub fn judge_all(deny: &str, metadata: &[u8]) -> Result<(usize, Vec<String>), String> {
+/// A message, if one of the texts cannot be parsed.
+pub fn check_all(deny: &str, metadata: &[u8]) -> Result<(usize, Vec<String>), String> {
     let deny: Deny = toml::from_str(deny).map_err(|error| format!("deny.toml: {error}"))?;
     let metadata: Metadata =
         serde_json::from_slice(metadata).map_err(|error| format!("cargo metadata: {error}"))?;
-    let foreign: Vec<_> = metadata.packages.iter().filter(|package| package.source.is_some()).collect();
-    let findings = foreign.iter().filter_map(|package| judge(package, &deny.licenses)).collect();
-    Ok((foreign.len(), findings))
+    let external: Vec<_> = metadata.packages.iter().filter(|package| package.source.is_some()).collect();
+    let findings = external.iter().filter_map(|package| check(package, &deny.licenses)).collect();
+    Ok((external.len(), findings))
 }
 
-/// What is wrong with a crate, if anything is.
-fn judge(package: &Package, licences: &Licences) -> Option<String> {
+/// Returns what is wrong with a crate, if anything.
+fn check(package: &Package, licences: &Licences) -> Option<String> {
     let problem = match &package.license {
         _ if package.source.as_deref() != Some(SOURCE) => " does not come from crates.io".to_owned(),
-        None => " does not say its licence".to_owned(),
-        // Old crates write a slash for OR.
+        None => " does not declare a licence".to_owned(),
+        // The manifests of old crates separate alternatives with a slash.
         Some(text) => match Expression::parse_mode(text, spdx::ParseMode::LAX) {
             Err(_) => format!(": {text} is not a licence expression"),
             Ok(expression) if expression.evaluate(|wanted| licences.allow(&package.name, wanted)) => {

@@ -1,4 +1,4 @@
-//! The commands; `cargo xtask help` lists them.
+//! The command line of `cargo xtask`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,12 +8,14 @@ use contract::command::{breaking, lint};
 use contract::report::JSON;
 use jiff::Zoned;
 use jiff::civil::Date;
-use xtask::outside::Part;
+use xtask::interop::Part;
 use xtask::release::newest_release;
 use xtask::workspace::{own_spec, workspace};
-use xtask::{bench, check, ci, faults, licences, outside, release, scaffold, serve};
+use xtask::{bench, check, ci, faults, interop, licences, pictures, release, scaffold, serve};
 
-/// Work on the animal store and its OpenAPI document.
+/// Development commands of Animal Store and of its OpenAPI document.
+///
+/// `cargo xtask COMMAND --help` describes a command in full. xtask/README.md shows how to add an operation.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Arguments {
@@ -25,82 +27,98 @@ struct Arguments {
 enum Command {
     /// Compare the OpenAPI document with the code.
     ///
-    /// Exit status: 0 if they agree, 1 if they differ, 2 if the document could not be read.
+    /// Reports every difference with its place in the document and in the Rust source.
+    ///
+    /// Exit status: 0 without differences, 1 with differences, 2 if the document cannot be read.
     #[command(after_long_help = JSON)]
     Check(check::Options),
-    /// Check the OpenAPI document by itself.
+    /// Check the OpenAPI document for errors and against the rules of this project.
     ///
-    /// Exit status: 0 without errors, 1 with errors, 2 if the document could not be read.
+    /// Exit status: 0 without errors, 1 with errors, 2 if the document cannot be read.
     #[command(after_long_help = JSON)]
     Lint {
-        /// The document to check, instead of the one in openapi/.
+        /// The document to check [default: openapi/animal-store.yaml].
         #[arg(long, value_name = "FILE")]
         spec: Option<PathBuf>,
         #[command(flatten)]
         options: lint::Options,
     },
-    /// Compare the OpenAPI document with a released one: what breaks clients, and which version it needs.
+    /// Report changes of the OpenAPI document that break clients, and the version that the changes need.
     ///
-    /// Exit status: 0 if nothing breaks, 1 if something does or the version is too low, 2 if a document
-    /// could not be read.
+    /// Exit status: 0 without errors, 1 with breaking changes or a version that is too low, 2 if a document cannot
+    /// be read.
     #[command(after_long_help = JSON)]
     Breaking {
-        /// The version that clients rely on [default: the newest in openapi/released/].
+        /// The document that clients use now [default: the newest in openapi/released].
         #[arg(long, value_name = "FILE")]
         base: Option<PathBuf>,
-        /// The version that they will get, instead of the one in openapi/.
+        /// The changed document [default: openapi/animal-store.yaml].
         #[arg(long, value_name = "FILE")]
         spec: Option<PathBuf>,
         #[command(flatten)]
         options: breaking::Options,
     },
-    /// Release the document under its version, or verify what was released.
+    /// Release the OpenAPI document under its `info.version`, or verify the released documents.
     ///
-    /// Exit status: 0 if done or in order, 1 if refused or not in order, 2 if something could not be read.
+    /// Writes VERSION.yaml, VERSION.json and their checksums to openapi/released, and an entry to
+    /// openapi/CHANGELOG.md. Writes nothing if the document has errors or differs from the code.
+    ///
+    /// Exit status: 0 if the release or verification succeeded, 1 if the document was rejected or the verification
+    /// failed, 2 if a file cannot be read or written.
     Release(release::Arguments),
-    /// Print the Rust that the OpenAPI document asks for and the code lacks.
+    /// Generate the Rust code of operations that the OpenAPI document has and the code lacks.
     ///
-    /// The code compiles, `check` has no finding about it, and its operations answer 501. An operation that cannot
-    /// be written is an error with its reason.
+    /// The generated code compiles and agrees with the document; its operations return 501. An operation that is not
+    /// supported is an error with its reason.
+    ///
+    /// Exit status: 0 if all code was generated, 1 if an operation is not supported, 2 if a file cannot be read or
+    /// written.
     Scaffold(scaffold::Arguments),
-    /// Build the service and run it with a development database and key, both in target/dev.
+    /// Build the service and run it with a development database and API key.
     ///
-    /// Delete target/dev to begin with an empty store.
+    /// Prints the URL of the documentation page, the key and a request when the service is ready. Database and key are
+    /// kept in target/dev; delete that directory to start with an empty database. Ctrl-C stops the service.
     Serve {
-        /// Where to listen; port 0 takes a free one.
-        #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+        /// The address to listen on; port 0 selects a free port.
+        #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
         bind: String,
-        /// Build with optimisations.
+        /// Use an optimised build.
         #[arg(long)]
         release: bool,
     },
-    /// Do what CI does: formatting, clippy, check, all tests. Stops at the first that fails.
-    Ci,
-    /// Check the licences and sources of the dependencies against deny.toml.
-    Licences,
-    /// Inject faults and print a table of their effects.
+    /// Run all checks of CI: formatting, clippy, check, lint, breaking, releases, licences and all tests.
     ///
-    /// Uses strace, libfaketime and util-linux where they are installed. With STORE_TESTS_REQUIRE_TOOLS=1 a
-    /// missing one is a failure.
+    /// Stops at the first step that fails. Each step prints the command that runs it alone.
+    Ci,
+    /// Check the licences and sources of the dependencies against deny.toml, without network access.
+    Licences,
+    /// Inject faults into the running service and print a table of their effects.
+    ///
+    /// Needs strace, libfaketime and util-linux, and skips the faults of a missing tool. With
+    /// STORE_TESTS_REQUIRE_TOOLS=1 a missing tool is an error.
     Faults {
-        /// Five hundred kills instead of twenty, a hundred thousand malformed requests instead of ten.
+        /// Kill the service 500 times instead of 20, and send 100,000 malformed requests instead of 10,000.
         #[arg(long)]
         long: bool,
-        /// Break an optimised build.
+        /// Use an optimised build.
         #[arg(long)]
         release: bool,
     },
-    /// Measure what requests to the service cost.
+    /// Measure the speed of the service.
     ///
-    /// Needs wrk, and for PostgreSQL its server programs.
+    /// Needs wrk, and the server programs of PostgreSQL for the measurements on PostgreSQL.
     Bench(bench::Arguments),
     /// Check the document and the service with third-party tools.
     ///
-    /// Needs npm with node (20 or newer), python3 with venv, and chromium. Installs the rest into target/outside.
-    Outside {
-        /// Only these [default: all].
+    /// Needs npm with node (20 or newer), python3 with venv, and chromium. Installs the rest into target/interop.
+    Interop {
+        /// The parts to run [default: all].
         parts: Vec<Part>,
     },
+    /// Make the pictures of the README in xtask/pictures.
+    ///
+    /// Needs what `cargo xtask interop docs` needs.
+    Pictures,
 }
 
 fn main() -> ExitCode {
@@ -121,7 +139,8 @@ fn main() -> ExitCode {
         Command::Licences => licences::run(),
         Command::Faults { long, release } => faults::run(long, release),
         Command::Bench(arguments) => bench::run(&arguments),
-        Command::Outside { parts } => outside::run(&parts),
+        Command::Interop { parts } => interop::run(&parts),
+        Command::Pictures => pictures::run(),
     };
     ExitCode::from(status.unwrap_or_else(|problem| {
         anstream::eprintln!("error: {problem}");

@@ -1,8 +1,8 @@
-//! Runs other programs. Those that may hang are bounded in time, print into files, and are ended with this
-//! program.
+//! Runs other programs. Long-running ones have a time limit, write their output to files, and are killed when this
+//! process ends.
 //!
-//! Each of these is the leader of a process group, because a browser or a package manager starts programs of
-//! its own, which are ended with it.
+//! Each of these leads its own process group, because browsers and package managers start further processes, which must
+//! be killed too.
 
 use std::env;
 use std::fs::{self, File};
@@ -21,29 +21,29 @@ use wait_timeout::ChildExt;
 
 use crate::workspace::{in_file, workspace};
 
-/// What a server prints before its URL, once it accepts requests.
+/// The prefix of the line with the URL that a server prints when it is ready.
 pub(crate) const READY: &str = "ready: ";
 const READY_LIMIT: Duration = Duration::from_secs(120);
 
-/// The groups that run.
+/// The running process groups.
 static GROUPS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
 fn groups() -> MutexGuard<'static, Vec<Pid>> {
     GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on, SIGINT and SIGTERM no longer end this program, but come out of the value returned.
+/// Registers handlers for SIGINT and SIGTERM. The signals are read from the returned value.
 pub(crate) fn signals() -> Result<Signals, String> {
-    Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("no signals: {error}"))
+    Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("cannot register signal handlers: {error}"))
 }
 
-/// From now on, SIGINT and SIGTERM end the groups that run, and then this program.
+/// Makes SIGINT and SIGTERM kill the running process groups and then this process.
 pub(crate) fn end_all_on_signals() -> Result<(), String> {
     let mut signals = signals()?;
     thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             for group in groups().iter() {
-                // It may have ended by itself.
+                // Fails if the group has ended.
                 let _ = kill_process_group(*group, Signal::KILL);
             }
             process::exit(128 + signal);
@@ -52,7 +52,7 @@ pub(crate) fn end_all_on_signals() -> Result<(), String> {
     Ok(())
 }
 
-/// A running program, ended with its group when dropped.
+/// A running program. Its process group is killed when the value is dropped.
 pub(crate) struct Running {
     child: Child,
     ended: bool,
@@ -67,14 +67,13 @@ impl Running {
         Ok(running)
     }
 
-    /// Starts a server, whose standard error goes to the file `log`, and waits for its line `ready: URL`.
-    /// Returns the URL too.
+    /// Starts a server and waits for its line `ready: URL`. Returns the URL too. Its standard error goes to the file `log`.
     pub(crate) fn serve(command: &mut Command, log: &Path) -> Result<(Self, String), String> {
         let mut running = Self::start(command.stdout(Stdio::piped()).stderr(create(log)?))?;
         let (sender, lines) = mpsc::channel();
         let output = running.child.stdout.take();
         thread::spawn(move || {
-            // Reads all lines, so that the server never waits for a reader. Only the first is used.
+            // Reads all lines, so that the server is not blocked by a full pipe. Only the first line is used.
             for line in output.into_iter().flat_map(|it| BufReader::new(it).lines().map_while(Result::ok)) {
                 let _ = sender.send(line);
             }
@@ -82,7 +81,7 @@ impl Running {
         let line = lines.recv_timeout(READY_LIMIT).unwrap_or_default();
         match line.strip_prefix(READY) {
             Some(url) => Ok((running, url.to_owned())),
-            None => Err(format!("the server did not start, see {}", log.display())),
+            None => Err(format!("the server did not start; see its log: {}", log.display())),
         }
     }
 
@@ -102,7 +101,7 @@ impl Running {
         }
     }
 
-    /// Waits for the end of the program; `None` when it still runs after `limit`.
+    /// Waits until the program exits. Returns `None` if it still runs after `limit`.
     pub(crate) fn end(&mut self, limit: Duration) -> Option<ExitStatus> {
         let status = self.child.wait_timeout(limit).ok()?;
         self.ended = status.is_some();
@@ -113,7 +112,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let group = self.group();
-        // The number of a process that was waited for may belong to another one by now.
+        // After `wait`, the system may reuse the process identifier.
         if !self.ended {
             let _ = kill_process_group(group, Signal::KILL);
             let _ = self.child.wait();
@@ -122,8 +121,8 @@ impl Drop for Running {
     }
 }
 
-/// Runs a program to its end and returns what it printed on standard output. The files `name.out` and `name.err`
-/// in `logs` keep what it printed.
+/// Runs a program until it exits. Returns its standard output. Its output is kept in the files `name.out` and `name.err`
+/// in `logs`.
 pub(crate) fn run(name: &str, command: &mut Command, logs: &Path, limit: Duration) -> Result<String, String> {
     let files = [logs.join(format!("{name}.out")), logs.join(format!("{name}.err"))];
     let [out, err] = &files;
@@ -135,40 +134,40 @@ pub(crate) fn run(name: &str, command: &mut Command, logs: &Path, limit: Duratio
             return read(out).map_err(in_file(out));
         }
         Some(status) => status.to_string(),
-        None => format!("it did not end within {} s", limit.as_secs()),
+        None => format!("it did not exit within {} s", limit.as_secs()),
     };
     let printed = files.iter().map(|file| read(file).unwrap_or_default()).collect::<String>();
-    Err(format!("{}\n{why}; its whole output: {}, {}", printed.trim_end(), out.display(), err.display()))
+    Err(format!("{}\n{why}; complete output: {}, {}", printed.trim_end(), out.display(), err.display()))
 }
 
-/// A new, empty file.
+/// Creates an empty file.
 fn create(file: &Path) -> Result<File, String> {
     File::create(file).map_err(in_file(file))
 }
 
-/// The cargo that runs this program, in the root of the repository.
+/// Returns a command that runs the same cargo as this process, in the root of the repository.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(workspace());
     command
 }
 
-/// Runs a program with the streams of this one.
+/// Runs a program that inherits the streams of this process.
 pub(crate) fn status(command: &mut Command) -> Result<ExitStatus, String> {
     command.status().map_err(cannot_be_run(command))
 }
 
-/// Runs a program and takes what it prints.
+/// Runs a program and captures its output.
 pub(crate) fn output(command: &mut Command) -> Result<Output, String> {
     command.output().map_err(cannot_be_run(command))
 }
 
 fn cannot_be_run(command: &Command) -> impl Fn(io::Error) -> String {
     let program = command.get_program().to_string_lossy().into_owned();
-    move |error| format!("{program} cannot be run: {error}")
+    move |error| format!("cannot run {program}: {error}")
 }
 
-/// A duration as people read it.
+/// Formats a duration in seconds with one decimal.
 pub(crate) fn seconds(duration: Duration) -> String {
     format!("{:.1} s", duration.as_secs_f64())
 }

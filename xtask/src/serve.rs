@@ -1,7 +1,7 @@
-//! `cargo xtask serve`: runs the service with a development database and key.
+//! `cargo xtask serve`: runs the service with a development database and API key.
 //!
-//! The service is in a process group of its own: Ctrl-C reaches this process only, which passes it on once, so
-//! that the service receives one signal instead of two.
+//! The service runs in its own process group, so Ctrl-C reaches this process only. This process forwards the signal
+//! once; otherwise the service would receive it twice.
 
 use std::env;
 use std::fs::{self, OpenOptions};
@@ -18,19 +18,19 @@ use signal_hook::consts::SIGINT;
 use crate::process::{READY, Running, cargo, output, signals, status};
 use crate::workspace::{in_file, target};
 
-/// Builds the service and runs it until it ends. Returns its exit status.
+/// Builds the service and runs it until it exits. Returns its exit status.
 ///
 /// # Errors
-/// As [`run_program`], and when the service does not build.
+/// Those of [`run_program`], and when the service does not build.
 pub fn run(bind: &str, release: bool) -> Result<u8, String> {
     run_program(&build(release)?, bind, &mut io::stdout())
 }
 
-/// Runs a service that is built already, with the development store beside it, and prints on `output`
-/// what it prints and how to talk to it.
+/// Runs a compiled service with the development database in `dev` of its target directory. Writes to `output` what
+/// the service prints on standard output, and how to use the service.
 ///
 /// # Errors
-/// A sentence, when there is no store or no key, or the service does not start.
+/// When the database or its key cannot be created, or the service does not start.
 pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result<u8, String> {
     let directory = target(program)?.join("dev");
     fs::create_dir_all(&directory).map_err(in_file(&directory))?;
@@ -48,49 +48,51 @@ pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result
     thread::spawn(move || {
         for signal in signals.forever() {
             let signal = if signal == SIGINT { Signal::INT } else { Signal::TERM };
-            // It may have ended already.
+            // The service may have exited already.
             let _ = kill_process(pid, signal);
         }
     });
     let ready = announce(&mut child, &key, output);
-    let status = child.wait().map_err(|error| format!("the service was lost: {error}"))?;
+    let status = child.wait().map_err(|error| format!("cannot wait for the service: {error}"))?;
     if !ready && !status.success() {
-        return Err("the service did not start, see above; --bind 127.0.0.1:0 takes a free port".to_owned());
+        return Err("the service did not start, see above; if the port is in use, choose another with --bind 127.0.0.1:8081".to_owned());
     }
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-/// Builds the service. Returns the path of the program.
+/// Builds the service. Returns the path of the executable.
 pub(crate) fn build(release: bool) -> Result<PathBuf, String> {
-    let mut command = cargo(&["build", "--package", "animal-store", "--bin", "animal-store"]);
-    if !status(command.args(release.then_some("--release")))?.success() {
+    let mut command = cargo(&["build", "--package", "animal-store", "--bins"]);
+    // With `--package xtask` the dependencies have the same features as those of this program, so cargo reuses them.
+    command.args(if release { &["--release"][..] } else { &["--package", "xtask"] });
+    if !status(&mut command)?.success() {
         return Err("the service does not build, see above".to_owned());
     }
-    // Cargo builds it into the target directory that this program is in.
+    // Cargo uses the target directory that contains this executable.
     let profile = if release { "release" } else { "debug" };
     Ok(target(&env::current_exe().unwrap_or_default())?.join(profile).join("animal-store"))
 }
 
-/// The command that serves a database.
+/// Returns the command that serves a database.
 fn command(program: &Path, bind: &str, database: &str) -> Command {
     let mut command = Command::new(program);
     command.args(["serve", "--bind", bind, "--database", database]);
     command
 }
 
-/// Creates an API key in a database, and the database if there is none.
+/// Creates an API key in a database, which is created if it does not exist.
 fn create_key(program: &Path, name: &str, database: &str) -> Result<String, String> {
     let mut create = Command::new(program);
     create.args(["key", "create", name, "--database", database]).stderr(Stdio::inherit());
     let output = output(&mut create)?;
     let key = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if !output.status.success() || key.is_empty() {
-        return Err(format!("no {name} key could be made, see above"));
+        return Err(format!("cannot create the API key `{name}`, see above"));
     }
     Ok(key)
 }
 
-/// A running service; ended when dropped.
+/// A running service; terminated when dropped.
 pub(crate) struct Service {
     pub(crate) running: Running,
     pub(crate) url: String,
@@ -98,8 +100,8 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Creates a database with a key, has `fill` add to it, and starts the service on a free port. Its log goes to
-    /// the file `log`.
+    /// Creates a database with an API key, calls `fill`, and starts the service on a free port. Its log goes to the
+    /// file `log`.
     pub(crate) fn start(
         program: &Path,
         database: &str,
@@ -113,7 +115,7 @@ impl Service {
     }
 }
 
-/// The key in the file `key` beside the development database, if both are there; else a new one.
+/// Returns the API key in the file `key` beside the development database, or a new key if one of the two is missing.
 fn development_key(program: &Path, file: &Path, database: &str) -> Result<String, String> {
     let kept = file.with_file_name("key");
     if file.exists() {
@@ -129,7 +131,8 @@ fn development_key(program: &Path, file: &Path, database: &str) -> Result<String
     Ok(key)
 }
 
-/// Passes on what the service prints, and once it is ready says how to talk to it. Returns whether it was.
+/// Writes the standard output of the service to `output`; replaces the line `ready: URL` by [`instructions`]. Returns
+/// whether there was such a line.
 fn announce(child: &mut Child, key: &str, output: &mut dyn Write) -> bool {
     let Some(printed) = child.stdout.take() else { return false };
     let mut ready = false;
@@ -137,17 +140,26 @@ fn announce(child: &mut Child, key: &str, output: &mut dyn Write) -> bool {
         let text = match line.strip_prefix(READY).filter(|_| !ready) {
             Some(url) => {
                 ready = true;
-                format!(
-                    "The animal store answers at {url}\n\
-                     key   {key}\n\
-                     try   curl -i -H 'Authorization: Bearer {key}' {url}/pets\n\
-                     stop  Ctrl-C"
-                )
+                instructions(url, key)
             }
             None => line,
         };
-        // Nobody may be reading any more; the service goes on.
+        // The service continues if standard output is closed.
         let _ = writeln!(output, "{text}").and_then(|()| output.flush());
     }
     ready
+}
+
+/// Returns how to use a service at `url`, which ends with the base path `/v1`.
+fn instructions(url: &str, key: &str) -> String {
+    let origin = url.rsplit_once('/').map_or(url, |(origin, _)| origin);
+    format!(
+        "\nAnimal Store is running. Ctrl-C stops it.\n\n  \
+         documentation  {origin}/docs\n  \
+         API key        {key}\n\n\
+         Add an animal, then list all animals:\n\n  \
+         curl -i {url}/pets -H 'Authorization: Bearer {key}' \
+         -H 'Content-Type: application/json' -d '{{\"name\":\"Rex\",\"categoryId\":3}}'\n  \
+         curl -i {url}/pets -H 'Authorization: Bearer {key}'\n"
+    )
 }

@@ -1,7 +1,7 @@
-//! Runs something again whenever a file is saved.
+//! Calls a function whenever a file is saved.
 //!
-//! The directory is watched: editors write a new file and rename it over the old one, which a watch of the old
-//! one does not report.
+//! The directory is watched, not the file: editors write a new file and rename it over the old one, and a watch on the
+//! old file does not report that.
 
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -12,34 +12,34 @@ use notify::{Event, RecursiveMode, Watcher};
 
 use crate::process::signals;
 
-/// How long a file must be left alone before it counts as saved: one save is several events.
+/// How long to wait for further events after a change, because one save causes several.
 const QUIET: Duration = Duration::from_millis(50);
 
-enum Heard {
+enum Message {
     Change,
     Stop,
 }
 
-/// Calls `again` now and after every change of what the file holds, until Ctrl-C or SIGTERM.
+/// Calls `again` now and after every change of the file's content, until Ctrl-C or SIGTERM.
 ///
 /// # Errors
-/// A sentence, when the directory cannot be watched.
+/// A message, if the directory cannot be watched.
 pub fn until_stopped(path: &Path, mut again: impl FnMut()) -> Result<(), String> {
-    let (sender, heard) = mpsc::channel();
+    let (sender, messages) = mpsc::channel();
     let (stop, mut signals) = (sender.clone(), signals()?);
     std::thread::spawn(move || {
-        // The receiver is gone if this process is about to end.
-        signals.forever().next().map(|_| stop.send(Heard::Stop))
+        // Fails only while this process exits.
+        signals.forever().next().map(|_| stop.send(Message::Stop))
     });
-    // Dropping it would end the watch.
+    // Dropping the watcher ends the watch.
     let _watcher = watcher(path, sender)?;
     let mut seen = std::fs::read(path).ok();
     again();
-    while let Ok(Heard::Change) = heard.recv() {
+    while let Ok(Message::Change) = messages.recv() {
         loop {
-            match heard.recv_timeout(QUIET) {
-                Ok(Heard::Change) => {}
-                Ok(Heard::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            match messages.recv_timeout(QUIET) {
+                Ok(Message::Change) => {}
+                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) => break,
             }
         }
@@ -52,21 +52,21 @@ pub fn until_stopped(path: &Path, mut again: impl FnMut()) -> Result<(), String>
     Ok(())
 }
 
-/// Watches the directory of the file, and that of the file that it is a link to.
-fn watcher(path: &Path, sender: Sender<Heard>) -> Result<impl Watcher, String> {
-    let here = std::env::current_dir().unwrap_or_default().join(path);
-    let target = path.canonicalize().ok().filter(|target| *target != here);
-    let files: Vec<PathBuf> = iter::once(here).chain(target).collect();
+/// Watches the directory of the file, and that of the target if the file is a symbolic link.
+fn watcher(path: &Path, sender: Sender<Message>) -> Result<impl Watcher, String> {
+    let absolute = std::env::current_dir().unwrap_or_default().join(path);
+    let target = path.canonicalize().ok().filter(|target| *target != absolute);
+    let files: Vec<PathBuf> = iter::once(absolute).chain(target).collect();
     let names: Vec<_> = files.iter().filter_map(|file| file.file_name().map(ToOwned::to_owned)).collect();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-        // An error may have hidden a change. Reading is an event too, and that of this process must not count.
+        // An error may stand for a lost event, so it counts as a change. Read access does not, because this process reads too.
         let change = event.map_or(true, |event| {
             let mut changed = event.paths.iter().filter_map(|path| path.file_name());
             !event.kind.is_access() && changed.any(|name| names.iter().any(|known| known == name))
         });
         if change {
-            // The receiver is gone if this process is about to end.
-            let _ = sender.send(Heard::Change);
+            // Fails only while this process exits.
+            let _ = sender.send(Message::Change);
         }
     })
     .map_err(|error| format!("files cannot be watched: {error}"))?;

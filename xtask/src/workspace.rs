@@ -1,12 +1,12 @@
-//! Where things are in this repository.
+//! Paths in this repository.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The document, from the root of the repository.
+/// The path of the document, relative to the root of the repository.
 pub const SPEC: &str = "openapi/animal-store.yaml";
-/// The released documents, from the root of the repository.
+/// The directory of the released documents, relative to the root of the repository.
 pub const RELEASED: &str = "openapi/released";
 
 /// The root of the repository.
@@ -16,30 +16,30 @@ pub fn workspace() -> PathBuf {
     manifest.parent().unwrap_or(&manifest).to_owned()
 }
 
-/// The document of this repository.
+/// The path of this repository's document.
 pub fn own_spec() -> PathBuf {
     from_here(workspace().join(SPEC))
 }
 
-/// A path as one would write it from the current directory.
+/// Makes a path relative to the current directory, if it is below it.
 pub fn from_here(path: PathBuf) -> PathBuf {
-    let here = std::env::current_dir().ok();
-    let relative = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
+    let current = std::env::current_dir().ok();
+    let relative = current.and_then(|current| path.strip_prefix(current).ok().map(Path::to_owned));
     relative.unwrap_or(path)
 }
 
-/// The target directory that a program was built into.
+/// Returns the target directory of a program that cargo built.
 pub(crate) fn target(program: &Path) -> Result<PathBuf, String> {
     let target = program.ancestors().nth(2).map(Path::to_owned);
     target.ok_or_else(|| format!("{} is not in a target directory", program.display()))
 }
 
-/// Makes an error message that names the file.
+/// Returns a function that adds the path of a file to an error message.
 pub(crate) fn in_file<E: Display>(path: &Path) -> impl Fn(E) -> String + '_ {
     move |error| format!("{}: {error}", path.display())
 }
 
-/// Creates a directory, or empties the one that is there.
+/// Creates an empty directory. Deletes the content of an existing one.
 pub(crate) fn empty_directory(path: &Path) -> Result<(), String> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

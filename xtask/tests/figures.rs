@@ -1,4 +1,4 @@
-//! The figures of `cargo xtask bench`.
+//! The calculations of `cargo xtask bench`.
 
 use xtask::bench::table::{grouped, median};
 

@@ -1,8 +1,7 @@
-//! What findings look like, to the letter, in each format.
+//! Golden tests: the exact text of findings in each format.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p xtask --test golden` writes the golden files anew; read the difference
-//! before you keep it. The document, what is served and the code are made up, so that no change of the
-//! service changes them.
+//! `UPDATE_EXPECT=1 cargo test -p xtask --test golden` rewrites the golden files; check the difference before committing
+//! it. Document and code are invented, so that the tests do not depend on the service.
 
 use std::path::Path;
 
@@ -13,7 +12,7 @@ use contract::report::{About, Format, render};
 use expect_test::{ExpectFile, expect_file};
 use xtask::dropshot::source::Sources;
 
-/// Relative to the package, where tests run.
+/// Relative to the package, which is the working directory of tests.
 const SHOP: &str = "tests/golden/shop";
 
 fn rendered(format: Format) -> String {
@@ -35,28 +34,28 @@ fn unreadable(format: Format) -> String {
     render(format, &[About { path: &path, text: &text, findings: &[finding] }], sources.shown())
 }
 
-fn is(golden: ExpectFile, format: Format) {
+fn check(golden: ExpectFile, format: Format) {
     let shown = rendered(format) + &unreadable(format);
     golden.assert_eq(&anstream::adapter::strip_str(&shown).to_string());
 }
 
 #[test]
-fn for_a_person() {
-    is(expect_file!["golden/findings.txt"], Format::Text);
+fn text() {
+    check(expect_file!["golden/findings.txt"], Format::Text);
 }
 
 #[test]
-fn for_a_program() {
-    is(expect_file!["golden/findings.json"], Format::Json);
+fn json() {
+    check(expect_file!["golden/findings.json"], Format::Json);
 }
 
 #[test]
-fn for_a_pull_request() {
-    is(expect_file!["golden/findings.github"], Format::Github);
+fn github() {
+    check(expect_file!["golden/findings.github"], Format::Github);
 }
 
 #[test]
-fn there_is_colour_in_the_text_only() {
+fn only_the_text_format_has_colours() {
     assert!(rendered(Format::Text).contains('\x1b'));
     assert!(!rendered(Format::Json).contains('\x1b') && !rendered(Format::Github).contains('\x1b'));
 }

@@ -1,7 +1,7 @@
-//! `cargo xtask licences`: which crates are refused.
+//! `cargo xtask licences`: which crates are allowed.
 
 use serde_json::{Value, json};
-use xtask::licences::judge_all;
+use xtask::licences::check_all;
 
 const DENY: &str = r#"
 [licenses]
@@ -10,38 +10,38 @@ exceptions = [{ crate = "special", allow = ["MPL-2.0"] }]
 "#;
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// What is wrong with a crate, if anything is.
-fn judged(name: &str, license: Option<&str>, source: &str) -> Option<String> {
+/// Returns what is wrong with a crate, if anything.
+fn problem_of(name: &str, license: Option<&str>, source: &str) -> Option<String> {
     let package = json!({ "name": name, "version": "1.0.0", "license": license, "source": source });
     let member = json!({ "name": "own", "version": "1.0.0", "license": null, "source": Value::Null });
     let metadata = json!({ "packages": [package, member] }).to_string();
-    let (count, findings) = judge_all(DENY, metadata.as_bytes()).unwrap();
-    assert_eq!(count, 1, "a member of the workspace is not judged");
+    let (count, findings) = check_all(DENY, metadata.as_bytes()).unwrap();
+    assert_eq!(count, 1, "members of the workspace must not be checked");
     assert!(findings.len() <= 1, "{findings:?}");
     findings.into_iter().next()
 }
 
 #[test]
-fn an_expression_is_judged_as_a_whole() {
+fn an_expression_is_evaluated_as_a_whole() {
     for fine in ["MIT", "MIT OR GPL-3.0-only", "MIT/GPL-3.0", "MIT AND Apache-2.0"] {
-        assert_eq!(judged("some", Some(fine), CRATES_IO), None, "{fine}");
+        assert_eq!(problem_of("some", Some(fine), CRATES_IO), None, "{fine}");
     }
     for bad in ["GPL-3.0-only", "MIT AND GPL-3.0-only", "Apache-2.0 WITH LLVM-exception", "MPL-2.0"] {
-        assert!(judged("some", Some(bad), CRATES_IO).is_some(), "{bad}");
+        assert!(problem_of("some", Some(bad), CRATES_IO).is_some(), "{bad}");
     }
-    let invalid = judged("some", Some("do what you like"), CRATES_IO).unwrap();
+    let invalid = problem_of("some", Some("do what you like"), CRATES_IO).unwrap();
     assert!(invalid.contains("is not a licence expression"), "{invalid}");
 }
 
 #[test]
 fn an_exception_applies_to_its_crate_only() {
-    assert_eq!(judged("special", Some("MPL-2.0"), CRATES_IO), None);
+    assert_eq!(problem_of("special", Some("MPL-2.0"), CRATES_IO), None);
 }
 
 #[test]
-fn a_crate_from_elsewhere_and_one_without_a_licence_are_reported() {
-    let elsewhere = judged("some", Some("MIT"), "git+https://example.org/some").unwrap();
+fn another_source_and_a_missing_licence_are_reported() {
+    let elsewhere = problem_of("some", Some("MIT"), "git+https://example.org/some").unwrap();
     assert!(elsewhere.contains("crates.io"), "{elsewhere}");
-    let without = judged("some", None, CRATES_IO).unwrap();
-    assert!(without.contains("does not say"), "{without}");
+    let without = problem_of("some", None, CRATES_IO).unwrap();
+    assert!(without.contains("does not declare a licence"), "{without}");
 }

@@ -1,7 +1,7 @@
-//! How the report of Schemathesis is judged.
+//! Evaluation of Schemathesis' report.
 
 use serde_json::{Value, json};
-use xtask::outside::schemathesis::judge;
+use xtask::interop::schemathesis::check_report;
 
 const PHASES: [&str; 4] = ["examples", "coverage", "fuzzing", "stateful"];
 
@@ -19,12 +19,12 @@ fn report() -> Value {
 }
 
 #[test]
-fn a_whole_run_without_failures_is_good() {
-    assert_eq!(judge(&report()).unwrap(), "3500 cases, 0 failures, 3 of 3 operations");
+fn a_complete_run_without_failures_passes() {
+    assert_eq!(check_report(&report()).unwrap(), "3500 cases, 0 failures, 3 of 3 operations");
 }
 
 #[test]
-fn a_run_that_left_something_out_or_failed_is_not() {
+fn an_incomplete_or_failed_run_is_an_error() {
     for (pointer, value) in [
         ("/operations/tested", json!(2)),
         ("/operations/total", json!(0)),
@@ -39,6 +39,6 @@ fn a_run_that_left_something_out_or_failed_is_not() {
     ] {
         let mut report = report();
         *report.pointer_mut(pointer).unwrap() = value;
-        assert!(judge(&report).is_err(), "{pointer}");
+        assert!(check_report(&report).is_err(), "{pointer}");
     }
 }

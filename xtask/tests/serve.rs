@@ -1,4 +1,4 @@
-//! `cargo xtask serve` with a stand-in for the service: the key it makes and keeps, and what it prints.
+//! `cargo xtask serve` with a shell script in place of the service: the key that it creates and keeps, and its output.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,13 +8,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
 use xtask::serve::run_program;
 
-/// A process that another test starts while a script is being written would keep the script busy.
+/// A process that another test starts while a script is open for writing inherits the open file; running the script
+/// then fails with ETXTBSY.
 fn one_at_a_time() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A program with the command line of the service, in a target directory.
+/// Creates a script with the command line of the service in a target directory.
 fn stand_in(target: &TempDir, serve: &str) -> PathBuf {
     let directory = target.path().join("debug");
     fs::create_dir(&directory).unwrap();
@@ -38,33 +39,42 @@ fn printed(program: &Path) -> String {
 }
 
 #[test]
-fn a_key_is_made_once_for_each_database() {
+fn one_key_is_created_for_each_database() {
     let _turn = one_at_a_time();
     let target = TempDir::new().unwrap();
     let program = stand_in(&target, "echo \"ready: http://$3/v1\"; echo more");
     let first = printed(&program);
     assert_eq!(
         first,
-        "The animal store answers at http://127.0.0.1:1/v1\n\
-         key   ask_1\n\
-         try   curl -i -H 'Authorization: Bearer ask_1' http://127.0.0.1:1/v1/pets\n\
-         stop  Ctrl-C\n\
-         more\n"
+        "
+Animal Store is running. Ctrl-C stops it.
+
+  documentation  http://127.0.0.1:1/docs
+  API key        ask_1
+
+Add an animal, then list all animals:
+
+  curl -i http://127.0.0.1:1/v1/pets -H 'Authorization: Bearer ask_1' -H 'Content-Type: application/json' \
+-d '{\"name\":\"Rex\",\"categoryId\":3}'
+  curl -i http://127.0.0.1:1/v1/pets -H 'Authorization: Bearer ask_1'
+
+more
+"
     );
     let key = target.path().join("dev/key");
     assert_eq!(fs::read_to_string(&key).unwrap(), "ask_1\n");
     assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(printed(&program), first);
 
-    // A lost key is made anew, and so is one whose database is gone.
+    // A missing key file or a missing database leads to a new key.
     fs::remove_file(&key).unwrap();
-    assert!(printed(&program).contains("key   ask_2\n"));
+    assert!(printed(&program).contains("API key        ask_2\n"));
     fs::remove_file(target.path().join("dev/animals.db")).unwrap();
-    assert!(printed(&program).contains("key   ask_1\n"));
+    assert!(printed(&program).contains("API key        ask_1\n"));
 }
 
 #[test]
-fn a_service_that_does_not_start_is_told_of() {
+fn a_service_that_does_not_start_is_an_error() {
     let _turn = one_at_a_time();
     let target = TempDir::new().unwrap();
     let program = stand_in(&target, "echo 'error: taken' >&2; exit 1");
@@ -73,11 +83,11 @@ fn a_service_that_does_not_start_is_told_of() {
 }
 
 #[test]
-fn no_key_is_told_of() {
+fn a_key_that_cannot_be_created_is_an_error() {
     let _turn = one_at_a_time();
     let target = TempDir::new().unwrap();
     let program = stand_in(&target, "true");
     fs::write(&program, "#!/bin/sh\nexit 1\n").unwrap();
     let problem = run_program(&program, "127.0.0.1:1", &mut Vec::new()).unwrap_err();
-    assert!(problem.contains("no development key"), "{problem}");
+    assert!(problem.contains("cannot create the API key `development`"), "{problem}");
 }

@@ -1,5 +1,4 @@
-//! Files that are no document: every command that reads one says what is wrong at which line, exits with 2,
-//! and does so soon.
+//! Unreadable documents: every command that reads one reports the line, exits with 2, and does not take long.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +8,10 @@ use std::time::Duration;
 use wait_timeout::ChildExt;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/contract/tests/documents/library.yaml");
-/// No file takes longer; without a limit a command that hangs would hang the test.
+/// The time limit of a command.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The file's content, and the line that is wrong with it.
+/// Returns descriptions, contents, and the lines with the error.
 fn broken() -> Vec<(&'static str, Vec<u8>, usize)> {
     let bomb: String = (1..12).fold("a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned(), |text, level| {
         let items = vec![format!("*a{}", level - 1); 9].join(", ");
@@ -25,12 +24,12 @@ fn broken() -> Vec<(&'static str, Vec<u8>, usize)> {
         ("blank", text("\n\n# nothing\n"), 1),
         ("not UTF-8", b"openapi: 3.0.3\ninfo:\n  title: \xff\xfe\n".to_vec(), 3),
         ("binary", (0..=255).collect(), 2),
-        ("no YAML", text("openapi: 3.0.3\ninfo: {title: [}\n"), 2),
+        ("not YAML", text("openapi: 3.0.3\ninfo: {title: [}\n"), 2),
         ("a tab", text("openapi: 3.0.3\ninfo:\n\ttitle: T\n"), 3),
         ("a key twice", text("openapi: 3.0.3\ninfo: {}\ninfo: {}\n"), 3),
         ("two documents", text("openapi: 3.0.3\n---\nopenapi: 3.0.3\n"), 2),
         ("too deep", deep.into_bytes(), 2),
-        ("aliases that explode", bomb.into_bytes(), 7),
+        ("exponential aliases", bomb.into_bytes(), 7),
         ("an alias of itself", text("openapi: 3.0.3\ninfo: &a\n  title: *a\n"), 3),
         ("a list", text("- openapi: 3.0.3\n"), 1),
         ("a word", text("openapi\n"), 1),
@@ -59,7 +58,7 @@ fn run(arguments: &[&str], file: &Path) -> (Option<i32>, String) {
 }
 
 #[test]
-fn every_command_says_where_and_exits_with_2() {
+fn every_command_reports_the_line_and_exits_with_2() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("broken.yaml");
     for (what, content, line) in broken() {
@@ -72,30 +71,30 @@ fn every_command_says_where_and_exits_with_2() {
             &["breaking", "--base", DOCUMENT, "--spec", "FILE"],
             &["scaffold", "--spec", "FILE"],
         ] {
-            let (code, said) = run(arguments, &file);
-            assert_eq!(code, Some(2), "{what}: {arguments:?}: {said}");
+            let (code, output) = run(arguments, &file);
+            assert_eq!(code, Some(2), "{what}: {arguments:?}: {output}");
             let place = [format!("broken.yaml:{line}:"), format!("\"line\": {line},")];
             assert!(
-                place.iter().any(|place| said.contains(place)),
-                "{what}: {arguments:?}: line {line}: {said}"
+                place.iter().any(|place| output.contains(place)),
+                "{what}: {arguments:?}: line {line}: {output}"
             );
-            assert!(said.len() < 5_000, "{what}: {arguments:?}: says {} bytes", said.len());
+            assert!(output.len() < 5_000, "{what}: {arguments:?}: {} bytes of output", output.len());
         }
     }
 }
 
 #[test]
-fn a_file_that_is_not_there_or_is_a_directory_is_named() {
+fn the_error_names_a_missing_file_or_a_directory() {
     let directory = tempfile::tempdir().unwrap();
     for file in [directory.path().join("none.yaml"), directory.path().to_owned()] {
         for command in ["check", "lint", "scaffold"] {
             let output =
                 Command::new(env!("CARGO_BIN_EXE_xtask")).args([command, "--spec"]).arg(&file).output();
             let output = output.unwrap();
-            let said = [output.stdout, output.stderr].concat();
-            let said = String::from_utf8(said).unwrap();
-            assert_eq!(output.status.code(), Some(2), "{command}: {said}");
-            assert!(said.contains(file.to_str().unwrap()), "{command}: {said}");
+            let printed = [output.stdout, output.stderr].concat();
+            let printed = String::from_utf8(printed).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{command}: {printed}");
+            assert!(printed.contains(file.to_str().unwrap()), "{command}: {printed}");
         }
     }
 }

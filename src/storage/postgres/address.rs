@@ -1,10 +1,9 @@
-//! The URL of a database: its hosts, and how to connect to the one that takes writes.
+//! The URL of a database: its hosts, and connecting to the primary.
 //!
 //! `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETER=VALUE`, as in the PostgreSQL
-//! documentation, "Connection URIs". The hosts are tried in turn, each within the connect timeout, the
-//! handshake included: a host that takes the connection and then says nothing is no reason not to ask the
-//! next one. Whatever the URL says, only a host that takes writes will do, and so the store follows a
-//! failover.
+//! documentation, "Connection URIs". The hosts are tried in order. The connect timeout applies to each and
+//! includes the handshake, so that a host that accepts a connection and then hangs does not block the next
+//! one. Only a host that accepts writes is used, whatever the URL says, so that the store follows a failover.
 
 use std::time::Duration;
 
@@ -14,19 +13,19 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::failure::describe;
+use super::failure::{ConnectError, describe};
 use super::tls;
 
-/// How long to wait for one host, unless the URL has a `connect_timeout`.
-const CONNECT: Duration = Duration::from_secs(2);
-/// A connection that says nothing for so long is asked whether it is still there.
+/// The timeout for one host, unless the URL has a `connect_timeout`.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// The idle time of a connection before TCP keepalive probes.
 const KEEPALIVE: Duration = Duration::from_secs(5);
-/// What was sent and is not acknowledged by the host's system after so long never will be.
-const UNACKNOWLEDGED: Duration = Duration::from_secs(5);
+/// The maximum time that sent data stays unacknowledged before the connection is closed.
+const TCP_USER_TIMEOUT: Duration = Duration::from_secs(5);
 
 type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
-/// Where the database is.
+/// The address of a database.
 #[derive(Clone)]
 pub(super) struct Address {
     hosts: Vec<(String, Config)>,
@@ -35,29 +34,8 @@ pub(super) struct Address {
     tls: MakeRustlsConnect,
 }
 
-/// Why no host could be connected to.
-#[derive(Clone, Debug)]
-pub(super) enum ConnectError {
-    /// The server said so, or was not what it should be: the SQLSTATE if there is one.
-    Refused { host: String, code: Option<String>, why: String },
-    /// The server only takes reads.
-    ReadOnly { host: String },
-    /// There was no server to ask.
-    Unreachable { host: String, why: String },
-}
-
-impl std::fmt::Display for ConnectError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Refused { host, why, .. } => write!(f, "{host} refused: {why}"),
-            Self::ReadOnly { host } => write!(f, "{host} is read-only"),
-            Self::Unreachable { host, why } => write!(f, "{host} cannot be reached: {why}"),
-        }
-    }
-}
-
 impl Address {
-    /// Reads a URL. The error says what is wrong with it, and never repeats what may be a password.
+    /// Parses a URL. The error never repeats a part that may be a password.
     pub(super) fn parse(url: &str) -> Result<Self, String> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut root, mut rest) = (None, None, Vec::new());
@@ -71,64 +49,64 @@ impl Address {
         let (mode, tls) = tls::configure(mode.as_deref(), root.as_deref())?;
         let query = rest.join("&");
         let configs: Vec<Config> = each_host(base)
-            .map(|base| format!("{base}?{query}").parse().map_err(|error| unreadable(&error)))
+            .map(|base| format!("{base}?{query}").parse().map_err(|error| invalid_url(&error)))
             .collect::<Result<_, String>>()?;
         let mut hosts = Vec::new();
         for mut config in configs {
             if config.get_target_session_attrs() == TargetSessionAttrs::ReadOnly {
-                return Err("target_session_attrs must be read-write, since the store writes".to_owned());
+                return Err("target_session_attrs must be read-write, because the store writes".to_owned());
             }
             if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-                return Err("it names no host".to_owned());
+                return Err("it has no host".to_owned());
             }
             config.target_session_attrs(TargetSessionAttrs::ReadWrite).ssl_mode(mode);
             if config.get_connect_timeout().is_none() {
-                config.connect_timeout(CONNECT);
+                config.connect_timeout(CONNECT_TIMEOUT);
             }
             if config.get_tcp_user_timeout().is_none() {
-                config.tcp_user_timeout(UNACKNOWLEDGED);
+                config.tcp_user_timeout(TCP_USER_TIMEOUT);
             }
             if config.get_application_name().is_none() {
                 config.application_name("animal-store");
             }
             config.keepalives_idle(config.get_keepalives_idle().min(KEEPALIVE));
-            hosts.push((shown(&config), config));
+            hosts.push((host_and_port(&config), config));
         }
-        let first = &hosts.first().ok_or("it names no host")?.1;
-        let user = first.get_user().ok_or("it names no user")?.to_owned();
+        let first = &hosts.first().ok_or("it has no host")?.1;
+        let user = first.get_user().ok_or("it has no user")?.to_owned();
         let database = first.get_dbname().unwrap_or(&user).to_owned();
         Ok(Self { hosts, database, user, tls })
     }
 
-    /// What to call the database in messages.
+    /// Returns the name of the database, for messages.
     pub(super) fn database(&self) -> &str {
         &self.database
     }
 
-    /// Who connects.
+    /// Returns the user.
     pub(super) fn user(&self) -> &str {
         &self.user
     }
 
-    /// For cancelling what a connection does.
+    /// Returns the TLS configuration, for requests to cancel a statement.
     pub(super) fn tls(&self) -> &MakeRustlsConnect {
         &self.tls
     }
 
-    /// Connects to the first host that takes writes.
+    /// Connects to the first host that accepts writes.
     ///
     /// # Errors
-    /// What each host said, in the order of the URL.
+    /// The error of each host, in the order of the URL.
     pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, Stream>), Vec<ConnectError>> {
         let mut errors = Vec::new();
         for (host, config) in &self.hosts {
             let host = host.clone();
-            let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT);
+            let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
             match timeout(limit, config.connect(self.tls.clone())).await {
                 Ok(Ok(connected)) => return Ok(connected),
-                Ok(Err(error)) => errors.push(judge(host, &error)),
+                Ok(Err(error)) => errors.push(connect_error(host, &error)),
                 Err(_) => {
-                    errors.push(ConnectError::Unreachable { host, why: "no answer in time".to_owned() })
+                    errors.push(ConnectError::Unreachable { host, why: "no response in time".to_owned() })
                 }
             }
         }
@@ -136,7 +114,7 @@ impl Address {
     }
 }
 
-/// The URL once for each host in it.
+/// Returns the URL once for each of its hosts.
 fn each_host(base: &str) -> impl Iterator<Item = String> {
     let start = base.find("://").map_or(0, |at| at + 3);
     let start = base[start..].find('@').map_or(start, |at| start + at + 1);
@@ -145,8 +123,8 @@ fn each_host(base: &str) -> impl Iterator<Item = String> {
     hosts.split(',').map(move |host| format!("{before}{host}{after}"))
 }
 
-/// The one host of a configuration, with its port.
-fn shown(config: &Config) -> String {
+/// Returns the only host of a configuration with its port.
+fn host_and_port(config: &Config) -> String {
     let port = config.get_ports().first().copied().unwrap_or(5432);
     match (config.get_hosts().first(), config.get_hostaddrs().first()) {
         (Some(Host::Tcp(host)), _) => format!("{host}:{port}"),
@@ -157,28 +135,28 @@ fn shown(config: &Config) -> String {
     }
 }
 
-/// What was wrong, but for the parts of the URL in it, one of which may be a password in the wrong place.
-fn unreadable(error: &Error) -> String {
+/// Describes the error without the parts of the URL, any of which may be a misplaced password.
+fn invalid_url(error: &Error) -> String {
     let why = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
     if why.starts_with("invalid value for option") {
         why
     } else if why.starts_with("unknown option") {
-        "a parameter after the ? is not known".to_owned()
+        "a parameter after the ? is unknown".to_owned()
     } else {
-        "it is not written like postgres://user:password@host:5432/database; in a password, characters \
-         other than letters and digits are written like %40"
+        "it must be like postgres://user:password@host:5432/database; in a password, escape characters \
+         other than letters and digits, for example @ as %40"
             .to_owned()
     }
 }
 
-fn judge(host: String, error: &Error) -> ConnectError {
+fn connect_error(host: String, error: &Error) -> ConnectError {
     let source = std::error::Error::source(error);
     let io = source.and_then(|source| source.downcast_ref::<std::io::Error>());
     match (error.code(), io) {
         (Some(code), _) => {
             ConnectError::Refused { host, code: Some(code.code().to_owned()), why: describe(error) }
         }
-        // How tokio-postgres says that a host does not have the attribute that is asked for.
+        // The error of tokio-postgres when a host does not have the `target_session_attrs`.
         (None, Some(io)) if io.to_string() == "database does not allow writes" => {
             ConnectError::ReadOnly { host }
         }
@@ -197,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_host_is_tried_by_itself() {
+    fn each_host_is_tried_separately() {
         let address = Address::parse("postgres://u:p%40,w@a:1,b,[::1]:3/d?target_session_attrs=any").unwrap();
         let names: Vec<_> = address.hosts.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["a:1", "b:5432", "::1:3"]);
@@ -210,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_url_sets_is_kept() {
+    fn parameters_of_the_url_are_kept() {
         let url = "postgresql://u@h/d?connect_timeout=7&application_name=mine&options=-c%20x.y%3D1";
         let config = Address::parse(url).unwrap().hosts.remove(0).1;
         assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(7)));
@@ -219,14 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_url_is_explained_without_what_may_be_a_password() {
+    fn the_error_of_an_invalid_url_does_not_contain_a_password() {
         for (url, words) in [
             ("postgres://", "no host"),
-            ("postgres:user@host/db", "written like"),
+            ("postgres:user@host/db", "must be like"),
             ("postgres://u:secret@h:port/d", "port"),
-            ("postgres://u:sec@h/d?secret=1", "not known"),
+            ("postgres://u:sec@h/d?secret=1", "is unknown"),
             ("postgres://u:sec@secret:x/d", "port"),
-            ("postgres://u:p%zz@h/secret%ff", "written like"),
+            ("postgres://u:p%zz@h/secret%ff", "must be like"),
             ("postgres://u@h/d?sslmode=secret", "sslmode must be"),
             ("postgres://u@h/d?sslmode=verify-full&sslrootcert=/no/such.pem", "/no/such.pem cannot be read"),
             ("postgres://u@h/d?target_session_attrs=read-only", "must be read-write"),

@@ -1,28 +1,25 @@
-//! The animals: statements, and [`Animals`] made of them.
+//! The SQL of animals.
 
-use async_trait::async_trait;
 use tokio::try_join;
 use tokio_postgres::{Client, Error, Row, Statement};
 
-use super::PostgresStore;
-use super::failure::Failure;
-use super::writer::{Answer, Attempt};
+use super::failure::{Failure, WriteResult};
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
-use crate::storage::{Animals, PetsFound, PetsQuery, StoreError};
+use crate::storage::store::{PetsFound, PetsQuery};
 
 const GET: &str = "SELECT id, name, category_id, status FROM animal WHERE id = $1";
 
 const PAGE: &str = "SELECT id, name, category_id, status FROM animal WHERE id >= $1 ORDER BY id LIMIT $2";
 
-// Says `status = $3 AND id >= $1 ORDER BY id` in such a way that only the index on (status, id) gives the
-// order. Said plainly, the primary key gives it too, and a planner that holds the status for a common one,
-// as it must once it plans for any status, walks the primary key through all the others.
+// Equivalent to `status = $3 AND id >= $1 ORDER BY id`, but only the index on (status, id) provides this
+// order. With the plain form, the primary key provides it too, and a generic plan, which assumes a common
+// status, may scan the primary key through all other animals.
 const PAGE_OF_STATUS: &str = "SELECT id, name, category_id, status FROM animal \
      WHERE (status, id) >= ($3, $1) AND status <= $3 ORDER BY status, id LIMIT $2";
 
-// The identifiers are drawn beside the position in the batch, and only then stored, because nothing says in
-// which order an INSERT takes its rows or RETURNING gives them. What is volatile and used twice is
-// evaluated once.
+// Assigns the identifiers together with the position in the batch before the INSERT, because neither the
+// order of its rows nor that of RETURNING is defined. A volatile expression that is used twice is evaluated
+// once.
 const INSERT: &str = "WITH numbered AS ( \
          SELECT nextval('animal_id') AS id, name, category_id, status, position \
          FROM unnest($1::text[], $2::bigint[], $3::text[]) \
@@ -33,33 +30,16 @@ const INSERT: &str = "WITH numbered AS ( \
      ) \
      SELECT id FROM numbered ORDER BY position";
 
-const TAKE: &str = "INSERT INTO animal (id, name, category_id, status) \
+const IMPORT: &str = "INSERT INTO animal (id, name, category_id, status) \
      SELECT id, name, category_id, status \
      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) AS given (id, name, category_id, status) \
      ON CONFLICT (id) DO NOTHING";
 
-const NUMBER_AFTER: &str = "SELECT setval('animal_id', $1) FROM animal_id WHERE last_value < $1";
+const ADVANCE_SEQUENCE: &str = "SELECT setval('animal_id', $1) FROM animal_id WHERE last_value < $1";
 
 const LAST: &str = "SELECT id, name, category_id, status FROM animal ORDER BY id DESC LIMIT 1";
 
-#[async_trait]
-impl Animals for PostgresStore {
-    async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
-        let answer: Answer<Pet> = self.with_open(|open| open.writer.add(new))?;
-        answer.wait().await
-    }
-
-    async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
-        self.read(|reader| async move { reader.animals.get(reader.client(), id).await }).await
-    }
-
-    async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
-        query.check()?;
-        self.read(|reader| async move { reader.animals.page(reader.client(), query).await }).await
-    }
-}
-
-/// The prepared queries of a connection that reads.
+/// The prepared queries of a connection for reading.
 pub(super) struct Queries {
     get: Statement,
     page: Statement,
@@ -77,7 +57,7 @@ impl Queries {
         client.query_opt(&self.get, &[&id]).await?.as_ref().map(pet).transpose()
     }
 
-    /// One animal more than asked for is read: it says whether there are more, and is not returned.
+    /// Reads one animal more than the limit, which shows whether there are more and is not returned.
     pub(super) async fn page(&self, client: &Client, query: PetsQuery) -> Result<PetsFound, Failure> {
         let from = match query.after {
             None => i64::MIN,
@@ -99,7 +79,7 @@ pub(super) async fn prepare_insert(client: &Client) -> Result<Statement, Error> 
     client.prepare(INSERT).await
 }
 
-/// Stores animals, all or none, and gives their identifiers in the same order.
+/// Atomically stores animals and returns their identifiers in the same order.
 pub(super) async fn insert(
     client: &Client,
     statement: &Statement,
@@ -108,43 +88,48 @@ pub(super) async fn insert(
     let names: Vec<&str> = animals.iter().map(|new| new.name.as_str()).collect();
     let categories: Vec<i64> = animals.iter().map(|new| new.category_id).collect();
     let statuses: Vec<Option<&str>> = animals.iter().map(|new| new.status.map(PetStatus::as_str)).collect();
-    // Complete when the server is ready for the next query, which it is after the commit.
+    // Complete when the server is ready for the next query, that is, after the commit.
     let rows = client.query(statement, &[&names, &categories, &statuses]).await?;
     let ids: Vec<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
     if ids.len() == animals.len() {
         Ok(ids)
     } else {
-        Err(Failure::NotOurs(format!("{} identifiers were drawn for {} animals", ids.len(), animals.len())))
+        Err(Failure::UnexpectedValue(format!(
+            "{} identifiers were assigned to {} animals",
+            ids.len(),
+            animals.len()
+        )))
     }
 }
 
-/// Stores animals under the identifiers that they have, unless these are taken, and sees to it that none
-/// of them is given again.
-pub(super) async fn take(client: &Client, animals: &[Pet]) -> Attempt<()> {
+/// Stores animals with their identifiers, skips those whose identifier exists, and advances the sequence.
+pub(super) async fn import(client: &Client, animals: &[Pet]) -> WriteResult<()> {
     let ids: Vec<i64> = animals.iter().map(|pet| pet.id).collect();
     let names: Vec<&str> = animals.iter().map(|pet| pet.name.as_str()).collect();
     let categories: Vec<i64> = animals.iter().map(|pet| pet.category_id).collect();
     let statuses: Vec<Option<&str>> = animals.iter().map(|pet| pet.status.map(PetStatus::as_str)).collect();
-    // First, so that a crash in between cannot leave an identifier that is stored and given again.
+    // First, so that after a crash no stored identifier is assigned again.
     if let Some(highest) = ids.iter().max().filter(|highest| **highest >= 1) {
-        client.query(NUMBER_AFTER, &[highest]).await?;
+        client.query(ADVANCE_SEQUENCE, &[highest]).await?;
     }
-    client.execute(TAKE, &[&ids, &names, &categories, &statuses]).await?;
+    client.execute(IMPORT, &[&ids, &names, &categories, &statuses]).await?;
     Ok(Ok(()))
 }
 
-/// The animal with the highest identifier.
+/// Returns the animal with the highest identifier.
 pub(super) async fn last(client: &Client) -> Result<Option<Pet>, Failure> {
     client.query_opt(LAST, &[]).await?.as_ref().map(pet).transpose()
 }
 
 fn pet(row: &Row) -> Result<Pet, Failure> {
-    let name = PetName::new(row.try_get(1)?).map_err(|why| Failure::NotOurs(format!("a name {why}")))?;
+    let name =
+        PetName::new(row.try_get(1)?).map_err(|why| Failure::UnexpectedValue(format!("a name {why}")))?;
     let status = match row.try_get::<_, Option<&str>>(3)? {
         None => None,
-        Some(word) => {
-            Some(PetStatus::from_word(word).ok_or_else(|| Failure::NotOurs("a status is none".to_owned()))?)
-        }
+        Some(word) => Some(
+            PetStatus::from_word(word)
+                .ok_or_else(|| Failure::UnexpectedValue("an unknown status".to_owned()))?,
+        ),
     };
     Ok(Pet { id: row.try_get(0)?, name, category_id: row.try_get(2)?, status })
 }

@@ -1,5 +1,4 @@
-//! What can go wrong with a server, and what of it becomes a [`StoreError`]. The details go to the log, not
-//! to the caller.
+//! The errors of a server, and their [`StoreError`]. The log gets the details, the caller only the cause.
 
 use std::error::Error as _;
 use std::fmt;
@@ -7,24 +6,49 @@ use std::fmt;
 use slog::error;
 use tokio_postgres::Error;
 
-use super::address::ConnectError;
 use crate::storage::cause::Cause;
 use crate::storage::metrics::Operation;
-use crate::storage::{StoreError, StoreOptions};
+use crate::storage::options::StoreOptions;
+use crate::storage::store::StoreError;
 
-/// Why something was not done, or why nobody knows whether it was.
+/// Why a connection to a host failed.
+#[derive(Clone, Debug)]
+pub(super) enum ConnectError {
+    /// The server rejected the connection, with an SQLSTATE, or its TLS or protocol failed.
+    Refused { host: String, code: Option<String>, why: String },
+    /// The server is read-only.
+    ReadOnly { host: String },
+    /// No server responded.
+    Unreachable { host: String, why: String },
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused { host, why, .. } => write!(f, "{host} refused: {why}"),
+            Self::ReadOnly { host } => write!(f, "{host} is read-only"),
+            Self::Unreachable { host, why } => write!(f, "{host} cannot be reached: {why}"),
+        }
+    }
+}
+
+/// The result of a write. The outer error is one of the database; the inner error rejects the write, which
+/// then changed nothing.
+pub(super) type WriteResult<T> = Result<Result<T, StoreError>, Failure>;
+
+/// Why an operation failed, or why its result is unknown.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// No host could be connected to. Nothing was sent.
+    /// No connection to any host. Nothing was sent.
     Unreachable(Vec<ConnectError>),
     /// The server or the connection to it failed.
     Failed(Error),
-    /// No answer came in time.
-    Late,
-    /// The server committed a write but warned while it did, as when its wait for a standby is cut short.
-    Doubtful,
-    /// A row holds what this program would not have stored.
-    NotOurs(String),
+    /// The server did not respond in time.
+    Timeout,
+    /// The server committed a write with a warning, for example because the wait for a standby was cancelled.
+    CommitWarning,
+    /// A row contains a value that this program does not store.
+    UnexpectedValue(String),
 }
 
 impl fmt::Display for Failure {
@@ -35,9 +59,9 @@ impl fmt::Display for Failure {
                 f.write_str(&hosts.join("; "))
             }
             Self::Failed(error) => f.write_str(&describe(error)),
-            Self::Late => f.write_str("no answer came in time"),
-            Self::Doubtful => f.write_str("the server warned while it committed"),
-            Self::NotOurs(why) => f.write_str(why),
+            Self::Timeout => f.write_str("no response in time"),
+            Self::CommitWarning => f.write_str("the server committed with a warning"),
+            Self::UnexpectedValue(why) => f.write_str(why),
         }
     }
 }
@@ -49,7 +73,7 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    /// The SQLSTATE that the server gave (PostgreSQL documentation, appendix A).
+    /// Returns the SQLSTATE of the server (PostgreSQL documentation, appendix A).
     pub(super) fn code(&self) -> Option<&str> {
         match self {
             Self::Failed(error) => error.code().map(tokio_postgres::error::SqlState::code),
@@ -57,48 +81,48 @@ impl Failure {
         }
     }
 
-    /// Whether the server refused a statement because of the values in it, and did nothing.
-    pub(super) fn is_about_values(&self) -> bool {
+    /// Whether the server rejected the values of a statement and did nothing.
+    pub(super) fn is_value_error(&self) -> bool {
         // Data exception, integrity constraint violation, program limit exceeded, raised by a trigger.
         self.code().is_some_and(|code| ["22", "23", "54", "P0"].contains(&class(code)))
     }
 
-    /// Whether a statement failed with its connection, so that another connection may do better.
-    pub(super) fn is_of_connection(&self) -> bool {
+    /// Whether the connection failed, so that another connection may succeed.
+    pub(super) fn is_connection_failure(&self) -> bool {
         match (self, self.code()) {
-            // Shutdowns and crashes; a server that became a standby; statements that it forgot.
+            // Shutdowns and crashes; a server that became a standby; lost prepared statements.
             (_, Some(code)) => {
                 code.starts_with("08")
                     || code.starts_with("57P")
                     || ["25006", "26000", "0A000"].contains(&code)
             }
             (Self::Failed(error), None) => is_lost(error),
-            (Self::Late | Self::Doubtful, None) => true,
-            (Self::Unreachable(_) | Self::NotOurs(_), None) => false,
+            (Self::Timeout | Self::CommitWarning, None) => true,
+            (Self::Unreachable(_) | Self::UnexpectedValue(_), None) => false,
         }
     }
 
-    /// Logs and counts what went wrong, and tells the caller as much as is good for them.
-    pub(super) fn tell(&self, options: &StoreOptions, operation: Operation) -> StoreError {
+    /// Logs and counts the failure, and returns the error for the caller.
+    pub(super) fn report(&self, options: &StoreOptions, operation: Operation) -> StoreError {
         error!(options.log, "the database failed";
             "doing" => operation.as_str(), "error" => %self, "code" => self.code());
         options.metrics.failed("postgresql", operation, self.cause());
-        self.told()
+        self.store_error()
     }
 
-    /// What a caller may know.
-    pub(super) fn told(&self) -> StoreError {
+    /// Returns the error for the caller.
+    pub(super) fn store_error(&self) -> StoreError {
         self.cause().into()
     }
 
     fn cause(&self) -> Cause {
         match self {
-            Self::Unreachable(errors) => unreachable(errors),
-            Self::Late => Cause::Timeout,
-            Self::Doubtful => Cause::NotReplicated,
-            Self::NotOurs(_) => Cause::UnexpectedValue,
+            Self::Unreachable(errors) => connect_cause(errors),
+            Self::Timeout => Cause::Timeout,
+            Self::CommitWarning => Cause::NotReplicated,
+            Self::UnexpectedValue(_) => Cause::UnexpectedValue,
             Self::Failed(error) => match self.code() {
-                Some(code) => told_by(code).unwrap_or(Cause::RefusedStatement),
+                Some(code) => cause_of_code(code).unwrap_or(Cause::RefusedStatement),
                 None if is_lost(error) => Cause::ConnectionLost,
                 None => Cause::NotUnderstood,
             },
@@ -106,8 +130,8 @@ impl Failure {
     }
 }
 
-/// The cause that a SQLSTATE tells, if it is not the statement itself.
-fn told_by(code: &str) -> Option<Cause> {
+/// Returns the cause for an SQLSTATE, unless the statement itself is wrong.
+fn cause_of_code(code: &str) -> Option<Cause> {
     Some(match (class(code), code) {
         (_, "55P03" | "57014") | ("40", _) => Cause::Locked,
         ("08" | "57", _) => Cause::Restarting,
@@ -120,27 +144,27 @@ fn told_by(code: &str) -> Option<Cause> {
     })
 }
 
-/// The cause that the most telling of the hosts gives: one that answered says more than one that did not.
-fn unreachable(errors: &[ConnectError]) -> Cause {
-    let told = errors.iter().find_map(|error| match error {
+/// Returns the cause of the first host that responded, else `Unreachable`.
+fn connect_cause(errors: &[ConnectError]) -> Cause {
+    let cause = errors.iter().find_map(|error| match error {
         ConnectError::ReadOnly { .. } => Some(Cause::ReadOnly),
-        ConnectError::Refused { code: Some(code), .. } => told_by(code),
+        ConnectError::Refused { code: Some(code), .. } => cause_of_code(code),
         ConnectError::Refused { code: None, .. } | ConnectError::Unreachable { .. } => None,
     });
-    told.unwrap_or(Cause::Unreachable)
+    cause.unwrap_or(Cause::Unreachable)
 }
 
-/// The first two characters of a SQLSTATE.
+/// Returns the class of an SQLSTATE: its first two characters.
 fn class(code: &str) -> &str {
     code.get(..2).unwrap_or_default()
 }
 
-/// Whether the connection is gone.
+/// Whether the connection was lost.
 fn is_lost(error: &Error) -> bool {
     error.is_closed() || error.source().is_some_and(|source| source.is::<std::io::Error>())
 }
 
-/// One line with all that is known, which may name tables and users, never a password.
+/// Describes an error in one line, which may name tables and users, never a password.
 pub(super) fn describe(error: &Error) -> String {
     let text = match (error.as_db_error(), error.source()) {
         (Some(server), _) => server.message().to_owned(),

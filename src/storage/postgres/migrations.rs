@@ -1,10 +1,9 @@
-//! The numbered SQL files, and applying those that a database lacks.
+//! Migrations: applies the numbered SQL files that a database lacks.
 //!
-//! The table `animal_store_migration` has a row for each file applied. All that a database lacks is applied
-//! in one transaction, which first takes an advisory lock, so that replicas may start together: the first
-//! works, the others wait and find it done. Where such a lock does nothing (CockroachDB) they may get in
-//! each other's way. Then one of them fails, for a conflict or for what the other made, and looks again. A
-//! file that was released is never edited; what changes comes as the next number.
+//! The table `animal_store_migration` has a row for each applied file. Missing files are applied in one
+//! transaction, which first takes an advisory lock, so that replicas can start together: the first one
+//! migrates, the others wait. Where the lock has no effect (CockroachDB), replicas may conflict; one of them
+//! then fails and tries again. A released file is never edited; a change is a new file.
 
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error};
@@ -12,13 +11,13 @@ use tokio_postgres::{Client, Error};
 const MIGRATIONS: [&str; 3] =
     [include_str!("0001_animals.sql"), include_str!("0002_api_keys.sql"), include_str!("0003_secret.sql")];
 
-/// The number of the newest file.
+/// The number of the newest migration.
 pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;
 
-/// "Anml" twice; shared with nobody, we hope.
+/// The key of the advisory lock: "Anml" twice.
 const LOCK: i64 = 0x416e_6d6c_416e_6d6c;
 
-/// How often to look again after getting in somebody's way.
+/// The number of attempts when replicas conflict.
 const ATTEMPTS: u32 = 10;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS animal_store_migration (
@@ -26,13 +25,13 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS animal_store_migration (
     applied timestamptz NOT NULL DEFAULT current_timestamp
 )";
 
-/// The number of the last file that was applied. The table must be there.
+/// Returns the number of the last applied migration. The table must exist.
 pub(super) async fn version(client: &Client) -> Result<i64, Error> {
     let row = client.query_one("SELECT coalesce(max(number), 0) FROM animal_store_migration", &[]).await?;
     row.try_get(0)
 }
 
-/// Brings the database to [`NEWEST`].
+/// Migrates the database to [`NEWEST`].
 pub(super) async fn migrate(client: &Client) -> Result<(), Error> {
     for _ in 1..ATTEMPTS {
         match attempt(client).await {
@@ -40,7 +39,7 @@ pub(super) async fn migrate(client: &Client) -> Result<(), Error> {
                 client.batch_execute("ROLLBACK").await?;
             }
             Err(error) => {
-                // Nothing is lost if this fails too; the connection is given up either way.
+                // An error does not matter: the connection is closed.
                 let _ = client.batch_execute("ROLLBACK").await;
                 return Err(error);
             }
@@ -62,7 +61,7 @@ async fn attempt(client: &Client) -> Result<(), Error> {
     client.batch_execute("COMMIT").await
 }
 
-/// Whether somebody else, who does the same, was in the way.
+/// Whether another replica that migrates caused the error.
 fn is_conflict(error: &Error) -> bool {
     error.code().is_some_and(|code| {
         [

@@ -1,8 +1,8 @@
-//! Opening a database: looking first, touching later.
+//! Opening a database: inspects it before anything is written.
 //!
-//! The first connection asks whose the tables are, how new they are, and whether the server keeps what a
-//! store needs. Only a database that is empty, or ours and older, is then written to. A database that is
-//! up to date is opened without any lock and without the right to make tables.
+//! The first connection reads which program the tables belong to, their version, and whether the server has
+//! the settings that a store needs. Only an empty database, or an older one of this program, is then
+//! migrated. A current database is opened without a lock and without the privilege to create tables.
 
 use std::fmt;
 
@@ -11,15 +11,15 @@ use rand::rngs::SysRng;
 use slog::{Logger, warn};
 use tokio_postgres::Client;
 
-use super::address::{Address, ConnectError};
-use super::failure::{Failure, describe};
+use super::address::Address;
+use super::failure::{ConnectError, Failure, describe};
 use super::migrations::{NEWEST, migrate, version};
 use super::session::{Purpose, Session};
-use crate::storage::{OpenError, StoreOptions};
+use crate::storage::options::{OpenError, StoreOptions};
 
-/// What is wrong with a database, as the end of a sentence that begins with what it is.
+/// Why a database cannot be opened.
 #[derive(Debug)]
-enum Refusal {
+enum OpenFailure {
     Hosts(Vec<ConnectError>),
     Encoding(String),
     NoSchema,
@@ -29,9 +29,9 @@ enum Refusal {
     Other(String),
 }
 
-impl Refusal {
-    /// As one line. `database` and `user` are names from the URL.
-    fn line(&self, database: &str, user: &str) -> String {
+impl OpenFailure {
+    /// Returns one line that says what to do. `database` and `user` come from the URL.
+    fn message(&self, database: &str, user: &str) -> String {
         let start = format!("the PostgreSQL database {database} ");
         match self {
             Self::Hosts(errors) => {
@@ -39,25 +39,29 @@ impl Refusal {
                 format!("{start}cannot be opened: {}{}", all.join("; "), advice(errors, database, user))
             }
             Self::Encoding(encoding) => format!(
-                "{start}has the encoding {encoding}, which does not hold every name; make one with UTF8"
+                "{start}has the encoding {encoding}, which cannot store every name; create one with UTF8"
             ),
-            Self::NoSchema => format!("{start}has no schema in which {user} could make tables"),
+            Self::NoSchema => format!(
+                "{start}has no schema in which {user} can create tables; create one, or set search_path"
+            ),
             Self::Foreign(table) => {
-                format!("{start}has a table {table} of another program; give another database")
+                format!("{start}has a table {table} of another program; use another database")
             }
             Self::Newer(number) => format!(
                 "{start}was written by a newer release of this program (format {number}, this one knows up \
                  to {NEWEST}); use that release"
             ),
             Self::NoRight(why) => {
-                format!("{start}does not let {user} do what is needed: {why}; grant it, or use its owner")
+                format!(
+                    "{start}does not grant {user} the necessary privileges: {why}; grant them, or connect as the owner"
+                )
             }
             Self::Other(why) => format!("{start}cannot be used: {why}"),
         }
     }
 }
 
-/// What to do about the first error that something can be done about.
+/// Says what to do about the most specific error.
 fn advice(errors: &[ConnectError], database: &str, user: &str) -> String {
     let code = errors.iter().find_map(|error| match error {
         ConnectError::Refused { code, .. } => Some(code.as_deref().unwrap_or_default()),
@@ -65,7 +69,7 @@ fn advice(errors: &[ConnectError], database: &str, user: &str) -> String {
     });
     match code {
         Some("28P01" | "28000") => format!("; check the password of {user} and the server's pg_hba.conf"),
-        Some("3D000") => format!("; make it with: createdb {database}"),
+        Some("3D000") => format!("; create it with: createdb {database}"),
         Some("53300") => "; raise max_connections of the server, or run fewer replicas".to_owned(),
         Some("57P03") => "; try again when it has started".to_owned(),
         Some(_) => "; check sslmode, user and password in the URL".to_owned(),
@@ -76,7 +80,7 @@ fn advice(errors: &[ConnectError], database: &str, user: &str) -> String {
     }
 }
 
-impl From<tokio_postgres::Error> for Refusal {
+impl From<tokio_postgres::Error> for OpenFailure {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.code().map(tokio_postgres::error::SqlState::code) {
             Some("42501") => Self::NoRight(describe(&error)),
@@ -85,53 +89,53 @@ impl From<tokio_postgres::Error> for Refusal {
     }
 }
 
-/// Makes the database at `address` a store if it is not yet one. Gives the secret.
+/// Inspects and migrates the database at `address`. Returns the secret of the store.
 pub(super) async fn open(address: &Address, options: &StoreOptions) -> Result<[u8; 32], OpenError> {
-    refuse_or_open(address, options).await.map_err(|refusal| {
-        let line = refusal.line(address.database(), address.user());
+    inspect_and_open(address, options).await.map_err(|failure| {
+        let line = failure.message(address.database(), address.user());
         OpenError(line.replace(char::is_control, "?"))
     })
 }
 
-async fn refuse_or_open(address: &Address, options: &StoreOptions) -> Result<[u8; 32], Refusal> {
+async fn inspect_and_open(address: &Address, options: &StoreOptions) -> Result<[u8; 32], OpenFailure> {
     let session = Session::connect(address, Purpose::Opening, options.lock_timeout, &options.log)
         .await
         .map_err(|failure| match failure {
-            Failure::Unreachable(errors) => Refusal::Hosts(errors),
-            Failure::Failed(error) => Refusal::from(error),
-            other => Refusal::Other(other.to_string()),
+            Failure::Unreachable(errors) => OpenFailure::Hosts(errors),
+            Failure::Failed(error) => OpenFailure::from(error),
+            other => OpenFailure::Other(other.to_string()),
         })?;
     let client = session.client();
-    look_at_server(client).await?;
-    let up_to_date = match is_ours(client).await? {
-        true => refuse_newer(client).await?,
+    check_server(client).await?;
+    let up_to_date = match has_our_tables(client).await? {
+        true => check_version(client).await?,
         false => false,
     };
     if !up_to_date {
         migrate(client).await?;
-        // Somebody newer may have been faster.
-        refuse_newer(client).await?;
+        // A replica of a newer release may have migrated it first.
+        check_version(client).await?;
     }
-    refuse_without_rights(client).await?;
-    // Not earlier: what is refused has one line, and that is the refusal.
-    warn_of_settings(client, &options.log).await?;
+    check_privileges(client).await?;
+    // Not earlier: a database that is rejected gets one line only.
+    warn_about_settings(client, &options.log).await?;
     secret(client).await
 }
 
-async fn look_at_server(client: &Client) -> Result<(), Refusal> {
+async fn check_server(client: &Client) -> Result<(), OpenFailure> {
     let row =
         client.query_one("SELECT current_setting('server_encoding'), current_schema()::text", &[]).await?;
     let (encoding, schema): (String, Option<String>) = (row.try_get(0)?, row.try_get(1)?);
     if encoding != "UTF8" {
-        return Err(Refusal::Encoding(encoding));
+        return Err(OpenFailure::Encoding(encoding));
     }
     if schema.is_none() {
-        return Err(Refusal::NoSchema);
+        return Err(OpenFailure::NoSchema);
     }
     Ok(())
 }
 
-async fn warn_of_settings(client: &Client, log: &Logger) -> Result<(), Refusal> {
+async fn warn_about_settings(client: &Client, log: &Logger) -> Result<(), OpenFailure> {
     let unsafe_settings =
         "SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off'";
     for row in client.query(unsafe_settings, &[]).await? {
@@ -141,9 +145,9 @@ async fn warn_of_settings(client: &Client, log: &Logger) -> Result<(), Refusal> 
     Ok(())
 }
 
-/// Whether the tables are ours; `false` when there are none.
-async fn is_ours(client: &Client) -> Result<bool, Refusal> {
-    // pg_class and not information_schema, which hides what the user has no right to.
+/// Whether the tables of this program exist; an error if another program has one of them.
+async fn has_our_tables(client: &Client) -> Result<bool, OpenFailure> {
+    // Not information_schema, which hides tables without privileges.
     let rows = client
         .query(
             "SELECT relname::text FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace \
@@ -156,23 +160,23 @@ async fn is_ours(client: &Client) -> Result<bool, Refusal> {
     match tables.first() {
         None => Ok(false),
         Some(_) if tables.iter().any(|table| table == "animal_store_migration") => Ok(true),
-        Some(theirs) => Err(Refusal::Foreign(theirs.clone())),
+        Some(table) => Err(OpenFailure::Foreign(table.clone())),
     }
 }
 
-/// Whether the tables are the newest that this program knows.
-async fn refuse_newer(client: &Client) -> Result<bool, Refusal> {
+/// Whether the tables are current; an error if a newer release wrote them.
+async fn check_version(client: &Client) -> Result<bool, OpenFailure> {
     match version(client).await? {
-        newer if newer > NEWEST => Err(Refusal::Newer(newer)),
+        newer if newer > NEWEST => Err(OpenFailure::Newer(newer)),
         known => Ok(known == NEWEST),
     }
 }
 
-/// Finds out now what would otherwise fail with the first request.
-async fn refuse_without_rights(client: &Client) -> Result<(), Refusal> {
+/// Checks the privileges, so that a missing one fails at start and not with the first request.
+async fn check_privileges(client: &Client) -> Result<(), OpenFailure> {
     const NEEDED: [(&str, &str); 3] =
         [("animal", "SELECT, INSERT"), ("api_key", "SELECT, INSERT, UPDATE"), ("secret", "SELECT, INSERT")];
-    let lacks = |what: fmt::Arguments<'_>| Err(Refusal::NoRight(format!("it lacks {what}")));
+    let lacks = |what: fmt::Arguments<'_>| Err(OpenFailure::NoRight(format!("missing {what}")));
     for (table, rights) in NEEDED {
         for right in rights.split(", ") {
             let row =
@@ -186,17 +190,17 @@ async fn refuse_without_rights(client: &Client) -> Result<(), Refusal> {
     if row.try_get(0)? { Ok(()) } else { lacks(format_args!("USAGE on sequence animal_id")) }
 }
 
-/// The secret of the store, made if there is none yet.
-async fn secret(client: &Client) -> Result<[u8; 32], Refusal> {
+/// Returns the secret of the store, and generates it if there is none.
+async fn secret(client: &Client) -> Result<[u8; 32], OpenFailure> {
     const STORED: &str = "SELECT bytes FROM secret WHERE only_row = 1";
     let row = match client.query_opt(STORED, &[]).await? {
         Some(row) => row,
         None => {
             let mut bytes = [0; 32];
-            SysRng
-                .try_fill_bytes(&mut bytes)
-                .map_err(|error| Refusal::Other(format!("the system gives no random numbers: {error}")))?;
-            // Another replica may have been faster; then its secret holds.
+            SysRng.try_fill_bytes(&mut bytes).map_err(|error| {
+                OpenFailure::Other(format!("the operating system has no random numbers: {error}"))
+            })?;
+            // Another replica may have stored its secret first; then that one is used.
             client
                 .execute(
                     "INSERT INTO secret (only_row, bytes) VALUES (1, $1) ON CONFLICT (only_row) DO NOTHING",
@@ -207,5 +211,5 @@ async fn secret(client: &Client) -> Result<[u8; 32], Refusal> {
         }
     };
     let bytes: &[u8] = row.try_get(0)?;
-    bytes.try_into().map_err(|_| Refusal::Other("its secret has the wrong length".to_owned()))
+    bytes.try_into().map_err(|_| OpenFailure::Other("its secret has the wrong length".to_owned()))
 }

@@ -1,11 +1,11 @@
 //! Reads: a few connections that all callers share.
 //!
-//! A caller does not own a connection while it waits for its answer. Callers put their queries on the same
-//! connection one after the other (pipelining), and what is sent and received goes through the kernel
-//! together. Rejected, because it was slower: a pool that lends a connection to one caller at a time. On
-//! two cores with 64 callers, a pool of 16 gave 6 of 10 gets and of 10 lists.
+//! A caller does not own a connection while it waits. Callers send their queries on the same connection one
+//! after the other (pipelining), so that one system call sends or receives several. Rejected, because it was
+//! slower: a pool that lends a connection to one caller. On two cores with 64 callers, a pool of 16 had 60 %
+//! of the gets and lists per second.
 //!
-//! A query whose connection is lost is sent again on another one, since reading twice does no harm.
+//! A query whose connection is lost is sent again on another one, because reads are idempotent.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -16,12 +16,12 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 use tokio_postgres::{Client, Error};
 
-use super::address::{Address, ConnectError};
-use super::failure::Failure;
-use super::session::{Purpose, Session};
-use super::{LONGEST_WAIT, animals, keys};
+use super::address::Address;
+use super::failure::{ConnectError, Failure};
+use super::session::{MAX_WAIT, Purpose, Session};
+use super::{animals, keys};
 
-/// How many connections there are at the most.
+/// The maximum number of connections.
 const CONNECTIONS: usize = 8;
 
 /// A connection with its prepared queries.
@@ -37,7 +37,7 @@ impl Reader {
     }
 }
 
-/// The connections that read. Each is made when it is first needed, and made again after a failure.
+/// The connections for reading. Each is opened when it is first needed, and again after a failure.
 pub(super) struct Readers {
     address: Address,
     lock_timeout: Duration,
@@ -49,7 +49,8 @@ pub(super) struct Readers {
 #[derive(Default)]
 struct Slot {
     live: RwLock<Option<Arc<Reader>>>,
-    /// Held while connecting, so that one does and the others wait; the last failure and when it came.
+    /// Locked during a connection attempt, so that other callers wait; contains the last failure and its
+    /// time.
     connecting: Mutex<Option<(Instant, Vec<ConnectError>)>>,
 }
 
@@ -71,49 +72,49 @@ impl Readers {
         Query: Fn(Arc<Reader>) -> Running,
         Running: Future<Output = Result<T, Failure>>,
     {
-        let deadline = Instant::now() + LONGEST_WAIT;
+        let deadline = Instant::now() + MAX_WAIT;
         let mut lost = 0;
         loop {
             let reader = self.reader(deadline).await?;
             match reader.session.until(deadline, query(reader.clone())).await {
-                // All of them may be lost, and this be noticed one after the other.
-                Err(failure) if failure.is_of_connection() && Instant::now() < deadline => {
+                // All connections may be lost, which each query notices separately.
+                Err(failure) if failure.is_connection_failure() && Instant::now() < deadline => {
                     lost += 1;
                     if lost > CONNECTIONS {
                         return Err(failure);
                     }
                 }
-                done => return done,
+                result => return result,
             }
         }
     }
 
-    /// A connection that works, as far as one can tell.
+    /// Returns a usable connection.
     async fn reader(&self, deadline: Instant) -> Result<Arc<Reader>, Failure> {
         let slot = &self.slots[self.next.fetch_add(1, Ordering::Relaxed) % CONNECTIONS];
         match slot.live() {
             Some(reader) => Ok(reader),
             None => {
-                let asked = Instant::now();
-                timeout_at(deadline, self.connect(slot, asked)).await.unwrap_or(Err(Failure::Late))
+                let called = Instant::now();
+                timeout_at(deadline, self.connect(slot, called)).await.unwrap_or(Err(Failure::Timeout))
             }
         }
     }
 
-    async fn connect(&self, slot: &Slot, asked: Instant) -> Result<Arc<Reader>, Failure> {
+    async fn connect(&self, slot: &Slot, called: Instant) -> Result<Arc<Reader>, Failure> {
         let mut failed = slot.connecting.lock().await;
         if let Some(reader) = slot.live() {
             return Ok(reader);
         }
-        // Somebody else tried while we waited.
-        if let Some((_, errors)) = failed.as_ref().filter(|(at, _)| *at >= asked) {
+        // Another caller tried during the wait.
+        if let Some((_, errors)) = failed.as_ref().filter(|(at, _)| *at >= called) {
             return Err(Failure::Unreachable(errors.clone()));
         }
-        let made = Session::connect(&self.address, Purpose::Reading, self.lock_timeout, &self.log).await;
-        if let Err(Failure::Unreachable(errors)) = &made {
+        let session = Session::connect(&self.address, Purpose::Reading, self.lock_timeout, &self.log).await;
+        if let Err(Failure::Unreachable(errors)) = &session {
             *failed = Some((Instant::now(), errors.clone()));
         }
-        let reader = Arc::new(prepare(made?).await?);
+        let reader = Arc::new(prepare(session?).await?);
         *slot.live.write().unwrap_or_else(PoisonError::into_inner) = Some(reader.clone());
         Ok(reader)
     }

@@ -1,4 +1,4 @@
-//! One connection: its settings, its warnings, and the time it may take.
+//! One connection: its settings, its warnings and its timeouts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,31 +13,33 @@ use tokio_postgres::{AsyncMessage, Client};
 use super::address::Address;
 use super::failure::Failure;
 
-/// How long the server may work on one statement. Less than the caller waits, so that what the caller
-/// learns is what happened.
-const STATEMENT: Duration = Duration::from_millis(3_500);
-/// How long a request to cancel may take.
-const CANCEL: Duration = Duration::from_secs(2);
+/// The maximum duration of a call. Well below the request timeout, so that the caller gets a result and is
+/// not cancelled.
+pub(super) const MAX_WAIT: Duration = Duration::from_secs(5);
+/// The `statement_timeout`. Shorter than the caller waits, so that the caller learns the result.
+const STATEMENT_TIMEOUT: Duration = Duration::from_millis(3_500);
+/// The timeout of a request to cancel a statement.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Migrations, which may take long.
     Opening,
     Writing,
-    /// Queries that must use an index, whatever the planner believes to know about the tables.
+    /// Queries that must use an index, whatever the statistics are.
     Reading,
 }
 
-/// A connection to a server that takes writes.
+/// A connection to a primary.
 pub(super) struct Session {
     client: Client,
     address: Address,
     /// The server sent a warning.
     warned: Arc<AtomicBool>,
-    /// Must not be used any more.
-    spoiled: AtomicBool,
-    /// What moves the bytes.
+    /// The connection must not be used any more.
+    discarded: AtomicBool,
+    /// The task that sends and receives.
     driver: AbortHandle,
 }
 
@@ -56,7 +58,7 @@ impl Session {
                 let mut messages = stream::poll_fn(move |context| connection.poll_message(context));
                 while let Some(message) = messages.next().await {
                     match message {
-                        // SQLSTATE class 00 is success; all others are worth a warning.
+                        // SQLSTATE class 00 is success, such as for a NOTICE.
                         Ok(AsyncMessage::Notice(notice)) if !notice.code().code().starts_with("00") => {
                             warned.store(true, Ordering::SeqCst);
                             warn!(log, "the database warned"; "message" => notice.message(),
@@ -73,7 +75,7 @@ impl Session {
         })
         .abort_handle();
         let session =
-            Self { client, address: address.clone(), warned, spoiled: AtomicBool::new(false), driver };
+            Self { client, address: address.clone(), warned, discarded: AtomicBool::new(false), driver };
         session.client.batch_execute(&settings(purpose, lock_timeout)).await?;
         session.warned.store(false, Ordering::SeqCst);
         Ok(session)
@@ -84,64 +86,64 @@ impl Session {
     }
 
     pub(super) fn is_usable(&self) -> bool {
-        !self.client.is_closed() && !self.spoiled.load(Ordering::Relaxed)
+        !self.client.is_closed() && !self.discarded.load(Ordering::Relaxed)
     }
 
-    /// Waits for `work` with this session until `deadline`. When it fails with the connection or is late,
-    /// the session is not used again.
+    /// Runs `work` with this session until `deadline`. After a failure of the connection or a timeout, the
+    /// session is not used again.
     pub(super) async fn until<T>(
         &self,
         deadline: Instant,
         work: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
-        let done = timeout_at(deadline, work).await.unwrap_or(Err(Failure::Late));
-        if done.as_ref().is_err_and(Failure::is_of_connection) {
-            self.spoil();
+        let result = timeout_at(deadline, work).await.unwrap_or(Err(Failure::Timeout));
+        if result.as_ref().is_err_and(Failure::is_connection_failure) {
+            self.discard();
         }
-        done
+        result
     }
 
-    /// As [`Session::until`] for one statement that writes and nobody else's. Success with a warning is no
-    /// success: PostgreSQL says in this way that a commit did not reach the standby that it should reach.
+    /// Runs like [`Session::until`] one statement that writes, and no other at the same time. A warning is a
+    /// failure: PostgreSQL warns when a commit did not reach its synchronous standby.
     pub(super) async fn write_until<T>(
         &self,
         deadline: Instant,
         work: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
         self.warned.store(false, Ordering::SeqCst);
-        let done = self.until(deadline, work).await;
-        if matches!(done, Err(Failure::Late)) {
+        let result = self.until(deadline, work).await;
+        if matches!(result, Err(Failure::Timeout)) {
             self.cancel();
         }
-        if done.is_ok() && self.warned.load(Ordering::SeqCst) {
-            return Err(Failure::Doubtful);
+        if result.is_ok() && self.warned.load(Ordering::SeqCst) {
+            return Err(Failure::CommitWarning);
         }
-        done
+        result
     }
 
-    /// Lets go of the connection, with what others wait for on it.
-    fn spoil(&self) {
-        self.spoiled.store(true, Ordering::Relaxed);
+    /// Closes the connection, including the other queries on it.
+    fn discard(&self) {
+        self.discarded.store(true, Ordering::Relaxed);
         self.driver.abort();
     }
 
-    /// Asks the server to end what it does, so that connections which nobody waits for do not pile up.
+    /// Asks the server to cancel the statement, so that abandoned sessions do not accumulate.
     fn cancel(&self) {
         let (token, tls) = (self.client.cancel_token(), self.address.tls().clone());
         tokio::spawn(async move {
-            // A server that does not answer this either will find the connection closed.
-            let _ = timeout(CANCEL, token.cancel_query(tls)).await;
+            // If this fails too, the server finds the connection closed.
+            let _ = timeout(CANCEL_TIMEOUT, token.cancel_query(tls)).await;
         });
     }
 }
 
-/// The statements that make a connection fit for its purpose. Settings are looked up in `pg_settings`
-/// where a server that speaks PostgreSQL's protocol may lack them.
+/// Returns the statements that set up a connection. Settings that a compatible server may lack are selected
+/// from `pg_settings`.
 fn settings(purpose: Purpose, lock_timeout: Duration) -> String {
     let (statement, lock) = match purpose {
         Purpose::Opening => (Duration::ZERO, Duration::from_secs(60)),
         Purpose::Writing | Purpose::Reading => {
-            (STATEMENT, lock_timeout.clamp(Duration::from_millis(1), STATEMENT))
+            (STATEMENT_TIMEOUT, lock_timeout.clamp(Duration::from_millis(1), STATEMENT_TIMEOUT))
         }
     };
     let mut settings = format!(

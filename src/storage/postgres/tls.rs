@@ -1,9 +1,9 @@
-//! TLS to the server: what `sslmode` and `sslrootcert` in the URL mean.
+//! TLS to the server: `sslmode` and `sslrootcert` in the URL.
 //!
-//! The same as for libpq (PostgreSQL documentation, "SSL Support"): `require` hides what is sent from those
-//! who listen, but takes any server; only `verify-full` is safe from those who pretend to be the server.
-//! With `sslrootcert`, `require` verifies like `verify-ca`. Without it, `verify-ca` and `verify-full` trust
-//! what the system trusts.
+//! They mean the same as for libpq (PostgreSQL documentation, "SSL Support"): `require` encrypts, but accepts
+//! any server; only `verify-full` prevents impersonation of the server. With `sslrootcert`, `require`
+//! verifies like `verify-ca`. Without it, `verify-ca` and `verify-full` use the root certificates of the
+//! operating system.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,18 +17,17 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootC
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// What of the server's certificate is verified.
+/// How the certificate of the server is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verified {
     Nothing,
-    /// That an authority signed it.
+    /// Its chain to a root certificate.
     Chain,
-    /// Also that it is for the host of the URL.
+    /// Its chain, and that it is for the host of the URL.
     ChainAndName,
 }
 
-/// What `sslmode` and `sslrootcert` come to. The error is the end of a sentence that begins with the name
-/// of the parameter at fault.
+/// Returns the configuration for `sslmode` and `sslrootcert`. The error names the wrong parameter.
 pub(super) fn configure(
     mode: Option<&str>,
     root: Option<&str>,
@@ -60,13 +59,15 @@ pub(super) fn configure(
     Ok((mode, MakeRustlsConnect::new(config)))
 }
 
-/// The authorities in the PEM file `path`, or those that the system trusts.
+/// Returns the root certificates in the PEM file `path`, or those of the operating system.
 fn roots(path: Option<&str>) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     let Some(path) = path.filter(|path| *path != "system") else {
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if roots.is_empty() {
-            return Err("sslrootcert must be given, because the system trusts no authority".to_owned());
+            return Err(
+                "sslrootcert must be given, because the operating system has no root certificates".to_owned()
+            );
         }
         return Ok(roots);
     };
@@ -77,15 +78,15 @@ fn roots(path: Option<&str>) -> Result<RootCertStore, String> {
         roots.add(certificate).map_err(|error| format!("sslrootcert {path} cannot be used: {error}"))?;
     }
     if roots.is_empty() {
-        return Err(format!("sslrootcert {path} holds no certificate"));
+        return Err(format!("sslrootcert {path} contains no certificate"));
     }
     Ok(roots)
 }
 
-/// rustls' own verification, or as much of it as the mode asks for. Signatures are always verified.
+/// Verifies as much as the mode requires, with the verifier of rustls. Signatures are always verified.
 struct Verifier {
     verified: Verified,
-    /// `None` where nothing is verified.
+    /// `None` when nothing is verified.
     inner: Option<Arc<WebPkiServerVerifier>>,
     provider: Arc<CryptoProvider>,
 }
@@ -106,12 +107,12 @@ impl ServerCertVerifier for Verifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let Some(inner) = &self.inner else { return Ok(ServerCertVerified::assertion()) };
-        // The name is judged last, so nothing else was wrong when the name is.
+        // The name is verified last, so everything else is valid when only the name is wrong.
         match inner.verify_server_cert(certificate, intermediates, name, ocsp, now) {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) if self.verified == Verified::Chain => Ok(ServerCertVerified::assertion()),
-            judged => judged,
+            result => result,
         }
     }
 

@@ -1,18 +1,19 @@
-//! Writes: a few tasks, each of which stores all animals that wait in one statement (group commit).
+//! Writes: a few tasks, each of which stores all waiting animals with one statement (group commit).
 //!
-//! A commit costs far more than a row, so a task takes everything that waits, up to [`LARGEST_BATCH`], into
-//! one `INSERT` and answers when the server has committed it. While it waits for the server, the next task
-//! takes what has gathered meanwhile; there is no timer. Changes to keys go the same way, one at a time.
+//! A commit costs far more than a row, so a task takes everything in the queue, up to [`MAX_BATCH`], into one
+//! `INSERT` and completes the writes when the server has committed. Meanwhile the next task takes the next
+//! batch; there is no timer. Changes of API keys use the same queue, one statement each.
 //!
-//! What happens to a write:
+//! Failure modes of a write:
 //!
 //! - The queue is full: [`StoreError::Busy`] at once.
-//! - Its caller went away before it began: it is left out. Once begun it takes effect like its neighbours.
-//! - The server refuses the values in a batch: it did nothing then, so each animal is sent by itself, and
-//!   only the one at fault is refused.
-//! - The connection fails, or no answer comes in time: all of the batch are [`StoreError::Unavailable`].
-//!   Nobody knows whether the server committed, so nothing is sent again: that could store it twice.
-//! - It waits longer than [`LONGEST_WAIT`], its time in the queue included: [`StoreError::Unavailable`].
+//! - Its caller is gone before it starts: it is skipped. Once started, it is committed with its batch.
+//! - The server rejects the values of a batch: it has changed nothing, so each animal is sent separately, and
+//!   only the invalid one is rejected.
+//! - The connection fails, or the server does not respond in time: the whole batch is
+//!   [`StoreError::Unavailable`]. It is unknown whether the server committed, so nothing is sent again, which
+//!   could store it twice.
+//! - It waits longer than [`MAX_WAIT`], including its time in the queue: [`StoreError::Unavailable`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,45 +25,42 @@ use tokio::time::{Instant, timeout_at};
 use tokio_postgres::{Client, Statement};
 
 use super::address::Address;
-use super::failure::Failure;
-use super::session::{Purpose, Session};
-use super::{LONGEST_WAIT, animals};
+use super::animals;
+use super::failure::{Failure, WriteResult};
+use super::session::{MAX_WAIT, Purpose, Session};
 use crate::schemas::{NewPet, Pet};
-use crate::storage::metrics::Operation;
-use crate::storage::{StoreError, StoreMetrics, StoreOptions};
+use crate::storage::metrics::{Operation, StoreMetrics};
+use crate::storage::options::StoreOptions;
+use crate::storage::store::StoreError;
 
-/// How many tasks write, each with a connection of its own.
+/// The number of tasks, each with its own connection.
 const TASKS: usize = 4;
-/// Bounds how long the last of a batch waits for the first, and what one failure takes with it.
-const LARGEST_BATCH: usize = 256;
-/// What a batch may take even if its oldest caller leaves earlier. After an outage the queue is full of old
-/// ones, and to give up on the server at once would not end it.
-const SHORTEST_TRY: Duration = Duration::from_secs(1);
-/// What tokio's queue can be made for is more than anybody's memory.
-const LONGEST_QUEUE: usize = 1 << 20;
+/// Bounds how long a write waits for its batch, and how many writes fail together.
+const MAX_BATCH: usize = 256;
+/// The minimum time for a batch, even if its oldest caller stops waiting earlier. After an outage the queue
+/// is full of old writes, and without a minimum every attempt would time out.
+const MIN_BATCH_TIME: Duration = Duration::from_secs(1);
+/// The capacity that tokio's queue allows exceeds any machine's memory.
+const MAX_QUEUE: usize = 1 << 20;
 
-/// The way to the tasks that write. They end when this is dropped and the queue is empty.
+/// The queue of the writer tasks. They end when this is dropped and the queue is empty.
 pub(super) struct Writer {
-    queue: mpsc::Sender<Waiting>,
+    queue: mpsc::Sender<QueuedWrite>,
     metrics: StoreMetrics,
 }
 
-/// Tells when all tasks that write have ended.
-pub(super) struct Ended(watch::Receiver<()>);
+/// Reports that all writer tasks have ended.
+pub(super) struct Stopped(watch::Receiver<()>);
 
-impl Ended {
+impl Stopped {
     pub(super) async fn wait(&self) {
-        // Nothing is ever sent; each task drops its end when it is done, also if it panicked.
+        // The tasks send nothing, and drop their sender when they end or panic.
         let mut tasks = self.0.clone();
         while tasks.changed().await.is_ok() {}
     }
 }
 
-/// What became of a write. The outer error is a failure of the database; the inner one refuses the write,
-/// which then changed nothing.
-pub(super) type Attempt<T> = Result<Result<T, StoreError>, Failure>;
-
-struct Waiting {
+struct QueuedWrite {
     since: Instant,
     write: Write,
 }
@@ -72,54 +70,54 @@ enum Write {
     Other(Box<dyn Job>),
 }
 
-/// A write that is not an animal to add.
+/// A write other than adding an animal.
 #[async_trait]
 trait Job: Send {
-    /// Whether the caller no longer waits for the answer.
+    /// Whether the caller is gone.
     fn is_abandoned(&self) -> bool;
-    /// Does the work and answers the caller.
+    /// Does the work and sends the result to the caller.
     async fn run(self: Box<Self>, session: &Session, until: Instant, options: &StoreOptions);
-    /// Answers the caller without doing the work.
-    fn refuse(self: Box<Self>, error: StoreError);
+    /// Sends an error to the caller without doing the work.
+    fn fail(self: Box<Self>, error: StoreError);
 }
 
-struct Other<T, F> {
+struct JobOf<T, F> {
     work: F,
     caller: oneshot::Sender<Result<T, StoreError>>,
 }
 
 #[async_trait]
-impl<T, F> Job for Other<T, F>
+impl<T, F> Job for JobOf<T, F>
 where
     T: Send,
-    F: for<'a> FnOnce(&'a Client) -> BoxFuture<'a, Attempt<T>> + Send,
+    F: for<'a> FnOnce(&'a Client) -> BoxFuture<'a, WriteResult<T>> + Send,
 {
     fn is_abandoned(&self) -> bool {
         self.caller.is_closed()
     }
 
     async fn run(self: Box<Self>, session: &Session, until: Instant, options: &StoreOptions) {
-        let answer = match session.write_until(until, (self.work)(session.client())).await {
+        let result = match session.write_until(until, (self.work)(session.client())).await {
             Ok(done) => {
                 if done.is_ok() {
                     options.metrics.committed(1);
                 }
                 done
             }
-            Err(failure) => Err(failure.tell(options, Operation::Write)),
+            Err(failure) => Err(failure.report(options, Operation::Write)),
         };
-        // The caller may have gone away.
-        let _ = self.caller.send(answer);
+        // The caller may be gone.
+        let _ = self.caller.send(result);
     }
 
-    fn refuse(self: Box<Self>, error: StoreError) {
-        // The caller may have gone away.
+    fn fail(self: Box<Self>, error: StoreError) {
+        // The caller may be gone.
         let _ = self.caller.send(Err(error));
     }
 }
 
-impl Waiting {
-    /// Whether nobody waits for the answer any more.
+impl QueuedWrite {
+    /// Whether the caller is gone.
     fn is_abandoned(&self) -> bool {
         match &self.write {
             Write::Add(_, caller) => caller.is_closed(),
@@ -127,27 +125,27 @@ impl Waiting {
         }
     }
 
-    fn refuse(self, failure: &Failure) {
-        // Nobody may be waiting any more.
+    fn fail(self, failure: &Failure) {
+        // The caller may be gone.
         match self.write {
-            Write::Add(_, caller) => drop(caller.send(Err(failure.told()))),
-            Write::Other(job) => job.refuse(failure.told()),
+            Write::Add(_, caller) => drop(caller.send(Err(failure.store_error()))),
+            Write::Other(job) => job.fail(failure.store_error()),
         }
     }
 }
 
-/// An answer that will come, within [`LONGEST_WAIT`] from when its write was accepted.
-pub(super) struct Answer<T> {
+/// A write in the queue. Its result comes within [`MAX_WAIT`] of its acceptance.
+pub(super) struct PendingWrite<T> {
     until: Instant,
     receiver: oneshot::Receiver<Result<T, StoreError>>,
 }
 
-impl<T> Answer<T> {
+impl<T> PendingWrite<T> {
     pub(super) async fn wait(self) -> Result<T, StoreError> {
         match timeout_at(self.until, self.receiver).await {
-            Ok(Ok(answer)) => answer,
+            Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(stopped()),
-            Err(_) => Err(Failure::Late.told()),
+            Err(_) => Err(Failure::Timeout.store_error()),
         }
     }
 }
@@ -158,47 +156,46 @@ fn stopped() -> StoreError {
 
 impl Writer {
     /// Starts the tasks.
-    pub(super) fn start(address: &Address, options: &StoreOptions) -> (Self, Ended) {
-        let (queue, waiting) = mpsc::channel(options.write_queue.clamp(1, LONGEST_QUEUE));
+    pub(super) fn start(address: &Address, options: &StoreOptions) -> (Self, Stopped) {
+        let (queue, waiting) = mpsc::channel(options.write_queue.clamp(1, MAX_QUEUE));
         let waiting = Arc::new(Mutex::new(waiting));
         let (running, ended) = watch::channel(());
         let running = Arc::new(running);
         for _ in 0..TASKS {
-            let committer =
-                Committer { connection: None, address: address.clone(), options: options.clone() };
+            let task = WriterTask { connection: None, address: address.clone(), options: options.clone() };
             let (waiting, running) = (waiting.clone(), running.clone());
             tokio::spawn(async move {
-                committer.run(&waiting).await;
+                task.run(&waiting).await;
                 drop(running);
             });
         }
-        (Self { queue, metrics: options.metrics.clone() }, Ended(ended))
+        (Self { queue, metrics: options.metrics.clone() }, Stopped(ended))
     }
 
-    /// Puts an animal into the queue, or refuses it at once.
-    pub(super) fn add(&self, new: NewPet) -> Result<Answer<Pet>, StoreError> {
-        self.enqueue(|caller| Write::Add(new, caller))
+    /// Adds an animal to the queue, or rejects it at once.
+    pub(super) fn enqueue_pet(&self, new: NewPet) -> Result<PendingWrite<Pet>, StoreError> {
+        self.push(|caller| Write::Add(new, caller))
     }
 
-    /// Puts another write into the queue, or refuses it at once. The work is one statement.
-    pub(super) fn submit<T: Send + 'static>(
+    /// Adds another write to the queue, or rejects it at once. The work is one statement.
+    pub(super) fn enqueue<T: Send + 'static>(
         &self,
-        work: impl for<'a> FnOnce(&'a Client) -> BoxFuture<'a, Attempt<T>> + Send + 'static,
-    ) -> Result<Answer<T>, StoreError> {
-        self.enqueue(|caller| Write::Other(Box::new(Other { work, caller })))
+        work: impl for<'a> FnOnce(&'a Client) -> BoxFuture<'a, WriteResult<T>> + Send + 'static,
+    ) -> Result<PendingWrite<T>, StoreError> {
+        self.push(|caller| Write::Other(Box::new(JobOf { work, caller })))
     }
 
-    fn enqueue<T>(
+    fn push<T>(
         &self,
         write: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Write,
-    ) -> Result<Answer<T>, StoreError> {
+    ) -> Result<PendingWrite<T>, StoreError> {
         let (caller, receiver) = oneshot::channel();
         let since = Instant::now();
-        // Before it does, since it may leave at once.
-        self.metrics.joined();
-        let sent = self.queue.try_send(Waiting { since, write: write(caller) });
-        sent.map(|()| Answer { until: since + LONGEST_WAIT, receiver }).map_err(|refused| {
-            self.metrics.left(1);
+        // Counted first, because a task may dequeue it at once.
+        self.metrics.enqueued();
+        let sent = self.queue.try_send(QueuedWrite { since, write: write(caller) });
+        sent.map(|()| PendingWrite { until: since + MAX_WAIT, receiver }).map_err(|refused| {
+            self.metrics.dequeued(1);
             match refused {
                 mpsc::error::TrySendError::Full(_) => StoreError::Busy,
                 mpsc::error::TrySendError::Closed(_) => stopped(),
@@ -207,8 +204,8 @@ impl Writer {
     }
 }
 
-/// What a task owns.
-struct Committer {
+/// The state of a task.
+struct WriterTask {
     /// `None` before the first write and after a failure.
     connection: Option<Connection>,
     address: Address,
@@ -220,28 +217,28 @@ struct Connection {
     insert: Statement,
 }
 
-impl Committer {
-    async fn run(mut self, queue: &Mutex<mpsc::Receiver<Waiting>>) {
-        let mut batch = Vec::with_capacity(LARGEST_BATCH);
-        // One task waits for the queue at a time, the others for the lock.
-        while queue.lock().await.recv_many(&mut batch, LARGEST_BATCH).await > 0 {
-            self.options.metrics.left(batch.len());
+impl WriterTask {
+    async fn run(mut self, queue: &Mutex<mpsc::Receiver<QueuedWrite>>) {
+        let mut batch = Vec::with_capacity(MAX_BATCH);
+        // One task waits for the queue, the others for the lock.
+        while queue.lock().await.recv_many(&mut batch, MAX_BATCH).await > 0 {
+            self.options.metrics.dequeued(batch.len());
             batch.retain(|waiting| !waiting.is_abandoned());
             if let Some(oldest) = batch.first() {
-                let until = (oldest.since + LONGEST_WAIT).max(Instant::now() + SHORTEST_TRY);
+                let until = (oldest.since + MAX_WAIT).max(Instant::now() + MIN_BATCH_TIME);
                 self.write(&mut batch, until).await;
             }
         }
     }
 
-    /// Does what is in `batch` and empties it, or gives up at `until`.
-    async fn write(&mut self, batch: &mut Vec<Waiting>, until: Instant) {
+    /// Writes and empties `batch`, until the deadline `until`.
+    async fn write(&mut self, batch: &mut Vec<QueuedWrite>, until: Instant) {
         let options = self.options.clone();
         let connection = match self.connection(until).await {
             Ok(connection) => connection,
             Err(failure) => {
-                failure.tell(&options, Operation::Connect);
-                batch.drain(..).for_each(|waiting| waiting.refuse(&failure));
+                failure.report(&options, Operation::Connect);
+                batch.drain(..).for_each(|queued| queued.fail(&failure));
                 return;
             }
         };
@@ -269,7 +266,7 @@ impl Committer {
             Some(connection) => Ok(connection),
             none => {
                 let connecting = Connection::new(&self.address, &self.options);
-                let connection = timeout_at(until, connecting).await.unwrap_or(Err(Failure::Late))?;
+                let connection = timeout_at(until, connecting).await.unwrap_or(Err(Failure::Timeout))?;
                 Ok(none.insert(connection))
             }
         }
@@ -284,7 +281,7 @@ impl Connection {
         Ok(Self { session, insert })
     }
 
-    /// Stores animals and answers each caller.
+    /// Stores animals and sends the result to each caller.
     async fn add(
         &self,
         animals: Vec<(NewPet, oneshot::Sender<Result<Pet, StoreError>>)>,
@@ -294,14 +291,14 @@ impl Connection {
         let all: Vec<&NewPet> = animals.iter().map(|(new, _)| new).collect();
         let ids: Vec<Result<i64, StoreError>> = match self.insert(&all, until, &options.metrics).await {
             Ok(ids) => ids.into_iter().map(Ok).collect(),
-            Err(failure) if failure.is_about_values() => self.insert_each(&all, until, options).await,
+            Err(failure) if failure.is_value_error() => self.insert_each(&all, until, options).await,
             Err(failure) => {
-                failure.tell(options, Operation::Write);
-                all.iter().map(|_| Err(failure.told())).collect()
+                failure.report(options, Operation::Write);
+                all.iter().map(|_| Err(failure.store_error())).collect()
             }
         };
         for ((NewPet { name, category_id, status }, caller), id) in animals.into_iter().zip(ids) {
-            // Nobody may be waiting any more.
+            // The caller may be gone.
             let _ = caller.send(id.map(|id| Pet { id, name, category_id, status }));
         }
     }
@@ -318,7 +315,7 @@ impl Connection {
         Ok(ids)
     }
 
-    /// Stores animals one by one, after they were refused together.
+    /// Stores animals one by one, after the batch was rejected.
     async fn insert_each(
         &self,
         animals: &[&NewPet],
@@ -329,7 +326,7 @@ impl Connection {
         for animal in animals {
             let id = match self.insert(&[animal], until, &options.metrics).await {
                 Ok(one) => one.first().copied().ok_or_else(stopped),
-                Err(failure) => Err(failure.tell(options, Operation::Write)),
+                Err(failure) => Err(failure.report(options, Operation::Write)),
             };
             ids.push(id);
         }

@@ -1,13 +1,11 @@
-//! The animals: statements, and [`Animals`] made of them.
+//! The SQL of animals.
 
-use async_trait::async_trait;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
-use super::SqliteStore;
-use super::writer::{Attempt, whole};
+use super::writer::{WriteResult, in_savepoint};
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
-use crate::storage::{Animals, PetsFound, PetsQuery, StoreError};
+use crate::storage::store::{PetsFound, PetsQuery};
 
 const INSERT: &str = "INSERT INTO animal (name, category_id, status) VALUES (?1, ?2, ?3)";
 
@@ -15,33 +13,17 @@ const GET: &str = "SELECT id, name, category_id, status FROM animal WHERE id = ?
 
 const PAGE: &str = "SELECT id, name, category_id, status FROM animal WHERE id >= ?1 ORDER BY id LIMIT ?2";
 
-// Names the index, so that no statistics can talk SQLite into walking the whole table.
+// Names the index, so that SQLite never scans the table, whatever the statistics are.
 const PAGE_OF_STATUS: &str = "SELECT id, name, category_id, status \
      FROM animal INDEXED BY animal_by_status WHERE status = ?3 AND id >= ?1 ORDER BY id LIMIT ?2";
 
-// AUTOINCREMENT goes on from the highest identifier, also from one that was given.
-const TAKE: &str = "INSERT INTO animal (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4) \
+// AUTOINCREMENT continues after the highest identifier, also after one that was imported.
+const IMPORT: &str = "INSERT INTO animal (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4) \
      ON CONFLICT (id) DO NOTHING";
 
 const LAST: &str = "SELECT id, name, category_id, status FROM animal ORDER BY id DESC LIMIT 1";
 
-#[async_trait]
-impl Animals for SqliteStore {
-    async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
-        self.write(move |connection| insert(connection, new)).await
-    }
-
-    async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
-        self.read(|connection| get(connection, id))
-    }
-
-    async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
-        query.check()?;
-        self.read(|connection| page(connection, query))
-    }
-}
-
-fn insert(connection: &Connection, new: NewPet) -> Attempt<Pet> {
+pub(super) fn insert(connection: &Connection, new: NewPet) -> WriteResult<Pet> {
     let NewPet { name, category_id, status } = new;
     connection.prepare_cached(INSERT)?.execute(params![
         name.as_str(),
@@ -51,14 +33,14 @@ fn insert(connection: &Connection, new: NewPet) -> Attempt<Pet> {
     Ok(Ok(Pet { id: connection.last_insert_rowid(), name, category_id, status }))
 }
 
-fn get(connection: &Connection, id: i64) -> rusqlite::Result<Option<Pet>> {
+pub(super) fn get(connection: &Connection, id: i64) -> rusqlite::Result<Option<Pet>> {
     connection.prepare_cached(GET)?.query_row([id], pet).optional()
 }
 
-/// Stores animals under the identifiers that they have, unless these are taken.
-pub(super) fn take(connection: &Connection, pets: &[Pet]) -> Attempt<()> {
-    whole(connection, || {
-        let mut statement = connection.prepare_cached(TAKE)?;
+/// Stores animals with their identifiers, and skips those whose identifier exists.
+pub(super) fn import(connection: &Connection, pets: &[Pet]) -> WriteResult<()> {
+    in_savepoint(connection, || {
+        let mut statement = connection.prepare_cached(IMPORT)?;
         for pet in pets {
             let status = pet.status.map(PetStatus::as_str);
             statement.execute(params![pet.id, pet.name.as_str(), pet.category_id, status])?;
@@ -67,13 +49,13 @@ pub(super) fn take(connection: &Connection, pets: &[Pet]) -> Attempt<()> {
     })
 }
 
-/// The animal with the highest identifier.
+/// Returns the animal with the highest identifier.
 pub(super) fn last(connection: &Connection) -> rusqlite::Result<Option<Pet>> {
     connection.prepare_cached(LAST)?.query_row([], pet).optional()
 }
 
-/// One animal more than asked for is read: it says whether there are more, and is not returned.
-fn page(connection: &Connection, query: PetsQuery) -> rusqlite::Result<PetsFound> {
+/// Reads one animal more than the limit, which shows whether there are more and is not returned.
+pub(super) fn page(connection: &Connection, query: PetsQuery) -> rusqlite::Result<PetsFound> {
     let from = match query.after {
         None => i64::MIN,
         Some(i64::MAX) => return Ok(PetsFound { pets: Vec::new(), more: false }),
@@ -102,16 +84,18 @@ fn page(connection: &Connection, query: PetsQuery) -> rusqlite::Result<PetsFound
 }
 
 fn pet(row: &Row<'_>) -> rusqlite::Result<Pet> {
-    let name = PetName::new(row.get(1)?).map_err(|why| not_ours(1, why))?;
+    let name = PetName::new(row.get(1)?).map_err(|why| unexpected(1, why))?;
     let status = match row.get_ref(3)?.as_str_or_null()? {
         None => None,
-        Some(word) => Some(PetStatus::from_word(word).ok_or_else(|| not_ours(3, "is no status".to_owned()))?),
+        Some(word) => {
+            Some(PetStatus::from_word(word).ok_or_else(|| unexpected(3, "is not a status".to_owned()))?)
+        }
     };
     Ok(Pet { id: row.get(0)?, name, category_id: row.get(2)?, status })
 }
 
-/// The value in `column` is none that this program would have stored.
-fn not_ours(column: usize, why: String) -> Error {
+/// Returns the error for a value in `column` that this program does not store.
+fn unexpected(column: usize, why: String) -> Error {
     Error::FromSqlConversionFailure(column, Type::Text, why.into())
 }
 

@@ -1,22 +1,23 @@
-//! From an error of SQLite to one of [`StoreError`]. The details go to the log, not to the caller.
+//! Turns errors of SQLite into [`StoreError`]. The log gets the details, the caller only the cause.
 
 use rusqlite::{Error, ErrorCode};
 use slog::error;
 
 use crate::storage::cause::Cause;
 use crate::storage::metrics::Operation;
-use crate::storage::{StoreError, StoreOptions};
+use crate::storage::options::StoreOptions;
+use crate::storage::store::StoreError;
 
-/// Logs and counts that something went wrong, and tells the caller as much as is good for them.
-pub(super) fn failure(options: &StoreOptions, operation: Operation, error: &Error) -> StoreError {
+/// Logs and counts an error, and returns the error for the caller.
+pub(super) fn report(options: &StoreOptions, operation: Operation, error: &Error) -> StoreError {
     error!(options.log, "the database failed";
         "doing" => operation.as_str(), "error" => %error, "code" => extended_code(error));
     options.metrics.failed("sqlite", operation, cause(error));
-    told(error)
+    store_error(error)
 }
 
-/// What a caller may know of `error`.
-pub(super) fn told(error: &Error) -> StoreError {
+/// Returns the error for the caller.
+pub(super) fn store_error(error: &Error) -> StoreError {
     cause(error).into()
 }
 
@@ -40,9 +41,9 @@ fn cause(error: &Error) -> Cause {
     }
 }
 
-/// Whether the connection should be replaced, because the error may be one of its files. Not for a full disk:
-/// a new connection needs room, too.
-pub(super) fn is_lasting(error: &Error) -> bool {
+/// Whether the connection must be replaced, because the error may be in its files. A full disk is not such an
+/// error: a new connection also needs space.
+pub(super) fn is_connection_failure(error: &Error) -> bool {
     matches!(
         error.sqlite_error_code(),
         Some(
@@ -55,8 +56,8 @@ pub(super) fn is_lasting(error: &Error) -> bool {
     )
 }
 
-/// Whether the database is well and refuses what it was given.
-pub(super) fn is_refusal(error: &Error) -> bool {
+/// Whether the database rejected the values of one statement.
+pub(super) fn is_constraint_violation(error: &Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
 }
 

@@ -1,14 +1,14 @@
-//! Opening a file: looking first, touching later.
+//! Opening a database file: inspects it before anything is written.
 //!
-//! The first look is through a connection that SQLite calls immutable: it takes no lock, makes no file
-//! beside the database and cannot write. That is enough to turn away what is no SQLite file, is another
-//! program's, or is newer than this program. Reading the header ourselves would do as well, but closing
-//! the file again would drop every POSIX lock that this process has on it through another connection.
+//! The first check uses an immutable connection of SQLite: it takes no lock, creates no file and cannot
+//! write. It rejects files that are not SQLite databases, those of another program and newer ones. Reading
+//! the header with `std::fs` would drop every POSIX lock that this process has on the file, when the file is
+//! closed.
 //!
-//! The second look has the locks and sees the log too. It asks the same questions, because the log may
-//! hold newer answers, and looks for damage. Until it is content, closing moves nothing from the log into
-//! the file. Only then is anything written: migrations, then the change to write-ahead logging. In that
-//! order, so that the header of a file with animals in it always says whose it is.
+//! The second check takes locks and reads the log, which may contain a newer header. It repeats the first
+//! check and searches for damage. Until it succeeds, closing does not checkpoint the log. Only then is the
+//! file written: migrations, then the change to write-ahead logging. In this order, a file with animals
+//! always has the application identifier in its header.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -23,65 +23,66 @@ use rustix::fs::Access;
 
 use super::connection;
 use super::migrations::{APPLICATION_ID, NEWEST, migrate, version};
-use crate::storage::{OpenError, StoreOptions};
+use crate::storage::options::{OpenError, StoreOptions};
 
-/// How long the search for damage may take. A million animals must be open within 200 ms.
-const SEARCH_TIME: Duration = Duration::from_millis(80);
-/// What every SQLite file begins with, of which SQLite itself is content with less.
+/// The time limit of the search for damage. A million animals must be open within 200 ms.
+const CHECK_TIME: Duration = Duration::from_millis(80);
+/// The size of the header of an SQLite file. SQLite also accepts shorter files.
 const HEADER_BYTES: u64 = 100;
-/// How many steps of that search pass between two looks at the clock. A step is a page at the most.
-const SEARCH_STEPS: i32 = 10;
-/// How many looks find that there is time, so that a small file is searched to its end on a busy machine too.
-const FREE_LOOKS: u32 = 100;
+/// The number of steps of the search between two time checks. A step reads at most a page.
+const CHECK_STEPS: i32 = 10;
+/// The number of time checks that always pass, so that a small file is searched completely on a busy machine
+/// too.
+const MIN_TIME_CHECKS: u32 = 100;
 
-/// A store ready for use.
+/// An open database.
 pub(super) struct Opened {
-    /// May write.
+    /// A connection for writing.
     pub(super) connection: Connection,
-    /// Absolute, so that it stays the same file.
+    /// Absolute, so that it stays valid when the working directory changes.
     pub(super) path: PathBuf,
     pub(super) secret: [u8; 32],
 }
 
-/// What is wrong with a file, as the end of a sentence that begins with its path.
+/// Why a file cannot be opened, as the end of a sentence that begins with its path.
 #[derive(Debug, thiserror::Error)]
-enum Refusal {
+enum OpenFailure {
     #[error("is a directory; give the path of a file in it")]
     Directory,
-    #[error("is not a regular file; give another path")]
+    #[error("is not a regular file; choose another path")]
     NotRegular,
-    #[error("is in a directory that does not exist; make the directory first")]
+    #[error("is in a directory that does not exist; create the directory first")]
     NoDirectory,
     #[error("cannot be opened: {0}; check the owner and the permissions of the file and its directory")]
     Forbidden(io::Error),
     #[error("cannot be read and written; check the owner and the permissions of the file and its directory")]
     NotWritable,
-    #[error("is not an SQLite database; give another path, or move the file away")]
+    #[error("is not an SQLite database; choose another path, or move the file away")]
     NotSqlite,
-    #[error("is an SQLite database of another program; give another path")]
+    #[error("is an SQLite database of another program; choose another path")]
     Foreign,
     #[error(
         "was written by a newer release of this program (format {0}, this one knows up to {NEWEST}); \
          use that release"
     )]
     Newer(i32),
-    #[error("is damaged ({0}); restore a backup, or salvage what is left with the `.recover` of sqlite3")]
+    #[error("is damaged ({0}); restore a backup, or recover the rest with `.recover` of sqlite3")]
     Damaged(String),
     #[error("is locked by another process; stop that process, or try again later")]
     Locked,
     #[error("is on a file system without shared memory; move it to a local disk")]
     NoSharedMemory,
-    #[error("is on a full disk; make room")]
+    #[error("is on a full disk; free some space")]
     DiskFull,
     #[error(
-        "cannot be used, because its disk is full or fails ({0}); make room, or see what the system's log says"
+        "cannot be used, because its disk is full or fails ({0}); free some space, or see the log of the operating system"
     )]
     Disk(String),
     #[error("cannot be used: {0}")]
     Other(String),
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for OpenFailure {
     fn from(error: Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Self::NotSqlite,
@@ -91,71 +92,71 @@ impl From<Error> for Refusal {
                 Self::NotWritable
             }
             Some(ErrorCode::DiskFull) => Self::DiskFull,
-            // To have no room for the memory that processes share looks like this as well.
+            // A full disk also causes this error, when there is no space for the shared memory.
             Some(ErrorCode::SystemIoFailure) => Self::Disk(error.to_string()),
             _ => Self::Other(error.to_string()),
         }
     }
 }
 
-/// Opens the store at `path`. The error is one line.
+/// Opens or creates the database at `path`. The error is one line.
 pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenError> {
-    refuse_or_open(path, options.lock_timeout).map_err(|refusal| {
-        let line = format!("{} {refusal}", path.display());
+    inspect_and_open(path, options.lock_timeout).map_err(|failure| {
+        let line = format!("{} {failure}", path.display());
         OpenError(line.replace(char::is_control, "?"))
     })
 }
 
-/// Opens the store at `path` for a backup, if it is one. The error is one line.
+/// Opens the database at `path` for a backup. The error is one line.
 pub(super) fn open_for_backup(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
     let open = || {
-        let path = fs::canonicalize(path).map_err(Refusal::Forbidden)?;
-        look_untouched(&path)?;
-        refuse_unwritable(&path)?;
-        // One that may write removes the log's files again if nobody else uses them.
-        let connection = connection::writing(&path, lock_timeout)?;
-        refuse_others(&connection)?;
+        let path = fs::canonicalize(path).map_err(OpenFailure::Forbidden)?;
+        check_immutable(&path)?;
+        check_writable(&path)?;
+        // A connection for writing removes the files of the log, if it is the last one.
+        let connection = connection::open_for_writing(&path, lock_timeout)?;
+        check_format(&connection)?;
         Ok(connection)
     };
-    open().map_err(|refusal: Refusal| {
-        let line = format!("{} {refusal}", path.display());
+    open().map_err(|failure: OpenFailure| {
+        let line = format!("{} {failure}", path.display());
         OpenError(line.replace(char::is_control, "?"))
     })
 }
 
-fn refuse_or_open(path: &Path, lock_timeout: Duration) -> Result<Opened, Refusal> {
-    // Absolute, and so never `:memory:` or `file:...`, which mean something else to SQLite.
-    let path = std::path::absolute(path).map_err(Refusal::Forbidden)?;
-    let path = existing(&path)?;
-    look_untouched(&path)?;
-    refuse_unwritable(&path)?;
+fn inspect_and_open(path: &Path, lock_timeout: Duration) -> Result<Opened, OpenFailure> {
+    // An absolute path is never `:memory:` or `file:...`, which SQLite interprets.
+    let path = std::path::absolute(path).map_err(OpenFailure::Forbidden)?;
+    let path = find_or_create(&path)?;
+    check_immutable(&path)?;
+    check_writable(&path)?;
 
     let log = beside(&path, "-wal");
-    let mut connection = connection::writing(&path, lock_timeout)?;
+    let mut connection = connection::open_for_writing(&path, lock_timeout)?;
     let keep_log = length(&log)? > 0;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep_log)?;
     if connection.is_readonly("main")? {
-        return Err(Refusal::NotWritable);
+        return Err(OpenFailure::NotWritable);
     }
     let pages: u32 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     if pages > 0 {
-        refuse_others(&connection)?;
-        refuse_short(&connection, pages, &path, &log)?;
-        refuse_damaged(&mut connection)?;
+        check_format(&connection)?;
+        check_length(&connection, pages, &path, &log)?;
+        check_damage(&mut connection)?;
     }
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
 
     migrate(&mut connection)?;
-    use_log(&connection, lock_timeout)?;
+    enable_wal(&connection, lock_timeout)?;
     let secret = secret(&connection)?;
     Ok(Opened { connection, path, secret })
 }
 
-/// The file with all symbolic links resolved, made if there is none, readable by its owner alone.
-fn existing(path: &Path) -> Result<PathBuf, Refusal> {
+/// Returns the path with all symbolic links resolved. Creates the file with permissions for its owner only.
+fn find_or_create(path: &Path) -> Result<PathBuf, OpenFailure> {
     match fs::metadata(path) {
-        Ok(found) if found.is_dir() => return Err(Refusal::Directory),
-        Ok(found) if !found.is_file() => return Err(Refusal::NotRegular),
+        Ok(found) if found.is_dir() => return Err(OpenFailure::Directory),
+        Ok(found) if !found.is_file() => return Err(OpenFailure::NotRegular),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let mut create = OpenOptions::new();
@@ -163,39 +164,39 @@ fn existing(path: &Path) -> Result<PathBuf, Refusal> {
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut create, 0o600);
             create.open(path).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => Refusal::NoDirectory,
-                _ => Refusal::Forbidden(error),
+                io::ErrorKind::NotFound => OpenFailure::NoDirectory,
+                _ => OpenFailure::Forbidden(error),
             })?;
         }
-        Err(error) => return Err(Refusal::Forbidden(error)),
+        Err(error) => return Err(OpenFailure::Forbidden(error)),
     }
-    fs::canonicalize(path).map_err(Refusal::Forbidden)
+    fs::canonicalize(path).map_err(OpenFailure::Forbidden)
 }
 
-/// Without the right to write, SQLite would read, and leave a log beside the file that is as little writable.
-fn refuse_unwritable(path: &Path) -> Result<(), Refusal> {
-    rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK).map_err(|_| Refusal::NotWritable)
+/// Without write permission, SQLite would open the file for reading and create a log that cannot be written
+/// either.
+fn check_writable(path: &Path) -> Result<(), OpenFailure> {
+    rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK).map_err(|_| OpenFailure::NotWritable)
 }
 
-/// The first look. What it cannot judge without the log it leaves to the second.
-fn look_untouched(path: &Path) -> Result<(), Refusal> {
+/// The first check. It leaves damage to the second one, because the log may repair it.
+fn check_immutable(path: &Path) -> Result<(), OpenFailure> {
     match length(path)? {
         0 => return Ok(()),
-        short if short < HEADER_BYTES => return Err(Refusal::NotSqlite),
+        short if short < HEADER_BYTES => return Err(OpenFailure::NotSqlite),
         _ => {}
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    let look = Connection::open_with_flags(immutable(path), flags)
-        .map_err(Refusal::from)
-        .and_then(|connection| refuse_others(&connection));
-    match look {
-        Err(Refusal::Damaged(_)) => Ok(()),
-        judged => judged,
+    let checked = Connection::open_with_flags(immutable(path), flags)
+        .map_err(OpenFailure::from)
+        .and_then(|connection| check_format(&connection));
+    match checked {
+        Err(OpenFailure::Damaged(_)) => Ok(()),
+        result => result,
     }
 }
 
-/// `path` as a URI that tells SQLite that nobody writes to the file, every byte escaped that could mean
-/// something else.
+/// Returns the URI that opens `path` as immutable, with every reserved byte escaped.
 fn immutable(path: &Path) -> String {
     use std::fmt::Write as _;
     let mut uri = "file:".to_owned();
@@ -212,63 +213,62 @@ fn immutable(path: &Path) -> String {
     uri + "?immutable=1"
 }
 
-/// Refuses what another program or a newer release wrote.
-fn refuse_others(connection: &Connection) -> Result<(), Refusal> {
+/// Rejects a database of another program or of a newer release.
+fn check_format(connection: &Connection) -> Result<(), OpenFailure> {
     let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     if application != APPLICATION_ID {
-        return Err(Refusal::Foreign);
+        return Err(OpenFailure::Foreign);
     }
     match version(connection)? {
         known if (1..=NEWEST).contains(&known) => Ok(()),
-        newer if newer > NEWEST => Err(Refusal::Newer(newer)),
-        impossible => Err(Refusal::Damaged(format!("it claims format {impossible}"))),
+        newer if newer > NEWEST => Err(OpenFailure::Newer(newer)),
+        impossible => Err(OpenFailure::Damaged(format!("its format is {impossible}"))),
     }
 }
 
-/// Refuses a file that was cut short: what is missing at its end cannot all be in the log.
-fn refuse_short(connection: &Connection, pages: u32, path: &Path, log: &Path) -> Result<(), Refusal> {
+/// Rejects a truncated file: the log cannot contain all of the missing pages.
+fn check_length(connection: &Connection, pages: u32, path: &Path, log: &Path) -> Result<(), OpenFailure> {
     const LOG_HEADER: u64 = 32;
     const FRAME_HEADER: u64 = 24;
     let page_size: u32 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
     let page_size = u64::from(page_size);
-    // The log first: what leaves it meanwhile is in the file by then.
+    // The log first: a concurrent checkpoint moves pages from the log to the file.
     let in_log = length(log)?.saturating_sub(LOG_HEADER) / (FRAME_HEADER + page_size);
     let in_file = length(path)? / page_size;
     if in_file.saturating_add(in_log) < u64::from(pages) {
-        return Err(Refusal::Damaged(format!("only {in_file} of {pages} pages are there")));
+        return Err(OpenFailure::Damaged(format!("it has only {in_file} of {pages} pages")));
     }
     Ok(())
 }
 
-/// Looks for damage until [`SEARCH_TIME`] is over, and for [`FREE_LOOKS`] at the least. Not to have finished
-/// counts as nothing found.
-fn refuse_damaged(connection: &mut Connection) -> Result<(), Refusal> {
-    let (end, mut looks) = (Instant::now() + SEARCH_TIME, 0);
+/// Searches for damage during [`CHECK_TIME`], and during [`MIN_TIME_CHECKS`] at least. An unfinished search
+/// is a success.
+fn check_damage(connection: &mut Connection) -> Result<(), OpenFailure> {
+    let (end, mut checks) = (Instant::now() + CHECK_TIME, 0);
     let is_over = move || {
-        looks += 1;
-        looks > FREE_LOOKS && Instant::now() >= end
+        checks += 1;
+        checks > MIN_TIME_CHECKS && Instant::now() >= end
     };
-    connection.progress_handler(SEARCH_STEPS, Some(is_over))?;
+    connection.progress_handler(CHECK_STEPS, Some(is_over))?;
     let found: Result<String, Error> = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
     connection.progress_handler(0, None::<fn() -> bool>)?;
     match found {
         Ok(fine) if fine == "ok" => Ok(()),
-        Ok(finding) => Err(Refusal::Damaged(finding.replace('\n', " "))),
+        Ok(finding) => Err(OpenFailure::Damaged(finding.replace('\n', " "))),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Changes to write-ahead logging. Needs the file for itself if it is not in that mode yet, and SQLite does
-/// not always wait for that by itself.
-fn use_log(connection: &Connection, lock_timeout: Duration) -> Result<(), Refusal> {
+/// Changes to write-ahead logging. The change needs an exclusive lock, for which SQLite does not always wait.
+fn enable_wal(connection: &Connection, lock_timeout: Duration) -> Result<(), OpenFailure> {
     let start = Instant::now();
     loop {
         let mode: Result<String, Error> =
             connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
         match mode {
             Ok(mode) if mode == "wal" => return Ok(()),
-            Ok(_) => return Err(Refusal::NoSharedMemory),
+            Ok(_) => return Err(OpenFailure::NoSharedMemory),
             Err(error)
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
                     && start.elapsed() < lock_timeout =>
@@ -280,17 +280,17 @@ fn use_log(connection: &Connection, lock_timeout: Duration) -> Result<(), Refusa
     }
 }
 
-/// The secret of the store, made if there is none yet.
-fn secret(connection: &Connection) -> Result<[u8; 32], Refusal> {
+/// Returns the secret of the store, and generates it if there is none.
+fn secret(connection: &Connection) -> Result<[u8; 32], OpenFailure> {
     let stored = || connection.query_row("SELECT bytes FROM secret", [], |row| row.get(0));
     if let Some(secret) = stored().optional()? {
         return Ok(secret);
     }
     let mut bytes = [0; 32];
-    SysRng
-        .try_fill_bytes(&mut bytes)
-        .map_err(|error| Refusal::Other(format!("the system gives no random numbers: {error}")))?;
-    // Another process may have been faster; then its secret holds.
+    SysRng.try_fill_bytes(&mut bytes).map_err(|error| {
+        OpenFailure::Other(format!("the operating system has no random numbers: {error}"))
+    })?;
+    // Another process may have stored its secret first; then that one is used.
     connection.execute("INSERT OR IGNORE INTO secret (only, bytes) VALUES (1, ?1)", [bytes])?;
     Ok(stored()?)
 }
@@ -301,11 +301,11 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// The length of a file in bytes, 0 if there is none.
-fn length(path: &Path) -> Result<u64, Refusal> {
+/// Returns the length of a file in bytes; 0 if it does not exist.
+fn length(path: &Path) -> Result<u64, OpenFailure> {
     match fs::metadata(path) {
         Ok(found) => Ok(found.len()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-        Err(error) => Err(Refusal::Forbidden(error)),
+        Err(error) => Err(OpenFailure::Forbidden(error)),
     }
 }

@@ -1,4 +1,4 @@
-//! The server goes away, in several ways, and comes back.
+//! The server becomes unavailable in several ways, and recovers.
 
 use std::time::Duration;
 
@@ -7,23 +7,23 @@ use tokio::time::timeout;
 
 use super::load::Load;
 use super::options;
-use crate::battery::{add, key, new_pet};
+use crate::conformance::{add, key, new_pet};
 use crate::postgres_cluster::Cluster;
 use crate::postgres_cluster::network::Network;
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 
-/// The longest that anything may take; no test waits so long unless it fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit of each wait.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long the server is away.
+/// How long the server is stopped.
 fn outage() -> Duration {
     let long = std::env::var_os("STORE_TESTS_LONG").is_some_and(|value| value == "1");
     Duration::from_secs(if long { 10 } else { 1 })
 }
 
-/// Every method, each of which must be unavailable. Without limits of its own, the store would wait without
-/// end for a server that says nothing.
+/// Checks that every method returns `Unavailable` within a time limit. Without its own limits, the store would wait
+/// forever for a server that does not respond.
 async fn unavailable(store: &dyn Store) {
     let calls = async {
         tokio::join!(
@@ -34,7 +34,8 @@ async fn unavailable(store: &dyn Store) {
             store.add_key(key(1)),
         )
     };
-    let (pet, pets, by_hash, added, key) = timeout(PATIENCE, calls).await.expect("an end in time");
+    let (pet, pets, by_hash, added, key) =
+        timeout(TIMEOUT, calls).await.expect("results within the time limit");
     let errors =
         [pet.unwrap_err(), pets.unwrap_err(), by_hash.unwrap_err(), added.unwrap_err(), key.unwrap_err()];
     for error in errors {
@@ -43,7 +44,7 @@ async fn unavailable(store: &dyn Store) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_stops_and_starts_loses_and_doubles_nothing() {
+async fn a_restart_loses_and_repeats_no_writes() {
     let Some(cluster) = Cluster::start() else { return };
     let store = open(&cluster.url("postgres"), &options()).await.unwrap();
     let load = Load::start(std::slice::from_ref(&store));
@@ -51,27 +52,27 @@ async fn a_server_that_stops_and_starts_loses_and_doubles_nothing() {
     cluster.stop();
     unavailable(&*store).await;
     tokio::time::sleep(outage()).await;
-    cluster.boot();
+    cluster.start_server();
     load.more(1_000).await;
-    let account = load.finish(&*store).await;
-    assert!(account.acknowledged >= 2_000 && account.unavailable > 0, "{account:?}");
+    let summary = load.finish(&*store).await;
+    assert!(summary.acknowledged >= 2_000 && summary.unavailable > 0, "{summary:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_is_killed_loses_and_doubles_nothing() {
+async fn a_crash_loses_and_repeats_no_writes() {
     let Some(cluster) = Cluster::start() else { return };
     let store = open(&cluster.url("postgres"), &options()).await.unwrap();
     let load = Load::start(std::slice::from_ref(&store));
     load.more(1_000).await;
     cluster.kill();
-    cluster.boot();
+    cluster.start_server();
     load.more(1_000).await;
-    let account = load.finish(&*store).await;
-    assert!(account.acknowledged >= 2_000, "{account:?}");
+    let summary = load.finish(&*store).await;
+    assert!(summary.acknowledged >= 2_000, "{summary:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn connections_that_the_server_ends_are_made_again_and_no_read_notices() {
+async fn reads_succeed_after_the_server_closed_connections() {
     let Some(cluster) = Cluster::start() else { return };
     let store = open(&cluster.url("postgres"), &options()).await.unwrap();
     let pet = add(&*store, "kept").await;
@@ -90,7 +91,7 @@ async fn connections_that_the_server_ends_are_made_again_and_no_read_notices() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_says_nothing_is_unavailable_in_bounded_time_and_then_all_is_well() {
+async fn calls_time_out_while_the_server_does_not_respond_and_succeed_afterwards() {
     let Some(cluster) = Cluster::start() else { return };
     let network = Network::to(cluster.address()).await;
     let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
@@ -102,7 +103,7 @@ async fn a_server_that_says_nothing_is_unavailable_in_bounded_time_and_then_all_
     let load = Load::start(std::slice::from_ref(&store));
     load.more(100).await;
     network.is_broken.send_replace(true);
-    // First over the connections that there are, then over new ones.
+    // The first calls use open connections, the second ones must open new connections.
     for _ in 0..2 {
         unavailable(&*store).await;
     }
@@ -110,11 +111,11 @@ async fn a_server_that_says_nothing_is_unavailable_in_bounded_time_and_then_all_
     load.more(100).await;
     assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
     load.finish(&*store).await;
-    timeout(PATIENCE, store.close()).await.expect("closing ends");
+    timeout(TIMEOUT, store.close()).await.expect("closing ends");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn closing_ends_also_when_the_server_says_nothing() {
+async fn closing_ends_while_the_server_does_not_respond() {
     let Some(cluster) = Cluster::start() else { return };
     let network = Network::to(cluster.address()).await;
     let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
@@ -123,6 +124,6 @@ async fn closing_ends_also_when_the_server_says_nothing() {
     network.is_broken.send_replace(true);
     let adding = (0..1_000).map(|_| store.add_pet(new_pet("x", 1, None)));
     let closing = async { tokio::join!(futures::future::join_all(adding), store.close()).0 };
-    let answers = timeout(PATIENCE, closing).await.expect("closing ends");
-    assert!(answers.iter().all(|answer| matches!(answer, Err(StoreError::Unavailable(_)))));
+    let results = timeout(TIMEOUT, closing).await.expect("closing ends");
+    assert!(results.iter().all(|result| matches!(result, Err(StoreError::Unavailable(_)))));
 }

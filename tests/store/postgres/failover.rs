@@ -1,4 +1,4 @@
-//! A primary with a standby that each commit waits for.
+//! Failover of a primary with a synchronous standby.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use futures::FutureExt as _;
 
 use super::load::Load;
 use super::options;
-use crate::battery::{add, new_pet};
+use crate::conformance::{add, new_pet};
 use crate::postgres_cluster::Cluster;
 
-/// The longest that anything may take; no test waits so long unless it fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit of each wait.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A primary, its standby that commits wait for, and the URL with both.
+/// Starts a primary and a synchronous standby. Returns a URL with both hosts too.
 async fn pair() -> Option<(Cluster, Cluster, String)> {
     let primary = Cluster::start()?;
     let standby = primary.standby();
@@ -25,7 +25,7 @@ async fn pair() -> Option<(Cluster, Cluster, String)> {
     Some((primary, standby, url))
 }
 
-/// Waits until the standby is in this state, empty for gone.
+/// Waits until the standby is in this replication state; empty for disconnected.
 async fn state(primary: &Cluster, wanted: &str) {
     let client = primary.client("postgres").await;
     let sql = "SELECT coalesce(max(sync_state), '') FROM pg_stat_replication";
@@ -34,11 +34,11 @@ async fn state(primary: &Cluster, wanted: &str) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.expect("the standby must follow");
+    tokio::time::timeout(TIMEOUT, waiting).await.expect("the standby must follow");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_failover_is_followed_and_loses_nothing_that_was_acknowledged() {
+async fn a_failover_loses_no_acknowledged_write() {
     let Some((primary, standby, url)) = pair().await else { return };
     let store = open(&url, &options()).await.unwrap();
     let secret = store.secret();
@@ -47,9 +47,9 @@ async fn a_failover_is_followed_and_loses_nothing_that_was_acknowledged() {
     primary.kill();
     standby.promote();
     load.more(1_000).await;
-    let account = load.finish(&*store).await;
-    // Whether anybody noticed depends on what was under way, so only the other counts are promised.
-    assert!(account.acknowledged >= 2_000, "{account:?}");
+    let summary = load.finish(&*store).await;
+    // Whether a write failed depends on which were in progress, so only the other counts are checked.
+    assert!(summary.acknowledged >= 2_000, "{summary:?}");
     store.close().await;
     let again = open(&url, &options()).await.unwrap();
     assert_eq!(again.secret(), secret);
@@ -57,7 +57,7 @@ async fn a_failover_is_followed_and_loses_nothing_that_was_acknowledged() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_standby_is_refused() {
+async fn a_standby_is_rejected() {
     let Some((_primary, standby, _)) = pair().await else { return };
     let url = standby.url("postgres").replace("postgres@", "postgres:secret@");
     let line = open(&url, &options()).await.err().unwrap().to_string();
@@ -73,34 +73,34 @@ async fn a_commit_that_did_not_reach_the_standby_is_not_acknowledged() {
     standby.stop();
     state(&primary, "").await;
 
-    // Somebody cuts the wait short; the server then says that all is well, with a warning.
+    // If the wait for the standby is cancelled, the server reports success with a warning.
     let client = primary.client("postgres").await;
     let cancel = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-    let mut cut_short = 0;
-    // The store itself gives up in time, on a busy machine before anybody else could: then again.
-    while cut_short == 0 {
-        let mut adding = Box::pin(store.add_pet(new_pet("cut short", 1, None)));
-        let answer = loop {
+    let mut cancelled = 0;
+    // On a busy machine the store may reach its own time limit first; then the write is repeated.
+    while cancelled == 0 {
+        let mut adding = Box::pin(store.add_pet(new_pet("cancelled", 1, None)));
+        let result = loop {
             match (&mut adding).now_or_never() {
-                Some(answer) => break answer,
-                None => cut_short += client.query_one(cancel, &[]).await.unwrap().get::<_, i64>(0),
+                Some(result) => break result,
+                None => cancelled += client.query_one(cancel, &[]).await.unwrap().get::<_, i64>(0),
             }
         };
-        assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
+        assert!(matches!(result, Err(StoreError::Unavailable(_))), "{result:?}");
     }
 
-    // Nobody does; the caller is answered in time all the same, and no connection is left behind.
-    let answer = store.add_pet(new_pet("waits in vain", 1, None)).await;
-    assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
+    // Without a cancellation, the caller gets an error in time, and the connection is closed.
+    let result = store.add_pet(new_pet("not replicated", 1, None)).await;
+    assert!(matches!(result, Err(StoreError::Unavailable(_))), "{result:?}");
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     let gone = async {
         while client.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, gone).await.expect("the wait must be cancelled");
+    tokio::time::timeout(TIMEOUT, gone).await.expect("the wait must be cancelled");
 
-    standby.boot();
+    standby.start_server();
     state(&primary, "sync").await;
     add(&*store, "replicated again").await;
 }

@@ -1,4 +1,4 @@
-//! Many callers that add animals while something goes wrong, and the account of it afterwards.
+//! A load of concurrent callers that add animals during a failure, and a comparison with the store afterwards.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,41 +10,40 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::battery::new_pet;
+use crate::conformance::new_pet;
 
-/// The longest that an acknowledgement may take to come; none does unless a test fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit for the next acknowledgement.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Callers at work.
+/// The running callers.
 pub(crate) struct Load {
     stop: Arc<AtomicBool>,
     acknowledged: watch::Sender<usize>,
-    callers: Vec<JoinHandle<Told>>,
+    callers: Vec<JoinHandle<Results>>,
 }
 
-/// What a caller was told: the name and the identifier of each animal that was acknowledged, and how often
-/// the store could not say.
+/// The results of one caller: names and identifiers of acknowledged animals, and the number of errors.
 #[derive(Default)]
-struct Told {
+struct Results {
     acknowledged: Vec<(String, i64)>,
     unavailable: usize,
     busy: usize,
 }
 
-/// The account of a load.
+/// The result of a load.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Account {
+pub(crate) struct Summary {
     pub(crate) acknowledged: usize,
     pub(crate) unavailable: usize,
     pub(crate) busy: usize,
-    /// Stored although nobody was told; allowed.
+    /// Stored although the caller got an error, which is allowed.
     pub(crate) unacknowledged: usize,
     pub(crate) lost: usize,
-    pub(crate) doubled: usize,
+    pub(crate) stored_twice: usize,
 }
 
 impl Load {
-    /// 32 callers, who take the stores in turn.
+    /// Starts 32 callers, distributed over the stores.
     pub(crate) fn start(stores: &[Arc<dyn Store>]) -> Self {
         let (stop, acknowledged) = (Arc::new(AtomicBool::new(false)), watch::Sender::new(0));
         let callers = (0..32)
@@ -52,7 +51,7 @@ impl Load {
                 let store = stores[caller % stores.len()].clone();
                 let (stop, acknowledged) = (stop.clone(), acknowledged.clone());
                 tokio::spawn(async move {
-                    let mut told = Told::default();
+                    let mut results = Results::default();
                     for number in 0.. {
                         if stop.load(Ordering::Relaxed) {
                             break;
@@ -60,18 +59,18 @@ impl Load {
                         let name = format!("{caller}/{number}");
                         match store.add_pet(new_pet(&name, 1, None)).await {
                             Ok(pet) => {
-                                told.acknowledged.push((name, pet.id));
+                                results.acknowledged.push((name, pet.id));
                                 acknowledged.send_modify(|count| *count += 1);
                                 continue;
                             }
-                            Err(StoreError::Unavailable(_)) => told.unavailable += 1,
-                            Err(StoreError::Busy) => told.busy += 1,
+                            Err(StoreError::Unavailable(_)) => results.unavailable += 1,
+                            Err(StoreError::Busy) => results.busy += 1,
                             Err(broken) => panic!("{broken:?}"),
                         }
-                        // As a client does that heeds Retry-After.
+                        // Waits before the retry, like a client that respects Retry-After.
                         tokio::time::sleep(Duration::from_millis(20)).await;
                     }
-                    told
+                    results
                 })
             })
             .collect();
@@ -83,19 +82,19 @@ impl Load {
         let mut acknowledged = self.acknowledged.subscribe();
         let goal = *acknowledged.borrow() + count;
         while *acknowledged.borrow_and_update() < goal {
-            timeout(PATIENCE, acknowledged.changed()).await.expect("service must resume").unwrap();
+            timeout(TIMEOUT, acknowledged.changed()).await.expect("the store must recover").unwrap();
         }
     }
 
-    /// Stops the callers and compares what they were told with what `store` holds.
-    pub(crate) async fn finish(self, store: &dyn Store) -> Account {
+    /// Stops the callers and compares their results with the content of `store`.
+    pub(crate) async fn finish(self, store: &dyn Store) -> Summary {
         self.stop.store(true, Ordering::Relaxed);
-        let mut all = Told::default();
+        let mut all = Results::default();
         for caller in self.callers {
-            let told = caller.await.unwrap();
-            all.acknowledged.extend(told.acknowledged);
-            all.unavailable += told.unavailable;
-            all.busy += told.busy;
+            let results = caller.await.unwrap();
+            all.acknowledged.extend(results.acknowledged);
+            all.unavailable += results.unavailable;
+            all.busy += results.busy;
         }
         let mut found: HashMap<String, Vec<i64>> = HashMap::new();
         let mut query = PetsQuery { status: None, after: None, limit: 100 };
@@ -110,16 +109,16 @@ impl Load {
             }
         }
         let is_found = |(name, id): &&(String, i64)| found.get(name).is_some_and(|ids| ids.contains(id));
-        let account = Account {
+        let summary = Summary {
             acknowledged: all.acknowledged.len(),
             unavailable: all.unavailable,
             busy: all.busy,
             unacknowledged: found.values().map(Vec::len).sum::<usize>() - all.acknowledged.len(),
-            lost: all.acknowledged.iter().filter(|told| !is_found(told)).count(),
-            doubled: found.values().filter(|ids| ids.len() > 1).count(),
+            lost: all.acknowledged.iter().filter(|added| !is_found(added)).count(),
+            stored_twice: found.values().filter(|ids| ids.len() > 1).count(),
         };
-        println!("{account:?}");
-        assert_eq!((account.lost, account.doubled), (0, 0), "{account:?}");
-        account
+        println!("{summary:?}");
+        assert_eq!((summary.lost, summary.stored_twice), (0, 0), "{summary:?}");
+        summary
     }
 }

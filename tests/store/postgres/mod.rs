@@ -1,4 +1,4 @@
-//! PostgreSQL against the battery, and what is PostgreSQL's own.
+//! Conformance tests on PostgreSQL, and tests of PostgreSQL alone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use animal_store::storage::{Store, StoreError, StoreMetrics, StoreOptions, open};
 use tokio_postgres::Client;
 
-use crate::battery::Engine;
+use crate::conformance::Engine;
 use crate::postgres_cluster::{Cluster, shared};
 
 mod failing;
@@ -16,21 +16,21 @@ mod opening;
 mod replicas;
 mod writing;
 
-/// The engine that `promises` tests.
+/// The engine that `suite` tests.
 type Subject = Postgres;
 
-#[path = "../battery/promises.rs"]
+#[path = "../conformance/suite.rs"]
 #[allow(clippy::duplicate_mod)] // Once for each engine.
-mod promises;
+mod suite;
 
-/// A database on the server that the tests share, dropped in the end.
+/// A database on the shared server, dropped at the end of the test.
 pub(crate) struct Postgres {
     cluster: &'static Cluster,
     name: String,
 }
 
 impl Postgres {
-    /// `None` where there is no server; a test then has nothing to do.
+    /// Creates an empty database. Returns `None` if PostgreSQL is not installed.
     pub(crate) async fn try_fresh() -> Option<Self> {
         let cluster = shared()?;
         Some(Self { cluster, name: cluster.database("").await })
@@ -44,14 +44,14 @@ impl Postgres {
         open(&self.url(), options).await.unwrap()
     }
 
-    /// A connection such as another program would have.
+    /// Opens a connection that is independent of the store.
     pub(crate) async fn client(&self) -> Client {
         self.cluster.client(&self.name).await
     }
 }
 
 impl Engine for Postgres {
-    fn is_there() -> bool {
+    fn is_available() -> bool {
         shared().is_some()
     }
 
@@ -74,17 +74,17 @@ impl Drop for Postgres {
                 cluster.client("postgres").await.batch_execute(&drop).await.unwrap();
             });
         });
-        // What went wrong before is worth more than what goes wrong here.
+        // An earlier panic is more informative than an error here.
         let dropped = dropping.join();
         assert!(std::thread::panicking() || dropped.is_ok());
     }
 }
 
-/// Runs a test that keeps statements of the store waiting, for a lock for example. The store and the server give
-/// up on them after some seconds, on a busy machine before the test lets them go on: then it is run again.
-pub(crate) async fn in_time<Running>(test: impl Fn() -> Running)
+/// Runs a test that keeps statements of the store waiting, for example for a lock. If the store or the server reaches a
+/// time limit before the test releases them, as on a busy machine, the test is run again.
+pub(crate) async fn retry_on_timeout<Attempt>(test: impl Fn() -> Attempt)
 where
-    Running: Future<Output = Result<(), StoreError>>,
+    Attempt: Future<Output = Result<(), StoreError>>,
 {
     for _ in 0..20 {
         match test().await {
@@ -93,13 +93,13 @@ where
             Err(error) => panic!("{error:?}"),
         }
     }
-    panic!("the server always gives up");
+    panic!("every attempt reached a time limit");
 }
 
 pub(crate) fn options() -> StoreOptions {
     StoreOptions {
         write_queue: 1024,
-        // The store waits for as long as a statement may take.
+        // The store's time limit for a statement applies before this one.
         lock_timeout: Duration::from_secs(600),
         log: slog::Logger::root(slog::Discard, slog::o!()),
         metrics: StoreMetrics::default(),

@@ -1,4 +1,4 @@
-//! What is opened, what is refused in one line without a password, and that what is refused stays as it was.
+//! Opening databases: migrations, and errors of one line that contain no password and change nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use tokio_postgres::Client;
 
 use super::{Postgres, options};
-use crate::battery::{Engine as _, add, key, new_pet};
+use crate::conformance::{Engine as _, add, key, new_pet};
 use crate::postgres_cluster::{Cluster, shared};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
@@ -20,18 +20,18 @@ const MIGRATIONS: [&str; 3] = [
     include_str!("../../../src/storage/postgres/0003_secret.sql"),
 ];
 
-/// The line with which `url` is refused. Must have all of `words`.
-async fn refused(url: &str, words: &[&str]) -> String {
-    let line = open(url, &options()).await.err().expect("must be refused").to_string();
-    for word in words {
-        assert!(line.contains(word), "{word} is not in: {line}");
+/// Returns the error of opening `url`. Checks that it is one line with all of `texts` and without the password.
+async fn rejected(url: &str, texts: &[&str]) -> String {
+    let line = open(url, &options()).await.err().expect("an error").to_string();
+    for text in texts {
+        assert!(line.contains(text), "{text} is not in: {line}");
     }
     assert_eq!(line.lines().count(), 1, "{line}");
     assert!(!line.contains("sesame"), "{line}");
     line
 }
 
-/// Every table with its columns, and every row of a database.
+/// Returns every table with its columns, and every row of a database.
 async fn contents(client: &Client) -> Vec<String> {
     let columns = "SELECT table_name || '.' || column_name || ' ' || data_type FROM information_schema.columns \
          WHERE table_schema = current_schema() ORDER BY 1";
@@ -47,21 +47,21 @@ async fn contents(client: &Client) -> Vec<String> {
     all
 }
 
-/// Makes a role that may log in, and gives the URL of `place` for it.
-async fn role(cluster: &Cluster, place: &Postgres, name: &str) -> String {
+/// Creates a role with the right to log in. Returns the URL of the database for it.
+async fn role(cluster: &Cluster, database: &Postgres, name: &str) -> String {
     let client = cluster.client("postgres").await;
     let sql =
         format!("DO $$ BEGIN CREATE ROLE {name} LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
     client.batch_execute(&sql).await.unwrap();
-    place.url().replace("postgres@", &format!("{name}@"))
+    database.url().replace("postgres@", &format!("{name}@"))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn eight_replicas_may_start_together() {
-    let Some(place) = Postgres::try_fresh().await else { return };
+async fn eight_replicas_may_start_concurrently() {
+    let Some(database) = Postgres::try_fresh().await else { return };
     let stores = join_all((0..8).map(|_| {
         tokio::spawn({
-            let url = place.url();
+            let url = database.url();
             async move { open(&url, &options()).await.unwrap() }
         })
     }))
@@ -69,22 +69,22 @@ async fn eight_replicas_may_start_together() {
     let stores: Vec<Arc<dyn Store>> = stores.into_iter().map(Result::unwrap).collect();
     assert!(stores.iter().all(|store| store.secret() == stores[0].secret()));
     let numbers =
-        place.client().await.query("SELECT number FROM animal_store_migration ORDER BY 1", &[]).await;
+        database.client().await.query("SELECT number FROM animal_store_migration ORDER BY 1", &[]).await;
     let numbers: Vec<i64> = numbers.unwrap().iter().map(|row| row.get(0)).collect();
     assert_eq!(numbers, [1, 2, 3]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn replicas_may_start_together_where_the_advisory_lock_does_nothing() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    // Found before the system's function of that name, because of the search path.
-    place
+async fn replicas_may_start_concurrently_without_the_advisory_lock() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    // Precedes the system's function of that name in the search path.
+    database
         .client()
         .await
         .batch_execute("CREATE FUNCTION pg_advisory_xact_lock(bigint) RETURNS void LANGUAGE sql AS 'SELECT'")
         .await
         .unwrap();
-    let url = place.url() + "&options=-c%20search_path%3Dpublic,pg_catalog";
+    let url = database.url() + "&options=-c%20search_path%3Dpublic,pg_catalog";
     let stores = join_all((0..8).map(|_| {
         tokio::spawn({
             let url = url.clone();
@@ -99,10 +99,10 @@ async fn replicas_may_start_together_where_the_advisory_lock_does_nothing() {
 }
 
 #[tokio::test]
-async fn older_databases_are_brought_up_to_date() {
+async fn older_databases_are_migrated() {
     for applied in 1..MIGRATIONS.len() {
-        let Some(place) = Postgres::try_fresh().await else { return };
-        let client = place.client().await;
+        let Some(database) = Postgres::try_fresh().await else { return };
+        let client = database.client().await;
         client
             .batch_execute("CREATE TABLE animal_store_migration (number bigint PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())")
             .await
@@ -114,7 +114,7 @@ async fn older_databases_are_brought_up_to_date() {
         let old = "INSERT INTO animal VALUES (nextval('animal_id'), 'old', 7, 'sold')";
         client.batch_execute(old).await.unwrap();
 
-        let store = place.open().await;
+        let store = database.open().await;
         let animals = store.pets(ALL).await.unwrap().pets;
         assert_eq!(animals.len(), 1);
         assert_eq!((animals[0].name.as_str(), animals[0].status), ("old", Some(PetStatus::Sold)));
@@ -122,113 +122,113 @@ async fn older_databases_are_brought_up_to_date() {
         assert!(add(&*store, "new").await.id > animals[0].id);
         let secret = store.secret();
         store.close().await;
-        assert_eq!(place.open().await.secret(), secret);
+        assert_eq!(database.open().await.secret(), secret);
     }
 }
 
 #[tokio::test]
-async fn a_newer_database_is_refused_untouched() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    add(&*place.open().await, "kept").await;
-    let client = place.client().await;
+async fn a_newer_database_is_rejected_and_unchanged() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    add(&*database.open().await, "kept").await;
+    let client = database.client().await;
     client.execute("INSERT INTO animal_store_migration (number) VALUES (4)", &[]).await.unwrap();
     let before = contents(&client).await;
-    refused(&place.url(), &["by a newer release", "format 4", "up to 3"]).await;
+    rejected(&database.url(), &["by a newer release", "format 4", "up to 3"]).await;
     assert_eq!(contents(&client).await, before);
 }
 
 #[tokio::test]
-async fn the_tables_of_another_program_are_refused_untouched() {
+async fn tables_of_another_program_are_rejected_and_unchanged() {
     for table in ["animal", "api_key", "secret"] {
-        let Some(place) = Postgres::try_fresh().await else { return };
-        let client = place.client().await;
+        let Some(database) = Postgres::try_fresh().await else { return };
+        let client = database.client().await;
         client.batch_execute(&format!("CREATE TABLE {table} (theirs text)")).await.unwrap();
         let before = contents(&client).await;
-        refused(&place.url(), &["of another program", table]).await;
+        rejected(&database.url(), &["of another program", table]).await;
         assert_eq!(contents(&client).await, before);
     }
 }
 
 #[tokio::test]
-async fn a_wrong_url_is_refused() {
-    for (url, words) in [
+async fn a_wrong_url_is_rejected() {
+    for (url, text) in [
         ("postgres://", "no host"),
-        ("postgres:sesame", "written like"),
+        ("postgres:sesame", "it must be like"),
         ("postgres://u:sesame@h:x/d", "port"),
-        ("postgres://u:sesame@127.0.0.1/d?sesame=1", "not known"),
+        ("postgres://u:sesame@127.0.0.1/d?sesame=1", "is unknown"),
         ("postgresql://u:sesame@127.0.0.1/d?sslmode=maybe", "verify-full"),
         ("mysql://u:sesame@127.0.0.1/d", "postgres://USER"),
     ] {
-        refused(url, &[words]).await;
+        rejected(url, &[text]).await;
     }
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_refused() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    let client = place.client().await;
+async fn a_wrong_password_is_rejected() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    let client = database.client().await;
     let role = "DO $$ BEGIN CREATE ROLE strict LOGIN PASSWORD 'right'; \
          EXCEPTION WHEN duplicate_object THEN NULL; END $$; GRANT CREATE ON SCHEMA public TO strict";
     client.batch_execute(role).await.unwrap();
-    let url = place.url().replace("postgres@", "strict:sesame@");
-    refused(&url, &["password", "strict"]).await;
-    let url = place.url().replace("postgres@", "strict@");
-    refused(&url, &["password"]).await;
+    let url = database.url().replace("postgres@", "strict:sesame@");
+    rejected(&url, &["password", "strict"]).await;
+    let url = database.url().replace("postgres@", "strict@");
+    rejected(&url, &["password"]).await;
     let store = open(&url.replace("strict@", "strict:right@"), &options()).await.unwrap();
     assert_eq!(add(&*store, "first").await.id, 1);
 }
 
 #[tokio::test]
-async fn an_unreachable_host_is_refused_in_bounded_time() {
-    // Takes connections and says nothing.
-    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = silent.local_addr().unwrap().port();
+async fn an_unreachable_host_is_an_error_within_a_time_limit() {
+    // Accepts connections and never responds.
+    let unresponsive = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = unresponsive.local_addr().unwrap().port();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("postgres://u:sesame@127.0.0.1:{port},127.0.0.1:{free},nowhere.invalid/d");
-    let words = [
-        &format!("127.0.0.1:{port} cannot be reached: no answer in time"),
+    let texts = [
+        &format!("127.0.0.1:{port} cannot be reached: no response in time"),
         &format!("127.0.0.1:{free} cannot be reached"),
         "refused",
         "nowhere.invalid:5432 cannot be reached",
         "check host and port",
     ];
-    // The silent one would be waited for without end.
-    timeout(Duration::from_secs(60), refused(&url, &words)).await.expect("an end in time");
+    // Without a time limit, the store would wait forever for the unresponsive host.
+    timeout(Duration::from_secs(60), rejected(&url, &texts)).await.expect("an error within the time limit");
 }
 
 #[tokio::test]
-async fn a_missing_database_is_refused() {
+async fn a_missing_database_is_rejected() {
     let Some(cluster) = shared() else { return };
-    refused(&cluster.url("no_such"), &["does not exist", "createdb no_such"]).await;
+    rejected(&cluster.url("no_such"), &["does not exist", "createdb no_such"]).await;
 }
 
 #[tokio::test]
-async fn a_database_that_only_reads_is_refused() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    let name = place.name.clone();
+async fn a_read_only_database_is_rejected() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    let name = database.name.clone();
     let sql = format!("ALTER DATABASE {name} SET default_transaction_read_only = on");
-    place.client().await.batch_execute(&sql).await.unwrap();
-    refused(&place.url(), &["is read-only", "name the primary"]).await;
+    database.client().await.batch_execute(&sql).await.unwrap();
+    rejected(&database.url(), &["is read-only", "name the primary"]).await;
 }
 
 #[tokio::test]
-async fn an_encoding_that_lacks_names_is_refused() {
+async fn an_encoding_other_than_utf_8_is_rejected() {
     let Some(cluster) = shared() else { return };
     let name = cluster.database("ENCODING 'LATIN1' TEMPLATE template0").await;
-    refused(&cluster.url(&name), &["encoding LATIN1", "UTF8"]).await;
+    rejected(&cluster.url(&name), &["encoding LATIN1", "UTF8"]).await;
     assert!(contents(&cluster.client(&name).await).await.is_empty());
 }
 
 #[tokio::test]
-async fn missing_rights_are_named() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    let url = role(shared().unwrap(), &place, "weak").await;
-    refused(&url, &["does not let weak", "permission denied for schema public"]).await;
-    assert!(contents(&place.client().await).await.is_empty());
+async fn the_error_names_missing_privileges() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    let url = role(shared().unwrap(), &database, "weak").await;
+    rejected(&url, &["does not grant weak", "permission denied for schema public"]).await;
+    assert!(contents(&database.client().await).await.is_empty());
 
-    let store = place.open().await;
-    refused(&url, &["does not let weak"]).await;
-    let client = place.client().await;
+    let store = database.open().await;
+    rejected(&url, &["does not grant weak"]).await;
+    let client = database.client().await;
     client
         .batch_execute(
             "GRANT SELECT ON animal_store_migration TO weak; GRANT SELECT ON animal TO weak; \
@@ -236,12 +236,12 @@ async fn missing_rights_are_named() {
         )
         .await
         .unwrap();
-    refused(&url, &["INSERT on table animal"]).await;
+    rejected(&url, &["INSERT on table animal"]).await;
     client.batch_execute("GRANT INSERT ON animal TO weak").await.unwrap();
-    refused(&url, &["USAGE on sequence animal_id"]).await;
+    rejected(&url, &["USAGE on sequence animal_id"]).await;
     client.batch_execute("GRANT USAGE ON SEQUENCE animal_id TO weak").await.unwrap();
 
-    // No right to make tables is needed any more.
+    // An existing database needs no privilege to create tables.
     let weak = open(&url, &options()).await.unwrap();
     let pet = add(&*weak, "mine").await;
     assert_eq!(store.pet(pet.id).await.unwrap(), Some(pet));
@@ -251,13 +251,13 @@ async fn missing_rights_are_named() {
 }
 
 #[tokio::test]
-async fn a_user_without_durable_commits_is_overruled() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    let name = place.name.clone();
-    let client = place.client().await;
+async fn the_store_overrides_synchronous_commit_off() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    let name = database.name.clone();
+    let client = database.client().await;
     client.batch_execute(&format!("ALTER DATABASE {name} SET synchronous_commit = off")).await.unwrap();
-    let store = place.open().await;
-    // What a commit of the store's own connection was set to is written down by the table itself.
+    let store = database.open().await;
+    // A trigger records the setting of the store's own connection.
     client
         .batch_execute(
             "CREATE TABLE seen (setting text);
@@ -273,7 +273,7 @@ async fn a_user_without_durable_commits_is_overruled() {
 }
 
 #[tokio::test]
-async fn tls_is_verified_as_far_as_the_url_says() {
+async fn tls_is_verified_as_the_url_requires() {
     let Some(cluster) = Cluster::start() else { return };
     let signed = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
@@ -284,11 +284,11 @@ async fn tls_is_verified_as_far_as_the_url_says() {
         |host: &str, parameters: &str| cluster.url("postgres").replace("127.0.0.1", host) + "&" + parameters;
     let (root, wrong) = (root.display(), wrong.display());
 
-    refused(&url("localhost", "sslmode=require"), &["server does not support TLS"]).await;
+    rejected(&url("localhost", "sslmode=require"), &["server does not support TLS"]).await;
     assert!(open(&url("localhost", "sslmode=prefer"), &options()).await.is_ok());
     cluster.configure("ssl = on\n").await;
     cluster.stop();
-    cluster.boot();
+    cluster.start_server();
     for (host, parameters) in [
         ("127.0.0.1", "sslmode=require".to_owned()),
         ("127.0.0.1", format!("sslmode=verify-ca&sslrootcert={root}")),
@@ -311,6 +311,6 @@ async fn tls_is_verified_as_far_as_the_url_says() {
         ("localhost", format!("sslmode=require&sslrootcert={wrong}")),
         ("localhost", "sslmode=verify-full&sslrootcert=system".to_owned()),
     ] {
-        refused(&url(host, &parameters), &["TLS", "certificate"]).await;
+        rejected(&url(host, &parameters), &["TLS", "certificate"]).await;
     }
 }

@@ -9,31 +9,31 @@ use tokio::runtime::Runtime;
 
 use super::load::Load;
 use super::{Postgres, options};
-use crate::battery::{Engine as _, add, key, second};
 use crate::clock::Clock;
+use crate::conformance::{Engine as _, add, key, second};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_of_three_may_die_in_the_middle() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    // A replica whose tasks end wherever they are, as those of a killed process do.
-    let doomed = Runtime::new().unwrap();
-    let url = place.url();
-    let third = doomed.spawn(async move { open(&url, &options()).await.unwrap() }).await.unwrap();
-    let stores = [place.open().await, place.open().await, third];
+async fn a_crash_of_one_of_three_loses_no_acknowledged_write() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    // The tasks of this runtime end at any point, like those of a killed process.
+    let killed = Runtime::new().unwrap();
+    let url = database.url();
+    let third = killed.spawn(async move { open(&url, &options()).await.unwrap() }).await.unwrap();
+    let stores = [database.open().await, database.open().await, third];
     let load = Load::start(&stores);
     load.more(1_000).await;
-    doomed.shutdown_background();
+    killed.shutdown_background();
     load.more(1_000).await;
-    let account = load.finish(&*stores[0]).await;
-    assert!(account.acknowledged >= 2_000 && account.unavailable > 0, "{account:?}");
+    let summary = load.finish(&*stores[0]).await;
+    assert!(summary.acknowledged >= 2_000 && summary.unavailable > 0, "{summary:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn keys_made_or_revoked_on_one_are_known_to_all_at_once() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    let stores = [place.open().await, place.open().await, place.open().await];
-    for (number, maker) in (1..).zip(&stores) {
-        maker.add_key(key(number)).await.unwrap();
+async fn created_and_revoked_keys_are_visible_to_all_immediately() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    let stores = [database.open().await, database.open().await, database.open().await];
+    for (number, creator) in (1..).zip(&stores) {
+        creator.add_key(key(number)).await.unwrap();
         for store in &stores {
             assert_eq!(store.key_by_hash(&key(number).hash).await.unwrap(), Some(key(number)));
         }
@@ -47,31 +47,35 @@ async fn keys_made_or_revoked_on_one_are_known_to_all_at_once() {
 }
 
 #[tokio::test]
-async fn a_revoked_key_opens_no_replica_for_longer_than_promised() {
-    let Some(place) = Postgres::try_fresh().await else { return };
+async fn a_revoked_key_is_invalid_at_all_replicas_within_two_seconds() {
+    let Some(database) = Postgres::try_fresh().await else { return };
     let clock = Clock::stopped();
-    let (here, there) = (place.open().await, place.open().await);
+    let (one, two) = (database.open().await, database.open().await);
     for number in [1, 2] {
-        assert_eq!(here.key_for_call(&key(number).hash).await.unwrap(), None);
-        here.add_key(key(number)).await.unwrap();
-        for store in [&here, &there] {
-            assert_eq!(store.key_for_call(&key(number).hash).await.unwrap(), Some(key(number)));
+        assert_eq!(one.key_for_authentication(&key(number).hash).await.unwrap(), None);
+        one.add_key(key(number)).await.unwrap();
+        for store in [&one, &two] {
+            assert_eq!(store.key_for_authentication(&key(number).hash).await.unwrap(), Some(key(number)));
         }
     }
     let revoked = async |store: &Arc<dyn Store>, number: u8| {
-        store.key_for_call(&key(number).hash).await.unwrap().unwrap().revoked
+        store.key_for_authentication(&key(number).hash).await.unwrap().unwrap().revoked
     };
-    assert!(here.revoke_key("key1", second(50)).await.unwrap());
-    assert_eq!(revoked(&here, 1).await, Some(second(50)), "the handle that revokes knows at once");
+    assert!(one.revoke_key("key1", second(50)).await.unwrap());
+    assert_eq!(revoked(&one, 1).await, Some(second(50)), "the handle that revoked the key still accepts it");
     clock.advance(Duration::from_secs(2)).await;
-    assert_eq!(revoked(&there, 1).await, Some(second(50)), "after two seconds all know");
-    assert_eq!(revoked(&there, 2).await, None, "another key is as good as before");
+    assert_eq!(
+        revoked(&two, 1).await,
+        Some(second(50)),
+        "the other handle accepts the key after two seconds"
+    );
+    assert_eq!(revoked(&two, 2).await, None, "another key was revoked too");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_may_be_followed_across_replicas() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    let stores: [Arc<dyn Store>; 3] = [place.open().await, place.open().await, place.open().await];
+    let Some(database) = Postgres::try_fresh().await else { return };
+    let stores: [Arc<dyn Store>; 3] = [database.open().await, database.open().await, database.open().await];
     let names: Vec<String> = (0..100).map(|number| number.to_string()).collect();
     let mut added =
         join_all(names.iter().zip(stores.iter().cycle()).map(|(name, store)| add(&**store, name))).await;

@@ -1,4 +1,4 @@
-//! The queue, the batches, and the plans of the queries.
+//! The write queue, batches, and query plans.
 
 use std::time::Duration;
 
@@ -9,34 +9,34 @@ use futures::future::{BoxFuture, join_all, try_join_all};
 use tokio::time::timeout;
 use tokio_postgres::Client;
 
-use super::{Postgres, in_time, options};
-use crate::battery::{Engine as _, add, key, new_pet};
+use super::{Postgres, options, retry_on_timeout};
+use crate::conformance::{Engine as _, add, key, new_pet};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 
-/// When the server has given up on every statement that waited for a lock.
-const GIVEN_UP: Duration = Duration::from_secs(10);
+/// A time after which the server has cancelled every statement that waits for a lock.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
 
-/// Keeps others from writing to the table of animals until it is dropped or ends its transaction.
-async fn locked(place: &Postgres) -> Client {
-    let theirs = place.client().await;
-    theirs.batch_execute("BEGIN; LOCK TABLE animal IN EXCLUSIVE MODE").await.unwrap();
-    theirs
+/// Locks the table of animals against writes until the connection is dropped or ends its transaction.
+async fn locked(database: &Postgres) -> Client {
+    let other = database.client().await;
+    other.batch_execute("BEGIN; LOCK TABLE animal IN EXCLUSIVE MODE").await.unwrap();
+    other
 }
 
-/// Waits until `count` of the store's statements wait for a lock. Fails as they do if the server gives up on one.
-async fn waiting(place: &Postgres, count: i64) -> Result<(), StoreError> {
-    let client = place.client().await;
+/// Waits until `count` statements of the store wait for a lock. Fails if the server cancels one of them before.
+async fn waiting(database: &Postgres, count: i64) -> Result<(), StoreError> {
+    let client = database.client().await;
     let sql = "SELECT count(*) FROM pg_stat_activity \
          WHERE datname = current_database() AND application_name = 'animal-store' AND wait_event_type = 'Lock'";
     let waiting = async { while client.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) < count {} };
     let late = |_| StoreError::Unavailable(format!("fewer than {count} statements wait"));
-    timeout(GIVEN_UP, waiting).await.map_err(late)
+    timeout(LOCK_WAIT, waiting).await.map_err(late)
 }
 
-/// Adds an animal for each task that writes, each of which then waits for a lock.
+/// Adds one animal per writing task, so that each task waits for a lock.
 async fn occupy<'a>(
-    place: &Postgres,
+    database: &Postgres,
     store: &'a dyn Store,
     name: &str,
 ) -> Result<Vec<BoxFuture<'a, Result<Pet, StoreError>>>, StoreError> {
@@ -45,29 +45,29 @@ async fn occupy<'a>(
         let mut adding = store.add_pet(new_pet(name, 1, None));
         assert!((&mut adding).now_or_never().is_none());
         occupying.push(adding);
-        waiting(place, count).await?;
+        waiting(database, count).await?;
     }
     Ok(occupying)
 }
 
 #[tokio::test]
-async fn waiting_animals_share_a_transaction() {
-    in_time(async || {
-        let Some(place) = Postgres::try_fresh().await else { return Ok(()) };
-        let store = place.open().await;
-        let theirs = locked(&place).await;
-        // So that the rest gathers.
-        let first = occupy(&place, &*store, "first").await?;
+async fn queued_animals_share_a_transaction() {
+    retry_on_timeout(async || {
+        let Some(database) = Postgres::try_fresh().await else { return Ok(()) };
+        let store = database.open().await;
+        let other = locked(&database).await;
+        // Occupies all writing tasks, so that later writes are queued.
+        let first = occupy(&database, &*store, "first").await?;
         let adding = (0..200).map(|number| store.add_pet(new_pet(&number.to_string(), number, None)));
         let mut adding = join_all(adding);
         assert!((&mut adding).now_or_never().is_none());
-        theirs.batch_execute("COMMIT").await.unwrap();
+        other.batch_execute("COMMIT").await.unwrap();
         try_join_all(first).await?;
         let added = adding.await.into_iter().collect::<Result<Vec<_>, _>>()?;
         for (number, pet) in (0..).zip(&added) {
             assert_eq!((pet.name.as_str(), pet.category_id), (number.to_string().as_str(), number));
         }
-        let client = place.client().await;
+        let client = database.client().await;
         let transactions: i64 =
             client.query_one("SELECT count(DISTINCT xmin::text) FROM animal", &[]).await.unwrap().get(0);
         assert!((5..=8).contains(&transactions), "{transactions} transactions for 204 animals");
@@ -77,7 +77,7 @@ async fn waiting_animals_share_a_transaction() {
             assert_eq!(
                 added[usize::try_from(number).unwrap()].id,
                 id,
-                "an animal was told another one's identifier"
+                "the identifier belongs to another animal"
             );
         }
         Ok(())
@@ -86,22 +86,22 @@ async fn waiting_animals_share_a_transaction() {
 }
 
 #[tokio::test]
-async fn animals_that_the_server_refuses_do_not_fail_their_neighbours() {
-    in_time(async || {
-        let Some(place) = Postgres::try_fresh().await else { return Ok(()) };
-        let store = place.open().await;
-        let theirs = place.client().await;
-        theirs.batch_execute("ALTER TABLE animal ADD CHECK (name <> 'refused')").await.unwrap();
-        let name = |number: usize| if number % 7 == 3 { "refused" } else { "fine" };
+async fn rejected_animals_do_not_fail_others_of_their_batch() {
+    retry_on_timeout(async || {
+        let Some(database) = Postgres::try_fresh().await else { return Ok(()) };
+        let store = database.open().await;
+        let other = database.client().await;
+        other.batch_execute("ALTER TABLE animal ADD CHECK (name <> 'rejected')").await.unwrap();
+        let name = |number: usize| if number % 7 == 3 { "rejected" } else { "fine" };
         let adding = (0..100).map(|number| store.add_pet(new_pet(name(number), 1, None)));
-        for (number, answer) in join_all(adding).await.into_iter().enumerate() {
-            match answer {
+        for (number, result) in join_all(adding).await.into_iter().enumerate() {
+            match result {
                 Ok(pet) => assert_eq!(store.pet(pet.id).await?.unwrap().name.as_str(), "fine"),
-                Err(StoreError::Broken(_)) => assert_eq!(name(number), "refused"),
+                Err(StoreError::Broken(_)) => assert_eq!(name(number), "rejected"),
                 Err(other) => return Err(other),
             }
         }
-        let count: i64 = theirs.query_one("SELECT count(*) FROM animal", &[]).await.unwrap().get(0);
+        let count: i64 = other.query_one("SELECT count(*) FROM animal", &[]).await.unwrap().get(0);
         assert_eq!(count, (0..100).filter(|number| name(*number) == "fine").count() as i64);
         Ok(())
     })
@@ -109,11 +109,11 @@ async fn animals_that_the_server_refuses_do_not_fail_their_neighbours() {
 }
 
 #[tokio::test]
-async fn a_full_queue_is_busy_at_once_and_loses_nothing() {
-    in_time(async || {
-        let Some(place) = Postgres::try_fresh().await else { return Ok(()) };
-        let store = place.with(&StoreOptions { write_queue: 4, ..options() }).await;
-        let theirs = locked(&place).await;
+async fn a_full_queue_is_busy_immediately_and_loses_nothing() {
+    retry_on_timeout(async || {
+        let Some(database) = Postgres::try_fresh().await else { return Ok(()) };
+        let store = database.with(&StoreOptions { write_queue: 4, ..options() }).await;
+        let other = locked(&database).await;
         let mut adding: Vec<_> = (0..50).map(|_| store.add_pet(new_pet("x", 1, None))).collect();
         let mut busy = 0;
         adding.retain_mut(|future| match future.now_or_never() {
@@ -126,8 +126,8 @@ async fn a_full_queue_is_busy_at_once_and_loses_nothing() {
         });
         assert!((4..=8).contains(&adding.len()), "{} were accepted", adding.len());
         assert_eq!(busy + adding.len(), 50);
-        assert_eq!(store.pets(ALL).await?.pets, [], "reads go on meanwhile");
-        theirs.batch_execute("COMMIT").await.unwrap();
+        assert_eq!(store.pets(ALL).await?.pets, [], "reads do not wait for the lock");
+        other.batch_execute("COMMIT").await.unwrap();
         let mut added = join_all(adding).await.into_iter().collect::<Result<Vec<_>, _>>()?;
         added.sort_by_key(|pet| pet.id);
         assert_eq!(store.pets(ALL).await?.pets, added);
@@ -137,11 +137,11 @@ async fn a_full_queue_is_busy_at_once_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_lock_held_too_long_is_unavailable_and_later_all_is_well() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    let store = place.with(&StoreOptions { lock_timeout: Duration::from_millis(100), ..options() }).await;
-    let theirs = locked(&place).await;
-    theirs.batch_execute("LOCK TABLE api_key IN EXCLUSIVE MODE").await.unwrap();
+async fn a_lock_held_too_long_is_unavailable_and_later_writes_succeed() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    let store = database.with(&StoreOptions { lock_timeout: Duration::from_millis(100), ..options() }).await;
+    let other = locked(&database).await;
+    other.batch_execute("LOCK TABLE api_key IN EXCLUSIVE MODE").await.unwrap();
     let (pet, stored, revoked) = tokio::join!(
         store.add_pet(new_pet("x", 1, None)),
         store.add_key(key(1)),
@@ -150,27 +150,27 @@ async fn a_lock_held_too_long_is_unavailable_and_later_all_is_well() {
     for error in [pet.unwrap_err(), stored.unwrap_err(), revoked.unwrap_err()] {
         assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
     }
-    drop(theirs);
+    drop(other);
     let pet = add(&*store, "later").await;
     assert_eq!(store.pets(ALL).await.unwrap().pets, [pet]);
     assert_eq!(store.keys().await.unwrap(), []);
 }
 
 #[tokio::test]
-async fn an_animal_whose_caller_left_before_it_began_is_left_out() {
-    in_time(async || {
-        let Some(place) = Postgres::try_fresh().await else { return Ok(()) };
-        let store = place.open().await;
-        let theirs = locked(&place).await;
-        let kept = occupy(&place, &*store, "kept").await?;
+async fn an_animal_whose_future_was_dropped_in_the_queue_is_not_added() {
+    retry_on_timeout(async || {
+        let Some(database) = Postgres::try_fresh().await else { return Ok(()) };
+        let store = database.open().await;
+        let other = locked(&database).await;
+        let kept = occupy(&database, &*store, "kept").await?;
         for _ in 0..20 {
             assert!(store.add_pet(new_pet("left", 1, None)).now_or_never().is_none());
         }
-        theirs.batch_execute("COMMIT").await.unwrap();
+        other.batch_execute("COMMIT").await.unwrap();
         try_join_all(kept).await?;
         let last = store.add_pet(new_pet("last", 1, None)).await?;
         store.close().await;
-        let pets = place.open().await.pets(ALL).await?.pets;
+        let pets = database.open().await.pets(ALL).await?.pets;
         assert_eq!(pets.len(), 5);
         assert_eq!(pets.last(), Some(&last));
         Ok(())
@@ -178,7 +178,8 @@ async fn an_animal_whose_caller_left_before_it_began_is_left_out() {
     .await;
 }
 
-/// The statements of the reading connections, as `pg_prepared_statements` would show them to these alone.
+/// Returns the statement for a page of a status, from the source code, because `pg_prepared_statements` shows only the
+/// statements of the same connection.
 fn page_of_status() -> String {
     let source = include_str!("../../../src/storage/postgres/animals.rs");
     let (_, rest) = source.split_once("const PAGE_OF_STATUS: &str = \"").unwrap();
@@ -186,11 +187,11 @@ fn page_of_status() -> String {
 }
 
 #[tokio::test]
-async fn a_rare_status_is_found_by_its_index_whatever_the_statistics() {
-    let Some(place) = Postgres::try_fresh().await else { return };
-    let store = place.open().await;
-    let client = place.client().await;
-    // As the connections that read are set.
+async fn a_page_of_a_status_uses_the_index_whatever_the_statistics() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    let store = database.open().await;
+    let client = database.client().await;
+    // The settings of the store's reading connections.
     client
         .batch_execute(
             "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; SET jit = off",
@@ -201,7 +202,7 @@ async fn a_rare_status_is_found_by_its_index_whatever_the_statistics() {
     client.batch_execute(&format!("PREPARE page AS {}", page_of_status())).await.unwrap();
     let fill = "INSERT INTO animal SELECT n, 'x', 1, CASE WHEN n % 10000 = 0 THEN 'pending' ELSE 'sold' END \
          FROM generate_series((SELECT count(*) + 1 FROM animal), (SELECT count(*) + 50000 FROM animal)) AS n";
-    // Never analysed and empty; never analysed and full; analysed; analysed when the rare one was all there was.
+    // Not analysed and empty; not analysed and filled; analysed; analysed while all animals had the rare status.
     let stages = [
         "SELECT 1",
         fill,

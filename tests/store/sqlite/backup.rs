@@ -1,4 +1,4 @@
-//! A copy of a store that is in use.
+//! Backup of a store in use.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,14 +10,14 @@ use animal_store::storage::{PetsQuery, open};
 use futures::future::join_all;
 
 use super::{Sqlite, options};
-use crate::battery::{Engine as _, add, key, new_pet};
+use crate::conformance::{Engine as _, add, key, new_pet};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 const WAIT: Duration = Duration::from_secs(2);
 
-/// The names in the directory of a database.
-fn names(place: &Sqlite) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(place.0.path())
+/// Returns the names of the files in the directory of a database.
+fn names(database: &Sqlite) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(database.0.path())
         .unwrap()
         .map(|file| file.unwrap().file_name().into_string().unwrap())
         .collect();
@@ -26,9 +26,9 @@ fn names(place: &Sqlite) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_copy_made_under_load_is_a_store_with_what_was_acknowledged_before() {
-    let place = Sqlite::fresh().await;
-    let store = place.open().await;
+async fn a_backup_under_load_has_all_earlier_writes() {
+    let database = Sqlite::fresh().await;
+    let store = database.open().await;
     store.add_key(key(1)).await.unwrap();
     let before = join_all((0..500).map(|_| store.add_pet(new_pet("before", 1, None)))).await;
     let before = before.into_iter().map(|pet| pet.unwrap().id).max().unwrap();
@@ -40,15 +40,15 @@ async fn a_copy_made_under_load_is_a_store_with_what_was_acknowledged_before() {
             }
         }
     });
-    let file = place.0.path().join("backup.db");
-    backup(&place.path(), &file, WAIT).unwrap();
+    let file = database.0.path().join("backup.db");
+    backup(&database.path(), &file, WAIT).unwrap();
     load.await.unwrap();
 
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let copy = open(&format!("sqlite:{}", file.display()), &options()).await.unwrap();
     assert_eq!(copy.secret(), store.secret());
     assert_eq!(copy.keys().await.unwrap(), [key(1)]);
-    // What is in it is a beginning of what is in the store.
+    // The backup contains a prefix of the animals in the store.
     let (mut after, mut last) = (None, 0);
     loop {
         let page = copy.pets(PetsQuery { after, ..ALL }).await.unwrap();
@@ -66,38 +66,39 @@ async fn a_copy_made_under_load_is_a_store_with_what_was_acknowledged_before() {
 }
 
 #[tokio::test]
-async fn what_is_there_is_not_overwritten() {
-    let place = Sqlite::fresh().await;
-    let store = place.open().await;
+async fn an_existing_file_is_not_overwritten() {
+    let database = Sqlite::fresh().await;
+    let store = database.open().await;
     add(&*store, "x").await;
-    // Otherwise its log goes at some time later.
+    // Closes the store now, because closing removes its WAL.
     store.close().await;
-    let file = place.0.path().join("backup.db");
+    let file = database.0.path().join("backup.db");
     fs::write(&file, "precious").unwrap();
-    for taken in [&file, &place.path()] {
-        let before = (names(&place), fs::read(taken).unwrap());
-        let line = backup(&place.path(), taken, WAIT).unwrap_err().to_string();
-        assert!(line.contains("exists already") && line.starts_with(taken.to_str().unwrap()), "{line}");
-        assert!((names(&place), fs::read(taken).unwrap()) == before);
+    for taken in [&file, &database.path()] {
+        let before = (names(&database), fs::read(taken).unwrap());
+        let line = backup(&database.path(), taken, WAIT).unwrap_err().to_string();
+        assert!(line.contains("exists; choose") && line.starts_with(taken.to_str().unwrap()), "{line}");
+        assert!((names(&database), fs::read(taken).unwrap()) == before);
     }
 }
 
 #[tokio::test]
-async fn what_cannot_be_copied_leaves_nothing_behind() {
-    let place = Sqlite::fresh().await;
-    let target = place.0.path().join("backup.db");
-    let refused = |from: &Path, to: &Path| {
+async fn a_failed_backup_creates_no_file() {
+    let database = Sqlite::fresh().await;
+    let target = database.0.path().join("backup.db");
+    let rejected = |from: &Path, to: &Path| {
         let line = backup(from, to, WAIT).unwrap_err().to_string();
         assert_eq!(line.lines().count(), 1, "{line}");
         line
     };
-    assert!(refused(&place.path(), &target).contains("animals.db cannot be opened"));
-    assert_eq!(names(&place), [""; 0]);
-    fs::write(place.path(), "something else, and long enough to have a header of an SQLite file, which is 100 bytes, if it were one").unwrap();
-    assert!(refused(&place.path(), &target).contains("is not an SQLite database"));
-    assert_eq!(names(&place), ["animals.db"]);
-    fs::remove_file(place.path()).unwrap();
-    place.open().await.close().await;
-    assert!(refused(&place.path(), &place.0.path().join("no/such")).contains("does not exist"));
-    assert_eq!(names(&place), ["animals.db"]);
+    assert!(rejected(&database.path(), &target).contains("animals.db cannot be opened"));
+    assert_eq!(names(&database), [""; 0]);
+    // Longer than the header of an SQLite file, which has 100 bytes.
+    fs::write(database.path(), "not an SQLite database".repeat(5)).unwrap();
+    assert!(rejected(&database.path(), &target).contains("is not an SQLite database"));
+    assert_eq!(names(&database), ["animals.db"]);
+    fs::remove_file(database.path()).unwrap();
+    database.open().await.close().await;
+    assert!(rejected(&database.path(), &database.0.path().join("no/such")).contains("does not exist"));
+    assert_eq!(names(&database), ["animals.db"]);
 }

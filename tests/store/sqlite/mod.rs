@@ -1,4 +1,4 @@
-//! SQLite against the battery, and what is SQLite's own.
+//! Conformance tests on SQLite, and tests of SQLite alone.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,18 +7,18 @@ use std::time::Duration;
 use animal_store::storage::{Store, StoreMetrics, StoreOptions, open};
 use tempfile::TempDir;
 
-use crate::battery::Engine;
+use crate::conformance::Engine;
 
 mod backup;
 mod opening;
 mod writing;
 
-/// The engine that `promises` tests.
+/// The engine that `suite` tests.
 type Subject = Sqlite;
 
-#[path = "../battery/promises.rs"]
+#[path = "../conformance/suite.rs"]
 #[allow(clippy::duplicate_mod)] // Once for each engine.
-mod promises;
+mod suite;
 
 /// A directory with one database in it.
 pub(crate) struct Sqlite(TempDir);
@@ -36,7 +36,7 @@ impl Sqlite {
         open(&self.url(), options).await.unwrap()
     }
 
-    /// A connection such as another program would have.
+    /// Opens a connection that is independent of the store.
     pub(crate) fn connection(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.path()).unwrap()
     }
@@ -55,7 +55,7 @@ impl Engine for Sqlite {
 pub(crate) fn options() -> StoreOptions {
     StoreOptions {
         write_queue: 1024,
-        // Longer than any test holds a lock, on a busy machine too.
+        // Longer than any test holds a lock, even on a busy machine.
         lock_timeout: Duration::from_secs(600),
         log: slog::Logger::root(slog::Discard, slog::o!()),
         metrics: StoreMetrics::default(),

@@ -1,4 +1,4 @@
-//! How the time of a request grows with the store.
+//! Measures how the time of a request grows with the number of animals.
 
 use std::time::Duration;
 
@@ -18,11 +18,11 @@ type RequestTo = fn(&Server, u64) -> Result<Request, String>;
 const REQUESTS: [(&str, RequestTo); 4] = [
     ("get by id", |_, size| Ok(Request::Random(size))),
     ("first page", |_, _| Ok(Request::Path("/v1/pets".to_owned()))),
-    ("deep page", |server, size| middle(server, size).map(Request::Path)),
+    ("middle page", |server, size| middle(server, size).map(Request::Path)),
     ("rare filter", |_, _| Ok(Request::Path("/v1/pets?status=sold".to_owned()))),
 ];
 
-/// Measures on each database.
+/// Measures on SQLite, and on PostgreSQL if it is installed.
 pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     let load = Load::new(plan)?;
     let programs = Programs::build()?;
@@ -33,8 +33,8 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Measures each request at stores of all sizes. The stores take turns, because the load of the machine varies
-/// more slowly.
+/// Measures each request with all store sizes. Sizes alternate within a round, so that slow changes of the machine's load
+/// affect all of them alike.
 fn grow(
     database: &str,
     plan: &Plan<'_>,
@@ -43,7 +43,7 @@ fn grow(
 ) -> Result<(), String> {
     let mut stores = Vec::new();
     for size in SIZES.into_iter().filter(|size| *size <= plan.options.most) {
-        println!("bench: {database}, makes a store of {} animals", grouped(size as f64));
+        println!("bench: {database}: creating a store of {} animals", grouped(size as f64));
         stores.push((size, serve(size)?));
     }
     let mut rows = Vec::new();
@@ -59,7 +59,7 @@ fn grow(
     Ok(())
 }
 
-/// The rates of one request at each size, and how many times longer the largest store takes than the smallest.
+/// Returns the rates of one request for each size, and the time with the largest store relative to the smallest.
 fn cells(sizes: &[Row<'_>]) -> Vec<String> {
     let (first, last) = (&sizes[0], &sizes[sizes.len() - 1]);
     let rates = sizes.iter().map(|row| grouped(row.median(|round| round.rate)));
@@ -67,20 +67,20 @@ fn cells(sizes: &[Row<'_>]) -> Vec<String> {
     [first.what.to_owned()].into_iter().chain(rates).chain([ratio]).collect()
 }
 
-/// The page of 20 in the middle of the list, found by following `next`.
+/// Returns the target of the page of 20 in the middle of the list, found by following `next` links.
 fn middle(server: &Server, size: u64) -> Result<String, String> {
     let agent: Agent = Agent::config_builder().timeout_global(Some(Duration::from_secs(10))).build().into();
     let mut next = "/v1/pets?limit=100".to_owned();
     for _ in 0..size / 200 {
         let url = format!("{}{next}", server.address);
         let key = server.key.as_deref().unwrap_or_default();
-        let answer = agent.get(&url).header("Authorization", format!("Bearer {key}")).call();
-        let mut answer = answer.map_err(|error| format!("{url}: {error}"))?;
-        let link = answer.headers().get("link").and_then(|link| link.to_str().ok());
+        let response = agent.get(&url).header("Authorization", format!("Bearer {key}")).call();
+        let mut response = response.map_err(|error| format!("{url}: {error}"))?;
+        let link = response.headers().get("link").and_then(|link| link.to_str().ok());
         let link = link.and_then(|link| link.strip_prefix('<')?.split_once('>'));
         next = link.map(|(target, _)| target.to_owned()).ok_or_else(|| format!("{url}: has no next page"))?;
-        // Read to its end, so that the connection can be used again.
-        answer.body_mut().read_to_vec().map_err(|error| format!("{url}: {error}"))?;
+        // The connection can be reused only after the body was read completely.
+        response.body_mut().read_to_vec().map_err(|error| format!("{url}: {error}"))?;
     }
     Ok(next.replace("limit=100", "limit=20"))
 }

@@ -1,5 +1,5 @@
--- For wrk. Arguments: "random", and how many animals there are, to get any of them; or "add" to add one;
--- or nothing to request the path of the URL.
+-- A script for wrk. Arguments: "random" and the number of animals, to request random animals; "add", to add animals;
+-- none, to request the path of the URL.
 local requests = {}
 
 function init(arguments)
@@ -10,7 +10,7 @@ function init(arguments)
       wrk.headers["Content-Type"] = "application/json"
       wrk.body = '{"name":"Bruno","categoryId":7,"status":"available"}'
    end
-   -- Made beforehand: what it costs to make one is not the server's.
+   -- Generated in advance, so that their generation is not measured.
    for number = 1, what == "random" and 50000 or 1 do
       local path = what == "random" and "/v1/pets/" .. math.random(count) or nil
       requests[number] = wrk.format(nil, path)
@@ -21,8 +21,8 @@ function request()
    return requests[math.random(#requests)]
 end
 
--- Requests, microseconds, connections that failed, answers of 400 and above, the 99th percentile in
--- microseconds.
+-- Prints requests, duration in microseconds, failed connections, responses with status 400 and above, and the 99th
+-- percentile in microseconds.
 function done(summary, latency)
    local errors = summary.errors
    local failed = errors.connect + errors.read + errors.write + errors.timeout

@@ -1,4 +1,4 @@
-//! The load: `wrk`, with 64 connections on two threads.
+//! Generates load with `wrk`: 64 connections on two threads.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,32 +14,32 @@ use crate::workspace::in_file;
 
 const CONNECTIONS: u32 = 64;
 const SCRIPT: &str = include_str!("load.lua");
-/// How long a server is loaded before it counts.
+/// How long a server is loaded before the measurement.
 const WARM_UP: Duration = Duration::from_secs(1);
 
-/// What is requested.
+/// The request that is repeated.
 #[derive(Clone, Debug)]
 pub(super) enum Request {
-    /// The same path again and again.
+    /// GET of a path.
     Path(String),
-    /// Any of this many animals.
+    /// GET of a random animal, of this many.
     Random(u64),
-    /// A new animal.
+    /// POST of a new animal.
     Add,
 }
 
-/// What one load measured.
+/// The result of one measurement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured {
-    /// Responses in a second.
+    /// Responses per second.
     pub(super) rate: f64,
     /// The 99th percentile of the response times, in milliseconds.
     pub(super) p99: f64,
-    /// Microseconds of processor time that the server's process took for one response.
+    /// CPU time of the server process per response, in microseconds.
     pub(super) processor: f64,
 }
 
-/// One request at one server, and what each round measured.
+/// One request to one server, with the results of all rounds.
 pub(super) struct Row<'s> {
     pub(super) server: &'s Server,
     pub(super) what: &'static str,
@@ -57,9 +57,9 @@ impl<'s> Row<'s> {
         median(self.rounds.iter().map(figure))
     }
 
-    /// The median over the rounds of this row's rate as a share of another row's.
+    /// The median over the rounds of this row's rate relative to another row's.
     pub(super) fn share_of(&self, other: &Self) -> f64 {
-        median(self.rounds.iter().zip(&other.rounds).map(|(own, other)| own.rate / other.rate))
+        median(self.rounds.iter().zip(&other.rounds).map(|(this, other)| this.rate / other.rate))
     }
 }
 
@@ -70,13 +70,13 @@ pub(super) struct Load<'p> {
 }
 
 impl<'p> Load<'p> {
-    /// Writes the script for `wrk`, which must be installed.
+    /// Writes the script for `wrk`. Fails if `wrk` is not installed.
     pub(super) fn new(plan: &'p Plan<'p>) -> Result<Self, String> {
-        // wrk exits with 1 after its version too.
+        // wrk exits with 1 even if it prints its version.
         Command::new("wrk")
             .arg("--version")
             .output()
-            .map_err(|error| format!("wrk cannot be run ({error}); Debian has it as the package wrk"))?;
+            .map_err(|error| format!("cannot run wrk ({error}); on Debian: apt-get install wrk"))?;
         let script = plan.directory.join("load.lua");
         fs::write(&script, SCRIPT).map_err(in_file(&script))?;
         Ok(Self { plan, script })
@@ -87,17 +87,17 @@ impl<'p> Load<'p> {
         let rounds = self.plan.options.rounds;
         for round in 1..=rounds {
             for row in &mut *rows {
-                row.rounds.push(self.measured(row.server, &row.request)?);
+                row.rounds.push(self.measure_once(row.server, &row.request)?);
             }
             println!("bench: round {round} of {rounds}");
         }
         Ok(())
     }
 
-    /// Warms a server up, and then measures.
-    fn measured(&self, server: &Server, request: &Request) -> Result<Measured, String> {
+    /// Measures one request, after a warm-up.
+    fn measure_once(&self, server: &Server, request: &Request) -> Result<Measured, String> {
         if let Some(file) = &server.file {
-            // Brings the database into the operating system's memory.
+            // Loads the database into the page cache.
             File::open(file)
                 .and_then(|mut file| io::copy(&mut file, &mut io::sink()))
                 .map_err(in_file(file))?;
@@ -114,7 +114,7 @@ impl<'p> Load<'p> {
         })
     }
 
-    /// Returns the number of requests, the time that they took, and the 99th percentile of their times.
+    /// Runs wrk. Returns the number of requests, the duration, and the 99th percentile of response times, in seconds.
     fn run(&self, server: &Server, request: &Request, time: Duration) -> Result<[f64; 3], String> {
         let mut command = Command::new("wrk");
         command.args(["--threads", "2", "--connections", &CONNECTIONS.to_string()]);
@@ -131,18 +131,18 @@ impl<'p> Load<'p> {
             Request::Add => command.arg("add"),
         };
         let logs = &self.plan.directory;
-        let said = process::run("wrk", &mut command, logs, time + Duration::from_secs(30))?;
-        let figures = said.lines().find_map(|line| line.strip_prefix("measured ")).unwrap_or_default();
+        let output = process::run("wrk", &mut command, logs, time + Duration::from_secs(30))?;
+        let figures = output.lines().find_map(|line| line.strip_prefix("measured ")).unwrap_or_default();
         let figures: Vec<u64> = figures.split(' ').map_while(|figure| figure.parse().ok()).collect();
         match figures[..] {
             [requests, took, 0, 0, p99] if requests > 0 => {
                 Ok([requests as f64, took as f64 / 1e6, p99 as f64 / 1e6])
             }
-            [_, _, failed, refused, _] => Err(format!(
-                "{}: {failed} connections failed and {refused} requests were refused at {request:?}",
+            [_, _, failed, rejected, _] => Err(format!(
+                "{}: {failed} connections failed and {rejected} requests were rejected, for {request:?}",
                 server.name
             )),
-            _ => Err(format!("the output of wrk is not understood, see {}/wrk.out", logs.display())),
+            _ => Err(format!("unexpected output of wrk; see {}/wrk.out", logs.display())),
         }
     }
 }

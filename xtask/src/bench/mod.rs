@@ -1,8 +1,8 @@
-//! `cargo xtask bench`: measures what requests to the service cost.
+//! `cargo xtask bench`: measures the cost of requests to the service.
 //!
-//! No figure is a failure, because the machine may be busy. Each figure is the median of several rounds. In each
-//! round everything that is compared takes its turn, so a disturbance affects all of it, and ratios are more
-//! stable than seconds.
+//! No result makes the command fail, because the machine may be busy. Each result is the median of several rounds. All
+//! compared measurements alternate within a round, so that a disturbance affects all of them; ratios are therefore more
+//! stable than absolute times.
 
 mod growth;
 mod load;
@@ -22,7 +22,7 @@ use crate::workspace::{empty_directory, target};
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
-    /// Requests per second beside those of a bare hyper and a bare dropshot server.
+    /// Requests per second, compared with a bare hyper and a bare dropshot server.
     Service,
     /// The time of a request with 1,000 to 10,000,000 animals in the store.
     Growth,
@@ -36,7 +36,7 @@ pub struct Arguments {
     /// The number of rounds.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: u32,
-    /// How long each load lasts.
+    /// The duration of each measurement.
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub seconds: u64,
     /// The largest number of animals in the store.
@@ -44,7 +44,7 @@ pub struct Arguments {
     pub most: u64,
 }
 
-/// The options, and a directory for files that is empty at the start of each part.
+/// The options, and a directory that is emptied before each part.
 struct Plan<'a> {
     options: &'a Arguments,
     directory: PathBuf,
@@ -53,7 +53,7 @@ struct Plan<'a> {
 /// Runs the command. Returns the exit status.
 ///
 /// # Errors
-/// A sentence, when a part cannot be measured.
+/// A message, if a part cannot be measured.
 pub fn run(options: &Arguments) -> Result<u8, String> {
     process::end_all_on_signals()?;
     let plan = Plan { options, directory: target(&env::current_exe().unwrap_or_default())?.join("bench") };

@@ -1,7 +1,7 @@
-//! Stores with many animals, filled by the databases themselves: over HTTP, ten million would take minutes.
+//! Creates stores with many animals by SQL, since adding ten million over HTTP would take minutes.
 //!
-//! All animals have the same length, and the number of sold ones does not grow with the store, so that a
-//! request reads as much of a large store as of a small one.
+//! All animals have the same size, and the number of sold ones does not grow with the store, so that a request reads the
+//! same amount of data from stores of any size.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use self::cluster::Cluster;
 #[path = "../../../tests/postgres_cluster/mod.rs"]
 mod cluster;
 
-/// How many animals are sold. The others are available, pending, or of no status, a third each.
+/// The number of sold animals. A third each of the others is available, pending, or without a status.
 const SOLD: u64 = 40;
 
 /// Adds animals with the identifiers from 1 to `count` to an empty SQLite store.
@@ -28,7 +28,7 @@ pub(super) fn sqlite(path: &Path, count: u64) -> Result<(), String> {
     fill().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
 }
 
-/// The statement that adds animals. `name` is the SQL of a name, `numbers` that of the rows with numbers `n`.
+/// Returns the statement that adds animals. `name` is an SQL expression, `numbers` a row source with a column `n`.
 fn insert(name: &str, numbers: &str, count: u64) -> String {
     let every = (count / SOLD).max(1);
     format!(
@@ -39,17 +39,17 @@ fn insert(name: &str, numbers: &str, count: u64) -> String {
     )
 }
 
-/// A PostgreSQL server, stopped when dropped. Unlike that of the tests, its commits reach the disk.
+/// A PostgreSQL server, stopped when dropped. Unlike that of the tests, it writes commits durably.
 pub(super) struct Postgres {
     cluster: Cluster,
     runtime: Runtime,
 }
 
 impl Postgres {
-    /// `None`, after a line that says so, when the server's programs are not installed.
+    /// Starts a server. Returns `None` after a message if the server programs are not installed.
     pub(super) fn start() -> Result<Option<Self>, String> {
         let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
+        let runtime = runtime.map_err(|error| format!("cannot start the tokio runtime: {error}"))?;
         let cluster = Cluster::with("-c shared_buffers=1GB -c max_wal_size=4GB");
         Ok(cluster.map(|cluster| Self { cluster, runtime }))
     }

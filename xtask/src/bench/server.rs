@@ -1,4 +1,4 @@
-//! The servers that are measured, each a process of its own, built with optimisations.
+//! Starts the measured servers, each as a separate process of an optimised build.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,27 +11,27 @@ use crate::process::{Running, cargo, status};
 use crate::serve::{self, Service};
 use crate::workspace::in_file;
 
-/// The path of the service, with the bare servers beside it.
+/// The path of the service; the bare servers are in the same directory.
 pub(super) struct Programs(PathBuf);
 
 impl Programs {
     pub(super) fn build() -> Result<Self, String> {
-        println!("bench: builds the service and the bare servers, with optimisations");
+        println!("bench: building the service and the bare servers, optimised");
         let store = serve::build(true)?;
         if !status(&mut cargo(&["build", "--quiet", "--release", "--package", "bare"]))?.success() {
-            return Err("the bare servers do not build, see above".to_owned());
+            return Err("the bare servers do not build; see the errors above".to_owned());
         }
         Ok(Self(store))
     }
 
-    /// Starts a server that does nothing: `bare-hyper` or `bare-dropshot`.
+    /// Starts a server without logic: `bare-hyper` or `bare-dropshot`.
     pub(super) fn bare(&self, name: &'static str, plan: &Plan<'_>) -> Result<Server, String> {
         let mut command = Command::new(self.0.with_file_name(name));
         let (running, address) = Running::serve(&mut command, &plan.directory.join(name))?;
         Ok(Server { name, address, key: None, file: None, running })
     }
 
-    /// Starts the service without any configuration, on SQLite.
+    /// Starts the service with default settings on SQLite.
     pub(super) fn on_sqlite(&self, animals: u64, plan: &Plan<'_>) -> Result<Server, String> {
         let file = plan.directory.join(format!("{animals}.db"));
         let database = format!("sqlite:{}", file.display());
@@ -40,7 +40,7 @@ impl Programs {
         Ok(Server { file: Some(file), ..Server::of("on SQLite", service) })
     }
 
-    /// Starts the service without any configuration, on PostgreSQL.
+    /// Starts the service with default settings on PostgreSQL.
     pub(super) fn on_postgres(
         &self,
         postgres: &Postgres,
@@ -71,11 +71,11 @@ impl Server {
         Self { name, address, key: Some(key), file: None, running }
     }
 
-    /// The processor time of its process so far, in user and kernel mode.
+    /// Returns the CPU time of the server process so far, in user and kernel mode.
     pub(super) fn processor_time(&self) -> Result<Duration, String> {
         let file = PathBuf::from(format!("/proc/{}/stat", self.running.id()));
         let stat = fs::read_to_string(&file).map_err(in_file(&file))?;
-        // After the name in brackets, the 12th and 13th: proc_pid_stat(5).
+        // The 12th and 13th field after the name in parentheses: proc_pid_stat(5).
         let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace()).into_iter().flatten();
         let ticks: u64 = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
         Ok(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))

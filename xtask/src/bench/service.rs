@@ -1,4 +1,4 @@
-//! Requests per second: a bare hyper server, a bare dropshot endpoint, and the service on either database.
+//! Measures requests per second of a bare hyper server, a bare dropshot endpoint, and the service on both databases.
 
 use super::Plan;
 use super::load::{Load, Request, Row};
@@ -6,10 +6,10 @@ use super::seed::Postgres;
 use super::server::Programs;
 use super::table::{grouped, table};
 
-/// How many animals there are before any is added.
+/// The number of animals at the start.
 const ANIMALS: u64 = 1_000_000;
 
-/// Measures each request at each server, and prints the table.
+/// Measures each request to each server, and prints the table.
 pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     let load = Load::new(plan)?;
     let programs = Programs::build()?;

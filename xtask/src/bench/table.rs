@@ -1,6 +1,6 @@
-//! Figures: medians, and tables in Markdown.
+//! Medians, number formatting, and Markdown tables.
 
-/// The middle of the values, or the mean of the two in the middle; 0 of none.
+/// Returns the median; 0 for no values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -24,7 +24,7 @@ pub fn grouped(value: f64) -> String {
     text
 }
 
-/// A table in Markdown. `head` has its bars already. All columns but the first are aligned to the right.
+/// Formats a Markdown table. `head` contains the separators between columns. All columns but the first are aligned right.
 pub(super) fn table(head: &str, rows: impl Iterator<Item = Vec<String>>) -> String {
     let rule = "| ---: ".repeat(head.matches('|').count());
     let rows = rows.map(|row| format!("| {} |\n", row.join(" | ")));

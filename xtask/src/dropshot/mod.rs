@@ -1,14 +1,14 @@
-//! The code's side of the comparison: what the running code says, and where in its source it says so.
+//! The code's side of the comparison: the document that the running code produces, and the Rust lines it comes from.
 
 pub mod served;
 pub mod source;
 
 use contract::document::Document;
 
-/// The code's document, with the positions of its JSON form.
+/// Returns the code's document, with positions in its JSON text.
 ///
 /// # Errors
-/// A sentence, when the code has no document.
+/// A message, if the code has no document.
 pub fn document() -> Result<Document, String> {
     let json =
         served::document().map_err(|problem| format!("the code has no OpenAPI document: {problem}"))?;

@@ -1,50 +1,51 @@
-//! The code's side: dropshot's document of the operations, completed with what dropshot leaves out.
+//! The code's document: dropshot's document of the operations, completed with what dropshot omits.
 //!
-//! dropshot knows paths, parameters, request bodies and successes. The rest comes from the values that the
-//! running service uses:
+//! dropshot describes paths, parameters, request bodies and successful responses. The rest comes from the values that
+//! the running service uses:
 //!
 //! | in the document | from |
 //! | --- | --- |
-//! | `servers` | [`operations::BASE_PATH`], which the edge strips from each path |
-//! | security and error statuses | the codes that a `Call` leaves in a parameter named `Authorization` |
-//! | headers of errors | [`Code::headers`] |
-//! | headers of every response | [`edge::headers`] |
-//! | a parameter's `default` | `x-default`, since dropshot drops `default` |
+//! | `servers` | [`BASE_PATH`], which the router strips from each path |
+//! | security and error statuses | the error codes that a `Call` declares in a parameter named `Authorization` |
+//! | headers of errors | [`ErrorCode::headers`] |
+//! | headers of every response | [`router::headers`] |
+//! | a parameter's `default` | `x-default`, because dropshot drops `default` |
 //!
 //! An operation without a `Call` has no security, and the error responses of dropshot.
 
 use std::collections::BTreeMap;
 
-use animal_store::edge;
-use animal_store::keys::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
+use animal_store::http::authentication::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
+use animal_store::http::error_code::{ErrorCode, HeaderField, HeaderSchema};
+use animal_store::http::{BASE_PATH, router};
 use animal_store::operations;
-use animal_store::responses::{Code, HeaderField, HeaderSchema};
 use semver::Version;
 use serde_json::{Map, Value, json};
 
-/// The header parameter that carries the codes. OpenAPI ignores one of this name (3.0.3, Parameter Object).
+/// The header parameter that carries the error codes. OpenAPI ignores a header parameter of this name (3.0.3, Parameter
+/// Object).
 const CARRIER: &str = "Authorization";
 
-/// The OpenAPI document of the service, as JSON.
+/// Returns the OpenAPI document of the service as JSON.
 ///
 /// # Errors
-/// A sentence, when the code says something that no document can hold.
+/// A message, if the code cannot be described by an OpenAPI document.
 pub fn document() -> Result<Value, String> {
-    let api = operations::api().map_err(|error| format!("two operations clash: {error}"))?;
-    // The code has no version; the written document has one.
+    let api = operations::api().map_err(|error| format!("two operations conflict: {error}"))?;
+    // Only the written document has a version.
     let document = api.openapi("Animal Store", Version::new(0, 0, 0)).json();
     completed(document.map_err(|error| error.to_string())?)
 }
 
-/// Completes the document that dropshot makes of its operations.
+/// Completes the document that dropshot generates.
 ///
 /// # Errors
-/// A sentence, when the codes in it are not those of the service.
+/// A message, if it contains error codes that the service does not have.
 pub fn completed(mut document: Value) -> Result<Value, String> {
-    document["servers"] = json!([{ "url": operations::BASE_PATH }]);
+    document["servers"] = json!([{ "url": BASE_PATH }]);
     let components = &mut document["components"];
     components["securitySchemes"] = json!({ SCHEME_NAME: { "type": SCHEME_TYPE, "scheme": SCHEME } });
-    // Each operation has its own.
+    // Responses are inlined, because each operation gets its own.
     let shared = components.as_object_mut().and_then(|components| components.remove("responses"));
     let shared = json!({ "components": { "responses": shared.unwrap_or_default() } });
     let items = document["paths"].as_object_mut().into_iter().flatten();
@@ -81,14 +82,14 @@ fn complete(operation: &mut Value, shared: &Value) -> Result<(), String> {
         }
     }
     for response in responses.values_mut() {
-        add_headers(response, &edge::headers(deprecated));
+        add_headers(response, &router::headers(deprecated));
     }
     operation["responses"] = responses.into();
     Ok(())
 }
 
-/// The codes that the operation's `Call` declares; `None` without one.
-fn take_codes(operation: &mut Value) -> Result<Option<Vec<Code>>, String> {
+/// Removes the carrier parameter of an operation. Returns the error codes it declares; `None` without a `Call`.
+fn take_codes(operation: &mut Value) -> Result<Option<Vec<ErrorCode>>, String> {
     let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
     let carrier = parameters.and_then(|parameters| {
         let at = parameters.iter().position(|parameter| parameter["name"] == CARRIER)?;
@@ -98,14 +99,14 @@ fn take_codes(operation: &mut Value) -> Result<Option<Vec<Code>>, String> {
     let words = carrier["schema"]["x-codes"].as_array();
     let words = words.ok_or(format!("the parameter {CARRIER} declares no x-codes"))?;
     let code = |word: &Value| {
-        let code = word.as_str().and_then(Code::from_word);
+        let code = word.as_str().and_then(ErrorCode::from_word);
         code.ok_or(format!("{word} is not a code of the service"))
     };
     words.iter().map(code).collect::<Result<_, _>>().map(Some)
 }
 
-/// One entry for each status, with its headers: one that not every code of the status has is optional.
-fn by_status(codes: &[Code]) -> BTreeMap<u16, Vec<HeaderField>> {
+/// Returns the headers of each status. A header that not every code of the status has is optional.
+fn by_status(codes: &[ErrorCode]) -> BTreeMap<u16, Vec<HeaderField>> {
     let mut statuses: BTreeMap<u16, Vec<HeaderField>> = BTreeMap::new();
     for code in codes {
         let status = code.status();
@@ -121,7 +122,7 @@ fn by_status(codes: &[Code]) -> BTreeMap<u16, Vec<HeaderField>> {
     statuses
 }
 
-/// Adds headers to a response. Each replaces a header of the same name.
+/// Adds headers to a response. A header of the same name is replaced.
 fn add_headers(response: &mut Value, fields: &[HeaderField]) {
     for field in fields {
         let schema = match field.schema {

@@ -1,4 +1,4 @@
-//! `cargo xtask release --verify`: checks that every release is as it was and as it should be.
+//! `cargo xtask release --verify`: checks that every release is unchanged and valid.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,38 +14,38 @@ use semver::Version;
 use sha2::{Digest, Sha256};
 
 use super::{
-    CHANGELOG, RELEASED, Refused, SPEC, SUMS, clean, config, document_version, errors, first, load, released,
-    step, unusable,
+    CHANGELOG, RELEASED, ReleaseError, SPEC, SUMS, clean, config, document_version, errors, first, load,
+    released, step, unusable,
 };
 use crate::process::output;
 
-/// SHA-256, in lower-case hexadecimal digits.
+/// Returns the SHA-256 checksum in lower-case hexadecimal digits.
 pub fn sum(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Runs the command. Returns the exit status: 0 in order, 1 not in order.
+/// Runs the command. Returns the exit status: 0 if all releases are valid, 1 otherwise.
 pub(super) fn run(root: &Path, code: &Document, today: Date) -> u8 {
     let problems = problems(root, code, today);
     for problem in &problems {
         eprintln!("error: {problem}");
     }
     if problems.is_empty() {
-        println!("{RELEASED}: every release is unchanged and valid, and its version fits what it changed");
+        println!("{RELEASED}: every release is unchanged and valid, and has the right version");
     }
     u8::from(!problems.is_empty())
 }
 
-/// What is not in order, a line each.
+/// Returns all problems of the releases, one line each.
 pub fn problems(root: &Path, code: &Document, today: Date) -> Vec<String> {
     let mut problems = sums(root);
     problems.extend(history(root).unwrap_or_else(|problem| vec![problem]));
     let unread = documents(root, code, today, &mut problems).err();
-    problems.extend(unread.map(|refused| refused.message));
+    problems.extend(unread.map(|error| error.message));
     problems
 }
 
-/// Compares the files with their sums.
+/// Compares the files with their checksums.
 fn sums(root: &Path) -> Vec<String> {
     let mut problems = Vec::new();
     let directory = root.join(RELEASED);
@@ -60,7 +60,7 @@ fn sums(root: &Path) -> Vec<String> {
                 "{RELEASED}/{name} is not in {SUMS}; delete it, or release it with `cargo xtask release`"
             )),
             Some(released) if released != sum(&content) => problems.push(format!(
-                "{RELEASED}/{name} was changed; a release never changes, so restore the old file"
+                "{RELEASED}/{name} was changed; releases never change: restore the file from the history"
             )),
             Some(_) => {}
         }
@@ -69,10 +69,15 @@ fn sums(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Checks what was released: each release is valid, has the same content as JSON, and its version fits what it
-/// changed. The working document is the release of its version, if there is one; and as long as it is the newest
-/// release, it is clean and agrees with the code.
-fn documents(root: &Path, code: &Document, today: Date, problems: &mut Vec<String>) -> Result<(), Refused> {
+/// Checks each released document: it is valid, its JSON has the same content, and its version is high enough for its
+/// changes. A working document with a released version must be identical to that release. If it is the newest release,
+/// it must also have no lint errors and agree with the code.
+fn documents(
+    root: &Path,
+    code: &Document,
+    today: Date,
+    problems: &mut Vec<String>,
+) -> Result<(), ReleaseError> {
     let config = config(root)?;
     let directory = root.join(RELEASED);
     let dates = dates(root);
@@ -80,8 +85,8 @@ fn documents(root: &Path, code: &Document, today: Date, problems: &mut Vec<Strin
     for (version, path) in released(&directory).map_err(unusable(&directory))? {
         let document = match load(&path) {
             Ok(document) => document,
-            Err(refused) => {
-                problems.push(refused.message);
+            Err(error) => {
+                problems.push(error.message);
                 continue;
             }
         };
@@ -90,16 +95,16 @@ fn documents(root: &Path, code: &Document, today: Date, problems: &mut Vec<Strin
         {
             problems.push(format!("{RELEASED}/{version}.json differs in content from {version}.yaml"));
         }
-        // What a released document must be, whatever the rules have become since.
+        // Validity only: lint rules may have been added since the release.
         let validity = Config::default().with_profile(Some(Profile::Spec));
         let errors = errors(&validity, lint(&document, today));
         if !errors.is_empty() {
-            problems.push(first(&document.path, &errors, "it should not have been released"));
+            problems.push(first(&document.path, &errors, "it must not have been released"));
         }
         if let Some((_, before)) = documents.last_key_value() {
-            // Waivers are judged by the day of the release.
+            // Waivers must have been valid on the day of the release.
             let date = dates.get(&version).copied().unwrap_or(today);
-            problems.extend(step(before, &document, &config, date).err().map(|refused| refused.message));
+            problems.extend(step(before, &document, &config, date).err().map(|error| error.message));
         }
         documents.insert(version, document);
     }
@@ -114,18 +119,18 @@ fn documents(root: &Path, code: &Document, today: Date, problems: &mut Vec<Strin
     Ok(())
 }
 
-/// A document that has the version of a release and differs from it.
+/// Describes a working document that has the version of a release and differs from it.
 fn unreleased_change(version: &Version, released: &Document, working: &Document) -> String {
     let lines = released.text.lines().zip(working.text.lines());
     let line = lines.take_while(|(old, new)| old == new).count() + 1;
     let next = Version::new(version.major, version.minor, version.patch + 1);
     format!(
         "{SPEC}:{line} differs from {version}, which is released; raise `info.version`, at least to {next} \
-         (cargo xtask breaking says whether that is enough)"
+         (run `cargo xtask breaking` to see whether that is enough)"
     )
 }
 
-/// The dates of the releases, by the headings of the changelog.
+/// Reads the dates of the releases from the headings of the changelog.
 fn dates(root: &Path) -> BTreeMap<Version, Date> {
     let text = fs::read_to_string(root.join(CHANGELOG)).unwrap_or_default();
     let headings = text.lines().filter_map(|line| line.strip_prefix("## ")?.split_once(" ("));
@@ -134,19 +139,19 @@ fn dates(root: &Path) -> BTreeMap<Version, Date> {
         .collect()
 }
 
-/// Finds releases that were changed together with their sums, which only the history shows.
+/// Finds releases that were changed together with their checksums, which only the history shows.
 fn history(root: &Path) -> Result<Vec<String>, String> {
     if !root.join(RELEASED).is_dir() {
         return Ok(Vec::new());
     }
-    let unknown = |problem: String| format!("whether {RELEASED} ever changed is unknown, because {problem}");
+    let unknown = |problem: String| format!("cannot verify that {RELEASED} never changed: {problem}");
     let shallow = git(root, &["rev-parse", "--is-shallow-repository"]).map_err(|problem| {
         unknown(format!("the history cannot be read: {problem}; run this in a full clone with git"))
     })?;
     if shallow.trim() != "false" {
         return Err(unknown("the history is shallow; run `git fetch --unshallow`".to_owned()));
     }
-    // A repository without a commit has no release to change.
+    // Without a commit there is no history to check.
     if git(root, &["rev-parse", "--verify", "HEAD"]).is_err() {
         return Ok(Vec::new());
     }
@@ -159,18 +164,18 @@ fn history(root: &Path) -> Result<Vec<String>, String> {
         if line.starts_with("commit ") {
             commit = line;
         } else {
-            problems.push(format!("{line} was changed in {commit}; a release never changes"));
+            problems.push(format!("{line} was changed in {commit}; releases never change"));
         }
     }
     Ok(problems)
 }
 
-/// What git prints.
+/// Runs git. Returns its standard output.
 fn git(root: &Path, arguments: &[&str]) -> Result<String, String> {
     let output = output(Command::new("git").args(arguments).current_dir(root))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(said.lines().next().unwrap_or("git failed").to_owned())
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(stderr.lines().next().unwrap_or("git failed").to_owned())
 }

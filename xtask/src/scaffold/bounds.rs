@@ -1,4 +1,4 @@
-//! The bounds of a scalar or a list: as a condition in Rust, and as the schema that announces it.
+//! The bounds of a scalar or a list: generates the check in Rust, and the schema for schemars.
 
 use contract::document::{Node, Value};
 use contract::openapi::Schema;
@@ -7,27 +7,27 @@ use quote::{format_ident, quote};
 
 use super::names;
 use super::newtype::Inner;
-use super::refused::{Refuse, Refused};
 use super::types::{Rust, only};
+use super::unsupported::{Unsupported, UnsupportedAt};
 
-/// What is checked of a value.
+/// The checks of a value.
 #[derive(Default)]
 pub(super) struct Bounds {
-    /// Lines before the condition.
+    /// Statements before the condition.
     pub(super) before: TokenStream,
-    /// All must hold. Empty if there is nothing to check.
+    /// The conditions, which are combined by `&&`. Empty if nothing is checked.
     pub(super) conditions: Vec<TokenStream>,
-    /// The end of a sentence that begins with the name of the field.
+    /// The error message, without the name of the field at its beginning.
     pub(super) message: String,
-    /// What the schema says and nothing checks.
+    /// Keywords of the schema that are not checked.
     pub(super) unchecked: Vec<String>,
-    /// The fields of a `SchemaObject` that announce the bounds.
+    /// The fields of a `SchemaObject` with the bounds.
     pub(super) announced: TokenStream,
 }
 
 impl Bounds {
-    /// The bounds of a value of this type.
-    pub(super) fn of(schema: Schema<'_>, inner: &Inner) -> Result<Self, Refused> {
+    /// Returns the bounds of a value of this type.
+    pub(super) fn of(schema: Schema<'_>, inner: &Inner) -> Result<Self, Unsupported> {
         match inner {
             Inner::Boolean => {
                 only(schema, &[])?;
@@ -39,7 +39,7 @@ impl Bounds {
         }
     }
 
-    fn of_number(schema: Schema<'_>, inner: &Inner) -> Result<Self, Refused> {
+    fn of_number(schema: Schema<'_>, inner: &Inner) -> Result<Self, Unsupported> {
         only(
             schema,
             &["format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
@@ -48,21 +48,22 @@ impl Bounds {
         let (above, below) = (schema.flag("exclusiveMinimum"), schema.flag("exclusiveMaximum"));
         let value_of = |key: &str| schema.get(key).and_then(number);
         let is_empty = |(least, most)| least > most || (least == most && (above || below));
-        let reason = "no value is allowed by both `minimum` and `maximum`";
+        let reason = "no value satisfies both `minimum` and `maximum`";
         let both = value_of("minimum").zip(value_of("maximum"));
-        schema.refuse_if(both.is_some_and(is_empty), "minimum", reason)?;
+        schema.unsupported_if(both.is_some_and(is_empty), "minimum", reason)?;
         let (mut words, mut announced) = (Vec::new(), TokenStream::new());
-        let mut bound = |key: &str, word: &str, is_exclusive: bool| -> Result<Option<TokenStream>, Refused> {
-            let Some((node, value)) = schema.get(key).zip(value_of(key)) else { return Ok(None) };
-            words.push(format!("{word} {}", node.to_json()));
-            let prefix = if is_exclusive { "exclusive_" } else { "" };
-            let field = format_ident!("{prefix}{}", names::snake(key));
-            let shown = Literal::f64_unsuffixed(value);
-            announced.extend(quote! { #field: Some(#shown), });
-            let literal = inner.literal(schema, key)?;
-            // A bound at the end of the type's range cannot be violated.
-            Ok((is_exclusive || key == "multipleOf" || !inner.is_extreme(value)).then_some(literal))
-        };
+        let mut bound =
+            |key: &str, word: &str, is_exclusive: bool| -> Result<Option<TokenStream>, Unsupported> {
+                let Some((node, value)) = schema.get(key).zip(value_of(key)) else { return Ok(None) };
+                words.push(format!("{word} {}", node.to_json()));
+                let prefix = if is_exclusive { "exclusive_" } else { "" };
+                let field = format_ident!("{prefix}{}", names::snake(key));
+                let shown = Literal::f64_unsuffixed(value);
+                announced.extend(quote! { #field: Some(#shown), });
+                let literal = inner.literal(schema, key)?;
+                // A bound that equals a limit of the Rust type needs no check.
+                Ok((is_exclusive || key == "multipleOf" || !inner.is_extreme(value)).then_some(literal))
+            };
         let least = bound("minimum", if above { "above" } else { "at least" }, above)?;
         let most = bound("maximum", if below { "below" } else { "at most" }, below)?;
         let step = bound("multipleOf", "a multiple of", false)?;
@@ -77,10 +78,10 @@ impl Bounds {
             }
         };
         if let Some((literal, step)) = step.zip(value_of("multipleOf")) {
-            let reason = "`multipleOf` must be a positive integer: floating point holds no exact fractions";
-            schema.refuse_if(step <= 0.0 || step.fract() != 0.0, "multipleOf", reason)?;
+            let reason = "`multipleOf` must be a positive integer, because floating point cannot represent all fractions";
+            schema.unsupported_if(step <= 0.0 || step.fract() != 0.0, "multipleOf", reason)?;
             let zero = if is_integer { quote!(0) } else { quote!(0.0) };
-            // Every integer is a multiple of 1.
+            // For integers, a multiple of 1 needs no check.
             conditions.extend((!is_integer || step != 1.0).then(|| quote! { value % #literal == #zero }));
         }
         let kind = if is_integer { "an integer" } else { "a number" };
@@ -94,7 +95,7 @@ impl Bounds {
         Ok(Self { conditions, message, announced, ..Self::default() })
     }
 
-    fn of_text(schema: Schema<'_>) -> Result<Self, Refused> {
+    fn of_text(schema: Schema<'_>) -> Result<Self, Unsupported> {
         only(schema, &["format", "minLength", "maxLength", "pattern"])?;
         let lengths = Lengths::of(schema, "minLength", "maxLength", &quote! { characters })?;
         let before = lengths.condition.iter().map(|_| quote! { let characters = value.chars().count(); });
@@ -123,7 +124,7 @@ impl Bounds {
         })
     }
 
-    fn of_list(schema: Schema<'_>, item: &Rust) -> Result<Self, Refused> {
+    fn of_list(schema: Schema<'_>, item: &Rust) -> Result<Self, Unsupported> {
         only(schema, &["items", "minItems", "maxItems", "uniqueItems"])?;
         let lengths = Lengths::of(schema, "minItems", "maxItems", &quote! { value.len() })?;
         let mut conditions = Vec::from_iter(lengths.condition);
@@ -160,14 +161,14 @@ pub(super) fn number(node: &Node) -> Option<f64> {
     }
 }
 
-/// A length, which schemars keeps in 32 bits.
-fn length(schema: Schema<'_>, key: &str) -> Result<Option<u32>, Refused> {
+/// Returns a length, which schemars represents as `u32`.
+fn length(schema: Schema<'_>, key: &str) -> Result<Option<u32>, Unsupported> {
     let Some(node) = schema.get(key) else { return Ok(None) };
     let value = number(node).filter(|value| *value <= f64::from(u32::MAX));
-    // The document is valid, so it is an integer that is not negative.
+    // The document is valid, so the value is a non-negative integer.
     value
         .map(|value| Some(value as u32))
-        .ok_or_else(|| schema.refused_at(key, format!("`{key}` exceeds 32 bits")))
+        .ok_or_else(|| schema.unsupported_at(key, format!("`{key}` exceeds 32 bits")))
 }
 
 /// The bounds of a length.
@@ -175,16 +176,16 @@ struct Lengths {
     condition: Option<TokenStream>,
     /// The allowed lengths in words. Empty without bounds.
     range: String,
-    /// The least and the greatest length as the schema announces them.
+    /// The minimum and maximum length for the schema.
     announced: [Option<TokenStream>; 2],
 }
 
 impl Lengths {
-    fn of(schema: Schema<'_>, least: &str, most: &str, length_of: &TokenStream) -> Result<Self, Refused> {
+    fn of(schema: Schema<'_>, least: &str, most: &str, length_of: &TokenStream) -> Result<Self, Unsupported> {
         let bounds = [length(schema, least)?, length(schema, most)?];
         let (from, to) = (bounds[0].filter(|least| *least > 0), bounds[1]);
-        let reason = format!("no value is allowed by both `{least}` and `{most}`");
-        schema.refuse_if(from.zip(to).is_some_and(|(from, to)| from > to), least, reason)?;
+        let reason = format!("no value satisfies both `{least}` and `{most}`");
+        schema.unsupported_if(from.zip(to).is_some_and(|(from, to)| from > to), least, reason)?;
         let [first, last] = bounds.map(|bound| Literal::u32_unsuffixed(bound.unwrap_or_default()));
         let is_list = least == "minItems";
         let (condition, range) = match (from, to) {

@@ -1,4 +1,4 @@
-//! A Rust file that is being written: its imports and its items.
+//! Builds a Rust file from items, with imports for the names that they use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use syn::Token;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 
-/// What generated code imports, by the module that has it.
+/// The names that generated code may import, by module.
 pub(super) const IMPORTS: [(&str, &str); 15] = [
     ("std::collections", "BTreeMap"),
     ("std::fmt", "Display"),
@@ -27,30 +27,30 @@ pub(super) const IMPORTS: [(&str, &str); 15] = [
     ),
     ("serde", "Deserialize Deserializer Serialize Serializer"),
     ("serde_json", "Map Value"),
-    ("crate::call", "Call"),
-    ("crate::input", "Json Path Query"),
-    ("crate::responses", "Answer Code Refusal Refuses"),
+    ("crate::http::call", "Call Json Path Query"),
+    ("crate::http::error", "ApiError HandlerResult"),
+    ("crate::http::error_code", "ErrorCode ErrorCodes"),
     ("crate::service", "Service"),
     ("crate::storage", "StoreError"),
 ];
 
-/// What brings the function `custom` of errors into scope.
+/// The import that the associated function `Error::custom` needs.
 const ERROR_TRAIT: &str = "Error as _";
 
-/// A Rust file. Its imports follow from the names that its items use.
+/// A Rust file. The imports are derived from the names that the items use.
 #[derive(Default)]
 pub(super) struct Code {
     /// Names from `crate::schemas`.
     schemas: BTreeSet<String>,
     items: Vec<TokenStream>,
-    /// The names of types that are in use.
+    /// The names of existing types.
     taken: BTreeSet<String>,
-    /// The names of the items that were added once.
+    /// The names of items that are added at most once.
     once: BTreeSet<&'static str>,
 }
 
 impl Code {
-    /// An empty file in which these names are in use.
+    /// Returns an empty file in which these names are used already.
     pub(super) fn with_taken(taken: BTreeSet<String>) -> Self {
         Self { taken, ..Self::default() }
     }
@@ -67,14 +67,14 @@ impl Code {
         self.items.push(item);
     }
 
-    /// Adds an item that several others use, once.
+    /// Adds an item that several others need, at most once.
     pub(super) fn push_once(&mut self, name: &'static str, item: TokenStream) {
         if self.once.insert(name) {
             self.items.push(item);
         }
     }
 
-    /// This name, with a number if it is in use.
+    /// Returns this name, with a number appended if it is used already.
     pub(super) fn free(&mut self, name: &str) -> Ident {
         let mut free = name.to_owned();
         let mut number = 2;
@@ -85,7 +85,7 @@ impl Code {
         format_ident!("{free}")
     }
 
-    /// The text, with an empty line between items.
+    /// Returns the text of the file, with an empty line between items.
     pub(super) fn text(&self, comment: &str) -> Result<String, String> {
         let (mut used, mut items) = (Used::default(), String::new());
         let mut file = parsed(&self.items.iter().cloned().collect())?;
@@ -98,7 +98,7 @@ impl Code {
         Ok(format!("//! {}\n\n{}{items}", plain(comment), self.imports(&used.0)))
     }
 
-    /// The `use` declarations: the standard library, other crates, this one.
+    /// Returns the `use` declarations in three groups: the standard library, other crates, this crate.
     fn imports(&self, used: &BTreeSet<String>) -> String {
         let mut by_parent = BTreeMap::from(IMPORTS.map(|(parent, names)| {
             (parent, names.split(' ').filter(|name| used.contains(*name)).collect::<Vec<_>>())
@@ -124,14 +124,14 @@ impl Code {
     }
 }
 
-/// The names that items use without declaring them: the first of each path and of each derived trait.
+/// Collects the names that items use: the first segment of each path and of each derived trait.
 #[derive(Default)]
 struct Used(BTreeSet<String>);
 
 impl<'ast> Visit<'ast> for Used {
     fn visit_path(&mut self, path: &'ast syn::Path) {
         self.0.extend(path.segments.first().map(|segment| segment.ident.to_string()));
-        // The trait of `D::Error::custom`.
+        // `D::Error::custom` needs its trait.
         let is_custom = path.segments.last().is_some_and(|segment| segment.ident == "custom");
         self.0.extend(is_custom.then(|| ERROR_TRAIT.to_owned()));
         visit::visit_path(self, path);
@@ -146,17 +146,17 @@ impl<'ast> Visit<'ast> for Used {
     }
 }
 
-/// Rust in the usual layout.
+/// Formats an item.
 pub(super) fn formatted(item: &TokenStream) -> Result<String, String> {
     parsed(item).map(|file| prettyplease::unparse(&file))
 }
 
 fn parsed(item: &TokenStream) -> Result<syn::File, String> {
     let file = syn::parse2(item.clone());
-    file.map_err(|error| format!("the generated text is not Rust: {error}: {item}"))
+    file.map_err(|error| format!("the generated text is not valid Rust: {error}: {item}"))
 }
 
-/// A doc comment: the first sentence of a description, or `otherwise`.
+/// Returns a doc comment: the first sentence of a description, or `otherwise`.
 pub(super) fn doc(description: Option<&str>, otherwise: &str) -> TokenStream {
     let text = description.map(str::trim).filter(|text| !text.is_empty()).unwrap_or(otherwise);
     let paragraph: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).collect();
@@ -166,8 +166,8 @@ pub(super) fn doc(description: Option<&str>, otherwise: &str) -> TokenStream {
     quote! { #[doc = #comment] }
 }
 
-/// Text for a comment of one line: without control characters and those that change the direction of text,
-/// which the compiler refuses.
+/// Makes text safe for a one-line comment: removes control characters, and those that change the direction of text, which
+/// the compiler rejects.
 fn plain(text: &str) -> String {
     let is_bidirectional = |character| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let words = text.split(|character: char| {

@@ -1,4 +1,4 @@
-//! The command: read document and code, then print or write what is missing.
+//! The command: reads document and code, then prints or writes what is missing.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub struct Arguments {
     /// Only this operation, and the schemas that it needs.
     #[arg(value_name = "OPERATION_ID")]
     pub operation: Option<String>,
-    /// The document to read, instead of the one in openapi/.
+    /// The document to read [default: openapi/animal-store.yaml].
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
     /// Write the files and edit the existing ones, instead of printing them. Overwrites nothing.
@@ -26,11 +26,10 @@ pub struct Arguments {
     pub write: bool,
 }
 
-/// Runs the command. Returns the exit status: 1 if something cannot be written, 2 if the document cannot be
-/// read.
+/// Runs the command. Returns the exit status: 1 if something cannot be generated, 2 if the document cannot be read.
 ///
 /// # Errors
-/// A sentence, when the document has no such operation, the code has no document, or a file cannot be written.
+/// A message, if the document does not have the operation, the code has no document, or a file cannot be written.
 pub fn run(arguments: &Arguments) -> Result<u8, String> {
     let root = workspace();
     let sources = Sources::read(&root);
@@ -54,9 +53,9 @@ pub fn run(arguments: &Arguments) -> Result<u8, String> {
     Ok(u8::from(!made.errors.is_empty()))
 }
 
-const COMPLETE: &str = "The code has everything that was asked for; there is nothing to write.\n";
+const COMPLETE: &str = "The code has all requested operations and schemas; there is nothing to write.\n";
 
-/// What was written, and what is left to do.
+/// Formats the written files and the remaining steps.
 fn written(made: &Scaffold, changed: &[String]) -> String {
     if changed.is_empty() && made.errors.is_empty() {
         return COMPLETE.to_owned();
@@ -68,7 +67,7 @@ fn written(made: &Scaffold, changed: &[String]) -> String {
     lines.collect::<String>() + &steps(made, "")
 }
 
-/// Everything as text, each part below a comment that names its file and place.
+/// Formats all additions, each after a comment with its file and position.
 fn printed(made: &Scaffold) -> String {
     if made.files.is_empty() && made.errors.is_empty() {
         return format!("// {COMPLETE}");

@@ -1,4 +1,4 @@
-//! Lines for existing files: where they belong, and how all files are written together.
+//! Inserts lines into existing files, and writes all files together.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -7,21 +7,21 @@ use std::{fmt, fs};
 
 use super::Scaffold;
 
-/// Lines for an existing file.
+/// Lines to insert into an existing file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Addition {
-    /// The path of the file from the root.
+    /// The path of the file, relative to the root.
     pub path: String,
-    /// The place in it.
+    /// The position in the file.
     pub place: Place,
     /// The lines, without indentation.
     pub lines: Vec<String>,
 }
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// After the last declaration of a module that is a file.
+    /// After the last `mod name;`.
     Modules,
     /// Before the `Ok(api)` that ends the function `api`.
     Registrations,
@@ -43,10 +43,10 @@ impl fmt::Display for Place {
 }
 
 impl Addition {
-    /// The text with those lines that it lacks, or the text itself if it has all of them.
+    /// Returns the text with the missing lines inserted.
     ///
     /// # Errors
-    /// When the file has no such place.
+    /// A message, if the file has no such position.
     pub fn apply(&self, text: &str) -> Result<String, String> {
         let has = |line: &String| match self.place {
             Place::Tags => {
@@ -59,7 +59,12 @@ impl Addition {
             return Ok(text.to_owned());
         }
         let at = self.place.offset(text).ok_or_else(|| {
-            format!("{}: there is no place {}; add by hand: {}", self.path, self.place, self.lines.join(" "))
+            format!(
+                "{}: cannot find the position {}; add by hand: {}",
+                self.path,
+                self.place,
+                self.lines.join(" ")
+            )
         })?;
         let lines = lines.into_iter().map(|line| match self.place {
             Place::Tags => format!("{line} "),
@@ -71,11 +76,11 @@ impl Addition {
     }
 }
 
-/// The beginning of the array of tags.
+/// The start of the array of tags.
 const TAGS: &str = " tags: [";
 
 impl Place {
-    /// The offset in a formatted file at which lines are inserted.
+    /// Returns the offset in a formatted file at which lines are inserted.
     fn offset(self, text: &str) -> Option<usize> {
         match self {
             Self::End => Some(text.len()),
@@ -92,19 +97,19 @@ impl Place {
     }
 }
 
-/// Whether a line declares a module that is a file, at the top level.
+/// Whether a line is a top-level `mod name;`.
 fn declares_module(line: &str) -> bool {
     let Some((visibility, name)) = line.split_once("mod ") else { return false };
     (visibility.is_empty() || visibility.starts_with("pub")) && name.trim_end().ends_with(';')
 }
 
 impl Scaffold {
-    /// Writes the new files and edits the existing ones. Returns the paths of the files that changed, so none
-    /// if the same is written twice.
+    /// Writes the new files and edits the existing ones. Returns the paths of the changed files. A second call changes
+    /// nothing.
     ///
     /// # Errors
-    /// A file that exists with another text, or has no place for its lines; nothing is written then. Or the
-    /// first file that cannot be written.
+    /// A message, if a new file exists with different content or an existing file has no position for its lines, in which
+    /// case nothing is written; or if a file cannot be written.
     pub fn write(&self, root: &Path) -> Result<Vec<String>, String> {
         let known = |path: &str| match fs::read_to_string(root.join(path)) {
             Ok(text) => Ok(Some(text)),
@@ -117,7 +122,9 @@ impl Scaffold {
                 None => drop(changed.insert(path, text.clone())),
                 Some(known) if known == *text => {}
                 Some(_) => {
-                    return Err(format!("{path}: the file exists and has another text; nothing was written"));
+                    return Err(format!(
+                        "{path}: the file exists with different content; nothing was written"
+                    ));
                 }
             }
         }

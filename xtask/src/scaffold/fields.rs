@@ -1,4 +1,4 @@
-//! The properties of an object as the fields of a struct.
+//! Generates a struct from the properties of an object.
 
 use std::collections::HashSet;
 
@@ -11,21 +11,21 @@ use super::code::doc;
 use super::missing::component;
 use super::names;
 use super::newtype::{Inner, has_serializable_items};
-use super::refused::{Refuse, Refused};
 use super::types::{Rust, Types, only, only_member, primitive, renamed, strings};
+use super::unsupported::{Unsupported, UnsupportedAt};
 
-/// Adds the struct of an object. `wire` is its name in the document, if it has one.
+/// Adds the struct of an object. `wire` is the name in the document, if there is one.
 pub(super) fn structure(
     types: &mut Types<'_>,
     schema: Schema<'_>,
     name: &Ident,
     wire: Option<&str>,
-) -> Result<(), Refused> {
+) -> Result<(), Unsupported> {
     only(schema, &["properties", "required", "additionalProperties"])?;
     let required: Vec<&str> = schema.required().collect();
     for name in &required {
         let reason = format!("`required` names `{name}`, which is not a property");
-        schema.refuse_if(schema.properties().all(|(known, _)| known != *name), "required", reason)?;
+        schema.unsupported_if(schema.properties().all(|(known, _)| known != *name), "required", reason)?;
     }
     let all = |rename: fn(&str) -> String| {
         schema.properties().all(|(name, _)| rename(&names::snake(name).unraw().to_string()) == name)
@@ -36,7 +36,7 @@ pub(super) fn structure(
     for (property, schema) in schema.properties() {
         let field = names::snake(property);
         if !known.insert(field.clone()) {
-            return Err(schema.refused(format!("two fields would be called `{field}`")));
+            return Err(schema.unsupported(format!("two properties would have the field name `{field}`")));
         }
         let rename = renamed(&field, property).filter(|_| !camel);
         let comment = doc(schema.text("description"), &format!("`{property}`."));
@@ -50,8 +50,8 @@ pub(super) fn structure(
     match schema.additional_properties() {
         Additional::None => settings.push(quote! { deny_unknown_fields }),
         Additional::Schema(others) if !others.node().entries().is_empty() => {
-            let reason = "schemars describes other properties beside the named ones as any value";
-            return Err(schema.refused_at("additionalProperties", reason));
+            let reason = "schemars supports no schema for additional properties beside named ones";
+            return Err(schema.unsupported_at("additionalProperties", reason));
         }
         _ => {}
     }
@@ -61,31 +61,31 @@ pub(super) fn structure(
     let rename = wire.and_then(|wire| renamed(name, wire));
     let item = quote! { #comment #derives #rename #settings #visible struct #name { #fields } };
     match wire {
-        // The type that the file is named after comes first.
+        // The main type of the file comes first.
         Some(_) => types.code.push_first(item),
         None => types.code.push(item),
     }
     Ok(())
 }
 
-/// The attributes and the type of a field.
+/// Returns the attributes and the type of a field.
 pub(super) fn field_of(
     types: &mut Types<'_>,
     schema: Schema<'_>,
     name: &str,
     required: bool,
     of: &Rust,
-) -> Result<(TokenStream, TokenStream), Refused> {
+) -> Result<(TokenStream, TokenStream), Unsupported> {
     let optional = of.map(|of| quote! { Option<#of> });
     let skip = quote! { skip_serializing_if = "Option::is_none" };
     let (field, serde) = match (required, schema.flag("nullable"), schema.has("default")) {
         (true, _, true) => {
-            return Err(schema.refused_at("default", "a required property cannot have a `default`"));
+            return Err(schema.unsupported_at("default", "a required property cannot have a `default`"));
         }
         (true, false, false) => (of.clone(), TokenStream::new()),
-        // serde and schemars let an `Option` be missing.
+        // serde and schemars treat an `Option` as optional.
         (true, true, false) => {
-            types.wrapper("Nullable", "may be `null`, but not missing", &quote! { Option<T> });
+            types.wrapper("Nullable", "required, but may be `null`", &quote! { Option<T> });
             let reads = types.read.then(|| quote! { #[serde(deserialize_with = "Option::deserialize")] });
             let described = of.described_by();
             (optional.described(quote! { Nullable<#described> }), reads.unwrap_or_default())
@@ -101,7 +101,7 @@ pub(super) fn field_of(
             (field, quote! { #[serde(default = #function)] })
         }
         (false, true, false) => (optional, quote! { #[serde(default, #skip)] }),
-        // May be missing, but not `null`.
+        // Optional, but not `null`.
         (false, false, false) => {
             let reads = types.read.then(|| {
                 types.code.import_schema("present");
@@ -114,10 +114,9 @@ pub(super) fn field_of(
     Ok((quote! { #with #serde }, field.value))
 }
 
-/// The `default` of a property as Rust.
-fn literal(types: &Types<'_>, property: Schema<'_>, of: &Rust) -> Result<TokenStream, Refused> {
-    let wrong =
-        || property.refused_at("default", "no literal that schemars writes back stands for this `default`");
+/// Returns the `default` of a property as a Rust expression.
+fn literal(types: &Types<'_>, property: Schema<'_>, of: &Rust) -> Result<TokenStream, Unsupported> {
+    let wrong = || property.unsupported_at("default", "no Rust literal gives this `default` in the schema");
     let schema = only_member(property);
     let kind = &of.value;
     let word = property.text("default");
@@ -135,7 +134,7 @@ fn literal(types: &Types<'_>, property: Schema<'_>, of: &Rust) -> Result<TokenSt
         return Ok(quote! { #kind::#variant });
     }
     let inner = match schema.type_name() {
-        // schemars serializes the default.
+        // schemars serializes the default, so the items must implement `Serialize`.
         Some("array") if types.written || has_serializable_items(schema) => Inner::List(of.clone()),
         Some("array" | "object") => return Err(wrong()),
         _ => Inner::of_scalar(schema)?,

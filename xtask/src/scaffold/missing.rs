@@ -1,4 +1,4 @@
-//! The operations and schemas that the document has and the code lacks.
+//! Finds the operations and schemas that the document has and the code lacks.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -13,8 +13,8 @@ pub(super) struct MissingSchema<'a> {
     pub(super) is_written: bool,
 }
 
-/// The operations that are missing, or of these the one with this `operationId`. `None` if the document does
-/// not have it.
+/// Returns the missing operations, or only the one with this `operationId`. Returns `None` if the document does not have
+/// it.
 pub(super) fn operations<'a>(
     document: &'a Model<'a>,
     code: &Model<'_>,
@@ -31,7 +31,7 @@ pub(super) fn operations<'a>(
     Some(operations)
 }
 
-/// The schemas that are missing, by name.
+/// Returns the missing schemas by name.
 pub(super) fn schemas<'a>(document: &'a Model<'a>, code: &Model<'_>) -> BTreeMap<&'a str, MissingSchema<'a>> {
     let requests = document.operations().flat_map(|operation| {
         let parameters = operation.parameters().into_iter().map(|parameter| parameter.declared());
@@ -50,7 +50,7 @@ pub(super) fn schemas<'a>(document: &'a Model<'a>, code: &Model<'_>) -> BTreeMap
     missing.collect()
 }
 
-/// The names of the schemas that an operation refers to, directly or through others.
+/// Returns the names of the schemas that an operation uses, directly or indirectly.
 pub(super) fn schemas_used<'a>(operation: &Operation<'a>) -> BTreeSet<&'a str> {
     schemas_of(operation.item().children("parameters").chain([**operation]))
 }
@@ -67,7 +67,7 @@ fn schemas_of<'a>(objects: impl Iterator<Item = Object<'a>>) -> BTreeSet<&'a str
     names
 }
 
-/// The name of a schema that is directly under `components/schemas`.
+/// Returns the name of a schema that is defined directly under `components/schemas`.
 pub(super) fn component<'a>(object: Object<'a>) -> Option<&'a str> {
     let is_component = object.parent().is_some_and(|parent| parent.kind() == Kind::Components);
     (is_component && object.kind() == Kind::Schema).then(|| object.name())

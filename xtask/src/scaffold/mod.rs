@@ -1,24 +1,24 @@
-//! `cargo xtask scaffold`: writes the Rust for operations and schemas that the document has and the code lacks.
+//! `cargo xtask scaffold`: generates Rust code for operations and schemas that the document has and the code lacks.
 //!
-//! What is written compiles without warnings and agrees with the document. The operation itself is left to a
-//! person: it answers 501. A construct for which no Rust can be written is an error, with its place.
+//! The generated code compiles without warnings and agrees with the document. The operation itself is not implemented and
+//! returns 501. A construct that cannot be generated is an error with its position.
 
-mod answer;
 mod bounds;
 mod code;
 mod command;
 mod edit;
 mod fields;
+mod generated_test;
 mod missing;
 mod names;
 mod newtype;
 mod operation;
 mod parameters;
-mod refused;
+mod response;
 mod routes;
 mod sample;
-mod test_of;
 mod types;
+mod unsupported;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,9 +30,9 @@ use contract::rule::Findings;
 use crate::dropshot::source::{SchemaType, Sources};
 use code::Code;
 use missing::{MissingSchema, schemas_used};
-use operation::Made;
-use refused::{Refuse, Refused};
+use operation::OperationFile;
 use types::{Scope, Types};
+use unsupported::{Unsupported, UnsupportedAt};
 
 pub use command::{Arguments, run};
 pub use edit::{Addition, Place};
@@ -40,24 +40,24 @@ pub use edit::{Addition, Place};
 const SCHEMAS: &str = "src/schemas/mod.rs";
 const OPERATIONS: &str = "src/operations/mod.rs";
 
-/// What is added to the workspace.
+/// The generated files, changes and remaining steps.
 #[derive(Debug, Default)]
 pub struct Scaffold {
-    /// New files: their paths from the root, and their texts.
+    /// New files: paths relative to the root, and texts.
     pub files: Vec<(String, String)>,
     /// Lines for existing files.
     pub additions: Vec<Addition>,
-    /// What cannot be written, and why.
+    /// What cannot be generated, and why.
     pub errors: Vec<Finding>,
-    /// What is left to do by hand, in order.
+    /// The steps that remain to be done by hand, in order.
     pub steps: Vec<String>,
 }
 
 impl Scaffold {
-    /// Everything that the document has and the code lacks, or one operation with the schemas it needs.
+    /// Generates everything that the code lacks, or one operation with the schemas it needs.
     ///
     /// # Errors
-    /// A sentence, when the document has no such operation.
+    /// A message, if the document does not have the operation.
     pub fn of(
         document: &Document,
         code: &Document,
@@ -88,40 +88,41 @@ impl Scaffold {
         for (wire, missing) in &schemas {
             match type_for(missing, wire, &mut taken, sources) {
                 Ok(of) => scope.new.extend(of.map(|of| (*wire, of))),
-                Err(refused) => failed.extend([(*wire, refused)]),
+                Err(error) => failed.extend([(*wire, error)]),
             }
         }
         for (wire, of) in &scope.new {
             let added = scaffold.schema(&scope, schemas[wire].schema, wire, of, &mut taken);
-            failed.extend(added.err().map(|refused| (*wire, refused)));
+            failed.extend(added.err().map(|error| (*wire, error)));
         }
-        for (wire, refused) in &failed {
-            scaffold.errors.push(refused.finding(&format!("The schema `{wire}`")));
+        for (wire, error) in &failed {
+            scaffold.errors.push(error.finding(&format!("The schema `{wire}`")));
         }
         let mut routed: Vec<_> = code.path_items().map(|item| item.path()).collect();
         for operation in operations {
             let needed = schemas_used(&operation).into_iter().find(|name| failed.contains_key(name));
-            let clash = routed.iter().find_map(|path| routes::clash(operation.path(), path));
-            let made = match (needed, clash) {
-                (Some(schema), _) => Err(operation.refused(format!("it needs the schema `{schema}`"))),
-                (None, Some(clash)) => Err(operation.item().refused(clash)),
+            let conflict = routed.iter().find_map(|path| routes::conflict(operation.path(), path));
+            let made = match (needed, conflict) {
+                (Some(schema), _) => Err(operation
+                    .unsupported(format!("it needs the schema `{schema}`, which cannot be generated"))),
+                (None, Some(conflict)) => Err(operation.item().unsupported(conflict)),
                 (None, None) => operation::make(operation, &scope, Code::with_taken(taken.clone())),
             };
             match made.and_then(|made| scaffold.operation(operation, made, sources)) {
                 Ok(()) => routed.push(operation.path()),
-                Err(refused) => {
-                    scaffold.errors.push(refused.finding(&format!("The operation `{}`", operation.name())));
+                Err(error) => {
+                    scaffold.errors.push(error.finding(&format!("The operation `{}`", operation.name())));
                 }
             }
         }
         if only.is_some() && !scaffold.errors.is_empty() {
-            // An operation without all of its schemas is of no use.
+            // An operation is useless without all of its schemas.
             return Ok(Self { errors: scaffold.errors, ..Self::default() });
         }
         Ok(scaffold)
     }
 
-    /// Adds a line to an existing file, once.
+    /// Adds a line to an existing file, at most once.
     fn add(&mut self, path: &str, place: Place, line: String) {
         let same = |known: &&mut Addition| known.path == path && known.place == place;
         match self.additions.iter_mut().find(same) {
@@ -139,13 +140,13 @@ impl Scaffold {
         wire: &str,
         of: &SchemaType,
         taken: &mut BTreeSet<String>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), Unsupported> {
         let module = names::file(wire)
-            .ok_or_else(|| schema.refused("its name cannot be the name of a module in Rust"))?;
+            .ok_or_else(|| schema.unsupported("its name cannot be the name of a Rust module"))?;
         let mut types = Types::new(scope, Code::with_taken(taken.clone()), Some(schema.id));
         (types.read, types.written) = (of.is_read, of.is_written);
         types.component(schema, wire, &of.name)?;
-        let text = types.code.text(&format!("`{wire}`.")).map_err(|reason| schema.refused(reason))?;
+        let text = types.code.text(&format!("`{wire}`.")).map_err(|reason| schema.unsupported(reason))?;
         taken.extend(types.made.iter().cloned());
         let path = format!("src/schemas/{module}.rs");
         self.steps.extend(types.notes.iter().map(|note| format!("{path}: {note}.")));
@@ -159,37 +160,42 @@ impl Scaffold {
         Ok(())
     }
 
-    /// Adds the files of an operation and what is left to do for it.
-    fn operation(&mut self, operation: Operation<'_>, made: Made, sources: &Sources) -> Result<(), Refused> {
+    /// Adds the files of an operation, and the remaining steps.
+    fn operation(
+        &mut self,
+        operation: Operation<'_>,
+        made: OperationFile,
+        sources: &Sources,
+    ) -> Result<(), Unsupported> {
         let module = &made.module;
         let path = format!("src/operations/{module}.rs");
         if self.files.iter().any(|(known, _)| *known == path) {
-            return Err(operation.refused(format!("another operation has the file `{module}.rs`")));
+            return Err(operation.unsupported(format!("another operation has the file `{module}.rs`")));
         }
         self.files.push((path.clone(), made.text.clone()));
         self.add(OPERATIONS, Place::Modules, format!("mod {module};"));
         self.add(OPERATIONS, Place::Registrations, format!("api.register({module}::{module})?;"));
-        for tag in operation::tags(operation).into_iter().filter(|tag| !sources.says(tag)) {
+        for tag in operation::tags(operation).into_iter().filter(|tag| !sources.has_literal(tag)) {
             self.add(OPERATIONS, Place::Tags, format!("({tag:?}.to_owned(), TagDetails::default()),"));
         }
         self.steps.extend(made.notes.iter().map(|note| format!("{path}: {note}.")));
         self.steps.push(
             "If the operation needs a new method of the store: add it to the trait `Animals` in \
-             src/storage/mod.rs, implement it in the `animals.rs` of each engine and in \
-             tests/http/faulty.rs, and add a test to tests/store/battery/animals.rs."
+             src/storage/store.rs, implement it in the `store.rs` of each engine and in \
+             tests/http/failing_store.rs, and add a test to tests/store/conformance/animals.rs."
                 .to_owned(),
         );
         self.steps.push(format!(
-            "{path}: replace `NotImplemented` with what the operation does; until then it answers 501."
+            "{path}: replace `NotImplemented` with the implementation; until then the operation returns 501."
         ));
-        let tests = test_of::make(operation, &made, sources.shown().root(), self);
+        let tests = generated_test::make(operation, &made, sources.shown().root(), self);
         self.steps.push(match tests {
             Ok(path) => format!(
-                "{path}: the test fails with 501 until then; add tests for each status, each parameter and both storage engines."
+                "{path}: the test fails with 501 until then. Add tests for each status, each parameter and both storage engines."
             ),
             Err(reason) => format!(
-                "tests/http/v1: write the test of `{}`; none was generated, because of the {reason}. \
-                 An `example` in the document would give the value.",
+                "tests/http/v1: write a test of `{}`. None was generated, because no value can be derived: {reason}. \
+                 Add an `example` to the document to have one generated.",
                 operation.name()
             ),
         });
@@ -197,33 +203,36 @@ impl Scaffold {
     }
 }
 
-/// The type to write for a schema; `None` if the code has it already.
+/// Returns the type to generate for a schema; `None` if the code has it.
 fn type_for(
     missing: &MissingSchema<'_>,
     wire: &str,
     taken: &mut BTreeSet<String>,
     sources: &Sources,
-) -> Result<Option<SchemaType>, Refused> {
+) -> Result<Option<SchemaType>, Unsupported> {
     let schema = missing.schema;
     let words = types::strings(schema).unwrap_or_default();
     if let Some(known) = sources.schema(wire) {
         let members: BTreeSet<&str> = known.members.iter().map(|(wire, _)| wire.as_str()).collect();
         let properties = schema.properties().map(|(name, _)| name);
         let wanted: BTreeSet<&str> = properties.chain(words.iter().copied()).collect();
-        // A type whose schema is written by hand may have other fields.
+        // The fields of a type with a hand-written schema may differ.
         return match members == wanted || members.is_empty() {
             true => Ok(None),
-            false => Err(schema.refused(format!("the code has a type `{}` with other members", known.name))),
+            false => {
+                Err(schema
+                    .unsupported(format!("the code has a type `{}` with different members", known.name)))
+            }
         };
     }
     let name = names::pascal(wire).to_string();
     if !taken.insert(name.clone()) {
-        return Err(schema.refused(format!("the name `{name}` has another meaning in the code")));
+        return Err(schema.unsupported(format!("the name `{name}` is used for something else in the code")));
     }
     Ok(Some(SchemaType {
         name,
         is_read: missing.is_read,
-        // An enum always implements `Serialize`, for a `default`.
+        // Enums always implement `Serialize`, which a `default` needs.
         is_written: missing.is_written || !words.is_empty(),
         members: names::variants(&words),
     }))

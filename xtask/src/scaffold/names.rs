@@ -1,4 +1,4 @@
-//! Names in Rust for names in the document, which may be any text.
+//! Converts names of the document, which may be any text, to Rust identifiers.
 
 use std::collections::BTreeSet;
 
@@ -8,27 +8,27 @@ use quote::format_ident;
 
 use super::code::IMPORTS;
 
-/// Names of types that generated code defines itself or that the prelude has.
+/// The names of types that generated code defines or that the prelude has.
 const PRELUDE: &str = "Box Default None Nullable Ok Option Result Some String Unnamed Vec";
 
-/// Names that a generated type cannot have.
+/// Returns the names that a generated type must not have.
 pub(super) fn reserved() -> BTreeSet<String> {
     let names =
         IMPORTS.into_iter().map(|(_, names)| names).chain([PRELUDE]).flat_map(|names| names.split(' '));
     names.map(str::to_owned).collect()
 }
 
-/// The name of a field, function or module.
+/// Returns the name of a field, function or module.
 pub(super) fn snake(wire: &str) -> Ident {
     ident(&ascii(&wire.to_snake_case()), "n_")
 }
 
-/// The name of a type or variant.
+/// Returns the name of a type or variant.
 pub(super) fn pascal(wire: &str) -> Ident {
     ident(&ascii(&wire.to_pascal_case()), "N")
 }
 
-/// The variants of an enum, one for each string. Equal names are numbered.
+/// Returns the variants of an enum, one for each string. Duplicate names get numbers.
 pub(super) fn variants(words: &[&str]) -> Vec<(String, String)> {
     let mut variants: Vec<(String, String)> = Vec::new();
     for word in words {
@@ -41,14 +41,14 @@ pub(super) fn variants(words: &[&str]) -> Vec<(String, String)> {
     variants
 }
 
-/// The name of a module and its file. `None` if it would be a keyword, or hide a crate that files import.
+/// Returns the name of a module and its file. `None` for a keyword or the name of an imported crate.
 pub(super) fn file(wire: &str) -> Option<String> {
     let name = ascii(&wire.to_snake_case());
     let hides = ["dropshot", "schemars", "serde", "serde_json", "std", "core"].contains(&name.as_str());
     (!hides && syn::parse_str::<Ident>(&name).is_ok()).then_some(name)
 }
 
-/// The name that serde gives to a field under `rename_all = "camelCase"`.
+/// Returns the name that serde gives to a field under `rename_all = "camelCase"`.
 pub(super) fn camel(field: &str) -> String {
     let words = field.split('_').enumerate().map(|(position, word)| match word.split_at_checked(1) {
         Some((first, rest)) if position > 0 => first.to_ascii_uppercase() + rest,
@@ -57,12 +57,12 @@ pub(super) fn camel(field: &str) -> String {
     words.collect()
 }
 
-/// Only the ASCII letters, digits and underscores.
+/// Removes all characters but ASCII letters, digits and underscores.
 fn ascii(name: &str) -> String {
     name.chars().filter(|character| character.is_ascii_alphanumeric() || *character == '_').collect()
 }
 
-/// The identifier for a name; `before` is put before a digit or an empty name.
+/// Returns the identifier for a name. `before` precedes a digit or an empty name.
 fn ident(name: &str, before: &str) -> Ident {
     let name = match name.starts_with(|first: char| !first.is_ascii_digit()) {
         true => name.to_owned(),
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_name_becomes_one_of_rust() {
+    fn any_name_becomes_a_rust_identifier() {
         for (wire, field, kind) in [
             ("petId", "pet_id", "PetId"),
             ("type", "r#type", "Type"),

@@ -1,4 +1,4 @@
-//! A type of its own for a scalar or a list whose values are checked.
+//! Generates a newtype for a scalar or a list with bounds.
 
 use contract::document::Value;
 use contract::openapi::Schema;
@@ -7,10 +7,10 @@ use quote::quote;
 
 use super::bounds::Bounds;
 use super::code::doc;
-use super::refused::{Refuse, Refused};
 use super::types::{Place, Rust, Types};
+use super::unsupported::{Unsupported, UnsupportedAt};
 
-/// The field of the type.
+/// The type of the field.
 pub(super) enum Inner {
     Boolean,
     /// `i32` or `i64`.
@@ -22,8 +22,8 @@ pub(super) enum Inner {
 }
 
 impl Inner {
-    /// The field for a schema that is neither an array nor an object.
-    pub(super) fn of_scalar(schema: Schema<'_>) -> Result<Self, Refused> {
+    /// Returns the field type for a schema that is neither an array nor an object.
+    pub(super) fn of_scalar(schema: Schema<'_>) -> Result<Self, Unsupported> {
         Ok(match (schema.type_name(), schema.format()) {
             (Some("boolean"), _) => Self::Boolean,
             (Some("integer"), Some("int32")) => Self::Integer(quote! { i32 }),
@@ -33,13 +33,13 @@ impl Inner {
             (Some("string"), _) => Self::Text,
             _ => {
                 return Err(
-                    schema.refused_at("format", "no type of Rust is known for this `type` and `format`")
+                    schema.unsupported_at("format", "there is no Rust type for this `type` and `format`")
                 );
             }
         })
     }
 
-    /// The type of the field, and its `InstanceType` in schemars.
+    /// Returns the Rust type, and its `InstanceType` in schemars.
     pub(super) fn types(&self) -> (TokenStream, TokenStream) {
         match self {
             Self::Boolean => (quote! { bool }, quote! { Boolean }),
@@ -54,22 +54,27 @@ impl Inner {
         matches!(self, Self::Integer(kind) | Self::Number(kind) if kind.to_string().ends_with("32"))
     }
 
-    /// Whether a number is the least or the greatest of the type.
+    /// Whether a number is the minimum or maximum of the type.
     pub(super) fn is_extreme(&self, value: f64) -> bool {
         match self {
             Self::Integer(_) if self.is_small() => [i32::MIN, i32::MAX].map(f64::from).contains(&value),
-            // The greatest cannot be written as floating point.
+            // `i64::MAX` cannot be represented as `f64`.
             Self::Integer(_) => value == i64::MIN as f64,
             _ => false,
         }
     }
 
-    /// A keyword of the schema as a literal of this type.
-    pub(super) fn literal(&self, schema: Schema<'_>, keyword: &str) -> Result<TokenStream, Refused> {
-        let node = schema.get(keyword).ok_or_else(|| schema.refused(format!("it needs `{keyword}`")))?;
+    /// Returns the value of a keyword as a literal of this type.
+    pub(super) fn literal(&self, schema: Schema<'_>, keyword: &str) -> Result<TokenStream, Unsupported> {
+        let node =
+            schema.get(keyword).ok_or_else(|| schema.unsupported(format!("`{keyword}` is missing")))?;
         let shown = node.to_json();
-        let wrong =
-            || schema.refused_at(keyword, format!("`{shown}` has no exact form in Rust and in schemars"));
+        let wrong = || {
+            schema.unsupported_at(
+                keyword,
+                format!("`{shown}` cannot be represented exactly in Rust and schemars"),
+            )
+        };
         let literal = match (self, &node.value) {
             (Self::Boolean, Value::Bool(value)) => return Ok(quote! { #value }),
             (Self::Text, Value::String(text)) => return Ok(quote! { #text.to_owned() }),
@@ -77,7 +82,7 @@ impl Inner {
             (Self::Integer(_), Value::Number(_)) => {
                 let whole = shown.as_f64().filter(|value| value.fract() == 0.0 && value.abs() < 1e15);
                 let value = shown.as_i64().or(whole.map(|value| value as i64));
-                // schemars keeps bounds as floating point.
+                // schemars represents bounds as `f64`.
                 let is_exact =
                     |value: &i64| keyword == "default" || (*value as f64) as i128 == i128::from(*value);
                 let fits = |value: &i64| !self.is_small() || i32::try_from(*value).is_ok();
@@ -88,7 +93,7 @@ impl Inner {
                 let rounded = value as f32;
                 match self.is_small() {
                     true if !rounded.is_finite() => return Err(wrong()),
-                    // serde_json would write the digits of the rounded number.
+                    // serde_json would print the rounded number.
                     true if keyword == "default" && f64::from(rounded) != value => return Err(wrong()),
                     true => Literal::f32_unsuffixed(rounded),
                     false => Literal::f64_unsuffixed(value),
@@ -100,7 +105,7 @@ impl Inner {
     }
 }
 
-/// Whether a list of such items implements `Serialize` even if only requests contain it.
+/// Whether the items of a list implement `Serialize` even if only requests contain it.
 pub(super) fn has_serializable_items(list: Schema<'_>) -> bool {
     let is_scalar = |item: Schema<'_>| {
         !item.is_reference() && !matches!(item.type_name(), None | Some("array" | "object"))
@@ -108,23 +113,23 @@ pub(super) fn has_serializable_items(list: Schema<'_>) -> bool {
     list.items().is_none_or(is_scalar)
 }
 
-/// A newtype.
+/// A newtype to generate.
 pub(super) struct Newtype<'n> {
     pub(super) name: Ident,
     pub(super) inner: &'n Inner,
     pub(super) schema: Schema<'n>,
-    /// Its name in the document, if it has one there.
+    /// The name in the document, if there is one.
     pub(super) wire: Option<&'n str>,
 }
 
 impl Newtype<'_> {
-    /// Adds the type with all that it implements.
-    pub(super) fn make(&self, types: &mut Types<'_>) -> Result<(), Refused> {
+    /// Adds the type and its trait implementations.
+    pub(super) fn make(&self, types: &mut Types<'_>) -> Result<(), Unsupported> {
         let bounds = Bounds::of(self.schema, self.inner)?;
         if types.read && !bounds.unchecked.is_empty() {
             types.notes.push(format!("let `{}` check {}", self.name, bounds.unchecked.join(" and ")));
         }
-        // In JSON a default belongs to the property.
+        // In JSON, `default` belongs to the property.
         let has_default = types.place == Place::Text && self.schema.has("default");
         self.definition(types, &bounds, has_default);
         if has_default {
@@ -157,7 +162,7 @@ impl Newtype<'_> {
                     (types.written || has_serializable_items(self.schema)).then(|| quote! { , Serialize });
                 quote! { #[derive(Clone, Debug, PartialEq #writes)] }
             }
-            // The schema of a default reads the field.
+            // The schema reads the field for its default.
             Place::Text if has_default => quote! { #[derive(Debug)] },
             Place::Text => quote! {
                 #[derive(Debug)]
@@ -169,7 +174,7 @@ impl Newtype<'_> {
         types.code.push(quote! { #comment #attributes #visible struct #name(#visible #value); });
         if types.place == Place::Header {
             types.code.push(quote! {
-                // dropshot writes only strings into headers.
+                // dropshot supports only strings as header values.
                 impl Serialize for #name {
                     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                         serializer.collect_str(&self.0)
@@ -183,7 +188,7 @@ impl Newtype<'_> {
         let (name, value, message) = (&self.name, self.inner.types().0, &bounds.message);
         let from_text = types.place != Place::Json && !matches!(self.inner, Inner::Text);
         let filter = match self.inner {
-            // `+1` and `01` are other spellings of an integer.
+            // Rejects `+1` and `01`, which Rust's parser accepts.
             Inner::Integer(_) => quote! { .filter(|value| value.to_string() == text) },
             Inner::Number(_) => quote! { .filter(|value| value.is_finite()) },
             _ => TokenStream::new(),

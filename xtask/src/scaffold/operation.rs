@@ -1,47 +1,51 @@
-//! The file of an operation: its endpoint, its input, its responses, its error.
+//! Generates the file of an operation: endpoint, input, responses and error type.
 
 use std::collections::BTreeSet;
 
-use animal_store::call::JUDGED;
-use animal_store::edge;
-use animal_store::keys::SCHEME_NAME;
-use animal_store::responses::Code as ErrorCode;
+use animal_store::http::authentication::SCHEME_NAME;
+use animal_store::http::call::COMMON_CODES;
+use animal_store::http::error_code::ErrorCode;
+use animal_store::http::router;
 use contract::document::Node;
 use contract::openapi::Operation;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::answer;
 use super::code::{Code, doc};
 use super::names;
-use super::parameters::{self, Taken};
-use super::refused::{Refuse, Refused};
+use super::parameters::{self, OperationInput};
+use super::response;
 use super::types::{Scope, Types};
+use super::unsupported::{Unsupported, UnsupportedAt};
 
-/// The file of an operation.
-pub(super) struct Made {
-    /// The name of the module and of the function in it.
+/// The generated file of an operation.
+pub(super) struct OperationFile {
+    /// The name of the module and of its function.
     pub(super) module: String,
     pub(super) text: String,
-    /// What the document says and the file does not do.
+    /// What remains to be done by hand for this file.
     pub(super) notes: Vec<String>,
     /// The status of the successful response.
     pub(super) status: u16,
 }
 
-/// Writes the file of an operation. `empty` is a file without items.
-pub(super) fn make(operation: Operation<'_>, scope: &Scope<'_>, empty: Code) -> Result<Made, Refused> {
-    let id = operation.id().ok_or_else(|| operation.refused("it needs an `operationId`"))?;
+/// Generates the file of an operation. `empty` is a file without items.
+pub(super) fn make(
+    operation: Operation<'_>,
+    scope: &Scope<'_>,
+    empty: Code,
+) -> Result<OperationFile, Unsupported> {
+    let id = operation.id().ok_or_else(|| operation.unsupported("it has no `operationId`"))?;
     let module = names::file(id).ok_or_else(|| {
-        operation.refused_at("operationId", format!("`{id}` cannot be the name of a module in Rust"))
+        operation.unsupported_at("operationId", format!("`{id}` cannot be the name of a Rust module"))
     })?;
     supported(operation)?;
     let mut types = Types::new(scope, empty, None);
     let error = types.code.free(&format!("{}Error", names::pascal(id)));
-    let (status, success) = answer::make(&mut types, operation, id)?;
+    let (status, success) = response::make(&mut types, operation, id)?;
     let taken = parameters::make(&mut types, operation, id)?;
     let (function, comment) = (names::snake(id), doc(operation.text("summary"), &format!("`{id}`.")));
-    let Taken { input, pattern, bindings, .. } = &taken;
+    let OperationInput { input, pattern, bindings, .. } = &taken;
     let service = match bindings.is_empty() {
         true => quote! { service },
         false => quote! { (service, #(#bindings),*) },
@@ -52,8 +56,8 @@ pub(super) fn make(operation: Operation<'_>, scope: &Scope<'_>, empty: Code) -> 
         pub(super) async fn #function(
             context: RequestContext<Service>,
             call: Call<#input, #error>,
-        ) -> Answer<#success> {
-            call.answer(context, |service, #pattern| async move {
+        ) -> HandlerResult<#success> {
+            call.handle(context, |service, #pattern| async move {
                 let _ = #service;
                 Err(#error::NotImplemented)
             })
@@ -63,38 +67,42 @@ pub(super) fn make(operation: Operation<'_>, scope: &Scope<'_>, empty: Code) -> 
     let codes = codes(&mut types, operation, &taken)?;
     let mut code = types.code;
     code.push_first(endpoint);
-    refusal(&mut code, id, &error, &codes);
+    error_type(&mut code, id, &error, &codes);
     let (method, path) = (operation.method().to_uppercase(), operation.path());
     let text =
-        code.text(&format!("`{id}`: `{method} {path}`.")).map_err(|reason| operation.refused(reason))?;
+        code.text(&format!("`{id}`: `{method} {path}`.")).map_err(|reason| operation.unsupported(reason))?;
     let text = text.replacen("#[endpoint]", &attribute(operation, id), 1);
-    Ok(Made { module, text, notes: types.notes, status })
+    Ok(OperationFile { module, text, notes: types.notes, status })
 }
 
-/// Refuses operations that dropshot or the service cannot have.
-fn supported(operation: Operation<'_>) -> Result<(), Refused> {
+/// Fails for operations that dropshot or the service do not support.
+fn supported(operation: Operation<'_>) -> Result<(), Unsupported> {
     let method = operation.method();
-    // The service answers HEAD requests with the operation for GET.
+    // The service handles HEAD with the operation for GET.
     if !["get", "put", "post", "delete", "patch", "options"].contains(&method) {
-        return Err(operation.refused(format!("the service routes no operation for the method `{method}`")));
+        return Err(operation.unsupported(format!("the service does not route the method `{method}`")));
     }
     if tags(operation).is_empty() {
-        return Err(operation.refused("the service requires a tag on each operation"));
+        return Err(operation.unsupported("the service requires a tag on each operation"));
     }
-    operation.refuse_if(operation.has("callbacks"), "callbacks", "dropshot has nothing for `callbacks`")?;
+    operation.unsupported_if(
+        operation.has("callbacks"),
+        "callbacks",
+        "dropshot does not support `callbacks`",
+    )?;
     for object in [*operation, *operation.item()] {
-        let reason = "dropshot has nothing for `servers` of an operation";
-        object.refuse_if(object.has("servers"), "servers", reason)?;
+        let reason = "dropshot does not support `servers` of an operation";
+        object.unsupported_if(object.has("servers"), "servers", reason)?;
     }
     let key = [(SCHEME_NAME, BTreeSet::new())].into();
-    operation.security().owner().unwrap_or(*operation).refuse_if(
+    operation.security().owner().unwrap_or(*operation).unsupported_if(
         operation.security().requirements() != BTreeSet::from([key]),
         "security",
-        format!("the service requires the security scheme `{SCHEME_NAME}` of each request, and has no other"),
+        format!("the service requires the security scheme `{SCHEME_NAME}` and supports no other"),
     )
 }
 
-/// The attribute of the endpoint. rustfmt does not format the inside of attributes.
+/// Returns the attribute of the endpoint, formatted, because rustfmt does not format attributes.
 fn attribute(operation: Operation<'_>, id: &str) -> String {
     let (method, path, tags) = (operation.method().to_uppercase(), operation.path(), tags(operation));
     let deprecated = if operation.is_deprecated() { "    deprecated = true,\n" } else { "" };
@@ -104,30 +112,33 @@ fn attribute(operation: Operation<'_>, id: &str) -> String {
     )
 }
 
-/// The tags of an operation.
+/// Returns the tags of an operation.
 pub(super) fn tags<'a>(operation: Operation<'a>) -> Vec<&'a str> {
     operation.get("tags").map(Node::items).unwrap_or_default().iter().filter_map(Node::as_str).collect()
 }
 
-/// The codes for the declared statuses that neither the service nor the input accounts for.
-fn codes(types: &mut Types<'_>, operation: Operation<'_>, taken: &Taken) -> Result<Vec<ErrorCode>, Refused> {
-    let others: Vec<ErrorCode> = JUDGED.iter().chain(&taken.codes).copied().collect();
+/// Returns the codes for declared statuses that neither the service nor the input produces.
+fn codes(
+    types: &mut Types<'_>,
+    operation: Operation<'_>,
+    taken: &OperationInput,
+) -> Result<Vec<ErrorCode>, Unsupported> {
+    let others: Vec<ErrorCode> = COMMON_CODES.iter().chain(&taken.codes).copied().collect();
     let mut own = Vec::new();
     for (status, response) in operation.responses().filter(|(status, _)| !status.starts_with(['1', '2', '3']))
     {
         if status.parse::<u16>().is_err() {
-            let reason =
-                format!("the service has one status for each error, and `{status}` stands for several");
-            return Err(response.declared().refused(reason));
+            let reason = format!("the service has one status per error, but `{status}` stands for several");
+            return Err(response.declared().unsupported(reason));
         }
         let has_status = |code: &ErrorCode| code.status().as_str() == status;
         let mut codes: Vec<ErrorCode> = others.iter().copied().filter(has_status).collect();
-        // A 404 of the path does not exclude one of the operation.
+        // The operation may return 404 in addition to the path.
         if codes.is_empty() || codes == [ErrorCode::NotFound] {
             let known = ErrorCode::ALL.into_iter().find(has_status);
             let Some(code) = known.filter(|code| variant(*code).is_some()) else {
                 types.notes.push(format!(
-                    "add an error for the status {status} to `Code` and `Refusal` in src/responses.rs, and \
+                    "add an error for the status {status} to `ErrorCode` in src/http/error_code.rs and `ApiError` in src/http/error.rs, and \
                      to `CODES` of this file"
                 ));
                 continue;
@@ -135,14 +146,14 @@ fn codes(types: &mut Types<'_>, operation: Operation<'_>, taken: &Taken) -> Resu
             own.push(code);
             codes = vec![code];
         }
-        let everywhere = edge::headers(operation.is_deprecated());
+        let everywhere = router::headers(operation.is_deprecated());
         let own_headers = codes.iter().flat_map(|code| code.headers());
         let known: Vec<_> = everywhere.iter().chain(own_headers).map(|header| header.name).collect();
         for (name, _) in response.headers() {
             if !known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
                 types.notes.push(format!(
-                    "add the header `{name}` of the status {status} to `Code::headers` and `Refusal::parts` in \
-                     src/responses.rs; every operation then has it"
+                    "add the header `{name}` of the status {status} to `ErrorCode::headers` in src/http/error_code.rs and \
+                     `ApiError::into_response` in src/http/error.rs; every operation then has it"
                 ));
             }
         }
@@ -151,14 +162,14 @@ fn codes(types: &mut Types<'_>, operation: Operation<'_>, taken: &Taken) -> Resu
     for status in statuses {
         if operation.responses().all(|(declared, _)| declared != status.to_string()) {
             types.notes.push(format!(
-                "declare the status {status} in the document: the service answers it for this input"
+                "declare the status {status} in the document: the service returns it for this input"
             ));
         }
     }
     Ok(own)
 }
 
-/// The type that the variant of an operation's own error contains, if an operation can have the error.
+/// Returns the content type of the variant for a code; `None` if operations cannot have the error.
 fn variant(code: ErrorCode) -> Option<Option<TokenStream>> {
     match code {
         ErrorCode::NotFound => Some(Some(quote! { &'static str })),
@@ -168,8 +179,8 @@ fn variant(code: ErrorCode) -> Option<Option<TokenStream>> {
     }
 }
 
-/// The operation's error.
-fn refusal(code: &mut Code, id: &str, error: &Ident, codes: &[ErrorCode]) {
+/// Adds the error type of the operation.
+fn error_type(code: &mut Code, id: &str, error: &Ident, codes: &[ErrorCode]) {
     let comment = doc(None, &format!("Why `{id}` failed."));
     let names: Vec<Ident> = codes.iter().map(|code| format_ident!("{code:?}")).collect();
     let variants = codes.iter().zip(&names).map(|(code, name)| {
@@ -193,8 +204,8 @@ fn refusal(code: &mut Code, id: &str, error: &Ident, codes: &[ErrorCode]) {
             Store(StoreError),
         }
 
-        impl Refuses for #error {
-            const CODES: &'static [Code] = &[#(Code::#names,)* Code::Internal, Code::Unavailable];
+        impl ErrorCodes for #error {
+            const CODES: &'static [ErrorCode] = &[#(ErrorCode::#names,)* ErrorCode::Internal, ErrorCode::Unavailable];
         }
 
         impl From<StoreError> for #error {
@@ -203,7 +214,7 @@ fn refusal(code: &mut Code, id: &str, error: &Ident, codes: &[ErrorCode]) {
             }
         }
 
-        impl From<#error> for Refusal {
+        impl From<#error> for ApiError {
             fn from(error: #error) -> Self {
                 match error {
                     #error::NotImplemented => Self::NotImplemented,

@@ -1,9 +1,9 @@
-//! What an operation takes: parameters of the path and the query, and a JSON body.
+//! Generates the input of an operation: path and query parameters, and a JSON body.
 
 use std::collections::HashSet;
 
-use animal_store::input::{Input, Json, Path, Query};
-use animal_store::responses::Code as ErrorCode;
+use animal_store::http::call::{Input, Json, Path, Query};
+use animal_store::http::error_code::ErrorCode;
 use contract::openapi::{Operation, Parameter, Schema};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -13,25 +13,29 @@ use super::bounds::number;
 use super::code::doc;
 use super::fields;
 use super::names;
-use super::refused::{Refuse, Refused};
 use super::types::{Place, Types, only_member, primitive, renamed, strings};
+use super::unsupported::{Unsupported, UnsupportedAt};
 
-/// Any JSON object.
+/// Stands for any input type, to ask for the codes of an extractor.
 type Anything = Map<String, Value>;
 
 /// The input of an operation.
-pub(super) struct Taken {
-    /// Its type.
+pub(super) struct OperationInput {
+    /// The type.
     pub(super) input: TokenStream,
     /// The pattern that destructures it.
     pub(super) pattern: TokenStream,
     /// The names that the pattern binds.
     pub(super) bindings: Vec<Ident>,
-    /// The errors with which the service refuses wrong input.
+    /// The error codes of the service for invalid input.
     pub(super) codes: Vec<ErrorCode>,
 }
 
-pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) -> Result<Taken, Refused> {
+pub(super) fn make(
+    types: &mut Types<'_>,
+    operation: Operation<'_>,
+    id: &str,
+) -> Result<OperationInput, Unsupported> {
     types.read = true;
     types.written = false;
     let parameters: Vec<_> = operation.parameters().into_iter().filter(|it| !it.is_ignored()).collect();
@@ -41,11 +45,11 @@ pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) ->
     let at = |place: &str| parameters.iter().filter(|it| it.location() == place).copied().collect::<Vec<_>>();
     let (path, query) = (at("path"), at("query"));
     let both = !path.is_empty() && !query.is_empty();
-    // The generated function has these names itself.
+    // Names that the generated function uses itself.
     let mut names = ["body", "call", "context", "service"].map(names::snake).into();
     let (mut parts, mut bindings, mut codes) = (Vec::new(), Vec::new(), Vec::new());
     types.place = Place::Text;
-    for (extractor, these, refused) in [
+    for (extractor, these, error_codes) in [
         ("Path", &path, <Path<Anything> as Input>::codes()),
         ("Query", &query, <Query<Anything> as Input>::codes()),
     ] {
@@ -59,7 +63,7 @@ pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) ->
         let extractor = format_ident!("{extractor}");
         parts.push((quote! { #extractor<#name> }, quote! { #extractor(#name { #(#fields),* }) }));
         bindings.extend(fields);
-        codes.extend(refused);
+        codes.extend(error_codes);
     }
     types.place = Place::Json;
     if let Some(of) = body(types, operation)? {
@@ -68,50 +72,54 @@ pub(super) fn make(types: &mut Types<'_>, operation: Operation<'_>, id: &str) ->
         codes.extend(<Json<Anything> as Input>::codes());
     }
     let is_large = parts.len() > 2;
-    // `A`, `(A, B)` or `(A, (B, C))`, which the service reads from left to right.
+    // `A`, `(A, B)` or `(A, (B, C))`; the service reads the parts from left to right.
     let nested = parts.into_iter().rev().reduce(|(inputs, patterns), (input, pattern)| {
         (quote! { (#input, #inputs) }, quote! { (#pattern, #patterns) })
     });
     let (mut input, pattern) = nested.unwrap_or_else(|| (quote! { () }, quote! { () }));
     if is_large {
-        // clippy asks for a name for a type of this size.
+        // clippy requires an alias for a type of this complexity.
         let name = types.code.free(&format!("{}Input", names::pascal(id)));
         let comment = doc(None, &format!("The input of `{id}`."));
         types.code.push(quote! { #comment type #name = #input; });
         input = quote! { #name };
     }
-    Ok(Taken { input, pattern, bindings, codes })
+    Ok(OperationInput { input, pattern, bindings, codes })
 }
 
-/// Refuses parameters that dropshot or the service cannot read.
-fn supported(parameter: &Parameter<'_>) -> Result<(), Refused> {
+/// Fails for parameters that dropshot or the service do not support.
+fn supported(parameter: &Parameter<'_>) -> Result<(), Unsupported> {
     let location = parameter.location();
-    let reason = format!("the service reads no parameters from a {location}");
-    parameter.refuse_if(!["path", "query"].contains(&location), "in", reason)?;
+    let reason = format!("the service does not support parameters in a {location}");
+    parameter.unsupported_if(!["path", "query"].contains(&location), "in", reason)?;
     let style = if location == "query" { "form" } else { "simple" };
-    let reason = format!("dropshot reads the style `{style}` only");
-    parameter.refuse_if(parameter.style() != style, "style", reason)?;
-    // `explode` has no effect on the values that dropshot reads, which are neither arrays nor objects.
+    let reason = format!("dropshot supports only the style `{style}`");
+    parameter.unsupported_if(parameter.style() != style, "style", reason)?;
+    // `explode` concerns only arrays and objects, which dropshot does not support.
     for keyword in ["deprecated", "allowEmptyValue", "allowReserved"] {
-        let reason = format!("dropshot has nothing for `{keyword}`");
-        parameter.refuse_if(parameter.flag(keyword), keyword, reason)?;
+        let reason = format!("dropshot does not support `{keyword}`");
+        parameter.unsupported_if(parameter.flag(keyword), keyword, reason)?;
     }
     let schema = parameter
         .schema()
-        .ok_or_else(|| parameter.refused("dropshot describes parameters by `schema` only"))?;
+        .ok_or_else(|| parameter.unsupported("dropshot supports only parameters with `schema`"))?;
     let is_empty = location == "path" && schema.get("maxLength").and_then(number) == Some(0.0);
-    schema.refuse_if(is_empty, "maxLength", "a value in a path is never empty")?;
-    schema.refuse_if(schema.flag("nullable"), "nullable", "a parameter is text, which cannot be `null`")
+    schema.unsupported_if(is_empty, "maxLength", "a path parameter cannot be empty")?;
+    schema.unsupported_if(
+        schema.flag("nullable"),
+        "nullable",
+        "a parameter is a string, which cannot be `null`",
+    )
 }
 
-/// Adds the struct of the parameters in one place. Returns its fields.
+/// Adds the struct of the parameters in one location. Returns its fields.
 fn structure(
     types: &mut Types<'_>,
     name: &Ident,
     parameters: &[Parameter<'_>],
     comment: &str,
     names: &mut HashSet<Ident>,
-) -> Result<Vec<Ident>, Refused> {
+) -> Result<Vec<Ident>, Unsupported> {
     let (mut bindings, mut fields) = (Vec::new(), TokenStream::new());
     for parameter in parameters {
         let Some(schema) = parameter.schema() else { continue };
@@ -120,7 +128,7 @@ fn structure(
             field = format_ident!("{}_in_{}", field, parameter.location());
         }
         if !names.insert(field.clone()) {
-            return Err(parameter.refused(format!("two parameters would be the field `{field}`")));
+            return Err(parameter.unsupported(format!("two parameters would have the field name `{field}`")));
         }
         let rename = renamed(&field, parameter.name());
         let (attributes, value) = field_of(types, parameter, schema)?;
@@ -138,10 +146,10 @@ fn field_of(
     types: &mut Types<'_>,
     parameter: &Parameter<'_>,
     declared: Schema<'_>,
-) -> Result<(TokenStream, TokenStream), Refused> {
+) -> Result<(TokenStream, TokenStream), Unsupported> {
     let (name, schema, is_required) = (parameter.name(), only_member(declared), parameter.is_required());
     if declared.has("default") {
-        let wrong = |condition, reason| declared.refuse_if(condition, "default", reason);
+        let wrong = |condition, reason| declared.unsupported_if(condition, "default", reason);
         wrong(is_required, "a required parameter cannot have a `default`")?;
         let is_named = schema.is_reference() || strings(schema).is_some();
         wrong(is_named, "dropshot drops the `default` of an enum or a reference")?;
@@ -150,7 +158,7 @@ fn field_of(
     let integer = primitive(schema).filter(|_| is_required && schema.type_name() == Some("integer"));
     if let Some(integer) = integer {
         let read = quote! {
-            /// Reads an integer in its one spelling: neither `+1` nor `01`.
+            /// Parses an integer in canonical form. Rejects `+1` and `01`.
             fn canonical<'de, D: Deserializer<'de>, T: FromStr + Display>(
                 deserializer: D,
             ) -> Result<T, D::Error> {
@@ -168,26 +176,28 @@ fn field_of(
     fields::field_of(types, declared, name, is_required, &of)
 }
 
-/// The type of the request body.
-fn body(types: &mut Types<'_>, operation: Operation<'_>) -> Result<Option<TokenStream>, Refused> {
+/// Returns the type of the request body.
+fn body(types: &mut Types<'_>, operation: Operation<'_>) -> Result<Option<TokenStream>, Unsupported> {
     let Some(body) = operation.request_body() else { return Ok(None) };
     if !body.is_required() {
-        return Err(body.refused("dropshot reads a body only if it is `required: true`"));
+        return Err(body.unsupported("dropshot supports only bodies with `required: true`"));
     }
     let mut content = body.content();
     let (Some(media), None) = (content.next(), content.next()) else {
-        return Err(body.refused_at("content", "the service reads one media type, `application/json`"));
+        return Err(
+            body.unsupported_at("content", "the service supports only the media type `application/json`")
+        );
     };
     if media.media_type() != "application/json" {
-        return Err(media.refused("the service reads bodies of `application/json` only"));
+        return Err(media.unsupported("the service supports only bodies of `application/json`"));
     }
-    let schema = media.schema().ok_or_else(|| media.refused("the body needs a `schema`"))?;
+    let schema = media.schema().ok_or_else(|| media.unsupported("the body has no `schema`"))?;
     let member = only_member(schema);
     if !member.is_reference() {
-        return Err(schema.refused("the schema of a body needs a name under `components/schemas`"));
+        return Err(schema.unsupported("the schema of a body must be defined under `components/schemas`"));
     }
     if schema.flag("nullable") || member.resolved().and_then(|of| of.type_name()) != Some("object") {
-        return Err(schema.refused("the service reads only objects as bodies"));
+        return Err(schema.unsupported("the service supports only objects as bodies"));
     }
     types.of(schema, "body").map(|of| Some(of.value))
 }

@@ -1,14 +1,14 @@
-//! Paths that dropshot cannot route side by side. dropshot itself refuses them only when the service starts.
+//! Finds conflicts between paths, which dropshot itself reports only when the service starts.
 
-/// Why dropshot cannot route `path` and `other`, if it cannot.
-pub(super) fn clash(path: &str, other: &str) -> Option<String> {
+/// Returns why dropshot cannot route both `path` and `other`, if it cannot.
+pub(super) fn conflict(path: &str, other: &str) -> Option<String> {
     let (mine, theirs) = path.split('/').zip(other.split('/')).find(|(mine, theirs)| mine != theirs)?;
     match (is_parameter(mine), is_parameter(theirs)) {
         (false, false) => None,
         (true, true) => Some(format!(
-            "dropshot requires one name for the parameter that is `{mine}` here and `{theirs}` in {other}"
+            "dropshot requires the same name for a parameter at the same position, but it is `{mine}` here and `{theirs}` in {other}"
         )),
-        _ => Some(format!("dropshot cannot route `{mine}` here, where {other} has `{theirs}`")),
+        _ => Some(format!("dropshot cannot route `{mine}` at the position where {other} has `{theirs}`")),
     }
 }
 
@@ -18,11 +18,11 @@ fn is_parameter(segment: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::clash;
+    use super::conflict;
 
     #[test]
     fn a_parameter_excludes_other_segments_and_has_one_name() {
-        for (path, other, clashes) in [
+        for (path, other, conflicts) in [
             ("/toys/counts", "/toys/{toyId}", true),
             ("/{kind}/all", "/toys/all", true),
             ("/toys/{id}", "/toys/{toyId}", true),
@@ -31,8 +31,8 @@ mod tests {
             ("/toys/{id}", "/pets/{petId}", false),
             ("/a", "/a", false),
         ] {
-            assert_eq!(clash(path, other).is_some(), clashes, "{path} beside {other}");
-            assert_eq!(clash(other, path).is_some(), clashes, "{other} beside {path}");
+            assert_eq!(conflict(path, other).is_some(), conflicts, "{path} beside {other}");
+            assert_eq!(conflict(other, path).is_some(), conflicts, "{other} beside {path}");
         }
     }
 }

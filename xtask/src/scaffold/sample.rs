@@ -1,4 +1,4 @@
-//! A request that the document allows, for the test of an operation.
+//! Derives a valid request from the document, for the test of an operation.
 
 use contract::openapi::{Object, Operation, Schema};
 use fluent_uri::pct_enc::EString;
@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use super::bounds::number;
 use super::types::only_member;
 
-/// How deep a derived value may be nested.
+/// The maximum nesting of a derived value.
 const MAX_DEPTH: usize = 8;
 
-/// Path, query and body of a request.
+/// A request: target and body.
 pub(super) struct Request {
     pub(super) target: String,
     pub(super) body: Option<Value>,
 }
 
-/// A request from the examples of the document, or values derived from its schemas.
+/// Returns a request from the examples of the document, or with values derived from its schemas.
 ///
 /// # Errors
 /// The parameter or body for which no value can be derived, with the reason.
@@ -42,7 +42,7 @@ pub(super) fn request(operation: Operation<'_>) -> Result<Request, String> {
     Ok(Request { target, body })
 }
 
-/// The example of a parameter or a media type, or a value derived from its schema.
+/// Returns the example of a parameter or a media type, or a value derived from its schema.
 fn of_example(object: Object<'_>, schema: Schema<'_>) -> Result<Value, String> {
     let named = object.resolved_children("examples").find_map(|example| example.get("value"));
     match object.get("example").or(named) {
@@ -54,11 +54,11 @@ fn of_example(object: Object<'_>, schema: Schema<'_>) -> Result<Value, String> {
 fn of_schema(schema: Schema<'_>, depth: usize) -> Result<Value, String> {
     let Some(schema) = only_member(schema).resolved().map(only_member) else { return Ok(Value::Null) };
     let first = schema.get("enum").and_then(|values| values.items().first());
-    if let Some(said) = schema.get("example").or(schema.get("default")).or(first) {
-        return Ok(said.to_json());
+    if let Some(given) = schema.get("example").or(schema.get("default")).or(first) {
+        return Ok(given.to_json());
     }
     if depth == MAX_DEPTH {
-        return Err("its schema is nested too deep to derive an example".to_owned());
+        return Err("the schema is nested too deeply".to_owned());
     }
     match schema.type_name() {
         Some("boolean") => Ok(json!(true)),
@@ -66,7 +66,7 @@ fn of_schema(schema: Schema<'_>, depth: usize) -> Result<Value, String> {
         Some("array") => {
             let least = schema.get("minItems").and_then(number).unwrap_or_default().min(100.0) as usize;
             if least > 1 && schema.flag("uniqueItems") {
-                return Err("several different items cannot be derived from `uniqueItems`".to_owned());
+                return Err("several unique items are required by `uniqueItems`".to_owned());
             }
             let item = schema.items().filter(|_| least > 0).map(|items| of_schema(items, depth + 1));
             Ok(item.transpose()?.map(|item| vec![item; least]).unwrap_or_default().into())
@@ -96,7 +96,7 @@ fn of_number(schema: Schema<'_>) -> Result<Value, String> {
         [below, below + size, below - size, bound]
     };
     let value = near(least.or(most).unwrap_or(size)).into_iter().find(is_allowed);
-    let value = value.ok_or("no number can be derived from its bounds")?;
+    let value = value.ok_or("no number was found within its bounds")?;
     Ok(if is_integer { json!(value as i64) } else { json!(value) })
 }
 
@@ -119,7 +119,7 @@ fn of_text(schema: Schema<'_>) -> Result<Value, String> {
     })
 }
 
-/// Percent-encoded for a path or a query (RFC 3986, section 2.1).
+/// Percent-encodes text for a path or a query (RFC 3986, section 2.1).
 fn encoded(text: &str) -> String {
     let mut encoded = EString::<Query>::new();
     encoded.encode_str::<Data>(text);

@@ -1,4 +1,4 @@
-//! Types for schemas, for which dropshot writes the schemas that they are made from.
+//! Generates types for schemas, such that dropshot's document has the same schemas again.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,25 +11,25 @@ use syn::ext::IdentExt;
 use super::code::{Code, doc};
 use super::missing::component;
 use super::newtype::{Inner, Newtype};
-use super::refused::{Refuse, Refused};
+use super::unsupported::{Unsupported, UnsupportedAt};
 use super::{fields, names};
 use crate::dropshot::source::{SchemaType, Sources};
 
 /// The types that schemas can refer to.
 pub(super) struct Scope<'a> {
     pub(super) sources: &'a Sources,
-    /// The types that are written for schemas that the code lacks.
+    /// The types that are generated for missing schemas.
     pub(super) new: BTreeMap<&'a str, SchemaType>,
 }
 
 impl Scope<'_> {
-    /// The type of a schema under `components/schemas`.
+    /// Returns the type of a schema under `components/schemas`.
     pub(super) fn named(&self, name: &str) -> Option<SchemaType> {
         self.new.get(name).cloned().or_else(|| self.sources.schema(name))
     }
 }
 
-/// How a value is written.
+/// Where a value occurs, which determines its encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// In a JSON body.
@@ -40,12 +40,12 @@ pub(super) enum Place {
     Header,
 }
 
-/// A type.
+/// A Rust type.
 #[derive(Clone)]
 pub(super) struct Rust {
     /// The type of the value.
     pub(super) value: TokenStream,
-    /// The type that describes it to schemars, if that is another one.
+    /// The type that describes it to schemars, if that is a different one.
     pub(super) schema: Option<TokenStream>,
 }
 
@@ -54,7 +54,7 @@ impl Rust {
         Self { value, schema: None }
     }
 
-    /// The type that describes it.
+    /// Returns the type that describes it to schemars.
     pub(super) fn described_by(&self) -> TokenStream {
         self.schema.clone().unwrap_or_else(|| self.value.clone())
     }
@@ -63,70 +63,72 @@ impl Rust {
         Self { value: wrap(&self.value), schema: self.schema.as_ref().map(&wrap) }
     }
 
-    /// The same type of the value, described by another type.
+    /// Returns the same type, described by another one.
     pub(super) fn described(self, schema: TokenStream) -> Self {
         Self { schema: Some(schema), ..self }
     }
 
-    /// The attribute of a field that is described by another type.
+    /// Returns the attribute of a field that is described by another type.
     pub(super) fn with(&self) -> Option<TokenStream> {
         let text = self.schema.as_ref()?.to_string().replace(' ', "").replace(',', ", ");
         Some(quote! { #[schemars(with = #text)] })
     }
 }
 
-/// Writes types into a file.
+/// Generates types into a file.
 pub(super) struct Types<'a> {
     pub(super) scope: &'a Scope<'a>,
     pub(super) code: Code,
     pub(super) place: Place,
-    /// Whether requests contain it.
+    /// Whether requests contain the types.
     pub(super) read: bool,
-    /// Whether responses contain it.
+    /// Whether responses contain the types.
     pub(super) written: bool,
     /// The visibility of the types: `pub` or `pub(super)`.
     pub(super) visible: TokenStream,
-    /// The component that they are written for, if there is one.
+    /// The component that is generated, if there is one.
     pub(super) current: Option<Id>,
-    /// The types for other modules.
+    /// The types that are exported.
     pub(super) made: Vec<String>,
-    /// What the document says and the types do not enforce.
+    /// What the document requires and the types do not check.
     pub(super) notes: Vec<String>,
 }
 
-/// Keywords that do not change the type. `nullable` and `default` belong to the place of the schema.
+/// Keywords without effect on the type. `nullable` and `default` are handled where the schema is used.
 const ANNOTATIONS: [&str; 6] = ["title", "description", "example", "externalDocs", "nullable", "default"];
 
 impl<'a> Types<'a> {
-    /// Types for a file, or for a component if there is one.
+    /// Returns a generator for a file, or for a component if there is one.
     pub(super) fn new(scope: &'a Scope<'a>, code: Code, current: Option<Id>) -> Self {
         let visible = if current.is_some() { quote!(pub) } else { quote!(pub(super)) };
         let (made, notes) = (Vec::new(), Vec::new());
         Self { scope, code, place: Place::Json, read: false, written: true, visible, current, made, notes }
     }
 
-    /// The type of a schema at some place. `name` is its name if it needs one.
-    pub(super) fn of(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Refused> {
+    /// Returns the type of a schema. `name` is used if the type needs a name.
+    pub(super) fn of(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Unsupported> {
         let schema = only_member(schema);
         if schema.is_reference() {
             return self.reference(schema);
         }
         let kind = type_of(schema)?;
-        // dropshot drops the `default` of a parameter, unless its type is written by hand.
+        // dropshot drops the `default` of a parameter, unless its schema is hand-written.
         let is_text = kind == "string" && !schema.has("default");
         if let Some(primitive) = primitive(schema).filter(|_| self.place == Place::Json || is_text) {
             return Ok(Rust::plain(primitive));
         }
         match kind {
             "string" if schema.has("enum") => {
-                let reason = "dropshot writes headers of the type `String` only, not enums";
-                schema.refuse_if(self.place == Place::Header, "enum", reason)?;
+                let reason = "dropshot supports only headers of type `String`, not enums";
+                schema.unsupported_if(self.place == Place::Header, "enum", reason)?;
                 let name = self.free(name);
                 self.string_enum(schema, &name, None)?;
                 Ok(self.unnamed(&name))
             }
-            "array" | "object" if self.place != Place::Json => Err(schema
-                .refused_at("type", format!("dropshot supports no {kind}s in paths, queries and headers"))),
+            "array" | "object" if self.place != Place::Json => Err(schema.unsupported_at(
+                "type",
+                format!("dropshot does not support {kind}s in paths, queries and headers"),
+            )),
             "array" => self.list(schema, name),
             "object" => match self.map(schema, name)? {
                 Some(map) => Ok(map),
@@ -140,27 +142,29 @@ impl<'a> Types<'a> {
         }
     }
 
-    fn reference(&mut self, schema: Schema<'_>) -> Result<Rust, Refused> {
+    fn reference(&mut self, schema: Schema<'_>) -> Result<Rust, Unsupported> {
         let target = schema.model().target(schema.id);
         let Some((target, wire)) = target.and_then(|target| Some((target, component(target)?))) else {
             let reason = "the reference must lead to a schema directly under `components/schemas`";
-            return Err(schema.refused_at("$ref", reason));
+            return Err(schema.unsupported_at("$ref", reason));
         };
         let Some(known) = self.scope.named(wire) else {
-            return Err(schema.refused_at("$ref", format!("the code has no type for the schema `{wire}`")));
+            return Err(
+                schema.unsupported_at("$ref", format!("the code has no type for the schema `{wire}`"))
+            );
         };
         let name = &known.name;
         let lacks =
             |message, what| format!("a {message} contains `{name}`, which does not implement `{what}` yet");
-        let header = "dropshot writes headers of the type `String` only, so write the schema here";
-        let text = format!("a parameter is text, and `{wire}` is not of `type: string`");
+        let header = "dropshot supports only headers of type `String`; write the schema inline";
+        let text = format!("a parameter is a string, but `{wire}` is not of `type: string`");
         for (condition, reason) in [
             (self.read && !known.is_read, lacks("request", "Deserialize")),
             (self.written && !known.is_written, lacks("response", "Serialize")),
             (self.place == Place::Header, header.to_owned()),
             (self.place == Place::Text && target.text("type") != Some("string"), text),
         ] {
-            schema.refuse_if(condition, "$ref", reason)?;
+            schema.unsupported_if(condition, "$ref", reason)?;
         }
         if self.current != Some(target.id) {
             self.code.import_schema(name);
@@ -169,27 +173,27 @@ impl<'a> Types<'a> {
         Ok(Rust::plain(quote! { #name }))
     }
 
-    /// A scalar or a list that is checked, or that is read from or written to text.
-    fn newtype(&mut self, schema: Schema<'_>, name: &str, inner: &Inner) -> Result<Rust, Refused> {
+    /// Adds a newtype for a scalar or a list with bounds, or one that is converted from or to text.
+    fn newtype(&mut self, schema: Schema<'_>, name: &str, inner: &Inner) -> Result<Rust, Unsupported> {
         let name = self.free(name);
         Newtype { name: name.clone(), inner, schema, wire: None }.make(self)?;
         Ok(Rust::plain(quote! { #name }))
     }
 
-    /// A name for a type that has none in the document.
+    /// Returns a name for a type that has none in the document.
     fn free(&mut self, wanted: &str) -> Ident {
         let name = self.code.free(&names::pascal(wanted).to_string());
         self.made.push(name.to_string());
         name
     }
 
-    /// A type whose schema is inline.
+    /// Returns a type whose schema is inline.
     fn unnamed(&mut self, name: &Ident) -> Rust {
         self.wrapper("Unnamed", "the schema is inline", &quote! { T });
         Rust::plain(quote! { #name }).described(quote! { Unnamed<#name> })
     }
 
-    /// Adds a type that describes another one differently than schemars does.
+    /// Adds a wrapper type that changes how schemars describes another type.
     pub(super) fn wrapper(&mut self, name: &'static str, purpose: &str, of: &TokenStream) {
         let wrapper = format_ident!("{name}");
         let comment = doc(None, &format!("For `#[schemars(with = ...)]`: {purpose}."));
@@ -216,7 +220,7 @@ impl<'a> Types<'a> {
         );
     }
 
-    fn list(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Refused> {
+    fn list(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Unsupported> {
         let item = self.item(schema, name)?;
         if ["minItems", "maxItems", "uniqueItems"].iter().any(|bound| schema.has(bound)) {
             return self.newtype(schema, name, &Inner::List(item));
@@ -225,21 +229,21 @@ impl<'a> Types<'a> {
         Ok(item.map(|item| quote! { Vec<#item> }))
     }
 
-    /// The type of a list's items.
-    fn item(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Refused> {
-        let item = schema.items().ok_or_else(|| schema.refused("an array needs `items`"))?;
+    /// Returns the type of a list's items.
+    fn item(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Unsupported> {
+        let item = schema.items().ok_or_else(|| schema.unsupported("the array has no `items`"))?;
         self.element(item, &format!("{name} item"))
     }
 
-    /// The type of an item of a list, or of a value of a map.
-    pub(super) fn element(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Refused> {
+    /// Returns the type of a list item or a map value.
+    pub(super) fn element(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Unsupported> {
         without_default(schema)?;
         let of = self.of(schema, name)?;
         Ok(if schema.flag("nullable") { of.map(|of| quote! { Option<#of> }) } else { of })
     }
 
-    /// An object without properties of its own.
-    fn map(&mut self, schema: Schema<'_>, name: &str) -> Result<Option<Rust>, Refused> {
+    /// Returns the map type of an object without named properties.
+    fn map(&mut self, schema: Schema<'_>, name: &str) -> Result<Option<Rust>, Unsupported> {
         let others = schema.additional_properties();
         if schema.properties().next().is_some() || matches!(others, Additional::None) {
             return Ok(None);
@@ -254,12 +258,17 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// A schema under `components/schemas`.
-    pub(super) fn component(&mut self, schema: Schema<'_>, wire: &str, name: &str) -> Result<(), Refused> {
-        let reason = "a schema that is only a reference has no type of its own";
-        schema.refuse_if(schema.is_reference(), "$ref", reason)?;
-        let reason = "a type cannot be `null`; move it to where the schema is used";
-        schema.refuse_if(schema.flag("nullable"), "nullable", reason)?;
+    /// Adds the type of a schema under `components/schemas`.
+    pub(super) fn component(
+        &mut self,
+        schema: Schema<'_>,
+        wire: &str,
+        name: &str,
+    ) -> Result<(), Unsupported> {
+        let reason = "a schema that is only a reference has no separate type";
+        schema.unsupported_if(schema.is_reference(), "$ref", reason)?;
+        let reason = "a type cannot be `null`; move `nullable` to where the schema is used";
+        schema.unsupported_if(schema.flag("nullable"), "nullable", reason)?;
         without_default(schema)?;
         let name = format_ident!("{name}");
         self.made.push(name.to_string());
@@ -278,7 +287,7 @@ impl<'a> Types<'a> {
         Newtype { name, inner: &inner, schema, wire: Some(wire) }.make(self)
     }
 
-    /// A type that is another one under a name.
+    /// Adds a newtype that serializes like its content.
     fn transparent(&mut self, schema: Schema<'_>, wire: &str, name: &Ident, inner: &Rust) {
         let comment = doc(schema.text("description"), &format!("`{wire}`."));
         let derives = self.derives(&["Clone", "Debug", "PartialEq"]);
@@ -288,10 +297,15 @@ impl<'a> Types<'a> {
         self.code.push(quote! { #comment #derives #rename #visible struct #name(#with #visible #value); });
     }
 
-    fn string_enum(&mut self, schema: Schema<'_>, name: &Ident, wire: Option<&str>) -> Result<(), Refused> {
+    fn string_enum(
+        &mut self,
+        schema: Schema<'_>,
+        name: &Ident,
+        wire: Option<&str>,
+    ) -> Result<(), Unsupported> {
         only(schema, &["enum"])?;
         let words = strings(schema)
-            .ok_or_else(|| schema.refused_at("enum", "each value of `enum` must be a string"))?;
+            .ok_or_else(|| schema.unsupported_at("enum", "each value of `enum` must be a string"))?;
         let variants = names::variants(&words);
         let lower = variants.iter().all(|(word, name)| name.to_lowercase() == *word);
         let variants = variants.iter().map(|(word, variant)| {
@@ -315,7 +329,7 @@ impl<'a> Types<'a> {
         Ok(())
     }
 
-    /// The `derive` of a type: these, and what serde and schemars need.
+    /// Returns the `derive` of a type: these traits, and those of serde and schemars.
     pub(super) fn derives(&mut self, always: &[&str]) -> TokenStream {
         let mut names: Vec<Ident> = always.iter().map(|name| format_ident!("{name}")).collect();
         let serialize = (self.written && !always.contains(&"Serialize")).then(|| format_ident!("Serialize"));
@@ -323,7 +337,7 @@ impl<'a> Types<'a> {
         quote! { #[derive(#(#names,)* JsonSchema)] }
     }
 
-    /// Whether a value of this schema contains the type that is written now without a list or map between.
+    /// Whether a value of this schema contains the current type without a list or map between them.
     pub(super) fn is_recursive(&self, schema: Schema<'_>) -> bool {
         self.current.is_some_and(|current| contains(schema, current, &mut HashSet::new()))
     }
@@ -336,13 +350,13 @@ fn contains(schema: Schema<'_>, sought: Id, seen: &mut HashSet<Id>) -> bool {
             && schema.properties().any(|(_, property)| contains(property, sought, seen)))
 }
 
-/// The values of `enum`, if all are strings.
+/// Returns the values of `enum` if all are strings.
 pub(super) fn strings<'a>(schema: Schema<'a>) -> Option<Vec<&'a str>> {
     let words: Option<Vec<&str>> = schema.get("enum")?.items().iter().map(Node::as_str).collect();
     words.filter(|words| !words.is_empty())
 }
 
-/// The primitive type of a schema that has only a type and a format. schemars writes the format of numbers.
+/// Returns the primitive type of a schema that has only a type and a format. schemars adds the format of numbers.
 pub(super) fn primitive(schema: Schema<'_>) -> Option<TokenStream> {
     only(schema, &["format"]).ok()?;
     let inner = Inner::of_scalar(schema).ok()?;
@@ -350,12 +364,12 @@ pub(super) fn primitive(schema: Schema<'_>) -> Option<TokenStream> {
     (schema.has("format") == is_number).then(|| inner.types().0)
 }
 
-/// The attribute that gives a type or a field its name in the document, if it needs one.
+/// Returns the attribute that gives a type or field its name in the document, if they differ.
 pub(super) fn renamed(name: &Ident, wire: &str) -> Option<TokenStream> {
     (name.unraw() != wire).then(|| quote! { #[serde(rename = #wire)] })
 }
 
-/// The schema itself, or the reference that is all of its `allOf` if it has no other keyword that matters.
+/// Returns the single reference in `allOf` if the schema has no other relevant keyword, else the schema itself.
 pub(super) fn only_member(schema: Schema<'_>) -> Schema<'_> {
     let mut members = schema.members("allOf");
     match (members.next(), members.next()) {
@@ -368,25 +382,25 @@ pub(super) fn only_member(schema: Schema<'_>) -> Schema<'_> {
     }
 }
 
-/// The `type` of a schema for which a type can be written.
-fn type_of<'a>(schema: Schema<'a>) -> Result<&'a str, Refused> {
+/// Returns the `type` of a schema, if types of this kind can be generated.
+fn type_of<'a>(schema: Schema<'a>) -> Result<&'a str, Unsupported> {
     for keyword in ["oneOf", "anyOf", "allOf", "not", "discriminator"] {
-        let reason = format!("schemars writes this `{keyword}` for no type");
-        schema.refuse_if(schema.has(keyword), keyword, reason)?;
+        let reason = format!("schemars generates `{keyword}` for no type");
+        schema.unsupported_if(schema.has(keyword), keyword, reason)?;
     }
-    schema.type_name().ok_or_else(|| schema.refused("a schema without `type` has no type in Rust"))
+    schema.type_name().ok_or_else(|| schema.unsupported("a schema without `type` has no Rust type"))
 }
 
-/// Refuses a `default` where OpenAPI tools ignore it.
-pub(super) fn without_default(schema: Schema<'_>) -> Result<(), Refused> {
-    let reason = "`default` works only in a property or a parameter of the query";
-    schema.refuse_if(schema.has("default"), "default", reason)
+/// Fails for a `default` where OpenAPI tools ignore it.
+pub(super) fn without_default(schema: Schema<'_>) -> Result<(), Unsupported> {
+    let reason = "`default` has an effect only in a property or a query parameter";
+    schema.unsupported_if(schema.has("default"), "default", reason)
 }
 
-/// Refuses keywords that the generated type would not have in its schema.
-pub(super) fn only(schema: Schema<'_>, known: &[&str]) -> Result<(), Refused> {
+/// Fails for keywords that the schema of the generated type would not have.
+pub(super) fn only(schema: Schema<'_>, known: &[&str]) -> Result<(), Unsupported> {
     let Some(keyword) = lost(schema, known) else { return Ok(()) };
-    Err(schema.refused_at(keyword, format!("nothing in Rust stands for `{keyword}` here")))
+    Err(schema.unsupported_at(keyword, format!("`{keyword}` is not supported here")))
 }
 
 fn lost<'a>(schema: Schema<'a>, known: &[&str]) -> Option<&'a str> {

@@ -1,4 +1,4 @@
-//! The command as CI runs it: exit codes, and the line in what it prints.
+//! The command as in CI: exit status and output.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::document::{Edited, TEXT, edit};
 
-/// The frozen code's side, and the frozen sources.
+/// The frozen code's document and sources.
 pub(crate) const CODE_FILE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/contract/tests/documents/library.code.json");
 pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/library");
@@ -20,7 +20,7 @@ fn check(file: &Path) -> Output {
         .unwrap()
 }
 
-/// Exit code, and what was printed on standard output.
+/// Returns the exit status and the standard output.
 fn check_bytes(bytes: &[u8]) -> (i32, String) {
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("edited.yaml");
@@ -38,7 +38,7 @@ fn a_document_that_agrees_with_the_code_is_accepted() {
 }
 
 #[test]
-fn ten_edits_are_refused_at_their_lines() {
+fn ten_edits_are_reported_at_their_lines() {
     let edits: [(&str, Edited); 10] = [
         ("schema-differs", edit(&["name: limit"], "maximum: 100", "maximum: 50")),
         ("schema-differs", edit(&["    BookStatus:"], "sold]", "gone]")),
@@ -78,7 +78,7 @@ fn prose_and_order_are_accepted() {
 }
 
 #[test]
-fn what_cannot_be_read_is_distinguished_from_what_differs() {
+fn unreadable_documents_have_another_exit_status_than_drift() {
     let unclosed = edit(&["createBook"], "tags: [books]", "tags: [books");
     for (bytes, place) in [
         (unclosed.text.as_bytes(), "edited.yaml:"),
@@ -101,7 +101,7 @@ fn what_cannot_be_read_is_distinguished_from_what_differs() {
 }
 
 #[test]
-fn a_finding_reads_well() {
+fn a_finding_has_all_its_parts() {
     let edited = edit(&["    BookStatus:"], "sold]", "gone]");
     let (_, printed) = check_bytes(edited.text.as_bytes());
     let line = edited.line;
@@ -117,11 +117,11 @@ fn a_finding_reads_well() {
     ] {
         assert!(printed.contains(&part), "{part:?} is not in {printed}");
     }
-    assert!(!printed.contains('\x1b'), "no colours where there is no terminal");
+    assert!(!printed.contains('\x1b'), "colours without a terminal");
 }
 
 #[test]
-fn the_table_of_what_is_tolerated_can_be_had() {
+fn the_table_of_tolerated_differences_is_printed() {
     let output = Command::new(env!("CARGO_BIN_EXE_xtask")).args(["check", "--tolerated"]).output().unwrap();
     let table = String::from_utf8(output.stdout).unwrap();
     assert_eq!(table.lines().count(), contract::drift::TOLERATED.len() + 2);

@@ -1,56 +1,58 @@
-//! The other end of each finding: the line of Rust that says otherwise.
+//! The Rust line that each finding refers to.
 
 use std::path::Path;
 use std::sync::LazyLock;
 
-use animal_store::responses::Code;
+use animal_store::http::error_code::ErrorCode;
 use contract::finding::{Finding, Severity};
 use xtask::dropshot::source::Sources;
 
 use crate::document::{Edited, edit, findings};
 use crate::mutants;
 
-/// The frozen sources of the frozen code.
+/// The frozen sources.
 static SOURCES: LazyLock<Sources> =
     LazyLock::new(|| Sources::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/library")));
 
-/// The file and the line that a finding points to.
-fn end(finding: &Finding) -> (String, String) {
-    let told = format!("{}: {}", finding.rule, finding.message);
-    let location = SOURCES.locate(finding).unwrap_or_else(|| panic!("no place in the code: {told}"));
-    let text = SOURCES.shown().text(&location.file).unwrap_or_else(|| panic!("no such file: {told}"));
-    let line = text.lines().nth(location.span.line - 1).unwrap_or_else(|| panic!("no such line: {told}"));
+/// Returns the file and the line that a finding refers to.
+fn location_of(finding: &Finding) -> (String, String) {
+    let description = format!("{}: {}", finding.rule, finding.message);
+    let location =
+        SOURCES.locate(finding).unwrap_or_else(|| panic!("no location in the code: {description}"));
+    let text = SOURCES.shown().text(&location.file).unwrap_or_else(|| panic!("no such file: {description}"));
+    let line =
+        text.lines().nth(location.span.line - 1).unwrap_or_else(|| panic!("no such line: {description}"));
     let begins = line.chars().nth(location.span.column - 1);
-    assert!(begins.is_some_and(|first| !first.is_whitespace()), "{told}: {line}");
+    assert!(begins.is_some_and(|first| !first.is_whitespace()), "{description}: {line}");
     (location.file, line.trim().to_owned())
 }
 
-/// The first finding of an edit is made by this line of this file.
-fn made_by(edited: &Edited, rule: &str, file: &str, line: &str) {
+/// Checks that an edit causes a finding of this rule that refers to this line of this file.
+fn is_located_at(edited: &Edited, rule: &str, file: &str, line: &str) {
     let findings = findings(&edited.text);
     let finding = findings.iter().find(|finding| finding.rule == rule);
     let finding = finding.unwrap_or_else(|| panic!("{rule} is not among {findings:?}"));
-    assert_eq!(end(finding), (format!("src/{file}"), line.to_owned()), "{rule}");
+    assert_eq!(location_of(finding), (format!("src/{file}"), line.to_owned()), "{rule}");
 }
 
 #[test]
-fn operations_are_found_by_their_keys() {
+fn operations_are_located_at_their_attributes() {
     let (list, create, get) =
         ("operations/list_books.rs", "operations/create_book.rs", "operations/get_book.rs");
     let id = edit(&[], "operationId: listBooks", "operationId: books");
-    made_by(&id, "operation-differs", list, "operation_id = \"listBooks\",");
+    is_located_at(&id, "operation-differs", list, "operation_id = \"listBooks\",");
     let tags = edit(&["createBook"], "tags: [books]", "tags: [shelves]");
-    made_by(&tags, "operation-differs", create, "tags = [\"books\"],");
+    is_located_at(&tags, "operation-differs", create, "tags = [\"books\"],");
     let deprecated = edit(&["getBook"], "deprecated: true", "deprecated: false");
-    made_by(&deprecated, "operation-differs", get, "deprecated = true,");
+    is_located_at(&deprecated, "operation-differs", get, "deprecated = true,");
     let path = edit(&[], "  /books/{bookId}:", "  /books/{id}:");
-    made_by(&path, "path-not-in-code", get, "path = \"/books/{bookId}\",");
+    is_located_at(&path, "path-not-in-code", get, "path = \"/books/{bookId}\",");
     let method = edit(&["createBook"], "  /books/{bookId}:\n    get:", "  /books/{bookId}:\n    put:");
-    made_by(&method, "operation-not-in-document", get, "method = GET,");
+    is_located_at(&method, "operation-not-in-document", get, "method = GET,");
     let security = edit(&["createBook"], "requestBody:", "security: []\n      requestBody:");
-    made_by(&security, "operation-security", create, "call: Call<Json<NewBook>, StoreError>,");
+    is_located_at(&security, "operation-security", create, "call: Call<Json<NewBook>, StoreError>,");
     let added = edit(&["paths:"], "  /books:\n", "  /toys:\n    get: {responses: {}}\n  /books:\n");
-    made_by(
+    is_located_at(
         &added,
         "path-not-in-code",
         "operations/mod.rs",
@@ -59,80 +61,80 @@ fn operations_are_found_by_their_keys() {
 }
 
 #[test]
-fn parameters_are_found_where_their_schema_is_made() {
+fn parameters_are_located_at_their_schemas() {
     let list = "operations/list_books.rs";
     let maximum = edit(&["name: limit"], "maximum: 100", "maximum: 50");
-    made_by(&maximum, "schema-differs", list, "maximum: Some(Self::MAX.into()),");
+    is_located_at(&maximum, "schema-differs", list, "maximum: Some(Self::MAX.into()),");
     let default = edit(&["name: limit"], "default: 20", "default: 10");
-    made_by(
+    is_located_at(
         &default,
         "schema-differs",
         list,
         "extensions: [(\"x-default\".to_owned(), Self::default().0.into())].into(),",
     );
     let required = edit(&["name: status"], "in: query", "required: true\n          in: query");
-    made_by(&required, "parameter-differs", list, "status: Option<BookStatus>,");
+    is_located_at(&required, "parameter-differs", list, "status: Option<BookStatus>,");
     let moved = edit(&["name: status"], "in: query", "in: header");
-    made_by(&moved, "parameter-differs", list, "call: Call<Query<ListBooks>, ListBooksError>,");
+    is_located_at(&moved, "parameter-differs", list, "call: Call<Query<ListBooks>, ListBooksError>,");
     let renamed = edit(&[], "- name: limit", "- name: limits");
-    made_by(&renamed, "parameter-not-in-code", list, "limit: Limit,");
+    is_located_at(&renamed, "parameter-not-in-code", list, "limit: Limit,");
     let format = edit(&["name: bookId"], "format: int64", "format: int32");
-    made_by(&format, "schema-differs", "operations/get_book.rs", "book_id: i64,");
+    is_located_at(&format, "schema-differs", "operations/get_book.rs", "book_id: i64,");
     let reference = edit(&["name: status"], "schemas/BookStatus", "schemas/Error");
-    made_by(&reference, "schema-reference", list, "status: Option<BookStatus>,");
+    is_located_at(&reference, "schema-reference", list, "status: Option<BookStatus>,");
 }
 
 #[test]
-fn schemas_are_found_by_their_names_on_the_wire() {
+fn schemas_are_located_by_their_names_in_the_document() {
     let book = "schemas/book.rs";
     let kind = edit(&["    NewBook:", "shelfId:"], "type: integer", "type: string");
-    made_by(&kind, "schema-differs", book, "pub shelf_id: i64,");
+    is_located_at(&kind, "schema-differs", book, "pub shelf_id: i64,");
     let required = edit(&["    NewBook:"], "required: [name, shelfId]", "required: [name]");
-    made_by(&required, "schema-differs", book, "pub shelf_id: i64,");
+    is_located_at(&required, "schema-differs", book, "pub shelf_id: i64,");
     let optional =
         edit(&["    Book:"], "required: [id, name, shelfId]", "required: [id, name, shelfId, status]");
-    made_by(&optional, "schema-differs", book, "pub status: Option<BookStatus>,");
+    is_located_at(&optional, "schema-differs", book, "pub status: Option<BookStatus>,");
     let variant = edit(&["    BookStatus:"], "sold]", "gone]");
-    made_by(&variant, "schema-differs", book, "Sold,");
+    is_located_at(&variant, "schema-differs", book, "Sold,");
     let another = edit(&["    BookStatus:"], "sold]", "sold, lost]");
-    made_by(&another, "schema-differs", book, "pub enum BookStatus {");
+    is_located_at(&another, "schema-differs", book, "pub enum BookStatus {");
     let open = edit(&["    NewBook:"], "additionalProperties: false", "additionalProperties: true");
-    made_by(&open, "schema-differs", book, "#[serde(rename_all = \"camelCase\", deny_unknown_fields)]");
+    is_located_at(&open, "schema-differs", book, "#[serde(rename_all = \"camelCase\", deny_unknown_fields)]");
     let items = edit(&["    Books:"], "maxItems: 100", "maxItems: 99");
-    made_by(&items, "schema-differs", book, "max_items: Some(MAX_LIMIT),");
+    is_located_at(&items, "schema-differs", book, "max_items: Some(MAX_LIMIT),");
     let length = edit(&["    NewBook:"], "maxLength: 255", "maxLength: 256");
-    made_by(&length, "schema-differs", "schemas/name.rs", "max_length: Some(MAX_CHARACTERS),");
+    is_located_at(&length, "schema-differs", "schemas/name.rs", "max_length: Some(MAX_CHARACTERS),");
     let pattern = edit(&["    NewBook:"], "pattern: '^[^\\u0000]*$'", "pattern: '^.*$'");
-    made_by(&pattern, "schema-differs", "schemas/name.rs", "pattern: Some(PATTERN.to_owned()),");
+    is_located_at(&pattern, "schema-differs", "schemas/name.rs", "pattern: Some(PATTERN.to_owned()),");
     let status = edit(&["    Error:"], "maximum: 599", "maximum: 600");
-    made_by(&status, "schema-differs", "schemas/error.rs", "maximum: Some(599.0),");
+    is_located_at(&status, "schema-differs", "schemas/error.rs", "maximum: Some(599.0),");
     let renamed = edit(&["    Book:"], "        name:", "        nam:");
-    made_by(&renamed, "property-not-in-code", book, "pub name: BookName,");
+    is_located_at(&renamed, "property-not-in-code", book, "pub name: BookName,");
     let schema = edit(&["components:"], "    BookStatus:", "    Status:");
-    made_by(&schema, "schema-not-in-document", book, "pub enum BookStatus {");
+    is_located_at(&schema, "schema-not-in-document", book, "pub enum BookStatus {");
 }
 
 #[test]
-fn answers_are_found_by_their_codes_and_headers() {
+fn responses_are_located_at_their_codes_and_headers() {
     let create = "operations/create_book.rs";
-    let created = "-> Answer<HttpResponseHeaders<HttpResponseCreated<Book>, Created>> {";
+    let created = "-> HandlerResult<HttpResponseHeaders<HttpResponseCreated<Book>, Created>> {";
     let created = format!(") {created}");
-    made_by(&edit(&["createBook"], "'201':", "'200':"), "response-not-in-code", create, &created);
-    made_by(&edit(&["createBook"], "'201':", "'200':"), "response-not-in-document", create, &created);
+    is_located_at(&edit(&["createBook"], "'201':", "'200':"), "response-not-in-code", create, &created);
+    is_located_at(&edit(&["createBook"], "'201':", "'200':"), "response-not-in-document", create, &created);
     let too_large = edit(&["createBook"], "'413':", "'414':");
-    made_by(&too_large, "response-not-in-code", create, "call: Call<Json<NewBook>, StoreError>,");
-    made_by(
+    is_located_at(&too_large, "response-not-in-code", create, "call: Call<Json<NewBook>, StoreError>,");
+    is_located_at(
         &too_large,
         "response-not-in-document",
         "input.rs",
-        "Vec::from([Code::UnsupportedMediaType, Code::BodyTooLarge, Code::RequestTimeout, Code::InvalidBody])",
+        "Vec::from([ErrorCode::UnsupportedMediaType, ErrorCode::BodyTooLarge, ErrorCode::RequestTimeout, ErrorCode::InvalidBody])",
     );
     let missing = edit(&["getBook"], "'404':", "'410':");
-    made_by(&missing, "response-not-in-document", "input.rs", "Vec::from([Code::NotFound])");
+    is_located_at(&missing, "response-not-in-document", "input.rs", "Vec::from([ErrorCode::NotFound])");
     let location = edit(&["createBook", "responses:"], "Location:", "Content-Location:");
-    made_by(&location, "header-not-in-code", create, "pub(super) struct Created {");
+    is_located_at(&location, "header-not-in-code", create, "pub(super) struct Created {");
     let optional = edit(&["    Sunset:"], "required: true", "required: false");
-    made_by(
+    is_located_at(
         &optional,
         "header-differs",
         "edge.rs",
@@ -140,28 +142,33 @@ fn answers_are_found_by_their_codes_and_headers() {
     );
     let challenge = edit(&["    Unauthorized:"], "        WWW-Authenticate:", "        Authenticate:");
     let line = "Self::Unauthorized => const { &[HeaderField::string(\"WWW-Authenticate\")] },";
-    made_by(&challenge, "header-not-in-code", "responses.rs", line);
+    is_located_at(&challenge, "header-not-in-code", "responses.rs", line);
     let body = edit(&["    Internal:"], "schemas/Error'", "schemas/Book'");
-    made_by(&body, "schema-reference", "schemas/error.rs", "pub struct Error {");
+    is_located_at(&body, "schema-reference", "schemas/error.rs", "pub struct Error {");
 }
 
 #[test]
-fn what_holds_for_all_is_found_in_its_constants() {
+fn document_wide_values_are_located_at_their_constants() {
     let operations = "operations/mod.rs";
     let server = edit(&["base_url:"], "com/v1", "com/v2");
-    made_by(&server, "server-url", operations, "pub const BASE_PATH: &str = \"/v1\";");
+    is_located_at(&server, "server-url", operations, "pub const BASE_PATH: &str = \"/v1\";");
     let tag = edit(&["tags:"], "- name: books", "- name: book");
-    made_by(&tag, "tag-not-in-code", operations, "const TAG: &str = \"books\";");
+    is_located_at(&tag, "tag-not-in-code", operations, "const TAG: &str = \"books\";");
     let scheme = edit(&["securitySchemes:"], "scheme: bearer", "scheme: basic");
-    made_by(&scheme, "security-scheme-differs", "keys.rs", "pub const SCHEME: &str = \"bearer\";");
+    is_located_at(&scheme, "security-scheme-differs", "keys.rs", "pub const SCHEME: &str = \"bearer\";");
     let kind = edit(&["securitySchemes:"], "type: http", "type: apiKey");
-    made_by(&kind, "security-scheme-differs", "keys.rs", "pub const SCHEME_TYPE: &str = \"http\";");
+    is_located_at(&kind, "security-scheme-differs", "keys.rs", "pub const SCHEME_TYPE: &str = \"http\";");
     let name = edit(&["securitySchemes:"], "    apiKey:", "    key:");
-    made_by(&name, "security-scheme-not-in-code", "keys.rs", "pub const SCHEME_NAME: &str = \"apiKey\";");
+    is_located_at(
+        &name,
+        "security-scheme-not-in-code",
+        "keys.rs",
+        "pub const SCHEME_NAME: &str = \"apiKey\";",
+    );
 }
 
 #[test]
-fn what_was_not_compared_has_no_other_end() {
+fn unreadable_findings_have_no_location() {
     let unreadable = contract::document::Document::parse("x.yaml", "[").unwrap_err();
     assert_eq!(SOURCES.locate(&Finding::from(&unreadable)), None);
     let broken = findings(&edit(&["    Books:"], "maxItems: 100", "maxItems: many").text);
@@ -170,17 +177,17 @@ fn what_was_not_compared_has_no_other_end() {
 }
 
 #[test]
-fn every_finding_of_every_mutant_has_its_other_end() {
+fn every_finding_of_every_mutant_has_a_location() {
     let (mut located, mut wrong) = (0, Vec::new());
-    // Without its version a document is not read as OpenAPI.
+    // Without a version, the document is not read as OpenAPI.
     for mutant in mutants::all().into_iter().filter(|mutant| mutant.pointer != "/openapi") {
         for finding in findings(&mutant.text) {
-            // The code has no part in these.
+            // These findings do not concern the code.
             if finding.severity == Severity::Unreadable || finding.pointer.starts_with("/info/") {
                 assert_eq!(SOURCES.locate(&finding), None);
                 continue;
             }
-            let (file, line) = end(&finding);
+            let (file, line) = location_of(&finding);
             let normal = normal(&line);
             located += 1;
             if !relevant(&finding).iter().any(|word| normal.contains(word)) {
@@ -198,7 +205,7 @@ fn every_finding_of_every_mutant_has_its_other_end() {
     assert!(located > 900, "only {located} findings");
 }
 
-/// What one of must stand on a line that a finding points to.
+/// Returns words of which at least one must occur on the line that a finding refers to.
 fn relevant(finding: &Finding) -> Vec<String> {
     let trail = finding.subject.trail();
     let pointer = finding.pointer.split('/').map(|token| token.replace("~1", "/"));
@@ -223,10 +230,10 @@ fn relevant(finding: &Finding) -> Vec<String> {
         };
         words.extend(of_kind.iter().map(|&word| word.to_owned()));
         let codes =
-            Code::ALL.into_iter().filter(|code| *kind == "response" && code.status().as_str() == name);
+            ErrorCode::ALL.into_iter().filter(|code| *kind == "response" && code.status().as_str() == name);
         words.extend(codes.map(|code| format!("{code:?}")));
     }
-    // What only the document has, and what holds for the whole document.
+    // Findings about things that only the document has, or about the whole document.
     if trail.len() < 2 || finding.rule.ends_with("-not-in-code") || finding.rule == "document-differs" {
         words.extend(["pub fn api()", "async fn", "SCHEME_NAME", "BASE_PATH"].map(str::to_owned));
     }
@@ -243,7 +250,7 @@ fn relevant(finding: &Finding) -> Vec<String> {
     words.iter().map(bare).filter(|word| word.len() > 1).collect()
 }
 
-/// Without what differs between the spellings of a name.
+/// Removes underscores, hyphens and case.
 fn normal(text: &str) -> String {
     text.chars().filter(|it| !matches!(it, '_' | '-')).flat_map(char::to_lowercase).collect()
 }

@@ -1,12 +1,12 @@
-//! `cargo xtask check`: the code's side, the Rust lines that findings point to, and the command.
+//! `cargo xtask check`: the code's document, the Rust lines that findings refer to, and the command.
 
 mod agree;
 mod command;
-#[allow(dead_code, reason = "tests of drift use the rest of it")]
+#[allow(dead_code, reason = "the drift tests of `contract` use the rest")]
 #[path = "../../contract/tests/drift/document.rs"]
 mod document;
 mod ends;
-#[allow(dead_code, reason = "tests of drift use the rest of it")]
+#[allow(dead_code, reason = "the drift tests of `contract` use the rest")]
 #[path = "../../contract/tests/drift/mutants.rs"]
 mod mutants;
 mod served;

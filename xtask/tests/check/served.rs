@@ -1,7 +1,7 @@
-//! The code's side of a small API of dropshot that only this file has.
+//! The code's document of a small dropshot API that is defined here.
 
-use animal_store::operations::BASE_PATH;
-use animal_store::responses::Code;
+use animal_store::http::BASE_PATH;
+use animal_store::http::error_code::ErrorCode;
 use dropshot::{ApiDescription, Header, HttpError, HttpResponseOk, Query, RequestContext, endpoint};
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use xtask::dropshot::served;
 
-/// Declares codes as the `Call` of the service does.
+/// Declares error codes like the `Call` of the service.
 #[derive(Deserialize)]
 struct Declared {}
 
@@ -34,7 +34,7 @@ impl JsonSchema for Declared {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Asked {
+struct ListShelves {
     #[serde(rename = "limit")]
     #[schemars(schema_with = "limit")]
     _limit: Option<u32>,
@@ -51,7 +51,7 @@ fn limit(_: &mut SchemaGenerator) -> Schema {
 async fn list_shelves(
     _: RequestContext<()>,
     _: Header<Declared>,
-    _: Query<Asked>,
+    _: Query<ListShelves>,
 ) -> Result<HttpResponseOk<Vec<String>>, HttpError> {
     Ok(HttpResponseOk(Vec::new()))
 }
@@ -69,38 +69,39 @@ fn by_dropshot() -> Value {
     api.openapi("Shelves", Version::new(1, 0, 0)).json().unwrap()
 }
 
-/// The names of a mapping.
+/// Returns the keys of an object.
 fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 #[test]
-fn the_codes_of_a_call_become_its_security_and_its_responses() {
+fn the_codes_of_a_call_determine_security_and_responses() {
     let document = served::completed(by_dropshot()).unwrap();
     let list = &document["paths"]["/shelves"]["get"];
-    assert_eq!(list["security"], json!([{ (animal_store::keys::SCHEME_NAME): [] }]));
-    let statuses = [Code::Unauthorized, Code::RateLimited, Code::Unavailable].map(|code| code.status());
+    assert_eq!(list["security"], json!([{ (animal_store::http::authentication::SCHEME_NAME): [] }]));
+    let statuses =
+        [ErrorCode::Unauthorized, ErrorCode::RateLimited, ErrorCode::Unavailable].map(|code| code.status());
     let statuses = ["200"].into_iter().chain(statuses.iter().map(|status| status.as_str()));
     assert_eq!(keys(&list["responses"]), statuses.collect::<Vec<_>>());
-    for code in [Code::Unauthorized, Code::RateLimited, Code::Unavailable] {
+    for code in [ErrorCode::Unauthorized, ErrorCode::RateLimited, ErrorCode::Unavailable] {
         let headers = &list["responses"][code.status().as_str()]["headers"];
         for field in code.headers() {
             assert_eq!(headers[field.name]["required"], json!(field.required), "{code:?}: {headers}");
         }
     }
     let parameters = list["parameters"].as_array().unwrap();
-    assert_eq!(parameters.len(), 1, "the carrier is taken out: {parameters:?}");
+    assert_eq!(parameters.len(), 1, "the carrier parameter is still present: {parameters:?}");
     assert_eq!(parameters[0]["schema"], json!({ "type": "integer", "default": 20 }));
     assert_eq!(document["servers"], json!([{ "url": BASE_PATH }]));
 }
 
 #[test]
-fn an_operation_without_a_call_has_no_security_and_the_errors_of_dropshot() {
+fn an_operation_without_a_call_has_no_security_and_dropshots_errors() {
     let document = served::completed(by_dropshot()).unwrap();
     let count = &document["paths"]["/count"]["get"];
     assert_eq!(count["security"], json!([]));
     assert_eq!(keys(&count["responses"]), ["200", "4XX", "5XX"]);
-    let names: Vec<_> = animal_store::edge::headers(true).iter().map(|field| field.name).collect();
+    let names: Vec<_> = animal_store::http::router::headers(true).iter().map(|field| field.name).collect();
     for status in ["200", "4XX", "5XX"] {
         let headers = &count["responses"][status]["headers"];
         assert!(names.iter().all(|name| headers.get(name).is_some()), "{status}: {headers}");
@@ -108,7 +109,7 @@ fn an_operation_without_a_call_has_no_security_and_the_errors_of_dropshot() {
 }
 
 #[test]
-fn codes_that_the_service_does_not_have_are_refused() {
+fn unknown_codes_are_errors() {
     let with = |codes: Value| {
         let mut document = by_dropshot();
         let parameters =

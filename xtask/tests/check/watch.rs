@@ -1,4 +1,4 @@
-//! `cargo xtask check --watch`: a real process, a real file, and what it prints after each save.
+//! `cargo xtask check --watch`: runs the command and checks its output after each save.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::command::{CODE_FILE, ROOT};
 use crate::document::{TEXT, edit};
 
-/// A check that watches, stopped when dropped.
+/// A running check, killed when dropped.
 struct Watching {
     child: Child,
     output: BufReader<ChildStdout>,
@@ -28,29 +28,29 @@ impl Watching {
         Self { child, output }
     }
 
-    /// Waits until it prints these words, and gives what it prints with them. If a file is written in place, a
-    /// busy machine may have it read before it is whole.
-    fn until(&mut self, words: &str) -> String {
+    /// Waits for a check whose output contains `text`, and returns the output. A file that is written in place may be read
+    /// before it is complete.
+    fn wait_for(&mut self, text: &str) -> String {
         loop {
             let printed = self.next();
-            if printed.contains(words) {
+            if printed.contains(text) {
                 return printed;
             }
         }
     }
 
-    /// What it prints from one save to the next. Reading waits until it is there.
+    /// Reads the output of the next check.
     fn next(&mut self) -> String {
         let mut printed = String::new();
         while !printed.contains("Waiting for ") {
             let read = self.output.read_line(&mut printed).unwrap();
-            assert!(read > 0, "it ended: {printed}");
+            assert!(read > 0, "the command exited: {printed}");
         }
         printed
     }
 }
 
-/// Saves the file in one step, so that nothing ever reads half of it.
+/// Replaces the file atomically.
 fn save(file: &Path, text: &str) {
     let beside = file.with_extension("swp");
     std::fs::write(&beside, text).unwrap();
@@ -59,7 +59,7 @@ fn save(file: &Path, text: &str) {
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        // It may have ended, as it should.
+        // Fails if the process has exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -79,11 +79,11 @@ fn each_save_is_checked() {
     assert!(watching.next().contains("agree"));
     let edited = edit(&["name: limit"], "maximum: 100", "maximum: 50");
     std::fs::write(&file, &edited.text).unwrap();
-    let printed = watching.until("error[schema-differs]");
+    let printed = watching.wait_for("error[schema-differs]");
     assert!(printed.contains(": 1 error\n"), "{printed}");
-    assert!(!printed.contains('\x1b'), "nothing is cleared where there is no terminal: {printed}");
+    assert!(!printed.contains('\x1b'), "escape sequences without a terminal: {printed}");
     std::fs::write(&file, TEXT).unwrap();
-    watching.until("agree");
+    watching.wait_for("agree");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_file_that_is_replaced_is_still_watched() {
     let file = file_in(&directory);
     let mut watching = Watching::start(&file);
     watching.next();
-    // As vim and most editors do it, twice, since the first replaces the file that was there at the start.
+    // As most editors do. Twice, because the first save replaces the file that was watched at the start.
     for (old, new, rule) in [
         ("sold]", "gone]", "schema-differs"),
         ("operationId: getBook", "operationId: book", "operation-differs"),
@@ -104,7 +104,7 @@ fn a_file_that_is_replaced_is_still_watched() {
 }
 
 #[test]
-fn a_file_that_goes_and_comes_back_is_reported() {
+fn a_removed_and_restored_file_is_checked() {
     let directory = TempDir::new().unwrap();
     let file = file_in(&directory);
     let mut watching = Watching::start(&file);
@@ -116,12 +116,12 @@ fn a_file_that_goes_and_comes_back_is_reported() {
 }
 
 #[test]
-fn only_a_change_of_this_file_counts_and_ctrl_c_ends_it() {
+fn other_files_are_ignored_and_ctrl_c_ends_the_command() {
     let directory = TempDir::new().unwrap();
     let file = file_in(&directory);
     let mut watching = Watching::start(&file);
     watching.next();
-    // Neither another file nor a save without a change makes it speak, or the rest would not be empty.
+    // Neither another file nor a save without a change causes a check; otherwise there would be output.
     std::fs::write(directory.path().join("other.yaml"), "openapi: 3.0.3").unwrap();
     save(&file, TEXT);
     kill_process(Pid::from_child(&watching.child), Signal::INT).unwrap();
@@ -132,7 +132,7 @@ fn only_a_change_of_this_file_counts_and_ctrl_c_ends_it() {
 }
 
 #[test]
-fn a_directory_that_is_not_there_cannot_be_watched() {
+fn a_missing_directory_cannot_be_watched() {
     let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
         .args(["check", "--watch", "--spec", "/no/such/directory/library.yaml"])
         .output()

@@ -1,4 +1,4 @@
-//! Broken documents of every kind: each gives Rust or errors, and no panic.
+//! Property tests with broken documents: the result is valid Rust or errors, never a panic.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use crate::{CODE, document, frozen, toys};
 
 static SOURCES: LazyLock<Sources> = LazyLock::new(|| Sources::read(frozen()));
 
-/// Scaffolds a text, if it can be read.
+/// Scaffolds a text if it can be read, and checks that the result is valid Rust.
 fn scaffolded(text: &str) {
     let Ok(broken) = Document::parse("broken.yaml", text) else { return };
     let code = document("the code", CODE);
@@ -25,7 +25,7 @@ fn scaffolded(text: &str) {
     let _ = Scaffold::of(&broken, &code, &SOURCES, Some("findToys"));
 }
 
-/// Values for any place.
+/// Replacement values.
 const VALUES: &[&str] = &[
     "",
     " null",

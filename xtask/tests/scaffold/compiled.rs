@@ -1,9 +1,8 @@
-//! The invented operations and every accepted construct, scaffolded into a copy of the service, compiled
-//! there by clippy with all warnings refused, and tried from inside: `probe.rs`.
+//! Scaffolds the invented operations and all supported constructs into a copy of the service, compiles the copy with
+//! clippy and all warnings denied, and runs it with `probe.rs`.
 //!
-//! Only the library of the service can compile the operations, since they use its types. Its own operations
-//! and schemas stay in the copy, and nothing here depends on them. The copy shares the target directory, so
-//! that its dependencies are not compiled again.
+//! The operations need the types of the service's library. Its own operations and schemas remain in the copy, but the
+//! test does not depend on them. The copy shares the target directory, so that dependencies are not compiled again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,13 +32,13 @@ slog.workspace = true
 tokio.workspace = true
 "#;
 
-/// A copy of the service with the frozen types, and with `probe`.
+/// Creates a copy of the service with the frozen types and `probe`.
 fn copy() -> PathBuf {
     let (from, to) = (workspace(), Path::new(env!("CARGO_TARGET_TMPDIR")).join("scaffolded"));
     if to.exists() {
         fs::remove_dir_all(&to).unwrap();
     }
-    for part in [".cargo", "src", "openapi", "xtask/contract/src"] {
+    for part in [".cargo", "build", "src", "openapi", "xtask/contract/src"] {
         copy_all(&from.join(part), &to.join(part));
     }
     for file in ["Cargo.lock", "build.rs", "xtask/contract/Cargo.toml", "tests/http/v1/mod.rs"] {
@@ -55,7 +54,7 @@ fn copy() -> PathBuf {
     fs::create_dir_all(to.join("probe/src")).unwrap();
     fs::write(to.join("probe/Cargo.toml"), PROBE_MANIFEST).unwrap();
     fs::write(to.join("probe/src/main.rs"), include_str!("probe.rs")).unwrap();
-    // The types that the code had before.
+    // The types that the frozen code has.
     fs::copy(frozen().join("src/schemas/book.rs"), to.join("src/schemas/book.rs")).unwrap();
     let schemas = fs::read_to_string(to.join("src/schemas/mod.rs")).unwrap();
     let books = "\nmod book;\npub use book::{Book, BookStatus, Books, NewBook, Shelf};\n";
@@ -76,12 +75,12 @@ fn copy_all(from: &Path, to: &Path) {
     }
 }
 
-/// The target directory of this test.
+/// Returns the target directory of this test.
 fn target() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_xtask")).ancestors().nth(2).unwrap()
 }
 
-/// Builds the probe with clippy in the place of the compiler: one build both checks and links.
+/// Builds the probe with clippy as the compiler, so that one build both lints and links.
 fn build(copy: &Path) -> PathBuf {
     let cargo = PathBuf::from(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let clippy = cargo.with_file_name("clippy-driver");
@@ -93,13 +92,13 @@ fn build(copy: &Path) -> PathBuf {
         .output()
         .unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    // Other tests may build a program of this name, so this one is taken away.
+    // Other tests may build a program of the same name, so this one is moved.
     let program = copy.join("probe-of-scaffold");
     fs::rename(target().join("debug/probe"), &program).unwrap();
     program
 }
 
-/// The request of a generated test, as the probe takes it.
+/// Returns the request of a generated test as an argument of the probe.
 fn request(test: &str) -> String {
     let call = test.split_once("Method::").unwrap().1;
     let (method, rest) = call.split_once(',').unwrap();
@@ -108,7 +107,7 @@ fn request(test: &str) -> String {
     format!("{method} {target} {body}")
 }
 
-/// What the code says of the new operations, and of the frozen ones in the place of the service's own.
+/// Returns the code's document with the new operations, and the frozen operations instead of the service's own.
 fn code_of(printed: &str) -> Document {
     let copied = served::completed(serde_json::from_str(printed).unwrap()).unwrap();
     let own = served::document().unwrap();
@@ -121,7 +120,7 @@ fn code_of(printed: &str) -> Document {
             new.filter(|(name, _)| known.get(name).is_none()).map(|(name, it)| (name.clone(), it.clone())),
         );
     }
-    // The tags are compared by name, and those of the service itself are not in the document.
+    // Tags are compared by name; the service's own tags are not in the frozen document.
     let tags = |document: &Value| document["tags"].as_array().cloned().unwrap_or_default();
     let new = tags(&copied).into_iter().filter(|tag| !tags(&own).contains(tag));
     let all: Vec<Value> = tags(&code).into_iter().chain(new.filter(|tag| tag["name"] != "books")).collect();
@@ -130,8 +129,8 @@ fn code_of(printed: &str) -> Document {
 }
 
 #[test]
-fn everything_accepted_compiles_and_agrees_with_the_document() {
-    let (paths, schemas) = constructs::accepted();
+fn everything_supported_compiles_and_agrees_with_the_document() {
+    let (paths, schemas) = constructs::supported();
     let text = with(&format!("{TOYS}\n{paths}"), &format!("{schemas}{SCHEMAS}"), NO_TOY);
     let invented = document("invented.yaml", &text);
     let copy = copy();
@@ -142,7 +141,7 @@ fn everything_accepted_compiles_and_agrees_with_the_document() {
 
     let tests: Vec<_> = made.files.iter().filter(|(path, _)| path.starts_with("tests/")).collect();
     let operations = made.files.iter().filter(|(path, _)| path.starts_with("src/operations/")).count();
-    let without_test = made.steps.iter().filter(|step| step.contains("none was generated")).count();
+    let without_test = made.steps.iter().filter(|step| step.contains("None was generated")).count();
     assert_eq!((tests.len() + without_test, without_test), (operations, 1), "{:?}", made.steps);
     let mut requests: Vec<String> = tests.iter().map(|(_, test)| request(test)).collect();
     let not_implemented = requests.len();
@@ -151,7 +150,7 @@ fn everything_accepted_compiles_and_agrees_with_the_document() {
         ("GET /v1/toys?kind=dog", "400 kind must be one of bear, block, car"),
         (
             "DELETE /v1/toys/07",
-            "404 nothing lives at this path: a value in it is not of the type that the document says",
+            "404 this path does not exist: a path parameter does not have the type that the document says",
         ),
         ("PUT /v1/toys/7 {\"name\":\"\",\"price\":5}", "400 name must have 1 to 40 character(s)"),
         (
@@ -188,13 +187,13 @@ fn everything_accepted_compiles_and_agrees_with_the_document() {
 }
 
 #[test]
-fn the_generated_tests_use_what_the_harness_has() {
-    let harness = fs::read_to_string(workspace().join("tests/http/service.rs")).unwrap();
+fn the_generated_tests_match_the_test_service() {
+    let service = fs::read_to_string(workspace().join("tests/http/service.rs")).unwrap();
     for used in [
-        "pub use crate::recorder::ask::Ask;",
+        "pub use crate::recorder::request::RequestExt;",
         "pub async fn start() -> Self",
         "pub fn request(&self, method: Method, target: &str)",
     ] {
-        assert!(harness.contains(used), "{used}");
+        assert!(service.contains(used), "{used}");
     }
 }

@@ -1,5 +1,5 @@
-//! Every construct of a schema at every place: each is accepted, and then compiled with all others by
-//! `compiled.rs`, or refused with a reason that stands in `refusals.txt`.
+//! Every schema construct in every place: either it is supported, and compiled with all others by `compiled.rs`, or the
+//! error is in `unsupported.txt`.
 
 use std::sync::LazyLock;
 
@@ -8,15 +8,15 @@ use xtask::scaffold::Scaffold;
 
 use crate::{CODE, NO_TOY, document, errors, frozen, with};
 
-/// Schemas in one line.
+/// Schemas, one per line.
 const CONSTRUCTS: &str = include_str!("constructs.txt");
 
-/// Places of a schema.
+/// The place of a schema.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
     /// A property of a request body: required, optional, nullable, in a list, in a map.
     Request,
-    /// The same of a response.
+    /// A property of a response body, in the same ways.
     Response,
     /// A schema under `components/schemas`, in a request and in a response.
     Component,
@@ -41,7 +41,7 @@ fn constructs() -> Vec<(usize, &'static str)> {
     CONSTRUCTS.lines().filter(|line| line.starts_with('{')).enumerate().collect()
 }
 
-/// The paths and schemas that have the constructs at a place.
+/// Returns paths and schemas with the constructs in a place.
 fn built(place: Place, constructs: &[(usize, &str)]) -> (String, String) {
     let each = |write: &dyn Fn(usize, &str) -> String| {
         constructs.iter().map(|(at, schema)| write(*at, schema)).collect::<String>()
@@ -115,7 +115,7 @@ fn built(place: Place, constructs: &[(usize, &str)]) -> (String, String) {
     }
 }
 
-/// Properties of one schema in all ways: required, optional, nullable, in a list, in a map.
+/// Returns properties of one schema: required, optional, nullable, in a list, in a map.
 fn everywhere(schema: &str) -> Vec<(&'static str, String)> {
     let nullable = match schema.starts_with("{$ref") {
         true => format!("{{nullable: true, allOf: [{schema}]}}"),
@@ -179,44 +179,49 @@ fn document_of(place: Place, constructs: &[(usize, &str)]) -> String {
     with(&paths, &format!("{kinds}{schemas}"), NO_TOY)
 }
 
-/// What was found of all constructs at all places.
+/// The results for all constructs in all places.
 struct Outcome {
     paths: String,
     schemas: String,
-    refusals: String,
+    unsupported: String,
 }
 
 static OUTCOME: LazyLock<Outcome> = LazyLock::new(|| {
     let (code, sources) = (document("the code", CODE), Sources::read(frozen()));
-    let mut outcome = Outcome { paths: String::new(), schemas: String::new(), refusals: String::new() };
+    let mut outcome = Outcome { paths: String::new(), schemas: String::new(), unsupported: String::new() };
     for place in PLACES {
-        let mut accepted = Vec::new();
+        let mut supported = Vec::new();
         for (at, schema) in constructs() {
             let text = document_of(place, &[(at, schema)]);
             let made = Scaffold::of(&document("construct.yaml", &text), &code, &sources, None).unwrap();
             match errors(&made).first() {
-                None => accepted.push((at, schema)),
+                None => supported.push((at, schema)),
                 Some(error) => {
-                    let reason =
-                        error.split_once("cannot be written: ").map_or(error.as_str(), |(_, reason)| reason);
-                    outcome.refusals.push_str(&format!("{place:?}: {schema}: {reason}\n"));
+                    let reason = error
+                        .split_once("cannot be generated: ")
+                        .map_or(error.as_str(), |(_, reason)| reason);
+                    outcome.unsupported.push_str(&format!("{place:?}: {schema}: {reason}\n"));
                 }
             }
         }
-        let (paths, schemas) = built(place, &accepted);
+        let (paths, schemas) = built(place, &supported);
         outcome.paths.push_str(&paths);
         outcome.schemas.push_str(&schemas);
     }
     outcome
 });
 
-/// The paths and schemas with all constructs that are accepted.
-pub(crate) fn accepted() -> (&'static str, &'static str) {
+/// Returns the paths and schemas with all supported constructs.
+pub(crate) fn supported() -> (&'static str, &'static str) {
     (&OUTCOME.paths, &OUTCOME.schemas)
 }
 
 #[test]
-fn what_is_refused_is_known() {
-    let known = include_str!("refusals.txt");
-    assert!(OUTCOME.refusals == known, "write this to refusals.txt if it is right:\n{}", OUTCOME.refusals);
+fn the_unsupported_constructs_are_listed() {
+    let known = include_str!("unsupported.txt");
+    assert!(
+        OUTCOME.unsupported == known,
+        "unsupported.txt differs; if this is correct, write it to the file:\n{}",
+        OUTCOME.unsupported
+    );
 }

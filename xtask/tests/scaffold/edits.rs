@@ -1,4 +1,4 @@
-//! Existing files: exact places, no overwriting, and no change when the same is written twice.
+//! Changes of existing files: exact positions, nothing overwritten, and no change by a second run.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use xtask::scaffold::{Addition, Place};
 
 use crate::{frozen, scaffold, toys};
 
-/// A copy of the frozen sources, with a directory of tests.
+/// Creates a copy of the frozen sources, with a directory of tests.
 fn workspace() -> TempDir {
     let directory = TempDir::new().unwrap();
     for path in ["src/schemas/mod.rs", "src/operations/mod.rs"] {
@@ -32,7 +32,7 @@ fn read(directory: &TempDir, path: &str) -> String {
 }
 
 #[test]
-fn lines_are_inserted_at_their_places_once() {
+fn lines_are_inserted_once() {
     let directory = workspace();
     let made = scaffold(&toys(), Some("findToys")).unwrap();
     let changed = made.write(directory.path()).unwrap();
@@ -49,7 +49,7 @@ fn lines_are_inserted_at_their_places_once() {
     assert!(schemas.contains("mod book;\nmod maker;\nmod toy;\nmod toy_kind;\n\npub use book"), "{schemas}");
     assert!(schemas.ends_with("pub use toy_kind::ToyKind;\n"), "{schemas}");
     assert_eq!(read(&directory, "tests/http/v1/mod.rs"), "//! Tests.\n\nmod books;\nmod find_toys;\n");
-    assert_eq!(made.write(directory.path()).unwrap(), [""; 0], "the second time changes nothing");
+    assert_eq!(made.write(directory.path()).unwrap(), [""; 0], "a second run changed a file");
     assert_eq!(read(&directory, "src/operations/mod.rs"), operations);
 }
 
@@ -59,22 +59,22 @@ fn nothing_is_written_if_a_file_exists() {
     let made = scaffold(&toys(), Some("findToys")).unwrap();
     write(&directory.path().join("src/schemas/toy.rs"), "mine");
     let error = made.write(directory.path()).unwrap_err();
-    assert_eq!(error, "src/schemas/toy.rs: the file exists and has another text; nothing was written");
+    assert_eq!(error, "src/schemas/toy.rs: the file exists with different content; nothing was written");
     assert_eq!(read(&directory, "src/schemas/toy.rs"), "mine");
     assert!(!directory.path().join("src/operations/find_toys.rs").exists());
 }
 
 #[test]
-fn nothing_is_written_if_a_place_is_missing() {
+fn nothing_is_written_if_a_position_is_not_found() {
     let directory = workspace();
     write(&directory.path().join("src/operations/mod.rs"), "mod a;\nfn api() { todo!() }\n");
     let error = scaffold(&toys(), Some("findToys")).unwrap().write(directory.path()).unwrap_err();
-    assert!(error.contains("there is no place before the `Ok(api)`"), "{error}");
+    assert!(error.contains("cannot find the position before the `Ok(api)`"), "{error}");
     assert!(!directory.path().join("src/operations/find_toys.rs").exists());
 }
 
 #[test]
-fn modules_with_a_body_are_no_place() {
+fn modules_with_a_body_are_ignored() {
     let lines = vec!["mod b;".to_owned()];
     let addition = Addition { path: "x.rs".to_owned(), place: Place::Modules, lines };
     let text = "mod a;\nfn f() {}\nmod tests {\n    mod c;\n}\n";

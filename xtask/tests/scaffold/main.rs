@@ -1,10 +1,10 @@
-//! `cargo xtask scaffold`: what it writes compiles, and agrees with the document.
+//! `cargo xtask scaffold`: the generated code compiles and agrees with the document.
 
 mod broken;
 mod compiled;
 mod constructs;
 mod edits;
-mod refused;
+mod unsupported;
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ use contract::document::Document;
 use xtask::dropshot::source::Sources;
 use xtask::scaffold::Scaffold;
 
-/// The document, and what the code says of it, before anything is scaffolded.
+/// The document and the code's document before scaffolding.
 const TEXT: &str = include_str!("../../contract/tests/documents/library.yaml");
 const CODE: &str = include_str!("../../contract/tests/documents/library.code.json");
 const TOYS: &str = include_str!("toys.yaml");
 const SCHEMAS: &str = include_str!("schemas.yaml");
 
-/// The response that two of the invented operations share.
+/// A response of two invented operations.
 const NO_TOY: &str = "    NoToy:
       description: There is no such toy.
       headers:
@@ -30,12 +30,12 @@ const NO_TOY: &str = "    NoToy:
             $ref: '#/components/schemas/Error'
 ";
 
-/// The document with the invented operations.
+/// Returns the document with the invented operations.
 fn toys() -> String {
     with(TOYS, SCHEMAS, NO_TOY)
 }
 
-/// The document with more paths, schemas and responses.
+/// Returns the document with more paths, schemas and responses.
 fn with(paths: &str, schemas: &str, responses: &str) -> String {
     let mut text = TEXT.to_owned();
     for (mark, added) in [
@@ -54,18 +54,18 @@ fn document(name: &str, text: &str) -> Document {
     Document::parse(name, text).unwrap_or_else(|error| panic!("{}", error.problem))
 }
 
-/// The sources before anything is scaffolded.
+/// The directory of the sources before scaffolding.
 fn frozen() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scaffold/frozen"))
 }
 
-/// What is written for a document, or for one of its operations.
+/// Scaffolds a document, or one of its operations.
 fn scaffold(text: &str, operation: Option<&str>) -> Result<Scaffold, String> {
     let code = document("the code", CODE);
     Scaffold::of(&document("invented.yaml", text), &code, &Sources::read(frozen()), operation)
 }
 
-/// The messages of the errors.
+/// Returns the messages of the errors.
 fn errors(made: &Scaffold) -> Vec<String> {
     made.errors.iter().map(|error| error.message.clone()).collect()
 }

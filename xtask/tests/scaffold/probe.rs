@@ -1,20 +1,20 @@
-//! Looks at a scaffolded service from inside: dropshot's document of it, and what it answers.
+//! Runs a scaffolded service, and prints dropshot's document and responses.
 //!
-//! Arguments: the document, then requests as `METHOD TARGET BODY`, each one argument. Prints dropshot's
-//! document, then status and body of each response, a line each.
+//! Arguments: the document, then requests as `METHOD TARGET BODY`, one per argument. Prints dropshot's document, then
+//! status and body of each response, one per line.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use animal_store::document::Document;
-use animal_store::keys::commands;
+use animal_store::document::{Deprecation, Document};
+use animal_store::keys;
 use animal_store::operations;
 use animal_store::server::{Server, ServerOptions};
 use animal_store::storage::{self, StoreMetrics, StoreOptions};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 #[tokio::main]
 async fn main() {
@@ -23,27 +23,28 @@ async fn main() {
     let version = "0.0.0".parse().unwrap();
     let code = operations::api().unwrap().openapi("Probe", version).json().unwrap();
     println!("{code}");
-    let (server, key) = serve(&spec, code).await;
+    let (server, key) = serve(&spec, &code).await;
     let address = server.address();
     for request in arguments {
         let key = key.clone();
-        let answer = tokio::task::spawn_blocking(move || ask(address, &key, &request)).await.unwrap();
-        println!("{answer}");
+        let response = tokio::task::spawn_blocking(move || send(address, &key, &request)).await.unwrap();
+        println!("{response}");
     }
     server.stop(Duration::from_secs(1)).await;
 }
 
-/// Serves dropshot's document, with the dates that deprecated operations must have.
-async fn serve(spec: &Path, mut code: Value) -> (Server, String) {
-    for item in code["paths"].as_object_mut().unwrap().values_mut() {
-        for operation in item.as_object_mut().unwrap().values_mut().filter(|it| it["deprecated"] == true) {
-            for (key, value) in
-                [("x-deprecated-since", "2026-11-21"), ("x-sunset", "2031-01-01"), ("x-successor", "/probe")]
-            {
-                operation[key] = json!(value);
-            }
-        }
-    }
+/// Starts a server with the operations of dropshot's document, with the dates that deprecated operations require.
+async fn serve(spec: &Path, code: &Value) -> (Server, String) {
+    let items = code["paths"].as_object().unwrap().values();
+    let operations = items.flat_map(|item| item.as_object().unwrap().values());
+    let deprecations = operations.filter(|it| it["deprecated"] == true).map(|operation| Deprecation {
+        operation_id: operation["operationId"].as_str().unwrap().to_owned().leak(),
+        since: 1_795_219_200,
+        sunset: "Wed, 01 Jan 2031 00:00:00 GMT",
+        successor: "/probe",
+    });
+    let deprecations = deprecations.collect::<Vec<_>>().leak();
+    let document = Document { yaml: "", json: "", version: "0.0.0", deprecations, released: &[] };
     let log = slog::Logger::root(slog::Discard, slog::o!());
     let store = StoreOptions {
         write_queue: 16,
@@ -53,12 +54,11 @@ async fn serve(spec: &Path, mut code: Value) -> (Server, String) {
     };
     let database = format!("sqlite:{}", spec.with_extension("db").display());
     let store = storage::open(&database, &store).await.unwrap();
-    let key = commands::create(&*store, "probe", Timestamp::now(), None).await.unwrap().secret;
-    let document = Document::from_yaml(&code.to_string()).unwrap();
+    let key = keys::create(&*store, "probe", Timestamp::now(), None).await.unwrap().secret;
     (Server::start(&ServerOptions::default(), &document, store, &log).unwrap(), key)
 }
 
-fn ask(address: SocketAddr, key: &str, request: &str) -> String {
+fn send(address: SocketAddr, key: &str, request: &str) -> String {
     let mut parts = request.splitn(3, ' ');
     let (method, target) = (parts.next().unwrap(), parts.next().unwrap());
     let body = parts.next().unwrap_or_default();
@@ -70,9 +70,9 @@ fn ask(address: SocketAddr, key: &str, request: &str) -> String {
         body.len()
     )
     .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let status = answer.split(' ').nth(1).unwrap();
-    let body = answer.split_once("\r\n\r\n").unwrap().1;
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    let status = response.split(' ').nth(1).unwrap();
+    let body = response.split_once("\r\n\r\n").unwrap().1;
     format!("{status} {body}")
 }

@@ -1,4 +1,4 @@
-//! The size of the body that adds an animal: 65,536 bytes at the most.
+//! The size of the request body of `createPet`: at most 65,536 bytes.
 
 use crate::clock::Clock;
 use crate::recorder::wire::Response;
@@ -7,7 +7,7 @@ use crate::service::Service;
 const MAX: usize = 65_536;
 const JSON: &str = "Content-Type: application/json\r\n";
 
-/// An animal in so many bytes, filled up with spaces.
+/// Returns the JSON of an animal, padded with spaces to `bytes` bytes.
 fn animal(bytes: usize) -> String {
     let body = r#"{"name":"Rex","categoryId":1}"#;
     body.to_owned() + &" ".repeat(bytes - body.len())
@@ -36,10 +36,10 @@ async fn a_body_of_65536_bytes_is_accepted() {
 }
 
 #[tokio::test]
-async fn a_body_of_65537_bytes_is_refused() {
+async fn a_body_of_65537_bytes_is_rejected() {
     let service = Service::start().await;
-    let message = service.post_text(animal(MAX + 1)).await.refused(413, "body_too_large");
-    assert_eq!(message, "a body may have at most 65536 bytes");
+    let message = service.post_text(animal(MAX + 1)).await.expect_error(413, "body_too_large");
+    assert_eq!(message, "the body must not exceed 65536 bytes");
 }
 
 #[tokio::test]
@@ -49,13 +49,13 @@ async fn a_body_of_65536_bytes_in_chunks_is_accepted() {
 }
 
 #[tokio::test]
-async fn a_body_of_65537_bytes_in_chunks_is_refused() {
+async fn a_body_of_65537_bytes_in_chunks_is_rejected() {
     let service = Service::start().await;
-    send_chunked(&service, MAX + 1).await.refused(413, "body_too_large");
+    send_chunked(&service, MAX + 1).await.expect_error(413, "body_too_large");
 }
 
 #[tokio::test]
-async fn a_body_in_small_pieces_is_put_together() {
+async fn a_body_may_arrive_byte_by_byte() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     let body = animal(40);
@@ -67,31 +67,31 @@ async fn a_body_in_small_pieces_is_put_together() {
 }
 
 #[tokio::test]
-async fn a_declared_length_that_is_too_large_is_refused_without_waiting_for_the_body() {
+async fn a_declared_length_that_is_too_large_is_rejected_without_waiting_for_the_body() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     raw.head("POST /v1/pets", &format!("{JSON}Content-Length: 65537\r\n")).await;
-    raw.response().await.refused(413, "body_too_large");
+    raw.response().await.expect_error(413, "body_too_large");
 }
 
 #[tokio::test]
-async fn the_answer_to_a_body_of_a_megabyte_arrives() {
-    // The service gives up after a while on a body that it has refused.
+async fn the_response_to_a_body_of_a_megabyte_arrives() {
+    // Without a stopped clock, the service may stop reading the rejected body before all of it was sent.
     let _clock = Clock::stopped();
     let service = Service::start().await;
-    service.post_text(animal(1024 * 1024)).await.refused(413, "body_too_large");
+    service.post_text(animal(1024 * 1024)).await.expect_error(413, "body_too_large");
 }
 
 #[tokio::test]
-async fn the_answer_to_a_megabyte_in_chunks_arrives() {
-    // The service gives up after a while on a body that it has refused.
+async fn the_response_to_a_megabyte_in_chunks_arrives() {
+    // Without a stopped clock, the service may stop reading the rejected body before all of it was sent.
     let _clock = Clock::stopped();
     let service = Service::start().await;
-    send_chunked(&service, 1024 * 1024).await.refused(413, "body_too_large");
+    send_chunked(&service, 1024 * 1024).await.expect_error(413, "body_too_large");
 }
 
 #[tokio::test]
-async fn a_body_without_end_is_cut_off() {
+async fn reading_an_endless_body_stops() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     raw.head("POST /v1/pets", &format!("{JSON}Transfer-Encoding: chunked\r\n")).await;
@@ -99,21 +99,21 @@ async fn a_body_without_end_is_cut_off() {
     let mut sent = 0_usize;
     while raw.try_send(&chunk).await.is_ok() {
         sent += MAX;
-        assert!(sent < 1024 * 1024 * 1024, "the service reads on for ever");
+        assert!(sent < 1024 * 1024 * 1024, "the service reads a rejected body without limit");
     }
 }
 
 #[tokio::test]
-async fn a_client_that_waits_to_continue_is_refused_without_being_asked_for_its_body() {
+async fn expect_100_continue_with_a_too_large_length_gets_413() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     let fields = format!("{JSON}Content-Length: 65537\r\nExpect: 100-continue\r\n");
     raw.head("POST /v1/pets", &fields).await;
-    raw.response().await.refused(413, "body_too_large");
+    raw.response().await.expect_error(413, "body_too_large");
 }
 
 #[tokio::test]
-async fn a_client_that_waits_to_continue_is_told_to_continue() {
+async fn expect_100_continue_gets_100() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     let body = animal(40);
@@ -125,12 +125,12 @@ async fn a_client_that_waits_to_continue_is_told_to_continue() {
 }
 
 #[tokio::test]
-async fn the_connection_can_be_used_again_after_a_body_that_was_refused_in_time() {
+async fn the_connection_can_be_used_after_a_rejected_body_that_was_read() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     let body = animal(30) + "x";
     raw.head("POST /v1/pets", &format!("{JSON}Content-Length: {}\r\n", body.len())).await.send(body).await;
-    raw.response().await.refused(400, "invalid_body");
+    raw.response().await.expect_error(400, "invalid_body");
     raw.head("GET /v1/pets", "").await;
     raw.response().await.expect(200);
 }

@@ -1,10 +1,10 @@
-//! The content type of the body that adds an animal.
+//! The content type of the request body of `createPet`.
 
-use crate::service::{Ask, Service};
+use crate::service::{RequestExt, Service};
 
 const BODY: &str = r#"{"name":"Rex","categoryId":1}"#;
 
-/// Header fields, each of which ends in CRLF, with a body that is fine.
+/// Sends a valid body with these header fields, each of which ends in CRLF.
 async fn send(fields: &str) -> crate::recorder::wire::Response {
     let service = Service::start().await;
     let mut raw = service.raw().await;
@@ -30,53 +30,53 @@ accepted! {
         "Content-Type: application/json\r\nContent-Encoding: identity\r\n"
 }
 
-macro_rules! refused {
+macro_rules! rejected {
     ($($name:ident: $fields:literal)*) => {$(
         #[tokio::test]
         async fn $name() {
-            let answer = send($fields).await;
-            answer.refused(415, "unsupported_media_type");
-            assert_eq!(answer.header("accept-post"), Some("application/json"));
+            let response = send($fields).await;
+            response.expect_error(415, "unsupported_media_type");
+            assert_eq!(response.header("accept-post"), Some("application/json"));
         }
     )*};
 }
 
-refused! {
-    a_body_without_a_content_type_is_refused: ""
-    an_empty_content_type_is_refused: "Content-Type: \r\n"
-    plain_text_is_refused: "Content-Type: text/plain\r\n"
-    a_form_is_refused: "Content-Type: application/x-www-form-urlencoded\r\n"
-    any_type_is_no_type: "Content-Type: */*\r\n"
-    a_type_that_only_begins_like_json_is_refused: "Content-Type: application/json5\r\n"
-    a_type_with_a_json_suffix_is_refused: "Content-Type: application/problem+json\r\n"
-    a_parameter_other_than_charset_is_refused: "Content-Type: application/json; profile=x\r\n"
-    a_charset_without_a_value_is_refused: "Content-Type: application/json; charset=\r\n"
-    two_content_types_are_refused: "Content-Type: application/json\r\nContent-Type: application/json\r\n"
-    two_content_types_in_one_field_are_refused: "Content-Type: application/json, text/plain\r\n"
-    a_content_type_that_is_no_text_is_refused: "Content-Type: application/json\u{e9}\r\n"
-    a_compressed_body_is_refused: "Content-Type: application/json\r\nContent-Encoding: gzip\r\n"
+rejected! {
+    a_body_without_a_content_type_is_rejected: ""
+    an_empty_content_type_is_rejected: "Content-Type: \r\n"
+    plain_text_is_rejected: "Content-Type: text/plain\r\n"
+    a_form_is_rejected: "Content-Type: application/x-www-form-urlencoded\r\n"
+    a_media_range_is_rejected: "Content-Type: */*\r\n"
+    a_type_that_only_begins_like_json_is_rejected: "Content-Type: application/json5\r\n"
+    a_type_with_a_json_suffix_is_rejected: "Content-Type: application/problem+json\r\n"
+    a_parameter_other_than_charset_is_rejected: "Content-Type: application/json; profile=x\r\n"
+    a_charset_without_a_value_is_rejected: "Content-Type: application/json; charset=\r\n"
+    two_content_types_are_rejected: "Content-Type: application/json\r\nContent-Type: application/json\r\n"
+    two_content_types_in_one_field_are_rejected: "Content-Type: application/json, text/plain\r\n"
+    a_content_type_that_is_not_ascii_is_rejected: "Content-Type: application/json\u{e9}\r\n"
+    a_compressed_body_is_rejected: "Content-Type: application/json\r\nContent-Encoding: gzip\r\n"
 }
 
 #[tokio::test]
-async fn the_message_says_which_content_type_to_send() {
+async fn the_message_names_the_expected_content_type() {
     let service = Service::start().await;
     let request = service.request(reqwest::Method::POST, "/v1/pets").header("content-type", "text/json");
-    let message = request.body(BODY).answer().await.refused(415, "unsupported_media_type");
+    let message = request.body(BODY).response().await.expect_error(415, "unsupported_media_type");
     assert!(message.contains("application/json"), "{message}");
 }
 
 #[tokio::test]
-async fn a_wrong_content_type_is_refused_without_waiting_for_the_body() {
+async fn a_wrong_content_type_is_rejected_without_waiting_for_the_body() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     raw.head("POST /v1/pets", "Content-Type: text/plain\r\nContent-Length: 30\r\n").await;
-    raw.response().await.refused(415, "unsupported_media_type");
+    raw.response().await.expect_error(415, "unsupported_media_type");
 }
 
 #[tokio::test]
-async fn the_content_type_is_judged_before_the_size() {
+async fn the_content_type_is_checked_before_the_size() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     raw.head("POST /v1/pets", "Content-Type: text/plain\r\nContent-Length: 65537\r\n").await;
-    raw.response().await.refused(415, "unsupported_media_type");
+    raw.response().await.expect_error(415, "unsupported_media_type");
 }

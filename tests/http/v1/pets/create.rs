@@ -8,7 +8,7 @@ use crate::client::types::{NewPet, PetStatus};
 use crate::service::{Service, id, ids};
 
 #[tokio::test]
-async fn an_added_animal_is_answered_with_its_identifier() {
+async fn the_response_has_the_animal_with_its_identifier() {
     let service = Service::start().await;
     let pet =
         service.post(json!({ "name": "Rex", "categoryId": 3, "status": "available" })).await.expect(201);
@@ -18,15 +18,15 @@ async fn an_added_animal_is_answered_with_its_identifier() {
 #[tokio::test]
 async fn the_location_is_the_path_of_the_animal() {
     let service = Service::start().await;
-    let answer = service.post(json!({ "name": "Rex", "categoryId": 3 })).await;
-    let pet = answer.expect(201);
-    let location = answer.header("location").unwrap();
+    let response = service.post(json!({ "name": "Rex", "categoryId": 3 })).await;
+    let pet = response.expect(201);
+    let location = response.header("location").unwrap();
     assert_eq!(location, format!("/v1/pets/{}", id(&pet)));
     assert_eq!(service.get(location).await.expect(200), pet);
 }
 
 #[tokio::test]
-async fn a_status_left_out_stays_absent() {
+async fn an_absent_status_stays_absent() {
     let service = Service::start().await;
     let pet = service.post(json!({ "name": "Mia", "categoryId": 7 })).await.expect(201);
     assert_eq!(pet, json!({ "id": id(&pet), "name": "Mia", "categoryId": 7 }));
@@ -41,7 +41,7 @@ async fn identifiers_ascend() {
 }
 
 #[tokio::test]
-async fn animals_added_at_once_get_identifiers_of_their_own() {
+async fn animals_added_concurrently_get_unique_identifiers() {
     let service = Service::start().await;
     let added = futures::future::join_all((0..16).map(|_| service.add(5))).await.concat();
     let unique: BTreeSet<_> = added.iter().copied().collect();
@@ -50,7 +50,7 @@ async fn animals_added_at_once_get_identifiers_of_their_own() {
 }
 
 #[tokio::test]
-async fn the_same_animal_twice_is_two_animals() {
+async fn equal_animals_get_different_identifiers() {
     let service = Service::start().await;
     let twin = json!({ "name": "Rex", "categoryId": 3 });
     let (one, two) = (service.post(twin.clone()).await.expect(201), service.post(twin).await.expect(201));
@@ -58,25 +58,25 @@ async fn the_same_animal_twice_is_two_animals() {
 }
 
 #[tokio::test]
-async fn the_category_need_not_be_known() {
+async fn any_category_is_accepted() {
     let service = Service::start().await;
     service.post(json!({ "name": "Rex", "categoryId": 987_654_321 })).await.expect(201);
 }
 
 #[tokio::test]
-async fn a_refused_animal_is_not_added() {
+async fn a_rejected_animal_is_not_added() {
     let service = Service::start().await;
-    service.post(json!({ "name": "Rex" })).await.refused(400, "invalid_body");
-    service.post(json!({ "name": "", "categoryId": 1 })).await.refused(400, "invalid_body");
+    service.post(json!({ "name": "Rex" })).await.expect_error(400, "invalid_body");
+    service.post(json!({ "name": "", "categoryId": 1 })).await.expect_error(400, "invalid_body");
     assert_eq!(service.get("/v1/pets").await.expect(200), json!([]));
 }
 
 #[tokio::test]
-async fn animals_outlive_the_service() {
+async fn animals_remain_after_a_shutdown() {
     let mut service = Service::start().await;
     let pet = service.post(json!({ "name": "Rex", "categoryId": 3, "status": "sold" })).await.expect(201);
     service.stop(std::time::Duration::from_secs(5)).await;
-    let stored = service.store_elsewhere().await.pet(id(&pet)).await.unwrap().expect("the animal");
+    let stored = service.open_store_again().await.pet(id(&pet)).await.unwrap().expect("the animal");
     assert_eq!(serde_json::to_value(stored).unwrap(), pet);
 }
 
@@ -84,10 +84,10 @@ async fn animals_outlive_the_service() {
 async fn the_typed_client_adds_an_animal() {
     let service = Service::start().await;
     let new = NewPet { name: "Mia".parse().unwrap(), category_id: 7, status: Some(PetStatus::Pending) };
-    let answer = service.client().create_pet().body(new).send().await.unwrap();
-    assert_eq!(answer.status(), 201);
+    let response = service.client().create_pet().body(new).send().await.unwrap();
+    assert_eq!(response.status(), 201);
     assert_eq!(
-        (answer.name.as_str(), answer.category_id, answer.status),
+        (response.name.as_str(), response.category_id, response.status),
         ("Mia", 7, Some(PetStatus::Pending))
     );
 }

@@ -28,12 +28,12 @@ async fn a_limit_of_100_is_a_page_of_100_animals() {
 }
 
 #[tokio::test]
-async fn a_limit_above_what_there_is_returns_what_there_is() {
+async fn a_limit_above_the_number_of_animals_returns_all() {
     let service = Service::start().await;
     let added = service.add(3).await;
-    let answer = service.get("/v1/pets?limit=50").await;
-    assert_eq!(ids(&answer.expect(200)), added);
-    assert_eq!(answer.header("link"), None);
+    let response = service.get("/v1/pets?limit=50").await;
+    assert_eq!(ids(&response.expect(200)), added);
+    assert_eq!(response.header("link"), None);
 }
 
 #[tokio::test]
@@ -50,46 +50,46 @@ async fn percent_encoded_digits_are_digits() {
     assert_eq!(ids(&service.get("/v1/pets?l%69mit=%32").await.expect(200)), added[..2]);
 }
 
-/// A test for each: answered 400, and the message names the parameter and its bounds.
-macro_rules! refused {
+/// Each test expects 400 and a message with the parameter and its bounds.
+macro_rules! rejected {
     ($($name:ident: $query:literal)*) => {$(
         #[tokio::test]
         async fn $name() {
             let service = Service::start().await;
-            let message = service.get(concat!("/v1/pets?", $query)).await.refused(400, "invalid_parameter");
+            let message = service.get(concat!("/v1/pets?", $query)).await.expect_error(400, "invalid_parameter");
             assert_eq!(message, "limit must be an integer from 1 to 100");
         }
     )*};
 }
 
-refused! {
-    a_limit_of_0_is_refused: "limit=0"
-    a_limit_of_101_is_refused_and_not_clamped: "limit=101"
-    a_negative_limit_is_refused: "limit=-1"
-    a_limit_with_a_plus_sign_is_refused: "limit=%2B5"
-    a_limit_with_a_fraction_is_refused: "limit=5.0"
-    a_limit_with_an_exponent_is_refused: "limit=1e1"
-    a_limit_in_hexadecimal_is_refused: "limit=0x10"
-    a_limit_with_a_space_is_refused: "limit=%205"
-    a_limit_of_letters_is_refused: "limit=ten"
-    a_limit_in_other_digits_than_ascii_is_refused: "limit=%D9%A5"
-    a_limit_beyond_every_integer_is_refused: "limit=99999999999999999999999999"
-    a_limit_that_would_wrap_around_is_refused: "limit=4294967297"
-    an_empty_limit_is_refused: "limit="
-    a_limit_without_a_value_is_refused: "limit"
-    a_limit_that_is_no_utf_8_is_refused: "limit=%FF"
+rejected! {
+    a_limit_of_0_is_rejected: "limit=0"
+    a_limit_of_101_is_rejected_and_not_clamped: "limit=101"
+    a_negative_limit_is_rejected: "limit=-1"
+    a_limit_with_a_plus_sign_is_rejected: "limit=%2B5"
+    a_limit_with_a_fraction_is_rejected: "limit=5.0"
+    a_limit_with_an_exponent_is_rejected: "limit=1e1"
+    a_limit_in_hexadecimal_is_rejected: "limit=0x10"
+    a_limit_with_a_space_is_rejected: "limit=%205"
+    a_limit_of_letters_is_rejected: "limit=ten"
+    a_limit_in_other_digits_than_ascii_is_rejected: "limit=%D9%A5"
+    a_limit_that_would_overflow_64_bits_is_rejected: "limit=99999999999999999999999999"
+    a_limit_that_would_overflow_32_bits_is_rejected: "limit=4294967297"
+    an_empty_limit_is_rejected: "limit="
+    a_limit_without_a_value_is_rejected: "limit"
+    a_limit_that_is_not_utf_8_is_rejected: "limit=%FF"
 }
 
 #[tokio::test]
-async fn a_repeated_limit_is_refused() {
+async fn a_repeated_limit_is_rejected() {
     let service = Service::start().await;
-    let message = service.get("/v1/pets?limit=5&limit=5").await.refused(400, "invalid_parameter");
+    let message = service.get("/v1/pets?limit=5&limit=5").await.expect_error(400, "invalid_parameter");
     assert_eq!(message, "limit must be given only once");
 }
 
 #[tokio::test]
-async fn a_refused_limit_reads_nothing() {
+async fn an_invalid_limit_does_not_reach_the_store() {
     let service = Service::start().await;
-    service.get("/v1/pets?limit=101").await.refused(400, "invalid_parameter");
-    assert_eq!(service.store.asked(), []);
+    service.get("/v1/pets?limit=101").await.expect_error(400, "invalid_parameter");
+    assert_eq!(service.store.page_queries(), []);
 }

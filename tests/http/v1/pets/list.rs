@@ -1,4 +1,4 @@
-//! What a list holds.
+//! The content of a list.
 
 use serde_json::json;
 
@@ -8,13 +8,13 @@ use crate::service::{Service, id, ids};
 #[tokio::test]
 async fn an_empty_store_is_an_empty_list_without_a_link() {
     let service = Service::start().await;
-    let answer = service.get("/v1/pets").await;
-    assert_eq!(answer.expect(200), json!([]));
-    assert_eq!(answer.header("link"), None);
+    let response = service.get("/v1/pets").await;
+    assert_eq!(response.expect(200), json!([]));
+    assert_eq!(response.header("link"), None);
 }
 
 #[tokio::test]
-async fn a_list_holds_each_animal_as_it_was_answered_when_it_was_added() {
+async fn a_list_has_each_animal_as_in_the_response_to_its_creation() {
     let service = Service::start().await;
     let mut added = Vec::new();
     for status in [json!({}), json!({ "status": "sold" }), json!({ "status": "pending" })] {
@@ -26,7 +26,7 @@ async fn a_list_holds_each_animal_as_it_was_answered_when_it_was_added() {
 }
 
 #[tokio::test]
-async fn animals_come_by_ascending_identifier() {
+async fn animals_are_in_order_of_identifier() {
     let service = Service::start().await;
     let mut added = service.add(12).await;
     added.sort_unstable();
@@ -34,7 +34,7 @@ async fn animals_come_by_ascending_identifier() {
 }
 
 #[tokio::test]
-async fn an_animal_without_a_status_has_no_such_field_in_a_list() {
+async fn an_animal_without_a_status_has_no_status_field_in_a_list() {
     let service = Service::start().await;
     service.add(1).await;
     let list = service.get("/v1/pets").await.expect(200);
@@ -53,12 +53,12 @@ async fn an_animal_is_in_the_list_as_soon_as_it_was_acknowledged() {
 }
 
 #[tokio::test]
-async fn identifiers_beyond_the_exact_numbers_of_javascript_come_back_exact() {
+async fn integers_above_2_to_the_53_are_exact() {
     let service = Service::start().await;
     let category = 9_007_199_254_740_993_i64;
     service.post(json!({ "name": "Rex", "categoryId": category })).await.expect(201);
-    let answer = service.get("/v1/pets").await;
-    assert!(answer.text().contains("9007199254740993"), "{}", answer.text());
+    let response = service.get("/v1/pets").await;
+    assert!(response.text().contains("9007199254740993"), "{}", response.text());
 }
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn a_body_sent_with_get_is_ignored() {
 }
 
 #[tokio::test]
-async fn json_is_answered_whatever_accept_says() {
+async fn the_accept_header_is_ignored() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     raw.head("GET /v1/pets", "Accept: text/html\r\n").await;

@@ -8,7 +8,7 @@ mod fields;
 mod limit;
 mod list;
 mod pages;
-mod pages_under_way;
+mod pages_during_writes;
 mod pet_id;
 mod query;
 mod status;

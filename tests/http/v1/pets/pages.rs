@@ -4,20 +4,20 @@ use serde_json::json;
 
 use crate::service::{Service, ids};
 
-/// The target of the `next` link of a page, if it has one.
-pub(super) fn next(answer: &crate::recorder::wire::Response) -> Option<String> {
-    let link = answer.header("link")?;
+/// Returns the target of the `next` link of a page, if it has one.
+pub(super) fn next(response: &crate::recorder::wire::Response) -> Option<String> {
+    let link = response.header("link")?;
     let target = link.strip_prefix('<').and_then(|link| link.strip_suffix(">; rel=\"next\""));
     Some(target.unwrap_or_else(|| panic!("the link is {link}")).to_owned())
 }
 
-/// The cursor of the `next` link of a page.
-pub(super) fn cursor(answer: &crate::recorder::wire::Response) -> String {
-    next(answer).expect("a next page").split_once("&cursor=").expect("a cursor").1.to_owned()
+/// Returns the cursor of the `next` link of a page.
+pub(super) fn cursor(response: &crate::recorder::wire::Response) -> String {
+    next(response).expect("a next page").split_once("&cursor=").expect("a cursor").1.to_owned()
 }
 
 #[tokio::test]
-async fn the_next_link_is_a_path_and_writes_the_default_limit_out() {
+async fn the_next_link_is_a_path_with_an_explicit_limit() {
     let service = Service::start().await;
     service.add(21).await;
     let target = next(&service.get("/v1/pets").await).unwrap();
@@ -57,7 +57,7 @@ async fn the_last_page_has_no_next_link() {
 }
 
 #[tokio::test]
-async fn a_last_page_that_is_just_full_has_no_next_link() {
+async fn a_full_last_page_has_no_next_link() {
     let service = Service::start().await;
     let added = service.add(4).await;
     let first = service.get("/v1/pets?limit=2").await;
@@ -67,7 +67,7 @@ async fn a_last_page_that_is_just_full_has_no_next_link() {
 }
 
 #[tokio::test]
-async fn a_filtered_last_page_that_is_just_full_has_no_next_link() {
+async fn a_full_last_page_of_a_filtered_list_has_no_next_link() {
     let service = Service::start().await;
     for status in ["sold", "available", "sold", "available"] {
         service.add_with(status).await;
@@ -78,7 +78,7 @@ async fn a_filtered_last_page_that_is_just_full_has_no_next_link() {
 }
 
 #[tokio::test]
-async fn the_pages_of_a_filter_hold_what_matches_and_nothing_else() {
+async fn the_pages_of_a_filtered_list_have_all_matching_animals_and_no_others() {
     let service = Service::start().await;
     let mut sold = Vec::new();
     for _ in 0..5 {
@@ -89,21 +89,21 @@ async fn the_pages_of_a_filter_hold_what_matches_and_nothing_else() {
     let mut found = Vec::new();
     let mut target = Some("/v1/pets?status=sold&limit=2".to_owned());
     while let Some(page) = target {
-        let answer = service.get(&page).await;
-        found.extend(ids(&answer.expect(200)));
-        target = next(&answer);
+        let response = service.get(&page).await;
+        found.extend(ids(&response.expect(200)));
+        target = next(&response);
     }
     assert_eq!(found, sold);
 }
 
 #[tokio::test]
-async fn another_limit_with_the_same_cursor_is_fine() {
+async fn a_cursor_may_be_used_with_another_limit() {
     let service = Service::start().await;
     let added = service.add(8).await;
     let cursor = cursor(&service.get("/v1/pets?limit=2").await);
-    let answer = service.get(&format!("/v1/pets?limit=5&cursor={cursor}")).await;
-    assert_eq!(ids(&answer.expect(200)), added[2..7]);
-    assert!(next(&answer).unwrap().starts_with("/v1/pets?limit=5&cursor="));
+    let response = service.get(&format!("/v1/pets?limit=5&cursor={cursor}")).await;
+    assert_eq!(ids(&response.expect(200)), added[2..7]);
+    assert!(next(&response).unwrap().starts_with("/v1/pets?limit=5&cursor="));
 }
 
 #[tokio::test]
@@ -111,8 +111,8 @@ async fn a_cursor_without_a_limit_has_the_default_limit() {
     let service = Service::start().await;
     let added = service.add(25).await;
     let cursor = cursor(&service.get("/v1/pets?limit=2").await);
-    let answer = service.get(&format!("/v1/pets?cursor={cursor}")).await;
-    assert_eq!(ids(&answer.expect(200)), added[2..22]);
+    let response = service.get(&format!("/v1/pets?cursor={cursor}")).await;
+    assert_eq!(ids(&response.expect(200)), added[2..22]);
 }
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn a_cursor_can_be_used_again() {
 }
 
 #[tokio::test]
-async fn a_cursor_is_good_with_another_key() {
+async fn a_cursor_is_valid_with_another_key() {
     let service = Service::start().await;
     let added = service.add(3).await;
     let target = next(&service.get("/v1/pets?limit=2").await).unwrap();
@@ -132,64 +132,64 @@ async fn a_cursor_is_good_with_another_key() {
     assert_eq!(ids(&service.get_with(&other, &target).await.expect(200)), added[2..]);
 }
 
-const CURSOR: &str = "cursor must be taken from a next link, and used with the status that the link has";
+const CURSOR: &str = "cursor must come from a next link, and must be used with the status of that link";
 
 #[tokio::test]
-async fn a_cursor_of_the_whole_list_is_refused_with_a_status() {
+async fn a_cursor_of_the_whole_list_is_rejected_with_a_status() {
     let service = Service::start().await;
     service.add(3).await;
     let cursor = cursor(&service.get("/v1/pets?limit=2").await);
-    let answer = service.get(&format!("/v1/pets?status=sold&cursor={cursor}")).await;
-    assert_eq!(answer.refused(400, "invalid_parameter"), CURSOR);
+    let response = service.get(&format!("/v1/pets?status=sold&cursor={cursor}")).await;
+    assert_eq!(response.expect_error(400, "invalid_parameter"), CURSOR);
 }
 
 #[tokio::test]
-async fn a_cursor_of_a_status_is_refused_without_it() {
+async fn a_cursor_of_a_status_is_rejected_without_it() {
     let service = Service::start().await;
     for _ in 0..3 {
         service.add_with("sold").await;
     }
     let cursor = cursor(&service.get("/v1/pets?limit=2&status=sold").await);
-    let answer = service.get(&format!("/v1/pets?cursor={cursor}")).await;
-    assert_eq!(answer.refused(400, "invalid_parameter"), CURSOR);
+    let response = service.get(&format!("/v1/pets?cursor={cursor}")).await;
+    assert_eq!(response.expect_error(400, "invalid_parameter"), CURSOR);
 }
 
 #[tokio::test]
-async fn a_cursor_of_a_status_is_refused_with_another() {
+async fn a_cursor_of_a_status_is_rejected_with_another() {
     let service = Service::start().await;
     for _ in 0..3 {
         service.add_with("sold").await;
     }
     let cursor = cursor(&service.get("/v1/pets?limit=2&status=sold").await);
-    let answer = service.get(&format!("/v1/pets?status=pending&cursor={cursor}")).await;
-    assert_eq!(answer.refused(400, "invalid_parameter"), CURSOR);
+    let response = service.get(&format!("/v1/pets?status=pending&cursor={cursor}")).await;
+    assert_eq!(response.expect_error(400, "invalid_parameter"), CURSOR);
 }
 
-/// A test for each: answered 400.
+/// Each test expects 400.
 macro_rules! malformed {
     ($($name:ident: $cursor:literal)*) => {$(
         #[tokio::test]
         async fn $name() {
             let service = Service::start().await;
             service.add(2).await;
-            let answer = service.get(concat!("/v1/pets?cursor=", $cursor)).await;
-            assert_eq!(answer.refused(400, "invalid_parameter"), CURSOR);
+            let response = service.get(concat!("/v1/pets?cursor=", $cursor)).await;
+            assert_eq!(response.expect_error(400, "invalid_parameter"), CURSOR);
         }
     )*};
 }
 
 malformed! {
-    an_empty_cursor_is_refused: ""
-    an_identifier_is_no_cursor: "1"
-    a_word_is_no_cursor: "next"
-    a_cursor_of_zeros_is_refused: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-    a_cursor_that_is_no_base64_is_refused: "%2B%2F%3D%20%00"
-    a_cursor_that_is_no_utf_8_is_refused: "%FF%FE"
-    the_cursor_of_the_documents_example_is_refused: "AgEAAAAAAAAAAl3xk0nEGZ3hT0S4bD1mZ2c"
+    an_empty_cursor_is_rejected: ""
+    an_identifier_is_rejected: "1"
+    a_word_is_rejected: "next"
+    a_cursor_of_zeros_is_rejected: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+    a_cursor_that_is_not_base64_is_rejected: "%2B%2F%3D%20%00"
+    a_cursor_that_is_not_utf_8_is_rejected: "%FF%FE"
+    the_cursor_of_the_documents_example_is_rejected: "AgEAAAAAAAAAAl3xk0nEGZ3hT0S4bD1mZ2c"
 }
 
 #[tokio::test]
-async fn a_cursor_with_any_character_changed_is_refused() {
+async fn a_cursor_with_any_character_changed_is_rejected() {
     let service = Service::start().await;
     service.add(2).await;
     let cursor = cursor(&service.get("/v1/pets?limit=1").await);
@@ -197,46 +197,46 @@ async fn a_cursor_with_any_character_changed_is_refused() {
         let mut forged = cursor.clone();
         let other = if &cursor[at..=at] == "A" { "B" } else { "A" };
         forged.replace_range(at..=at, other);
-        let answer = service.get(&format!("/v1/pets?cursor={forged}")).await;
-        assert_eq!(answer.refused(400, "invalid_parameter"), CURSOR, "{forged}");
+        let response = service.get(&format!("/v1/pets?cursor={forged}")).await;
+        assert_eq!(response.expect_error(400, "invalid_parameter"), CURSOR, "{forged}");
     }
 }
 
 #[tokio::test]
-async fn a_cursor_cut_short_is_refused() {
+async fn a_truncated_cursor_is_rejected() {
     let service = Service::start().await;
     service.add(2).await;
     let cursor = cursor(&service.get("/v1/pets?limit=1").await);
     for length in 0..cursor.len() {
-        let answer = service.get(&format!("/v1/pets?cursor={}", &cursor[..length])).await;
-        answer.refused(400, "invalid_parameter");
+        let response = service.get(&format!("/v1/pets?cursor={}", &cursor[..length])).await;
+        response.expect_error(400, "invalid_parameter");
     }
 }
 
 #[tokio::test]
-async fn a_repeated_cursor_is_refused() {
+async fn a_repeated_cursor_is_rejected() {
     let service = Service::start().await;
     service.add(2).await;
     let cursor = cursor(&service.get("/v1/pets?limit=1").await);
-    let answer = service.get(&format!("/v1/pets?cursor={cursor}&cursor={cursor}")).await;
-    assert_eq!(answer.refused(400, "invalid_parameter"), "cursor must be given only once");
+    let response = service.get(&format!("/v1/pets?cursor={cursor}&cursor={cursor}")).await;
+    assert_eq!(response.expect_error(400, "invalid_parameter"), "cursor must be given only once");
 }
 
 #[tokio::test]
-async fn a_cursor_of_another_store_is_refused() {
+async fn a_cursor_of_another_store_is_rejected() {
     let (service, other) = (Service::start().await, Service::start().await);
     service.add(2).await;
     other.add(2).await;
     let cursor = cursor(&other.get("/v1/pets?limit=1").await);
-    let answer = service.get(&format!("/v1/pets?limit=1&cursor={cursor}")).await;
-    assert_eq!(answer.refused(400, "invalid_parameter"), CURSOR);
+    let response = service.get(&format!("/v1/pets?limit=1&cursor={cursor}")).await;
+    assert_eq!(response.expect_error(400, "invalid_parameter"), CURSOR);
 }
 
 #[tokio::test]
-async fn an_empty_filter_has_no_page_after_it() {
+async fn an_empty_filtered_list_has_no_next_link() {
     let service = Service::start().await;
     service.add(30).await;
-    let answer = service.get("/v1/pets?status=sold&limit=1").await;
-    assert_eq!(answer.expect(200), json!([]));
-    assert_eq!(next(&answer), None);
+    let response = service.get("/v1/pets?status=sold&limit=1").await;
+    assert_eq!(response.expect(200), json!([]));
+    assert_eq!(next(&response), None);
 }

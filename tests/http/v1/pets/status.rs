@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::service::{Service, ids};
 
-/// A test for each status: the list holds the animals that have it, and no others.
+/// Each test expects the animals with this status and no others.
 macro_rules! filters {
     ($($name:ident: $status:literal)*) => {$(
         #[tokio::test]
@@ -26,9 +26,9 @@ macro_rules! filters {
 }
 
 filters! {
-    available_animals_can_be_asked_for: "available"
-    pending_animals_can_be_asked_for: "pending"
-    sold_animals_can_be_asked_for: "sold"
+    available_animals_can_be_listed: "available"
+    pending_animals_can_be_listed: "pending"
+    sold_animals_can_be_listed: "sold"
 }
 
 #[tokio::test]
@@ -42,16 +42,16 @@ async fn an_animal_without_a_status_matches_no_status() {
 }
 
 #[tokio::test]
-async fn a_filter_that_nothing_matches_is_an_empty_list() {
+async fn a_filter_without_matches_is_an_empty_list() {
     let service = Service::start().await;
     service.add_with("sold").await;
-    let answer = service.get("/v1/pets?status=pending").await;
-    assert_eq!(answer.expect(200), json!([]));
-    assert_eq!(answer.header("link"), None);
+    let response = service.get("/v1/pets?status=pending").await;
+    assert_eq!(response.expect(200), json!([]));
+    assert_eq!(response.header("link"), None);
 }
 
 #[tokio::test]
-async fn a_filter_and_a_limit_go_together() {
+async fn a_filter_and_a_limit_can_be_combined() {
     let service = Service::start().await;
     let mut sold = Vec::new();
     for _ in 0..3 {
@@ -62,39 +62,39 @@ async fn a_filter_and_a_limit_go_together() {
     assert_eq!(ids(&service.get("/v1/pets?limit=2&status=sold").await.expect(200)), sold[..2]);
 }
 
-/// A test for each: answered 400, and the message lists what is allowed.
-macro_rules! refused {
+/// Each test expects 400 and a message with the allowed values.
+macro_rules! rejected {
     ($($name:ident: $query:literal)*) => {$(
         #[tokio::test]
         async fn $name() {
             let service = Service::start().await;
-            let message = service.get(concat!("/v1/pets?", $query)).await.refused(400, "invalid_parameter");
+            let message = service.get(concat!("/v1/pets?", $query)).await.expect_error(400, "invalid_parameter");
             assert_eq!(message, "status must be one of available, pending, sold");
         }
     )*};
 }
 
-refused! {
-    an_unknown_status_is_refused: "status=lost"
-    a_status_in_capitals_is_refused: "status=SOLD"
-    a_status_with_a_capital_is_refused: "status=Available"
-    an_empty_status_is_refused: "status="
-    a_status_without_a_value_is_refused: "status"
-    a_status_with_a_space_is_refused: "status=sold%20"
-    a_list_of_statuses_is_refused: "status=available,sold"
-    a_status_of_null_is_refused: "status=null"
+rejected! {
+    an_unknown_status_is_rejected: "status=lost"
+    a_status_in_upper_case_is_rejected: "status=SOLD"
+    a_capitalized_status_is_rejected: "status=Available"
+    an_empty_status_is_rejected: "status="
+    a_status_without_a_value_is_rejected: "status"
+    a_status_with_a_space_is_rejected: "status=sold%20"
+    a_list_of_statuses_is_rejected: "status=available,sold"
+    a_status_of_null_is_rejected: "status=null"
 }
 
 #[tokio::test]
-async fn two_statuses_are_refused() {
+async fn two_statuses_are_rejected() {
     let service = Service::start().await;
-    let answer = service.get("/v1/pets?status=available&status=sold").await;
-    assert_eq!(answer.refused(400, "invalid_parameter"), "status must be given only once");
+    let response = service.get("/v1/pets?status=available&status=sold").await;
+    assert_eq!(response.expect_error(400, "invalid_parameter"), "status must be given only once");
 }
 
 #[tokio::test]
-async fn the_same_status_twice_is_refused() {
+async fn the_same_status_twice_is_rejected() {
     let service = Service::start().await;
-    let answer = service.get("/v1/pets?status=sold&limit=3&status=sold").await;
-    assert_eq!(answer.refused(400, "invalid_parameter"), "status must be given only once");
+    let response = service.get("/v1/pets?status=sold&limit=3&status=sold").await;
+    assert_eq!(response.expect_error(400, "invalid_parameter"), "status must be given only once");
 }

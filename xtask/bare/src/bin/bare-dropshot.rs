@@ -1,4 +1,4 @@
-//! The other baseline of the benchmark: what dropshot costs before anything is done.
+//! A baseline for benchmarks: a dropshot server with one endpoint.
 
 use dropshot::{
     ApiDescription, ConfigDropshot, HandlerTaskMode, HttpError, HttpResponseOk, RequestContext,

@@ -1,4 +1,4 @@
-//! The baseline of the benchmark: hyper with nothing on it.
+//! A baseline for benchmarks: a hyper server that returns a constant response.
 
 use std::convert::Infallible;
 

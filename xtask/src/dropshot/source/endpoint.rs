@@ -1,4 +1,4 @@
-//! An operation as its `#[endpoint]` function writes it down.
+//! Reads an operation from its `#[endpoint]` function.
 
 use syn::punctuated::Punctuated;
 use syn::{
@@ -13,26 +13,26 @@ pub(super) struct Endpoint {
     /// Its `operationId`.
     pub(super) id: String,
     pub(super) path: String,
-    /// In lower case, as the document has it.
+    /// In lower case, as in the document.
     pub(super) method: String,
     pub(super) function: Spot,
-    /// The keys of its attribute, each with its value.
+    /// The keys of the attribute, each with its value.
     keys: Vec<(String, Spot)>,
-    /// The argument that reads key and input, `Call<I, E>`; the function without one.
+    /// The argument `Call<I, E>`; the function if there is none.
     pub(super) call: Spot,
-    /// Its extractors: `Path<T>`, `Query<T>`, `Json<T>`.
+    /// The extractors: `Path<T>`, `Query<T>`, `Json<T>`.
     pub(super) inputs: Vec<Named>,
-    /// What it fails with.
+    /// The error type.
     pub(super) error: Option<Named>,
-    /// What it returns.
+    /// The return type.
     pub(super) output: Spot,
-    /// The part of it that has the status of success: `HttpResponseOk<T>`.
+    /// The part of the return type that has the status of success: `HttpResponseOk<T>`.
     pub(super) success: Option<Named>,
-    /// The type of its headers.
+    /// The type of the response headers.
     pub(super) headers: Option<Named>,
 }
 
-/// A type that has a meaning by its name, with the name of its first argument, if it has one.
+/// A type that is recognised by its name, with the name of its first argument, if it has one.
 pub(super) struct Named {
     pub(super) name: String,
     pub(super) of: String,
@@ -40,7 +40,7 @@ pub(super) struct Named {
 }
 
 impl Endpoint {
-    /// The operation, if the function is one.
+    /// Reads the operation of a function, if it has one.
     pub(super) fn read(file: usize, item: &ItemFn) -> Option<Self> {
         let attribute = item.attrs.iter().find(|attribute| attribute.path().is_ident("endpoint"))?;
         let pairs = attribute.parse_args_with(Punctuated::<MetaNameValue, Token![,]>::parse_terminated);
@@ -59,7 +59,7 @@ impl Endpoint {
         let call = arguments.into_iter().find(|(_, (name, _))| name == "Call");
         let takes = |at: usize| call.as_ref().and_then(|(_, (_, types))| types.get(at).copied());
         let ReturnType::Type(_, output) = &item.sig.output else { return None };
-        // `Answer<HttpResponseHeaders<HttpResponseOk<Pet>, NextPage>>`, from the outside.
+        // From the outermost type inwards: `HandlerResult<HttpResponseHeaders<HttpResponseOk<Pet>, NextPage>>`.
         let layers: Vec<&Type> =
             std::iter::successors(Some(&**output), |of| parts(of)?.1.first().copied()).collect();
         let layer = |wanted: fn(&str) -> bool| {
@@ -85,13 +85,13 @@ impl Endpoint {
         })
     }
 
-    /// A key of the attribute with its value, else the function.
+    /// Returns a key of the attribute with its value, or the function if the attribute does not have it.
     pub(super) fn key(&self, key: &str) -> Spot {
         let found = self.keys.iter().find(|(known, _)| known == key);
         found.map_or(self.function, |(_, spot)| *spot)
     }
 
-    /// The input that this extractor reads.
+    /// Returns the input of an extractor.
     pub(super) fn input(&self, extractor: &str) -> Option<&Named> {
         self.inputs.iter().find(|input| input.name == extractor)
     }
@@ -111,7 +111,7 @@ fn named(file: usize, of: &Type) -> Option<Named> {
     Some(Named { name, of: inner, spot: Spot::of(file, of) })
 }
 
-/// The name of a type and the types among its arguments.
+/// Returns the name of a type, and those of its arguments that are types.
 pub(super) fn parts(of: &Type) -> Option<(String, Vec<&Type>)> {
     let Type::Path(path) = of else { return None };
     let segment = path.path.segments.last()?;

@@ -1,4 +1,4 @@
-//! What stands where in the sources, by the names that go over the wire.
+//! An index of the sources by the names used in requests and responses.
 
 use contract::document::Span;
 use syn::spanned::Spanned;
@@ -7,7 +7,7 @@ use super::endpoint::Endpoint;
 use super::reader::Word;
 use super::types::WireType;
 
-/// A place in one of the files.
+/// A span in one of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spot {
     pub(super) file: usize,
@@ -25,48 +25,48 @@ impl Spot {
     }
 }
 
-/// Everything that findings can be about.
+/// The items that findings can refer to.
 #[derive(Default)]
 pub(super) struct Index {
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) types: Vec<WireType>,
-    /// Constants and functions that stand on their own, by name.
+    /// Free constants and functions, by name.
     pub(super) names: Vec<(String, Spot)>,
-    /// What is said inside of functions and constants.
+    /// Literals and names inside functions and constants.
     pub(super) words: Vec<Word>,
 }
 
-/// Whether a file can hold anything of interest: most cannot, and parsing is what costs.
-pub(super) fn matters(text: &str) -> bool {
-    ["JsonSchema", "#[endpoint", "Code::", "HeaderField", "const BASE_PATH", "const SCHEME"]
+/// Whether a file may have relevant items. Most have none, and parsing is expensive.
+pub(super) fn may_be_relevant(text: &str) -> bool {
+    ["JsonSchema", "#[endpoint", "Code::", "HeaderField", "const BASE_PATH", "const SCHEME", "ApiDescription"]
         .iter()
         .any(|mark| text.contains(mark))
 }
 
 impl Index {
-    /// The operation with this `operationId`.
+    /// Returns the operation with this `operationId`.
     pub(super) fn endpoint(&self, id: &str) -> Option<&Endpoint> {
         self.endpoints.iter().find(|endpoint| endpoint.id == id)
     }
 
-    /// The type with this name in Rust.
+    /// Returns the type with this name in Rust.
     pub(super) fn rust_type(&self, name: &str) -> Option<&WireType> {
         self.types.iter().find(|known| known.name == name)
     }
 
-    /// The type with this name in `components/schemas`.
+    /// Returns the type with this name in `components/schemas`.
     pub(super) fn schema(&self, name: &str) -> Option<&WireType> {
         let mut named = self.types.iter().filter(|known| known.wire == name);
-        // A parameter's type may have the name of a schema, but does not become one.
+        // The type of a parameter may have the name of a schema, but is not public.
         named.clone().find(|known| known.public).or_else(|| named.next())
     }
 
-    /// The first word of this kind.
+    /// Returns the position of the first matching word.
     pub(super) fn word(&self, wanted: impl Fn(&Word) -> bool) -> Option<Spot> {
         self.words.iter().find(|word| wanted(word)).map(|word| word.spot)
     }
 
-    /// A constant or a function.
+    /// Returns the position of a constant or function.
     pub(super) fn name(&self, name: &str) -> Option<Spot> {
         self.names.iter().find(|(known, _)| known == name).map(|(_, spot)| *spot)
     }

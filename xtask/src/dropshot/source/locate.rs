@@ -1,6 +1,6 @@
-//! From a finding to a place in the code, along the trail of its subject.
+//! Finds the Rust code of a finding by the trail of its subject.
 
-use animal_store::responses::Code;
+use animal_store::http::error_code::ErrorCode;
 use contract::finding::{Finding, Severity};
 use heck::ToSnakeCase;
 
@@ -8,16 +8,16 @@ use super::endpoint::Endpoint;
 use super::index::{Index, Spot};
 use super::types::{Member, WireType};
 
-/// Kinds and names from the document down.
+/// Kinds and names from the document to the subject.
 type Trail<'t> = &'t [(&'static str, String)];
 
-/// The function that registers all operations, in the file of [`BASE_PATH`]: the place of what has no other.
+/// The function that registers all operations: the location of findings that have no other.
 const WHOLE: &str = "api";
 const BASE_PATH: &str = "BASE_PATH";
 
 pub(super) fn locate(index: &Index, finding: &Finding) -> Option<Spot> {
     let of_info = finding.subject.trail().first().is_some_and(|(kind, _)| *kind == "info");
-    // The code has no part in these.
+    // These do not concern the code.
     if finding.severity == Severity::Unreadable || of_info {
         return None;
     }
@@ -25,33 +25,30 @@ pub(super) fn locate(index: &Index, finding: &Finding) -> Option<Spot> {
         [trail @ .., ("keyword", keyword)] => (keyword.as_str(), trail),
         trail => ("", trail),
     };
-    Locator { index, finding, keyword }.document(trail).or_else(|| {
-        let file = index.name(BASE_PATH)?.file;
-        index.names.iter().find(|(name, spot)| name == WHOLE && spot.file == file).map(|(_, spot)| *spot)
-    })
+    Locator { index, finding, keyword }.document(trail).or_else(|| index.name(WHOLE))
 }
 
 struct Locator<'l> {
     index: &'l Index,
     finding: &'l Finding,
-    /// The keyword that differs; empty if none does.
+    /// The keyword that differs; empty if the finding has none.
     keyword: &'l str,
 }
 
 impl<'l> Locator<'l> {
-    /// The keyword, if it is one of a schema.
+    /// Returns the keyword if it belongs to a schema.
     fn schema_keyword(&self) -> Option<&'l str> {
         let of_schema = matches!(self.finding.rule.as_str(), "schema-differs" | "unknown-keyword");
         Some(self.keyword).filter(|keyword| of_schema && !keyword.is_empty())
     }
 
-    /// The name that the code has, where the file has another.
+    /// Returns the different name that the code has.
     fn instead(&self) -> Option<&'l str> {
         self.finding.instead.as_deref()
     }
 
-    /// What the code calls the thing that the document calls `name`: another name only if the finding is that
-    /// the code lacks this thing, with which the trail then ends.
+    /// Returns the code's name of the thing that the document calls `name`. It is different only if the finding says that
+    /// the code lacks this thing, which is then the last of the trail.
     fn in_code<'n>(&'n self, name: &'n str, rest: Trail<'_>) -> &'n str {
         let is_missing = rest.is_empty() && self.finding.rule.ends_with("-not-in-code");
         self.instead().filter(|_| is_missing).unwrap_or(name)
@@ -75,7 +72,7 @@ impl<'l> Locator<'l> {
         }
     }
 
-    /// A tag is a literal, or would stand where the tags are listed.
+    /// Returns the literal of a tag, or else the list of tags.
     fn tag(&self, name: &str) -> Option<Spot> {
         let literal = self.index.word(|word| word.literal && word.text == name);
         literal.or_else(|| self.index.word(|word| word.text == "tags"))
@@ -86,10 +83,10 @@ impl<'l> Locator<'l> {
             [("operation", method), rest @ ..] => (path, Some(self.in_code(method, rest)), "method"),
             _ => (self.in_code(path, &[]), None, "path"),
         };
-        let is_meant = |endpoint: &&Endpoint| {
+        let is_sought = |endpoint: &&Endpoint| {
             endpoint.path == path && method.is_none_or(|method| endpoint.method == method)
         };
-        self.index.endpoints.iter().find(is_meant).map(|endpoint| endpoint.key(key))
+        self.index.endpoints.iter().find(is_sought).map(|endpoint| endpoint.key(key))
     }
 
     fn operation(&self, endpoint: &Endpoint, rest: Trail<'_>) -> Option<Spot> {
@@ -107,12 +104,12 @@ impl<'l> Locator<'l> {
                 Some(endpoint.input("Json").map_or(endpoint.call, |body| body.spot))
             }
             "response" if name.starts_with(['1', '2', '3']) => Some(self.success(endpoint, rest)),
-            "response" => self.refusal(endpoint, name, rest),
+            "response" => self.error_response(endpoint, name, rest),
             _ => Some(endpoint.function),
         }
     }
 
-    /// `name` is that of the parameter, perhaps with its place: `limit in query`.
+    /// `name` is the name of the parameter, possibly with its location: `limit in query`.
     fn parameter(&self, endpoint: &Endpoint, name: &str, rest: Trail<'_>) -> Spot {
         let sought = self.in_code(name, rest);
         let (name, place) = sought.split_once(" in ").unwrap_or((sought, ""));
@@ -124,9 +121,9 @@ impl<'l> Locator<'l> {
         if let Some((input, member)) = found {
             return if self.keyword == "in" { input.spot } else { self.member(member, rest) };
         }
-        // Where it would be added: with those of its kind, if there are any.
-        let with_them = types().find(|(input, _)| input.name.eq_ignore_ascii_case(place));
-        with_them.map_or(endpoint.call, |(_, of)| of.spot)
+        // A missing parameter belongs to the others of its location, if there are any.
+        let same_location = types().find(|(input, _)| input.name.eq_ignore_ascii_case(place));
+        same_location.map_or(endpoint.call, |(_, of)| of.spot)
     }
 
     fn success(&self, endpoint: &Endpoint, rest: Trail<'_>) -> Spot {
@@ -141,7 +138,7 @@ impl<'l> Locator<'l> {
         }
     }
 
-    /// A header of a success.
+    /// Locates a header of a successful response.
     fn header(&self, endpoint: &Endpoint, name: &str, rest: Trail<'_>) -> Spot {
         let name = self.in_code(name, rest);
         let headers = endpoint.headers.as_ref().and_then(|headers| self.index.rust_type(&headers.name));
@@ -152,14 +149,14 @@ impl<'l> Locator<'l> {
         self.edge_header(name).unwrap_or_else(declared)
     }
 
-    /// A header that every response has, or that of a deprecated operation.
+    /// Locates a header of every response, or of responses of deprecated operations.
     fn edge_header(&self, name: &str) -> Option<Spot> {
         self.index.word(|word| word.owner.is_empty() && word.is_header(name))
     }
 
-    /// An error response: the code that leads to it, or what declares the codes.
-    fn refusal(&self, endpoint: &Endpoint, status: &str, rest: Trail<'_>) -> Option<Spot> {
-        let codes = Code::ALL.into_iter().filter(|code| code.status().as_str() == status);
+    /// Locates an error response: the code that returns it, or what declares the codes.
+    fn error_response(&self, endpoint: &Endpoint, status: &str, rest: Trail<'_>) -> Option<Spot> {
+        let codes = ErrorCode::ALL.into_iter().filter(|code| code.status().as_str() == status);
         let codes: Vec<String> = codes.map(|code| format!("{code:?}")).collect();
         match rest.first() {
             None => {
@@ -167,7 +164,7 @@ impl<'l> Locator<'l> {
                 let declared = self.index.word(|word| {
                     let by_error = error.is_some_and(|error| error.name == word.owner);
                     let by_input = endpoint.input(&word.owner).is_some();
-                    let by_key = word.within == "JUDGED" || word.owner == "Declared";
+                    let by_key = word.within == "COMMON_CODES" || word.owner == "Declared";
                     (by_error || by_input || by_key) && codes.contains(&word.text)
                 });
                 declared.or(Some(error.map_or(endpoint.call, |error| error.spot)))
@@ -181,13 +178,13 @@ impl<'l> Locator<'l> {
         }
     }
 
-    /// A header that comes with a code, or the arm of that code.
+    /// Locates a header of an error code, or the match arm of that code.
     fn code_header(&self, name: &str, codes: &[String]) -> Option<Spot> {
-        let literal = self.index.word(|word| word.owner == "Code" && word.is_header(name));
-        literal.or_else(|| codes.iter().find_map(|code| self.word_in("Code", "headers", code)))
+        let literal = self.index.word(|word| word.owner == "ErrorCode" && word.is_header(name));
+        literal.or_else(|| codes.iter().find_map(|code| self.word_in("ErrorCode", "headers", code)))
     }
 
-    /// Something inside of a type.
+    /// Locates a part of a type.
     fn inside(&self, of: &WireType, rest: Trail<'_>) -> Spot {
         let member = || self.instead().and_then(|name| of.member(name)).map(|member| member.spot);
         let spot = match (rest, self.keyword) {
@@ -202,7 +199,7 @@ impl<'l> Locator<'l> {
         spot.unwrap_or(of.spot)
     }
 
-    /// Something about a field: where its type is made, if the code makes that by hand.
+    /// Locates a field, or the hand-written schema of its type.
     fn member(&self, member: &Member, rest: Trail<'_>) -> Spot {
         let of = self.index.rust_type(&member.of);
         if let Some(of) = of.filter(|_| !rest.is_empty()) {
@@ -222,7 +219,7 @@ impl<'l> Locator<'l> {
         of.and_then(|of| self.keyword_of(of)).or(default).unwrap_or(member.spot)
     }
 
-    /// The keyword that differs, in a schema that is written by hand.
+    /// Locates the keyword in a hand-written schema.
     fn keyword_of(&self, of: &WireType) -> Option<Spot> {
         let keyword = self.schema_keyword().filter(|_| of.hand_written)?;
         self.word_in(&of.name, "json_schema", &rust_keyword(keyword))
@@ -233,7 +230,7 @@ impl<'l> Locator<'l> {
     }
 }
 
-/// What schemars calls a keyword: `maxItems` is `max_items`.
+/// Returns the name of a keyword in schemars: `maxItems` is `max_items`.
 fn rust_keyword(keyword: &str) -> String {
     match keyword {
         "type" => "instance_type".to_owned(),

@@ -1,9 +1,8 @@
-//! The Rust code that a finding contradicts.
+//! Locates the Rust code that a finding contradicts.
 //!
-//! The code's side is made by a running program and has no positions. So the sources are parsed, and what a
-//! finding is about is looked up by its name in the document. Names are not resolved as the compiler does it:
-//! each is expected to have one meaning in the service. What only the document has gets the place where the
-//! code would have it.
+//! The code's document is produced by a running program and has no positions. The sources are therefore parsed, and the
+//! subject of a finding is looked up by its name in the document. Names are not resolved like in the compiler: each is
+//! expected to be unique in the service. What only the document has is located where the code would declare it.
 //!
 //! The sources are read only if there are findings.
 
@@ -22,16 +21,16 @@ use index::Index;
 use reader::Reader;
 use syn::visit::Visit;
 
-/// A type of the code that has a name in `components/schemas`.
+/// A type of the code with a name in `components/schemas`.
 #[derive(Clone, Debug)]
 pub struct SchemaType {
-    /// Its name in Rust.
+    /// The name in Rust.
     pub name: String,
-    /// Whether a request can hold it.
+    /// Whether requests can contain it.
     pub is_read: bool,
-    /// Whether a response can hold it.
+    /// Whether responses can contain it.
     pub is_written: bool,
-    /// The values of an enum with the names of its variants; the properties of a struct with its fields.
+    /// For an enum, its values with the names of variants; for a struct, its properties with the names of fields.
     pub members: Vec<(String, String)>,
 }
 
@@ -43,8 +42,8 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Reads `src` of the workspace at `root`. What cannot be read or parsed is left out: what is being
-    /// edited need not compile just now.
+    /// Reads `src` of the workspace at `root`. Skips files that cannot be read or parsed, because a file that is being
+    /// edited may be incomplete.
     pub fn read(root: &Path) -> Self {
         let (mut open, mut paths) = (Vec::from([root.join("src")]), Vec::new());
         while let Some(path) = open.pop() {
@@ -58,7 +57,9 @@ impl Sources {
         let mut sources = Self::none(root);
         for path in paths {
             let Ok(text) = std::fs::read_to_string(&path) else { continue };
-            let Some(Ok(parsed)) = index::matters(&text).then(|| syn::parse_file(&text)) else { continue };
+            let Some(Ok(parsed)) = index::may_be_relevant(&text).then(|| syn::parse_file(&text)) else {
+                continue;
+            };
             let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
             Reader::new(&mut sources.index, sources.files.len()).visit_file(&parsed);
             sources.files.push(name.clone());
@@ -67,24 +68,24 @@ impl Sources {
         sources
     }
 
-    /// No sources, where there are no findings to look up.
+    /// Returns an empty index, for when there are no findings.
     pub fn none(root: &Path) -> Self {
         Self { shown: report::Sources::new(root), files: Vec::new(), index: Index::default() }
     }
 
-    /// The files, for a report.
+    /// The texts of the files, for a report.
     pub fn shown(&self) -> &report::Sources {
         &self.shown
     }
 
-    /// The place in the code that a finding contradicts. `None` if the code has no part in it.
+    /// Returns the Rust code that a finding contradicts. `None` if the finding does not concern the code.
     pub fn locate(&self, finding: &Finding) -> Option<Location> {
         let spot = locate::locate(&self.index, finding)?;
         let file = self.files.get(spot.file)?;
         Some(Location { file: file.clone(), span: spot.span })
     }
 
-    /// The type with this name in `components/schemas`.
+    /// Returns the type with this name in `components/schemas`.
     pub fn schema(&self, name: &str) -> Option<SchemaType> {
         let known = self.index.schema(name).filter(|known| known.public)?;
         let has = |wanted: &str| known.traits.iter().any(|name| name == wanted);
@@ -96,17 +97,17 @@ impl Sources {
         })
     }
 
-    /// The names of all types that go over the wire, in Rust.
+    /// Returns the Rust names of all types used in requests and responses.
     pub fn type_names(&self) -> impl Iterator<Item = &str> {
         self.index.types.iter().map(|known| known.name.as_str())
     }
 
-    /// Whether this text is a literal somewhere.
-    pub fn says(&self, text: &str) -> bool {
+    /// Whether the sources contain this string literal.
+    pub fn has_literal(&self, text: &str) -> bool {
         self.index.words.iter().any(|word| word.literal && word.text == text)
     }
 
-    /// Gives each finding its place in the code.
+    /// Sets the location in the code of each finding.
     pub fn locate_all(&self, findings: &mut [Finding]) {
         for finding in findings {
             finding.source = self.locate(finding);

@@ -1,4 +1,4 @@
-//! Reads files into the index: what is declared, and what is said inside of functions and constants.
+//! Adds source files to the index: declarations, and literals and names inside functions and constants.
 
 use syn::visit::{self, Visit};
 use syn::{
@@ -10,20 +10,20 @@ use super::endpoint::Endpoint;
 use super::index::{Index, Spot};
 use super::types::{WireType, last_ident};
 
-/// A string literal, the name of a field of a struct expression, or the last name of a path.
+/// A string literal, a field name of a struct expression, or the last segment of a path.
 pub(super) struct Word {
     pub(super) text: String,
     /// Whether it is a string literal.
     pub(super) literal: bool,
     pub(super) spot: Spot,
-    /// The function or constant that it stands in.
+    /// The enclosing function or constant.
     pub(super) within: String,
-    /// The type whose implementation that is, if it is one.
+    /// The type of the enclosing `impl`, if there is one.
     pub(super) owner: String,
 }
 
 impl Word {
-    /// Whether it is the name of a header in a function `headers`.
+    /// Whether it is the name of a header in a function called `headers`.
     pub(super) fn is_header(&self, name: &str) -> bool {
         self.literal && self.within == "headers" && self.text.eq_ignore_ascii_case(name)
     }
@@ -42,7 +42,7 @@ impl<'i> Reader<'i> {
         Self { index, file, within: Vec::new(), owner: String::new() }
     }
 
-    fn say(&mut self, text: String, literal: bool, spot: Spot) {
+    fn add_word(&mut self, text: String, literal: bool, spot: Spot) {
         self.index.words.push(Word {
             text,
             literal,
@@ -61,14 +61,14 @@ impl<'i> Reader<'i> {
 
 impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_item_mod(&mut self, item: &'ast ItemMod) {
-        // Tests say nothing over the wire.
+        // Tests do not define the API.
         if item.ident != "tests" {
             visit::visit_item_mod(self, item);
         }
     }
 
     fn visit_attribute(&mut self, _: &'ast syn::Attribute) {
-        // Comments are attributes too.
+        // Skipped, because doc comments are attributes with string literals.
     }
 
     fn visit_item_struct(&mut self, item: &'ast ItemStruct) {
@@ -84,7 +84,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         self.owner = last_ident(&item.self_ty).unwrap_or_default();
         visit::visit_item_impl(self, item);
         let implemented = item.trait_.as_ref().and_then(|(path, _)| path.segments.last());
-        // A type stands before its implementations, in the file that has both.
+        // In a file, a type precedes its implementations.
         let known = self.index.types.iter_mut().rev().find(|known| known.name == self.owner);
         if let Some((implemented, known)) = implemented.zip(known) {
             known.traits.push(implemented.ident.to_string());
@@ -110,7 +110,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 
     fn visit_item_const(&mut self, item: &'ast ItemConst) {
-        // From the name to the value, so that the value is underlined too.
+        // Includes the value, so that a report underlines it.
         let mut spot = Spot::of(self.file, &item.ident);
         spot.span.end = Spot::of(self.file, &item.expr).span.end;
         self.index.names.push((item.ident.to_string(), spot));
@@ -123,20 +123,20 @@ impl<'ast> Visit<'ast> for Reader<'_> {
 
     fn visit_field_value(&mut self, field: &'ast FieldValue) {
         if let Member::Named(name) = &field.member {
-            self.say(name.to_string(), false, Spot::of(self.file, field));
+            self.add_word(name.to_string(), false, Spot::of(self.file, field));
         }
         visit::visit_field_value(self, field);
     }
 
     fn visit_lit_str(&mut self, literal: &'ast LitStr) {
-        self.say(literal.value(), true, Spot::of(self.file, literal));
+        self.add_word(literal.value(), true, Spot::of(self.file, literal));
     }
 
     fn visit_expr_path(&mut self, path: &'ast ExprPath) {
         if path.path.segments.len() > 1
             && let Some(segment) = path.path.segments.last()
         {
-            self.say(segment.ident.to_string(), false, Spot::of(self.file, path));
+            self.add_word(segment.ident.to_string(), false, Spot::of(self.file, path));
         }
         visit::visit_expr_path(self, path);
     }

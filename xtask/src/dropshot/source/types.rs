@@ -1,4 +1,4 @@
-//! Structs and enums that go over the wire, with the names that serde gives to them and to their members.
+//! Structs and enums of requests and responses, with the names that serde gives to them and their members.
 
 use heck::{ToKebabCase, ToLowerCamelCase, ToPascalCase, ToShoutyKebabCase, ToShoutySnakeCase, ToSnakeCase};
 use syn::ext::IdentExt;
@@ -10,38 +10,38 @@ use super::index::Spot;
 
 /// A struct or an enum.
 pub(super) struct WireType {
-    /// Its name in Rust.
+    /// The name in Rust.
     pub(super) name: String,
-    /// Its name in the document, if it has one there.
+    /// The name in the document, if it has one there.
     pub(super) wire: String,
-    /// Whether it is seen outside of its module, as schemas are.
+    /// Whether it is public, as schemas are.
     pub(super) public: bool,
     pub(super) spot: Spot,
-    /// Where `deny_unknown_fields` stands.
+    /// The position of `deny_unknown_fields`.
     pub(super) closed: Option<Spot>,
-    /// Whether its `JsonSchema` is written by hand.
+    /// Whether `JsonSchema` is implemented by hand.
     pub(super) hand_written: bool,
-    /// The traits that it derives or that are implemented for it.
+    /// The traits that are derived or implemented.
     pub(super) traits: Vec<String>,
-    /// Its fields or variants.
+    /// The fields or variants.
     pub(super) members: Vec<Member>,
 }
 
 /// A field or a variant.
 pub(super) struct Member {
-    /// Its name in Rust.
+    /// The name in Rust.
     pub(super) name: String,
-    /// Its name on the wire.
+    /// The name in requests and responses.
     pub(super) wire: String,
-    /// From its name to its type.
+    /// The position, from the name to the type.
     pub(super) spot: Spot,
-    /// The name of its type, without `Option`, `Vec` and the like. Empty for a variant.
+    /// The name of the type without `Option`, `Vec` and `Box`. Empty for a variant.
     pub(super) of: String,
-    /// Where its type stands.
+    /// The position of the type.
     pub(super) type_spot: Spot,
-    /// The function that makes its schema, if one does.
+    /// The function that returns the schema, if there is one.
     pub(super) schema_with: Option<String>,
-    /// Where its `default` is set.
+    /// The position of `default`.
     pub(super) default: Option<Spot>,
 }
 
@@ -74,7 +74,7 @@ impl WireType {
         }
     }
 
-    /// The member with this name on the wire. The case of a header's name does not matter.
+    /// Returns the member with this name in requests and responses. The case of header names is ignored.
     pub(super) fn member(&self, wire: &str) -> Option<&Member> {
         let same = self.members.iter().find(|member| member.wire == wire);
         same.or_else(|| self.members.iter().find(|member| member.wire.eq_ignore_ascii_case(wire)))
@@ -90,7 +90,7 @@ fn derives(attributes: &[Attribute]) -> Vec<String> {
 }
 
 impl Member {
-    /// A field with its type, or a variant. `outer` are the attributes of the type that it belongs to.
+    /// Reads a field with its type, or a variant. `outer` are the attributes of the enclosing type.
     fn new(file: usize, own: &[Attribute], name: &Ident, of: Option<&Type>, outer: &[Attribute]) -> Self {
         let settings = Settings::of(own);
         let mut spot = Spot::of(file, name);
@@ -109,7 +109,7 @@ impl Member {
     }
 }
 
-/// What the attributes of serde and schemars say.
+/// The attributes of serde and schemars.
 struct Settings(Vec<Meta>);
 
 impl Settings {
@@ -132,7 +132,7 @@ impl Settings {
         pairs.find_map(|meta| text_of(&meta.require_name_value().ok()?.value))
     }
 
-    /// serde's conventions for names.
+    /// Applies serde's `rename_all`.
     fn renamed(&self, name: &str) -> String {
         match self.text("rename_all").as_deref() {
             Some("lowercase") => name.to_lowercase(),
@@ -148,13 +148,13 @@ impl Settings {
     }
 }
 
-/// The text of a string literal.
+/// Returns the text of a string literal.
 pub(super) fn text_of(expression: &Expr) -> Option<String> {
     let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = expression else { return None };
     Some(text.value())
 }
 
-/// The name of a type, without what wraps it: `Pet` of `Option<Vec<Pet>>`.
+/// Returns the name of a type without wrappers: `Pet` of `Option<Vec<Pet>>`.
 pub(super) fn last_ident(of: &Type) -> Option<String> {
     let (name, arguments) = parts(of)?;
     match (name.as_str(), arguments.first()) {

@@ -1,9 +1,7 @@
-//! Never compiled: what findings about the frozen documents point into.
+//! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
-/// How any call can be refused, whatever it is for.
-pub const JUDGED: &[Code] = &[Code::Unauthorized, Code::RateLimited, Code::Unavailable, Code::Internal];
+pub const COMMON_CODES: &[ErrorCode] = &[ErrorCode::Unauthorized, ErrorCode::RateLimited, ErrorCode::Unavailable, ErrorCode::Internal];
 
-/// A call that takes an `I` and whose operation may fail with an `E`.
 pub struct Call<I, E> {
     body: Body,
     takes: PhantomData<fn() -> (I, E)>,

@@ -1,6 +1,5 @@
-//! Never compiled: what findings about the frozen documents point into.
+//! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
-/// The headers that the edge puts on every answer of an operation. `x-request-id` comes from dropshot.
 pub fn headers(deprecated: bool) -> Vec<HeaderField> {
     let names: &[_] =
         if deprecated { &["x-request-id", "Deprecation", "Sunset", "Link"] } else { &["x-request-id"] };

@@ -1,12 +1,12 @@
-//! Never compiled: what findings about the frozen documents point into.
+//! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
 #[derive(Debug)]
 pub struct Path<T>(pub T);
 
 #[async_trait]
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T> {
-    fn codes() -> Vec<Code> {
-        Vec::from([Code::NotFound])
+    fn codes() -> Vec<ErrorCode> {
+        Vec::from([ErrorCode::NotFound])
     }
 
 }
@@ -16,8 +16,8 @@ pub struct Query<T>(pub T);
 
 #[async_trait]
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T> {
-    fn codes() -> Vec<Code> {
-        Vec::from([Code::InvalidParameter])
+    fn codes() -> Vec<ErrorCode> {
+        Vec::from([ErrorCode::InvalidParameter])
     }
 
 }
@@ -27,8 +27,8 @@ pub struct Json<T>(pub T);
 
 #[async_trait]
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Json<T> {
-    fn codes() -> Vec<Code> {
-        Vec::from([Code::UnsupportedMediaType, Code::BodyTooLarge, Code::RequestTimeout, Code::InvalidBody])
+    fn codes() -> Vec<ErrorCode> {
+        Vec::from([ErrorCode::UnsupportedMediaType, ErrorCode::BodyTooLarge, ErrorCode::RequestTimeout, ErrorCode::InvalidBody])
     }
 
 }

@@ -1,9 +1,8 @@
-//! Never compiled: what findings about the frozen documents point into.
+//! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
-/// The values of `Error.code`. A stable, open set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)] // Their words say it; the document explains them.
-pub enum Code {
+#[allow(missing_docs)]
+pub enum ErrorCode {
     InvalidParameter,
     InvalidBody,
     Unauthorized,
@@ -15,12 +14,10 @@ pub enum Code {
     RateLimited,
     Internal,
     Unavailable,
-    /// Scaffolding: see [`Refusal::NotImplemented`].
     NotImplemented,
 }
 
-impl Code {
-    /// All codes that the document may have, by status.
+impl ErrorCode {
     pub const ALL: [Self; 11] = [
         Self::InvalidParameter,
         Self::InvalidBody,
@@ -35,7 +32,6 @@ impl Code {
         Self::Unavailable,
     ];
 
-    /// The word on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InvalidParameter => "invalid_parameter",
@@ -53,12 +49,10 @@ impl Code {
         }
     }
 
-    /// The code with this word, if there is one.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.as_str() == word)
     }
 
-    /// The HTTP status that goes with it.
     pub const fn status(self) -> StatusCode {
         match self {
             Self::InvalidParameter | Self::InvalidBody => StatusCode::BAD_REQUEST,
@@ -75,7 +69,6 @@ impl Code {
         }
     }
 
-    /// The headers that always come with it, beside those that the edge puts on everything.
     pub const fn headers(self) -> &'static [HeaderField] {
         const RETRY_AFTER: HeaderField =
             HeaderField { name: "Retry-After", schema: HeaderSchema::Integer { minimum: 1 }, required: true };
@@ -98,25 +91,20 @@ impl Code {
     }
 }
 
-/// The codes that a part of an operation can answer with.
-pub trait Refuses {
-    /// Which, in any order.
-    const CODES: &'static [Code];
+pub trait ErrorCodes {
+    const CODES: &'static [ErrorCode];
 }
 
-impl Refuses for StoreError {
-    const CODES: &'static [Code] = &[Code::Internal, Code::Unavailable];
+impl ErrorCodes for StoreError {
+    const CODES: &'static [ErrorCode] = &[ErrorCode::Internal, ErrorCode::Unavailable];
 }
 
-/// Why one thing could not be fetched.
 #[derive(Debug)]
 pub enum Missing {
-    /// It is not there; says what.
     NotFound(&'static str),
-    /// The store could not tell.
     Store(StoreError),
 }
 
-impl Refuses for Missing {
-    const CODES: &'static [Code] = &[Code::NotFound, Code::Internal, Code::Unavailable];
+impl ErrorCodes for Missing {
+    const CODES: &'static [ErrorCode] = &[ErrorCode::NotFound, ErrorCode::Internal, ErrorCode::Unavailable];
 }

@@ -14,7 +14,7 @@ async fn an_animal_is_fetched_as_it_was_added() {
 }
 
 #[tokio::test]
-async fn an_animal_without_a_status_has_no_such_field() {
+async fn an_animal_without_a_status_has_no_status_field() {
     let service = Service::start().await;
     let id = service.add(1).await[0];
     let pet = service.get(&format!("/v1/pets/{id}")).await.expect(200);
@@ -22,18 +22,18 @@ async fn an_animal_without_a_status_has_no_such_field() {
 }
 
 #[tokio::test]
-async fn an_identifier_that_no_animal_has_is_not_found() {
+async fn an_unused_identifier_is_not_found() {
     let service = Service::start().await;
     let id = service.add(1).await[0];
-    let message = service.get(&format!("/v1/pets/{}", id + 1)).await.refused(404, "not_found");
+    let message = service.get(&format!("/v1/pets/{}", id + 1)).await.expect_error(404, "not_found");
     assert_eq!(message, "there is no animal with this petId");
 }
 
 #[tokio::test]
-async fn the_ends_of_int64_are_identifiers_that_no_animal_has() {
+async fn the_limits_of_int64_are_unused_identifiers() {
     let service = Service::start().await;
     for id in [i64::MIN, -1, 0, i64::MAX] {
-        let message = service.get(&format!("/v1/pets/{id}")).await.refused(404, "not_found");
+        let message = service.get(&format!("/v1/pets/{id}")).await.expect_error(404, "not_found");
         assert_eq!(message, "there is no animal with this petId");
     }
 }

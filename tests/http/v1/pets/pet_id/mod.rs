@@ -1,4 +1,4 @@
 //! `/v1/pets/{petId}`: `getPet`.
 
 mod get;
-mod spelling;
+mod invalid_ids;

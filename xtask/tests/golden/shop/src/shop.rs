@@ -1,4 +1,4 @@
-//! Never compiled: what the golden files of the reports point into.
+//! A fixture that is parsed and never compiled: the golden files refer to its lines.
 
 pub const BASE_PATH: &str = "/v1";
 
@@ -6,7 +6,7 @@ pub const BASE_PATH: &str = "/v1";
 pub(super) async fn list_toys(
     context: RequestContext<Service>,
     call: Call<Query<ListToys>, StoreError>,
-) -> Answer<HttpResponseOk<Toy>> {
+) -> HandlerResult<HttpResponseOk<Toy>> {
     call.answer(context, |service, Query(asked)| service.toys(asked)).await
 }
 

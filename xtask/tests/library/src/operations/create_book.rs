@@ -1,4 +1,4 @@
-//! `createBook`: `POST /books`.
+//! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
 use dropshot::{HttpResponseCreated, HttpResponseHeaders, RequestContext, endpoint};
 use schemars::JsonSchema;
@@ -7,12 +7,11 @@ use serde::Serialize;
 use super::BASE_PATH;
 use crate::call::Call;
 use crate::input::Json;
-use crate::responses::Answer;
+use crate::responses::HandlerResult;
 use crate::schemas::{NewBook, Book};
 use crate::service::Service;
 use crate::storage::StoreError;
 
-/// Add an book.
 #[endpoint {
     method = POST,
     path = "/books",
@@ -22,8 +21,8 @@ use crate::storage::StoreError;
 pub(super) async fn create_book(
     context: RequestContext<Service>,
     call: Call<Json<NewBook>, StoreError>,
-) -> Answer<HttpResponseHeaders<HttpResponseCreated<Book>, Created>> {
-    call.answer(context, |service, Json(new)| async move {
+) -> HandlerResult<HttpResponseHeaders<HttpResponseCreated<Book>, Created>> {
+    call.handle(context, |service, Json(new)| async move {
         let book = service.store().add_book(new).await?;
         let location = format!("{BASE_PATH}/books/{}", book.id);
         Ok(HttpResponseHeaders::new(HttpResponseCreated(book), Created { location }))
@@ -31,7 +30,6 @@ pub(super) async fn create_book(
     .await
 }
 
-/// Where the new book is (RFC 9110, section 10.2.2).
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Created {
     #[serde(rename = "Location")]

@@ -1,4 +1,4 @@
-//! `getBook`: `GET /books/{bookId}`, deprecated.
+//! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
 use dropshot::{HttpResponseOk, RequestContext, endpoint};
 use schemars::JsonSchema;
@@ -7,11 +7,10 @@ use serde::{Deserialize, Deserializer};
 
 use crate::call::Call;
 use crate::input::Path;
-use crate::responses::{Answer, Missing};
+use crate::responses::{HandlerResult, Missing};
 use crate::schemas::Book;
 use crate::service::Service;
 
-/// Get an book.
 #[endpoint {
     method = GET,
     path = "/books/{bookId}",
@@ -22,22 +21,20 @@ use crate::service::Service;
 pub(super) async fn get_book(
     context: RequestContext<Service>,
     call: Call<Path<GetBook>, Missing>,
-) -> Answer<HttpResponseOk<Book>> {
-    call.answer(context, |service, Path(GetBook { book_id })| async move {
+) -> HandlerResult<HttpResponseOk<Book>> {
+    call.handle(context, |service, Path(GetBook { book_id })| async move {
         let book = service.store().book(book_id).await?;
         book.map(HttpResponseOk).ok_or(Missing::NotFound("there is no book with this bookId"))
     })
     .await
 }
 
-/// Which book.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetBook {
     #[serde(rename = "bookId", deserialize_with = "canonical")]
     book_id: i64,
 }
 
-/// An integer in its one spelling: `+1` and `01` do not name the book 1.
 fn canonical<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let text = String::deserialize(deserializer)?;
     let id: Option<i64> = text.parse().ok();

@@ -1,4 +1,4 @@
-//! `listBooks`: `GET /books`.
+//! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
 use dropshot::{HttpResponseHeaders, HttpResponseOk, RequestContext, endpoint};
 use schemars::JsonSchema;
@@ -10,12 +10,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::{BASE_PATH, MAX_LIMIT};
 use crate::call::Call;
 use crate::input::Query;
-use crate::responses::{Answer, Code, Refusal, Refuses};
+use crate::responses::{HandlerResult, ErrorCode, ApiError, ErrorCodes};
 use crate::schemas::{BookStatus, Books, present};
 use crate::service::Service;
 use crate::storage::{BooksQuery, StoreError};
 
-/// List books.
 #[endpoint {
     method = GET,
     path = "/books",
@@ -25,8 +24,8 @@ use crate::storage::{BooksQuery, StoreError};
 pub(super) async fn list_books(
     context: RequestContext<Service>,
     call: Call<Query<ListBooks>, ListBooksError>,
-) -> Answer<HttpResponseHeaders<HttpResponseOk<Books>, NextPage>> {
-    call.answer(context, |service, Query(asked)| async move {
+) -> HandlerResult<HttpResponseHeaders<HttpResponseOk<Books>, NextPage>> {
+    call.handle(context, |service, Query(asked)| async move {
         let ListBooks { limit: Limit(limit), status, cursor } = asked;
         let read = |cursor: String| service.cursors().read(&cursor, status).ok_or(ListBooksError::Cursor);
         let after = cursor.map(read).transpose()?;
@@ -41,7 +40,6 @@ pub(super) async fn list_books(
     .await
 }
 
-/// What can be asked of the list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListBooks {
@@ -55,7 +53,6 @@ pub(super) struct ListBooks {
     cursor: Option<String>,
 }
 
-/// How many books a page holds at the most.
 #[derive(Debug)]
 struct Limit(u32);
 
@@ -84,7 +81,6 @@ impl<'de> Deserialize<'de> for Limit {
     }
 }
 
-// By hand, because dropshot drops a parameter's default; the check takes it from `x-default`.
 impl JsonSchema for Limit {
     fn schema_name() -> String {
         "Limit".to_owned()
@@ -108,7 +104,6 @@ impl JsonSchema for Limit {
     }
 }
 
-/// Where the next page is (RFC 8288), if there is one.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct NextPage {
     #[schemars(with = "String")]
@@ -116,16 +111,14 @@ pub(super) struct NextPage {
     link: Option<String>,
 }
 
-/// Why the list could not be had.
 #[derive(Debug)]
 pub(super) enum ListBooksError {
-    /// The cursor is none of ours, or of another filter.
     Cursor,
     Store(StoreError),
 }
 
-impl Refuses for ListBooksError {
-    const CODES: &'static [Code] = &[Code::InvalidParameter, Code::Internal, Code::Unavailable];
+impl ErrorCodes for ListBooksError {
+    const CODES: &'static [ErrorCode] = &[ErrorCode::InvalidParameter, ErrorCode::Internal, ErrorCode::Unavailable];
 }
 
 impl From<StoreError> for ListBooksError {
@@ -134,7 +127,7 @@ impl From<StoreError> for ListBooksError {
     }
 }
 
-impl From<ListBooksError> for Refusal {
+impl From<ListBooksError> for ApiError {
     fn from(error: ListBooksError) -> Self {
         match error {
             ListBooksError::Cursor => Self::InvalidParameter(

@@ -1,4 +1,4 @@
-//! The operations, one file each, named after their `operationId`.
+//! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
 mod create_book;
 mod get_book;
@@ -8,18 +8,11 @@ use dropshot::{ApiDescription, ApiDescriptionRegisterError, EndpointTagPolicy, T
 
 use crate::service::Service;
 
-/// The prefix of every path, which the servers of the document end in.
 pub const BASE_PATH: &str = "/v1";
-/// The most books on a page.
 pub const MAX_LIMIT: u32 = 100;
 
-/// The tag that each operation carries.
 const TAG: &str = "books";
 
-/// All operations, with paths relative to [`BASE_PATH`].
-///
-/// # Errors
-/// When two of them clash, which a test would find.
 pub fn api() -> Result<ApiDescription<Service>, ApiDescriptionRegisterError> {
     let tags = TagConfig {
         allow_other_tags: false,

@@ -1,4 +1,4 @@
-//! `Book`, `NewBook`, `BookStatus` and `Books`.
+//! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
@@ -10,42 +10,34 @@ use serde_json::value::RawValue;
 use super::BookName;
 use crate::operations::MAX_LIMIT;
 
-/// An book as the service returns it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Book {
-    /// Given by the service when the book is added.
     pub id: i64,
-    /// Exactly as it was sent.
     pub name: BookName,
-    /// The shelf's identifier; shelves are not ours to know.
     pub shelf_id: i64,
-    #[allow(missing_docs)] // A doc comment would wrap the `$ref` in an `allOf`.
+    #[allow(missing_docs)]
     #[schemars(with = "BookStatus")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<BookStatus>,
 }
 
-/// The body that adds an book.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewBook {
-    /// 1 to 255 characters.
     #[serde(deserialize_with = "required")]
     pub name: BookName,
-    /// Any 64-bit integer.
     #[serde(deserialize_with = "int64")]
     pub shelf_id: i64,
-    #[allow(missing_docs)] // As above. May be left out, not null.
+    #[allow(missing_docs)]
     #[schemars(with = "BookStatus")]
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub status: Option<BookStatus>,
 }
 
-/// Whether the book can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[allow(missing_docs)] // Documented variants would become a `oneOf` of three enums.
+#[allow(missing_docs)]
 pub enum BookStatus {
     Available,
     Pending,
@@ -53,10 +45,8 @@ pub enum BookStatus {
 }
 
 impl BookStatus {
-    /// All of them, in the document's order.
     pub const ALL: [Self; 3] = [Self::Available, Self::Pending, Self::Sold];
 
-    /// The word on the wire and in the store.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Available => "available",
@@ -65,13 +55,11 @@ impl BookStatus {
         }
     }
 
-    /// The status with this word, if there is one. Case matters.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 }
 
-// By hand, because the derived message repeats the value that was sent, which may be a secret.
 impl<'de> Deserialize<'de> for BookStatus {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let not_one = || D::Error::custom("must be one of available, pending, sold");
@@ -80,7 +68,6 @@ impl<'de> Deserialize<'de> for BookStatus {
     }
 }
 
-/// A page of books.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Books(pub Vec<Book>);
 
@@ -102,8 +89,6 @@ impl JsonSchema for Books {
     }
 }
 
-/// An integer literal in the range of int64: neither `1.0` nor `1e3`, which serde_json would refuse
-/// anyway, but `-0`, which it would not take for an integer.
 fn int64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let literal = <&RawValue>::deserialize(deserializer)?;
     literal
@@ -112,13 +97,10 @@ fn int64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
         .map_err(|_| D::Error::custom(format_args!("must be an integer from {} to {}", i64::MIN, i64::MAX)))
 }
 
-/// A value that must be there. Said this way, serde reports a missing field itself; otherwise it asks the
-/// type, which would say that it must be something else.
 fn required<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     T::deserialize(deserializer)
 }
 
-/// A value that may be left out, but not sent as `null`.
 pub(crate) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

@@ -1,4 +1,4 @@
-//! `Error`, the body of every answer that is not a success.
+//! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,14 +9,10 @@ use schemars::r#gen::SchemaGenerator;
 use schemars::schema::{InstanceType, NumberValidation, Schema, SchemaObject};
 use serde::Serialize;
 
-/// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Error {
-    /// A stable word for programs.
     pub code: Cow<'static, str>,
-    /// What to change, for people.
     pub message: Cow<'static, str>,
-    /// The HTTP status code.
     #[schemars(schema_with = "status_code")]
     pub status: u16,
 }
@@ -33,8 +29,6 @@ fn status_code(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-// dropshot wants an error type for each handler and puts its schema into the document. Ours never return
-// one: `Reply` carries the refusals.
 impl HttpResponseError for Error {
     fn status_code(&self) -> ErrorStatusCode {
         ErrorStatusCode::from_u16(self.status).unwrap_or(ErrorStatusCode::INTERNAL_SERVER_ERROR)

@@ -1,4 +1,4 @@
-//! `Book`, `NewBook`, `BookStatus` and `Books`: types that the code has before anything is scaffolded.
+//! `Book`, `NewBook`, `BookStatus` and `Books`: the types that the code has before scaffolding.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

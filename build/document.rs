@@ -1,0 +1,71 @@
+//! What the service says about its OpenAPI document, as Rust for `src/document.rs`.
+
+use std::path::Path;
+
+use contract::document;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+/// The values of the constants.
+pub(crate) struct Constants {
+    /// The document in JSON, in the order of the file.
+    pub(crate) json: String,
+    version: String,
+    deprecations: Vec<String>,
+}
+
+impl Constants {
+    /// Reads a document in YAML.
+    ///
+    /// # Errors
+    /// A message that names the place or the keyword.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let tree = document::read(text).map_err(|problem| problem.to_string())?;
+        let json = serde_json::to_string(&tree).map_err(|error| error.to_string())?;
+        let root = tree.to_json();
+        let version = root.pointer("/info/version").and_then(Value::as_str);
+        let version = version.ok_or("`info.version` must be a string such as 1.0.0")?.to_owned();
+        let items = root.get("paths").and_then(Value::as_object).into_iter().flat_map(|paths| paths.values());
+        let operations = items.filter_map(Value::as_object).flat_map(|item| item.values());
+        // The router rejects a deprecated operation without dates.
+        let deprecations = operations.filter_map(deprecation).collect();
+        Ok(Self { json, version, deprecations })
+    }
+
+    /// Returns the expression of the type `Result<Document, &str>`. The paths are relative to the manifest.
+    pub(crate) fn to_rust(&self, document: &Path, released: &[String]) -> String {
+        let include = |path: &str| {
+            format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {:?}))", format!("/{path}"))
+        };
+        let yaml = include(&document.display().to_string());
+        let json = "include_str!(concat!(env!(\"OUT_DIR\"), \"/openapi.json\"))";
+        let released = released.iter().map(|path| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            format!("({name:?}, {}),", include(path))
+        });
+        format!(
+            "Ok(Document {{ yaml: {yaml}, json: {json}, version: {:?}, deprecations: &[{}], released: &[{}] }})",
+            self.version,
+            self.deprecations.join(","),
+            released.collect::<String>()
+        )
+    }
+}
+
+/// Returns the deprecation of an operation that has usable values for all keywords.
+fn deprecation(operation: &Value) -> Option<String> {
+    let text = |keyword: &str| operation.get(keyword)?.as_str();
+    let midnight = |keyword| {
+        let date: Date = text(keyword)?.parse().ok()?;
+        Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp())
+    };
+    let operation_id = text("operationId")?;
+    let since = midnight("x-deprecated-since")?.as_second();
+    let sunset = midnight("x-sunset")?.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+    let successor = text("x-successor").filter(|path| path.bytes().all(|byte| byte.is_ascii_graphic()))?;
+    Some(format!(
+        "Deprecation {{ operation_id: {operation_id:?}, since: {since}, sunset: {sunset:?}, successor: \
+         {successor:?} }}"
+    ))
+}

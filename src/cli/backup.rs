@@ -1,0 +1,29 @@
+//! The command `backup`: copies an SQLite database that is in use into a new file.
+
+use std::path::PathBuf;
+
+use animal_store::storage::sqlite;
+use clap::Args;
+
+use super::arguments::{Failure, Place, load};
+
+/// `animal-store backup`
+#[derive(Args)]
+pub(crate) struct Backup {
+    /// The file to make. Must not be there yet.
+    file: PathBuf,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Backup {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let config = load(self.place, None, None)?.config;
+        let Some(path) = config.database.strip_prefix("sqlite:") else {
+            return Err(
+                "only an SQLite database is backed up in this way; for PostgreSQL, use pg_dump".into()
+            );
+        };
+        Ok(sqlite::backup(path.as_ref(), &self.file, config.lock_timeout)?)
+    }
+}

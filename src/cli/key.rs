@@ -1,0 +1,116 @@
+//! The command `key`: makes, lists, rotates and revokes API keys.
+
+use animal_store::keys;
+use animal_store::storage::KeyRecord;
+use clap::Subcommand;
+use jiff::{SignedDuration, Timestamp};
+use slog::Logger;
+
+use super::arguments::{Failure, Place, load, open, print};
+
+/// `animal-store key`
+#[derive(Subcommand)]
+pub(crate) enum Key {
+    /// Make a key and print it, once.
+    Create {
+        /// What to call it.
+        #[arg(value_parser = key_name)]
+        name: String,
+        /// When it stops being good, such as 90d; never if left out.
+        #[arg(long, value_name = "DURATION", value_parser = lifetime)]
+        expires_in: Option<SignedDuration>,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// List all keys, without the secrets.
+    List {
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Make a key to replace another one and print it. The old one stays good for a while.
+    Rotate {
+        /// The identifier of the key to replace, from `key list`.
+        id: String,
+        /// How long the old key stays good.
+        #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = lifetime)]
+        overlap: SignedDuration,
+        /// When the new key stops being good, such as 90d; never if left out.
+        #[arg(long, value_name = "DURATION", value_parser = lifetime)]
+        expires_in: Option<SignedDuration>,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Revoke a key, at once and for ever.
+    Revoke {
+        /// The identifier of the key, from `key list`.
+        id: String,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+fn key_name(name: &str) -> Result<String, &'static str> {
+    let fine = (1..=100).contains(&name.chars().count()) && !name.contains(char::is_control);
+    if fine { Ok(name.to_owned()) } else { Err("a name has 1 to 100 characters, no control characters") }
+}
+
+fn lifetime(text: &str) -> Result<SignedDuration, String> {
+    let duration = humantime::parse_duration(text)
+        .map_err(|_| "a duration is written like 90d, 12h or 30m".to_owned())?;
+    SignedDuration::try_from(duration).map_err(|_| "that is too long".to_owned())
+}
+
+impl Key {
+    pub(crate) async fn run(self) -> Result<(), Failure> {
+        let now = Timestamp::from_second(Timestamp::now().as_second())?;
+        let opened = async |place| {
+            open(&load(place, None, None)?.config, &Logger::root(slog::Discard, slog::o!())).await
+        };
+        let no_key = |id: &str| format!("there is no key {id} that is still good; key list shows all");
+        let store = match &self {
+            Self::Create { place, .. }
+            | Self::List { place }
+            | Self::Rotate { place, .. }
+            | Self::Revoke { place, .. } => {
+                opened(Place { database: place.database.clone(), config: place.config.clone() }).await?
+            }
+        };
+        let result: Result<String, Failure> = async {
+            Ok(match self {
+                Self::Create { name, expires_in, .. } => {
+                    keys::create(&*store, &name, now, expires_in).await?.secret + "\n"
+                }
+                Self::List { .. } => list(&store.keys().await?, now),
+                Self::Rotate { id, overlap, expires_in, .. } => {
+                    let key = keys::rotate(&*store, &id, now, overlap, expires_in).await?;
+                    key.ok_or_else(|| no_key(&id))?.secret + "\n"
+                }
+                Self::Revoke { id, .. } => {
+                    if !store.revoke_key(&id, now).await? {
+                        return Err(format!("there is no key {id}; key list shows all").into());
+                    }
+                    String::new()
+                }
+            })
+        }
+        .await;
+        store.close().await;
+        Ok(print(&result?)?)
+    }
+}
+
+fn list(keys: &[KeyRecord], now: Timestamp) -> String {
+    let time = |time: Option<Timestamp>| time.map_or("-".to_owned(), |time| time.to_string());
+    let mut table =
+        format!("{:<18}{:<9}{:<22}{:<22}{:<22}NAME\n", "ID", "STATE", "CREATED", "EXPIRES", "REVOKED");
+    for key in keys {
+        let state = match key {
+            KeyRecord { revoked: Some(_), .. } => "revoked",
+            key if key.is_valid_at(now) => "good",
+            _ => "expired",
+        };
+        let (created, expires, revoked) = (time(Some(key.created)), time(key.expires), time(key.revoked));
+        table += &format!("{:<18}{state:<9}{created:<22}{expires:<22}{revoked:<22}{}\n", key.id, key.name);
+    }
+    table
+}

@@ -1,0 +1,90 @@
+//! The command line: the arguments, and a file for each subcommand.
+
+mod arguments;
+mod backup;
+mod config;
+mod copy;
+mod key;
+mod serve;
+
+use std::process::ExitCode;
+
+use animal_store::document::DOCUMENT;
+use arguments::{Failure, print};
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+/// A catalogue of animals over HTTP.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the service until it is told to stop (SIGTERM, SIGINT).
+    Serve(serve::Serve),
+    /// Print the effective configuration, with where each setting came from.
+    Config(config::Config),
+    /// Make, list, rotate and revoke API keys.
+    Key {
+        #[command(subcommand)]
+        command: key::Key,
+    },
+    /// Copy all animals and keys to another database. Interrupted, it goes on when it is run again.
+    Copy(copy::Copy),
+    /// Copy an SQLite database that is in use into a new file.
+    Backup(backup::Backup),
+}
+
+/// Runs the program with the arguments of the process.
+pub(crate) fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => {
+            let message = error.to_string();
+            // clap repeats the usage; the first paragraph says what is wrong.
+            let first = message.split("\n\n").next().unwrap_or_default();
+            let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
+            eprintln!("{line} (animal-store --help tells more)");
+            return ExitCode::from(2);
+        }
+        // The version is the document's, not the package's.
+        Err(error) if error.kind() == ErrorKind::DisplayVersion => return exit(print_version()),
+        Err(help) => {
+            print!("{help}");
+            return ExitCode::SUCCESS;
+        }
+    };
+    exit(command(cli.command))
+}
+
+fn exit(result: Result<(), Failure>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_version() -> Result<(), Failure> {
+    Ok(print(&format!("animal-store {}\n", DOCUMENT?.version))?)
+}
+
+fn command(command: Command) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    let result = match command {
+        Command::Serve(serve) => serve.run(&runtime),
+        Command::Config(config) => config.run(),
+        Command::Key { command } => runtime.block_on(command.run()),
+        Command::Copy(copy) => runtime.block_on(copy.run()),
+        Command::Backup(backup) => backup.run(),
+    };
+    // Nothing worth waiting for is left, and a stuck client must not hold up the exit.
+    runtime.shutdown_background();
+    result
+}

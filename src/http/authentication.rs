@@ -1,0 +1,47 @@
+//! Authentication with a bearer token (RFC 6750).
+
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use jiff::Timestamp;
+
+use super::error::ApiError;
+use crate::keys::{self, KeyId};
+use crate::service::Service;
+use crate::telemetry::metrics::AuthenticationFailure;
+
+/// The name of the security scheme in the document (OpenAPI 3.0.3, Security Scheme Object).
+pub const SCHEME_NAME: &str = "apiKey";
+/// The type of the security scheme.
+pub const SCHEME_TYPE: &str = "http";
+/// The HTTP authentication scheme, compared without case.
+pub const SCHEME: &str = "bearer";
+
+/// Returns the identifier of the API key that the request was sent with.
+///
+/// # Errors
+/// [`ApiError::Unauthorized`], or the error of the store.
+pub(super) async fn authenticate(service: &Service, headers: &HeaderMap) -> Result<KeyId, ApiError> {
+    let unauthorized = |failure| {
+        service.metrics.authentication_failed(failure);
+        ApiError::Unauthorized(failure)
+    };
+    let token = bearer_token(headers).map_err(unauthorized)?;
+    let key = keys::authenticate(&*service.store, token, Timestamp::now()).await?;
+    key.ok_or_else(|| unauthorized(AuthenticationFailure::Invalid))
+}
+
+/// Returns the bearer token of the `Authorization` header (RFC 6750, section 2.1). Two such headers are
+/// invalid.
+fn bearer_token(headers: &HeaderMap) -> Result<&str, AuthenticationFailure> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let value = values.next().ok_or(AuthenticationFailure::Missing)?;
+    if values.next().is_some() {
+        return Err(AuthenticationFailure::Invalid);
+    }
+    let (scheme, token) = value.to_str().ok().and_then(|value| value.split_once(' ')).unwrap_or_default();
+    let token = token.trim_matches(' ');
+    if !scheme.eq_ignore_ascii_case(SCHEME) || token.is_empty() {
+        return Err(AuthenticationFailure::Missing);
+    }
+    Ok(token)
+}

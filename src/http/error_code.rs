@@ -1,0 +1,147 @@
+//! The error codes of the API, with their statuses and headers.
+//!
+//! The statuses and the headers of errors in the document follow from this file: an operation declares the
+//! codes of its parts ([`ErrorCodes`]), and `cargo xtask check` compares the result with the YAML.
+
+use http::StatusCode;
+
+use crate::storage::StoreError;
+
+/// A value of `Error.code`. Clients must accept new ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)] // The document explains each.
+pub enum ErrorCode {
+    InvalidParameter,
+    InvalidBody,
+    Unauthorized,
+    NotFound,
+    MethodNotAllowed,
+    RequestTimeout,
+    BodyTooLarge,
+    UnsupportedMediaType,
+    RateLimited,
+    Internal,
+    Unavailable,
+    /// Only for scaffolded operations; see `ApiError::NotImplemented`.
+    NotImplemented,
+}
+
+impl ErrorCode {
+    /// All codes that the document may contain, by status.
+    pub const ALL: [Self; 11] = [
+        Self::InvalidParameter,
+        Self::InvalidBody,
+        Self::Unauthorized,
+        Self::NotFound,
+        Self::MethodNotAllowed,
+        Self::RequestTimeout,
+        Self::BodyTooLarge,
+        Self::UnsupportedMediaType,
+        Self::RateLimited,
+        Self::Internal,
+        Self::Unavailable,
+    ];
+
+    /// Returns the value in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidParameter => "invalid_parameter",
+            Self::InvalidBody => "invalid_body",
+            Self::Unauthorized => "unauthorized",
+            Self::NotFound => "not_found",
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::RequestTimeout => "request_timeout",
+            Self::BodyTooLarge => "body_too_large",
+            Self::UnsupportedMediaType => "unsupported_media_type",
+            Self::RateLimited => "rate_limited",
+            Self::Internal => "internal",
+            Self::Unavailable => "unavailable",
+            Self::NotImplemented => "not_implemented",
+        }
+    }
+
+    /// Returns the code with this value in JSON.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.as_str() == word)
+    }
+
+    /// Returns the HTTP status.
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::InvalidParameter | Self::InvalidBody => StatusCode::BAD_REQUEST,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+            Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::NotImplemented => StatusCode::NOT_IMPLEMENTED,
+        }
+    }
+
+    /// Returns the headers of a response with this code, without those that the router adds to every
+    /// response.
+    pub const fn headers(self) -> &'static [HeaderField] {
+        const RETRY_AFTER: HeaderField =
+            HeaderField { name: "Retry-After", schema: HeaderSchema::Integer { minimum: 1 }, required: true };
+        match self {
+            Self::Unauthorized => const { &[HeaderField::string("WWW-Authenticate")] },
+            Self::MethodNotAllowed => const { &[HeaderField::string("Allow")] },
+            Self::UnsupportedMediaType => const { &[HeaderField::string("Accept-Post")] },
+            Self::RateLimited => {
+                const { &[RETRY_AFTER, HeaderField::string("RateLimit"), HeaderField::string("RateLimit-Policy")] }
+            }
+            Self::Unavailable => &[RETRY_AFTER],
+            Self::InvalidParameter
+            | Self::InvalidBody
+            | Self::NotFound
+            | Self::RequestTimeout
+            | Self::BodyTooLarge
+            | Self::Internal
+            | Self::NotImplemented => &[],
+        }
+    }
+}
+
+/// A response header as the document describes it (OpenAPI 3.0.3, Header Object).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderField {
+    /// The name in its usual spelling; case does not matter.
+    pub name: &'static str,
+    /// The schema of the value.
+    pub schema: HeaderSchema,
+    /// Whether every response has it.
+    pub required: bool,
+}
+
+impl HeaderField {
+    /// A required header with any text.
+    pub const fn string(name: &'static str) -> Self {
+        Self { name, schema: HeaderSchema::String, required: true }
+    }
+}
+
+/// The schema of a header's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderSchema {
+    /// Any text.
+    String,
+    /// A decimal integer.
+    Integer {
+        /// The smallest value.
+        minimum: i64,
+    },
+}
+
+/// The error codes of a part of an operation.
+pub trait ErrorCodes {
+    /// The codes, in any order.
+    const CODES: &'static [ErrorCode];
+}
+
+impl ErrorCodes for StoreError {
+    const CODES: &'static [ErrorCode] = &[ErrorCode::Internal, ErrorCode::Unavailable];
+}

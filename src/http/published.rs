@@ -1,0 +1,128 @@
+//! The files that need no API key: the OpenAPI documents and the documentation page, at the root of the host.
+//!
+//! The page shows Swagger UI (Apache-2.0). A crate embeds its files into the program, so the page needs no
+//! other host.
+
+use std::collections::HashMap;
+
+use dropshot::Body;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, Response, StatusCode};
+use hyper::body::Bytes;
+use sha2::{Digest, Sha256};
+use swagger_ui_redist::SwaggerUi;
+
+use super::error::ApiError;
+use crate::document::Document;
+
+/// Allows scripts, styles and requests of this host only, nothing inline and no frames (Content Security
+/// Policy Level 3). The icons of Swagger UI are `data:` images.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+     img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Clients revalidate before use: a new version of the program may have new content.
+const REVALIDATED: &str = "no-cache";
+/// A released document never changes (RFC 8246). One year is the longest `max-age` in use.
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+
+/// The files by path.
+pub(super) struct Published(HashMap<String, File>);
+
+struct File {
+    content: Bytes,
+    headers: HeaderMap,
+    etag: String,
+}
+
+impl Published {
+    /// Collects the document in YAML and JSON, the released documents, and the page.
+    pub(super) fn new(document: &Document) -> Self {
+        let mut files = HashMap::new();
+        let mut add =
+            |path: &str, kind: &'static str, content: Bytes, extra: &[(HeaderName, &'static str)]| {
+                files.insert(path.to_owned(), File::new(kind, content, extra));
+            };
+        let text = |text: &'static str| Bytes::from_static(text.as_bytes());
+        // Pages of other origins may read the document (Fetch Standard, section 3.2).
+        let shared = |cached| {
+            [
+                (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+                (header::ACCESS_CONTROL_EXPOSE_HEADERS, "etag"),
+                (header::CACHE_CONTROL, cached),
+            ]
+        };
+        let (yaml, json) = ("application/yaml", "application/json");
+        add("/openapi.yaml", yaml, text(document.yaml), &shared(REVALIDATED));
+        add("/openapi.json", json, text(document.json), &shared(REVALIDATED));
+        for (name, content) in document.released.iter().copied() {
+            let kind = if name.ends_with(".json") { json } else { yaml };
+            add(&format!("/openapi/{name}"), kind, text(content), &shared(IMMUTABLE));
+        }
+        let page = [
+            (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+            (header::REFERRER_POLICY, "no-referrer"),
+        ];
+        add("/docs", "text/html; charset=utf-8", text(include_str!("docs/index.html")), &page);
+        add("/docs/page.css", "text/css; charset=utf-8", text(include_str!("docs/page.css")), &[]);
+        add("/docs/page.js", "text/javascript; charset=utf-8", text(include_str!("docs/page.js")), &[]);
+        for (file, content) in SwaggerUi::static_files() {
+            let name = file.file_name();
+            let kind = match name.rsplit_once('.') {
+                Some((_, "js")) => "text/javascript; charset=utf-8",
+                Some((_, "css")) => "text/css; charset=utf-8",
+                Some((_, "png")) => "image/png",
+                _ => "application/octet-stream",
+            };
+            add(&format!("/docs/{name}"), kind, Bytes::from_static(content), &[]);
+        }
+        Self(files)
+    }
+
+    /// Returns the response for `path`, if it is the path of a file.
+    pub(super) fn respond(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<Response<Body>> {
+        let file = self.0.get(path)?;
+        Some(match *method {
+            Method::GET | Method::HEAD => file.respond(headers),
+            _ => ApiError::MethodNotAllowed { allow: "GET, HEAD".to_owned() }.into_response(),
+        })
+    }
+}
+
+impl File {
+    fn new(kind: &'static str, content: Bytes, extra: &[(HeaderName, &'static str)]) -> Self {
+        let hash = Sha256::digest(&content);
+        let etag =
+            format!("\"{}\"", hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>());
+        let fixed = [
+            (header::CONTENT_TYPE, kind),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (header::CACHE_CONTROL, REVALIDATED),
+        ];
+        let mut headers = HeaderMap::new();
+        for (name, value) in fixed.iter().chain(extra) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        // Hexadecimal digits in quotes are always a header value.
+        headers.extend(HeaderValue::try_from(&etag).map(|etag| (header::ETAG, etag)));
+        Self { content, headers, etag }
+    }
+
+    fn respond(&self, request: &HeaderMap) -> Response<Body> {
+        let not_modified = matches_etag(&self.etag, request);
+        let body = if not_modified { Body::empty() } else { Body::from(self.content.clone()) };
+        let mut response = Response::new(body);
+        *response.headers_mut() = self.headers.clone();
+        if not_modified {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            response.headers_mut().remove(header::CONTENT_TYPE);
+        }
+        response
+    }
+}
+
+/// Whether `If-None-Match` has this tag (RFC 9110, section 13.1.2).
+fn matches_etag(etag: &str, request: &HeaderMap) -> bool {
+    let values = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let mut tags = values.flat_map(|value| value.split(',')).map(str::trim);
+    tags.any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
+}

@@ -1,0 +1,77 @@
+//! The certificate of the public listener, from PEM files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::{Error as PemError, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use serde::{Deserialize, Serialize};
+
+/// The files of the certificate and its private key, in PEM.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsFiles {
+    /// The certificate chain, leaf first.
+    pub certificate: PathBuf,
+    /// The private key of the leaf.
+    pub private_key: PathBuf,
+}
+
+/// Why a file cannot be used: one line that names it.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {problem}")]
+pub struct TlsError {
+    path: String,
+    problem: String,
+}
+
+impl TlsFiles {
+    /// Reads both files.
+    ///
+    /// # Errors
+    /// When a file cannot be read or has no such PEM section, or the private key belongs to another
+    /// certificate.
+    pub fn load(&self) -> Result<ServerConfig, TlsError> {
+        let certificates = CertificateDer::pem_file_iter(&self.certificate)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|error| at(&self.certificate, pem(&error)))?;
+        if certificates.is_empty() {
+            return Err(at(&self.certificate, "contains no certificate in PEM".to_owned()));
+        }
+        let key = PrivateKeyDer::from_pem_file(&self.private_key).map_err(|error| {
+            let problem = match error {
+                PemError::NoItemsFound => "contains no private key in PEM".to_owned(),
+                error => pem(&error),
+            };
+            at(&self.private_key, problem)
+        })?;
+        let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map(|builder| builder.with_no_client_auth())
+            .and_then(|builder| builder.with_single_cert(certificates, key))
+            .map_err(|error| {
+                let problem = match error {
+                    rustls::Error::InconsistentKeys(_) => {
+                        format!("the private key does not belong to {}", self.certificate.display())
+                    }
+                    error => format!("cannot be used with {}: {error}", self.certificate.display()),
+                };
+                at(&self.private_key, problem)
+            })?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(config)
+    }
+}
+
+fn at(path: &Path, problem: String) -> TlsError {
+    TlsError { path: path.display().to_string(), problem }
+}
+
+fn pem(error: &PemError) -> String {
+    match error {
+        PemError::Io(error) => format!("cannot be read: {error}"),
+        error => format!("is not valid PEM: {error}"),
+    }
+}

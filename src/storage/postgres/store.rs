@@ -1,0 +1,176 @@
+//! The PostgreSQL store: hands reads to the readers and writes to the writer.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use tokio_postgres::Client;
+
+use super::address::Address;
+use super::failure::{Failure, WriteResult};
+use super::reader::{Reader, Readers};
+use super::writer::{self, Writer};
+use super::{animals, keys, opening};
+use crate::schemas::{NewPet, Pet};
+use crate::storage::copy::Transfer;
+use crate::storage::key_cache::KeyCache;
+use crate::storage::metrics::Operation;
+use crate::storage::options::{OpenError, StoreOptions};
+use crate::storage::store::{Animals, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError};
+
+/// A store in a PostgreSQL database.
+pub struct PostgresStore {
+    /// `None` once closed.
+    open: RwLock<Option<Open>>,
+    stopped: writer::Stopped,
+    key_cache: KeyCache,
+    secret: [u8; 32],
+    options: StoreOptions,
+}
+
+struct Open {
+    readers: Arc<Readers>,
+    writer: Writer,
+}
+
+impl PostgresStore {
+    /// Opens the store in the database at `url`: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with more
+    /// hosts and parameters as in the PostgreSQL documentation. Creates the tables if there are none. Must be
+    /// called within a tokio runtime, which then runs the tasks of the store.
+    ///
+    /// # Errors
+    /// One line that names the database and says what to do. The database is then unchanged.
+    pub async fn open(url: &str, options: &StoreOptions) -> Result<Self, OpenError> {
+        let address = Address::parse(url)
+            .map_err(|why| OpenError(format!("the PostgreSQL URL cannot be used: {why}")))?;
+        let secret = opening::open(&address, options).await?;
+        let (writer, stopped) = Writer::start(&address, options);
+        let readers = Arc::new(Readers::new(address, options.lock_timeout, options.log.clone()));
+        Ok(Self {
+            open: RwLock::new(Some(Open { readers, writer })),
+            stopped,
+            key_cache: KeyCache::default(),
+            secret,
+            options: options.clone(),
+        })
+    }
+
+    async fn read<T, Query, Running>(&self, query: Query) -> Result<T, StoreError>
+    where
+        Query: Fn(Arc<Reader>) -> Running,
+        Running: Future<Output = Result<T, Failure>>,
+    {
+        let readers = self.with_open(|open| Ok(open.readers.clone()))?;
+        readers.run(query).await.map_err(|failure| failure.report(&self.options, Operation::Read))
+    }
+
+    /// Runs one statement that writes.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl for<'a> FnOnce(&'a Client) -> BoxFuture<'a, WriteResult<T>> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.with_open(|open| open.writer.enqueue(work))?.wait().await
+    }
+
+    async fn change_key(
+        &self,
+        work: impl for<'a> FnOnce(&'a Client) -> BoxFuture<'a, WriteResult<bool>> + Send + 'static,
+    ) -> Result<bool, StoreError> {
+        let result = self.write(work).await;
+        // Also after an error: the change may have been made.
+        self.key_cache.invalidate();
+        result
+    }
+
+    fn with_open<T>(&self, work: impl FnOnce(&Open) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        work(open.as_ref().ok_or_else(|| StoreError::Unavailable("it was closed".to_owned()))?)
+    }
+}
+
+#[async_trait]
+impl Store for PostgresStore {
+    fn secret(&self) -> [u8; 32] {
+        self.secret
+    }
+
+    async fn close(&self) {
+        // Closes the queue, and so ends the tasks. A read in progress keeps its connection until it ends.
+        drop(self.open.write().unwrap_or_else(PoisonError::into_inner).take());
+        self.stopped.wait().await;
+    }
+}
+
+#[async_trait]
+impl Animals for PostgresStore {
+    async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
+        self.with_open(|open| open.writer.enqueue_pet(new))?.wait().await
+    }
+
+    async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
+        self.read(|reader| async move { reader.animals.get(reader.client(), id).await }).await
+    }
+
+    async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
+        query.check()?;
+        self.read(|reader| async move { reader.animals.page(reader.client(), query).await }).await
+    }
+}
+
+#[async_trait]
+impl Keys for PostgresStore {
+    async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
+        self.change_key(move |client| Box::pin(async move { keys::insert(client, &key).await }))
+            .await
+            .map(drop)
+    }
+
+    async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        self.read(|reader| async move { reader.keys.all(reader.client()).await }).await
+    }
+
+    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+        let hash = *hash;
+        self.read(|reader| async move { reader.keys.by_hash(reader.client(), &hash).await }).await
+    }
+
+    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+        self.key_cache.get_or_query(hash, || self.key_by_hash(hash)).await
+    }
+
+    async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+        let id = id.to_owned();
+        self.change_key(move |client| Box::pin(async move { keys::revoke(client, &id, at).await })).await
+    }
+
+    async fn rotate_key(
+        &self,
+        old: &str,
+        old_expires: Timestamp,
+        new: KeyRecord,
+    ) -> Result<bool, StoreError> {
+        let old = old.to_owned();
+        self.change_key(move |client| {
+            Box::pin(async move { keys::rotate(client, &old, old_expires, &new).await })
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl Transfer for PostgresStore {
+    async fn last_pet(&self) -> Result<Option<Pet>, StoreError> {
+        self.read(|reader| async move { animals::last(reader.client()).await }).await
+    }
+
+    async fn import_pets(&self, pets: Vec<Pet>) -> Result<(), StoreError> {
+        self.write(move |client| Box::pin(async move { animals::import(client, &pets).await })).await
+    }
+
+    async fn import_key(&self, key: KeyRecord) -> Result<(), StoreError> {
+        self.change_key(move |client| Box::pin(async move { keys::import(client, &key).await }))
+            .await
+            .map(drop)
+    }
+}

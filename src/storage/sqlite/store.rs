@@ -1,0 +1,164 @@
+//! The SQLite store: hands reads to the readers and writes to the writer.
+
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use rusqlite::Connection;
+
+use super::failure::report;
+use super::reader::Readers;
+use super::writer::{self, WriteResult, Writer};
+use super::{animals, keys, opening};
+use crate::schemas::{NewPet, Pet};
+use crate::storage::copy::Transfer;
+use crate::storage::key_cache::KeyCache;
+use crate::storage::metrics::Operation;
+use crate::storage::options::{OpenError, StoreOptions};
+use crate::storage::store::{Animals, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError};
+
+/// A store in one SQLite file.
+pub struct SqliteStore {
+    /// `None` once closed.
+    open: RwLock<Option<Open>>,
+    stopped: writer::Stopped,
+    key_cache: KeyCache,
+    secret: [u8; 32],
+    options: StoreOptions,
+}
+
+struct Open {
+    readers: Arc<Readers>,
+    writer: Writer,
+}
+
+impl SqliteStore {
+    /// Opens the store in the file `path`, and creates it if the file is missing or empty.
+    ///
+    /// # Errors
+    /// One line that names the file and says what to do, when this program cannot use the file. The file is
+    /// then unchanged.
+    pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, OpenError> {
+        let opened = opening::open(path, options)?;
+        let readers = Arc::new(Readers::new(opened.path.clone(), options.lock_timeout));
+        let (writer, stopped) = Writer::start(opened.connection, opened.path, readers.clone(), options)
+            .map_err(|error| OpenError(format!("cannot start the thread that writes: {error}")))?;
+        Ok(Self {
+            open: RwLock::new(Some(Open { readers, writer })),
+            stopped,
+            key_cache: KeyCache::default(),
+            secret: opened.secret,
+            options: options.clone(),
+        })
+    }
+
+    fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let open = open.as_ref().ok_or_else(closed)?;
+        open.readers.run(query).map_err(|error| report(&self.options, Operation::Read, &error))
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> WriteResult<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let result = {
+            let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+            open.as_ref().ok_or_else(closed)?.writer.enqueue(work)?
+        };
+        result.await.unwrap_or_else(|_| Err(writer::stopped()))
+    }
+
+    async fn change_key(
+        &self,
+        work: impl FnOnce(&Connection) -> WriteResult<bool> + Send + 'static,
+    ) -> Result<bool, StoreError> {
+        let result = self.write(work).await;
+        // Also after an error: the change may have been made.
+        self.key_cache.invalidate();
+        result
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::Unavailable("it was closed".to_owned())
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    fn secret(&self) -> [u8; 32] {
+        self.secret
+    }
+
+    async fn close(&self) {
+        // Closes the queue, and so ends the writer thread, which closes all connections.
+        drop(self.open.write().unwrap_or_else(PoisonError::into_inner).take());
+        self.stopped.wait().await;
+    }
+}
+
+#[async_trait]
+impl Animals for SqliteStore {
+    async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
+        self.write(move |connection| animals::insert(connection, new)).await
+    }
+
+    async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
+        self.read(|connection| animals::get(connection, id))
+    }
+
+    async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
+        query.check()?;
+        self.read(|connection| animals::page(connection, query))
+    }
+}
+
+#[async_trait]
+impl Keys for SqliteStore {
+    async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
+        self.write(move |connection| keys::insert(connection, &key)).await
+    }
+
+    async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        self.read(keys::all)
+    }
+
+    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+        self.read(|connection| keys::by_hash(connection, hash))
+    }
+
+    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+        self.key_cache.get_or_query(hash, || self.key_by_hash(hash)).await
+    }
+
+    async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+        let id = id.to_owned();
+        self.change_key(move |connection| keys::revoke(connection, &id, at)).await
+    }
+
+    async fn rotate_key(
+        &self,
+        old: &str,
+        old_expires: Timestamp,
+        new: KeyRecord,
+    ) -> Result<bool, StoreError> {
+        let old = old.to_owned();
+        self.change_key(move |connection| keys::rotate(connection, &old, old_expires, &new)).await
+    }
+}
+
+#[async_trait]
+impl Transfer for SqliteStore {
+    async fn last_pet(&self) -> Result<Option<Pet>, StoreError> {
+        self.read(animals::last)
+    }
+
+    async fn import_pets(&self, pets: Vec<Pet>) -> Result<(), StoreError> {
+        self.write(move |connection| animals::import(connection, &pets)).await
+    }
+
+    async fn import_key(&self, key: KeyRecord) -> Result<(), StoreError> {
+        self.write(move |connection| keys::import(connection, &key)).await
+    }
+}

@@ -1,0 +1,141 @@
+//! The promises of every store.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::schemas::{NewPet, Pet, PetStatus, Pets};
+
+/// Why a store failed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The write queue is full. The write did not happen; it is safe to try again.
+    #[error("too many writes are waiting")]
+    Busy,
+    /// The store cannot respond now, for example because of a full disk, a lock of another process or a lost
+    /// connection. It is unknown whether a write took effect.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+    /// The store contains an invalid value, or the arguments are invalid.
+    #[error("the store is broken: {0}")]
+    Broken(String),
+}
+
+/// A page to list: the first `limit` animals with `status` and an identifier greater than `after`, by
+/// ascending identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PetsQuery {
+    /// Only animals with this status; `None` for all. An animal without a status matches no status.
+    pub status: Option<PetStatus>,
+    /// The last identifier of the previous page; `None` for the first page.
+    pub after: Option<i64>,
+    /// The maximum number of animals, 1 to [`Pets::MAX_ITEMS`].
+    pub limit: u32,
+}
+
+impl PetsQuery {
+    /// Rejects a limit of 0 and one above the maximum.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        if (1..=Pets::MAX_ITEMS).contains(&self.limit) {
+            Ok(())
+        } else {
+            Err(StoreError::Broken(format!("the limit of a page is {}", self.limit)))
+        }
+    }
+}
+
+/// A page of animals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PetsFound {
+    /// The animals by ascending identifier.
+    pub pets: Vec<Pet>,
+    /// Whether more animals match after the last of `pets`.
+    pub more: bool,
+}
+
+/// What is stored of an API key. The secret is not stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRecord {
+    /// The public identifier, which may be logged.
+    pub id: String,
+    /// The name, not necessarily unique.
+    pub name: String,
+    /// The SHA-256 of the secret.
+    pub hash: [u8; 32],
+    /// When the key was created. Times are stored in whole seconds.
+    pub created: Timestamp,
+    /// When the key expires; `None` for never.
+    pub expires: Option<Timestamp>,
+    /// When the key was revoked, if it was.
+    pub revoked: Option<Timestamp>,
+}
+
+impl KeyRecord {
+    /// Whether the key is neither revoked nor expired at `now`.
+    pub fn is_valid_at(&self, now: Timestamp) -> bool {
+        self.revoked.is_none() && self.expires.is_none_or(|expires| now < expires)
+    }
+}
+
+/// A durable store of animals and API keys.
+///
+/// Promises of every method, including those of [`Animals`] and [`Keys`]:
+///
+/// - A write that returned `Ok` is on disk and survives a crash of the process and of the machine.
+/// - A write that failed with [`StoreError::Busy`] did not happen.
+/// - A method whose future is dropped leaves the store usable; a write may or may not take effect.
+/// - Several processes may use one store and see each other's acknowledged writes.
+/// - The cost of reading animals or finding a key is bounded by the query, whatever the filter, the depth of
+///   the page and the size of the store. Only [`Keys::keys`] reads everything.
+#[async_trait]
+pub trait Store: Animals + Keys + Send + Sync + 'static {
+    /// Returns the secret of the store: 32 random bytes, generated once and the same for all processes.
+    fn secret(&self) -> [u8; 32];
+
+    /// Finishes the accepted writes and closes the store. Later calls fail with [`StoreError::Unavailable`].
+    async fn close(&self);
+}
+
+/// The animals of a [`Store`]. The SQL of an engine is in its `animals.rs`.
+#[async_trait]
+pub trait Animals {
+    /// Stores an animal and returns it with an identifier that no other animal has or had.
+    ///
+    /// On a store with one writer, an animal that is added after another was acknowledged gets the greater
+    /// identifier. Name, category and status are returned unchanged.
+    async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError>;
+
+    /// Returns the animal with this identifier.
+    async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError>;
+
+    /// Returns a page of animals. Pages linked by `after` contain each animal that existed at the start
+    /// exactly once, also while animals are added, and the last page has no more.
+    async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError>;
+}
+
+/// The API keys of a [`Store`]. The SQL of an engine is in its `keys.rs`.
+#[async_trait]
+pub trait Keys {
+    /// Stores a key. Fails with [`StoreError::Broken`] if its `id` or `hash` exists.
+    async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError>;
+
+    /// Returns all keys, including revoked and expired ones, oldest first.
+    async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError>;
+
+    /// Returns the key with this SHA-256, whether valid or not.
+    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError>;
+
+    /// Returns the same as [`Keys::key_by_hash`], but may miss changes that another process made in the last
+    /// two seconds. It never misses a change made through this store.
+    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+        self.key_by_hash(hash).await
+    }
+
+    /// Revokes a key at `at`. A key that is already revoked keeps its time. Returns `false` when there is no
+    /// such key.
+    async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError>;
+
+    /// Atomically stores `new` and makes the key `old` expire at `old_expires`, unless it expires earlier.
+    /// Returns `false` and stores nothing when there is no key `old`, or it is revoked.
+    async fn rotate_key(&self, old: &str, old_expires: Timestamp, new: KeyRecord)
+    -> Result<bool, StoreError>;
+}

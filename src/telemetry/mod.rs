@@ -1,0 +1,4 @@
+//! What operators see: metrics and log records.
+
+pub mod logging;
+pub mod metrics;

@@ -1,0 +1,106 @@
+//! The database of a test: an SQLite file, or a schema of a PostgreSQL server that the tests share. The name of the
+//! test binary decides which.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+use tokio_postgres::Client;
+
+use crate::postgres_cluster::{self, Cluster};
+
+/// The number of the next schema.
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// A database that no other test uses.
+pub enum Database {
+    Sqlite(TempDir),
+    Postgres { cluster: &'static Cluster, schema: String },
+}
+
+/// A lock that blocks all writers of a database and no readers.
+pub enum Lock {
+    Sqlite(Connection),
+    Postgres(Client),
+}
+
+impl Database {
+    /// Creates an empty database. Exits with status 0 if PostgreSQL is required and not installed.
+    pub async fn fresh() -> Self {
+        if env!("CARGO_CRATE_NAME") != "http_postgres" {
+            return Self::Sqlite(tempfile::tempdir().expect("a temporary directory"));
+        }
+        // `shared` has printed the reason.
+        let Some(cluster) = postgres_cluster::shared() else { std::process::exit(0) };
+        let schema = format!("animals_of_test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        let create = format!("CREATE SCHEMA {schema}");
+        cluster.client("postgres").await.batch_execute(&create).await.expect("a schema");
+        Self::Postgres { cluster, schema }
+    }
+
+    /// The URL for `--database`.
+    pub fn url(&self) -> String {
+        match self {
+            Self::Sqlite(files) => format!("sqlite:{}", files.path().join("animals.db").display()),
+            Self::Postgres { cluster, schema } => {
+                format!("{}&options=-c%20search_path%3D{schema}", cluster.url("postgres"))
+            }
+        }
+    }
+
+    /// A text that identifies the database and must not appear in a response.
+    pub fn secret(&self) -> String {
+        match self {
+            Self::Sqlite(files) => files.path().display().to_string(),
+            Self::Postgres { schema, .. } => schema.clone(),
+        }
+    }
+
+    /// Blocks all writers until the lock is released.
+    pub async fn lock(&self) -> Lock {
+        match self {
+            Self::Sqlite(files) => {
+                let connection = Connection::open(files.path().join("animals.db")).expect("a database");
+                connection.execute_batch("BEGIN IMMEDIATE").expect("a lock");
+                Lock::Sqlite(connection)
+            }
+            Self::Postgres { cluster, schema } => {
+                let client = cluster.client("postgres").await;
+                let lock = format!("BEGIN; LOCK TABLE {schema}.animal IN EXCLUSIVE MODE");
+                client.batch_execute(&lock).await.expect("a lock");
+                Lock::Postgres(client)
+            }
+        }
+    }
+
+    /// All stored data as bytes, to search in.
+    pub async fn contents(&self) -> Vec<u8> {
+        match self {
+            Self::Sqlite(files) => {
+                let files = files.path().read_dir().expect("a directory");
+                files.flat_map(|file| std::fs::read(file.expect("a file").path()).expect("a file")).collect()
+            }
+            Self::Postgres { cluster, schema } => {
+                let client = cluster.client("postgres").await;
+                let mut contents = Vec::new();
+                for table in ["animal", "api_key", "secret"] {
+                    let rows = format!("SELECT row(t.*)::text FROM {schema}.{table} t");
+                    for row in client.query(&rows, &[]).await.expect("the rows") {
+                        contents.extend(row.get::<_, String>(0).into_bytes());
+                    }
+                }
+                contents
+            }
+        }
+    }
+}
+
+impl Lock {
+    /// Releases the lock.
+    pub async fn release(self) {
+        match self {
+            Self::Sqlite(connection) => connection.execute_batch("ROLLBACK").expect("a lock"),
+            Self::Postgres(client) => client.batch_execute("ROLLBACK").await.expect("a lock"),
+        }
+    }
+}

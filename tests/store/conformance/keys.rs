@@ -1,0 +1,157 @@
+//! Storing, finding, revoking and rotating keys.
+
+use animal_store::storage::{KeyRecord, Store, StoreError};
+use futures::future::join_all;
+use jiff::Timestamp;
+
+use super::fresh;
+use crate::conformance::{Engine as _, key, new_pet, second};
+
+async fn ids(store: &dyn Store) -> Vec<String> {
+    store.keys().await.unwrap().into_iter().map(|key| key.id).collect()
+}
+
+async fn expiry(store: &dyn Store, number: u8) -> Option<Timestamp> {
+    store.key_by_hash(&key(number).hash).await.unwrap().unwrap().expires
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_is_stored_unchanged() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    let all = [
+        key(1),
+        KeyRecord { name: "Zoé's 🔑\n".to_owned(), expires: Some(second(50)), ..key(2) },
+        KeyRecord { expires: Some(second(-50)), revoked: Some(second(0)), ..key(3) },
+        KeyRecord { created: second(4), expires: Some(second(253_402_207_200)), ..key(4) },
+    ];
+    for key in &all {
+        store.add_key(key.clone()).await.unwrap();
+        assert_eq!(store.key_by_hash(&key.hash).await.unwrap().as_ref(), Some(key));
+    }
+    assert_eq!(store.keys().await.unwrap(), all);
+
+    let fraction = Timestamp::new(5, 999_999_999).unwrap();
+    store.add_key(KeyRecord { created: fraction, ..key(5) }).await.unwrap();
+    assert_eq!(store.key_by_hash(&[5; 32]).await.unwrap(), Some(key(5)), "times are truncated to seconds");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_missing_key_is_none() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    assert_eq!(store.keys().await.unwrap(), []);
+    store.add_key(key(1)).await.unwrap();
+    let mut nearly = key(1).hash;
+    nearly[31] ^= 1;
+    assert_eq!(store.key_by_hash(&nearly).await.unwrap(), None);
+    assert!(!store.revoke_key("key2", second(9)).await.unwrap());
+    assert!(!store.revoke_key("KEY1", second(9)).await.unwrap());
+    assert_eq!(store.keys().await.unwrap(), [key(1)]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_are_listed_oldest_first() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    for number in [5, 3, 9, 1] {
+        store.add_key(key(number)).await.unwrap();
+    }
+    // Created in the same second as a key that was stored before.
+    store.add_key(KeyRecord { created: second(3), ..key(2) }).await.unwrap();
+    assert_eq!(ids(&*store).await, ["key1", "key3", "key2", "key5", "key9"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn identifiers_and_hashes_of_keys_are_unique() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    store.add_key(key(1)).await.unwrap();
+    for twin in [key(1), KeyRecord { hash: [9; 32], ..key(1) }, KeyRecord { id: "other".into(), ..key(1) }] {
+        let rejected = store.add_key(twin).await;
+        assert!(matches!(rejected, Err(StoreError::Broken(_))), "{rejected:?}");
+    }
+    store.add_key(KeyRecord { id: "other".to_owned(), hash: [9; 32], ..key(1) }).await.unwrap();
+    assert_eq!(ids(&*store).await, ["key1", "other"], "a name need not be unique");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rejected_key_does_not_fail_other_writes_of_its_batch() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    store.add_key(key(0)).await.unwrap();
+    let writing = (1..=40_u8).map(|number| {
+        let store = &store;
+        async move {
+            let twin = store.add_key(key(0)).await;
+            assert!(matches!(twin, Err(StoreError::Broken(_))), "{twin:?}");
+            let (key, pet) =
+                tokio::join!(store.add_key(key(number)), store.add_pet(new_pet("neighbour", 1, None)));
+            key.unwrap();
+            pet.unwrap().id
+        }
+    });
+    for id in join_all(writing).await {
+        assert!(store.pet(id).await.unwrap().is_some());
+    }
+    assert_eq!(store.keys().await.unwrap().len(), 41);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn revoking_keeps_the_first_date() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    store.add_key(key(1)).await.unwrap();
+    store.add_key(key(2)).await.unwrap();
+    for at in [100, 50, 200] {
+        assert!(store.revoke_key("key1", second(at)).await.unwrap());
+        let revoked = KeyRecord { revoked: Some(second(100)), ..key(1) };
+        assert_eq!(store.keys().await.unwrap(), [revoked, key(2)]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rotating_stores_the_new_key_and_expires_the_old_one() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    store.add_key(key(1)).await.unwrap();
+    assert!(store.rotate_key("key1", second(500), key(2)).await.unwrap());
+    let old = KeyRecord { expires: Some(second(500)), ..key(1) };
+    assert_eq!(store.keys().await.unwrap(), [old, key(2)]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rotating_keeps_an_earlier_expiry() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    for (number, expires, expected) in [(10, 499, 499), (20, 500, 500), (30, 501, 500)] {
+        store.add_key(KeyRecord { expires: Some(second(expires)), ..key(number) }).await.unwrap();
+        assert!(store.rotate_key(&key(number).id, second(500), key(number + 1)).await.unwrap());
+        assert_eq!(expiry(&*store, number).await, Some(second(expected)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rotating_a_revoked_or_missing_key_changes_nothing() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    store.add_key(key(1)).await.unwrap();
+    store.revoke_key("key1", second(10)).await.unwrap();
+    let before = store.keys().await.unwrap();
+    assert!(!store.rotate_key("key1", second(500), key(2)).await.unwrap(), "a revoked key was rotated");
+    assert!(!store.rotate_key("nobody", second(500), key(2)).await.unwrap(), "a missing key was rotated");
+    assert_eq!(store.keys().await.unwrap(), before);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rotating_to_a_key_that_exists_changes_nothing() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    store.add_key(key(1)).await.unwrap();
+    store.add_key(key(2)).await.unwrap();
+    for twin in [key(2), key(1), KeyRecord { id: "other".to_owned(), ..key(2) }] {
+        let rejected = store.rotate_key("key1", second(500), twin).await;
+        assert!(matches!(rejected, Err(StoreError::Broken(_))), "{rejected:?}");
+        assert_eq!(store.keys().await.unwrap(), [key(1), key(2)]);
+    }
+}

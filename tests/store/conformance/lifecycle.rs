@@ -1,0 +1,173 @@
+//! Opening, closing, several handles, and dropped futures.
+
+use std::sync::Arc;
+
+use animal_store::storage::{PetsQuery, Store, StoreError};
+use futures::FutureExt as _;
+use futures::future::join_all;
+use tokio::runtime::Handle;
+
+use super::fresh;
+use crate::conformance::{Engine as _, add, key, new_pet, second};
+
+const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn acknowledged_writes_exist_after_reopening() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    let pet = add(&*store, "durable").await;
+    store.add_key(key(1)).await.unwrap();
+    store.revoke_key("key1", second(7)).await.unwrap();
+    let keys = store.keys().await.unwrap();
+    store.close().await;
+    let reopened = engine.open().await;
+    assert_eq!(reopened.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
+    assert_eq!(reopened.keys().await.unwrap(), keys);
+    assert!(add(&*reopened, "next").await.id > pet.id);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn acknowledged_writes_exist_without_closing() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    let pet = add(&*store, "durable").await;
+    drop(store);
+    assert_eq!(engine.open().await.pet(pet.id).await.unwrap(), Some(pet));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_handle_sees_writes_immediately() {
+    let Some(engine) = fresh().await else { return };
+    let (one, two) = (engine.open().await, engine.open().await);
+    for (number, (writer, reader)) in (1..).zip([(&one, &two), (&two, &one), (&one, &two)]) {
+        let pet = add(&**writer, "seen").await;
+        assert_eq!(reader.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
+        assert_eq!(reader.pets(ALL).await.unwrap().pets.last(), Some(&pet));
+        writer.add_key(key(number)).await.unwrap();
+        assert_eq!(reader.key_by_hash(&key(number).hash).await.unwrap(), Some(key(number)));
+        writer.revoke_key(&key(number).id, second(99)).await.unwrap();
+        let revoked = reader.key_by_hash(&key(number).hash).await.unwrap().unwrap().revoked;
+        assert_eq!(revoked, Some(second(99)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_handles_have_the_same_secret() {
+    let Some(engine) = fresh().await else { return };
+    let (one, two) = (engine.open().await, engine.open().await);
+    assert_ne!(one.secret(), [0; 32]);
+    assert_eq!(one.secret(), two.secret());
+    one.close().await;
+    two.close().await;
+    assert_eq!(one.secret(), engine.open().await.secret());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_stores_have_different_secrets() {
+    let Some(engine) = fresh().await else { return };
+    let other = fresh().await.unwrap();
+    assert_ne!(engine.open().await.secret(), other.open().await.secret());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_store_may_be_opened_concurrently() {
+    let Some(engine) = fresh().await else { return };
+    let runtime = Handle::current();
+    let stores: Vec<Arc<dyn Store>> = std::thread::scope(|scope| {
+        let open = || runtime.block_on(engine.open());
+        let opening: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+        opening.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let ids = join_all(stores.iter().map(|store| add(&**store, "first"))).await;
+    assert_eq!(stores[0].pets(ALL).await.unwrap().pets.len(), ids.len());
+    for store in &stores {
+        assert_eq!(store.secret(), stores[0].secret());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn closing_finishes_accepted_writes() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    let adding = (0..50).map(|_| store.add_pet(new_pet("accepted", 1, None)));
+    let mut adding = join_all(adding);
+    // A write is accepted when it has been polled once.
+    let results = match (&mut adding).now_or_never() {
+        Some(results) => results,
+        None => tokio::join!(store.close(), adding).1,
+    };
+    store.close().await;
+    let reopened = engine.open().await;
+    for result in results {
+        let pet = result.unwrap();
+        assert_eq!(reopened.pet(pet.id).await.unwrap(), Some(pet));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_closed_store_is_unavailable() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    add(&*store, "before").await;
+    store.add_key(key(1)).await.unwrap();
+    store.close().await;
+    let errors = [
+        store.add_pet(new_pet("after", 1, None)).await.unwrap_err(),
+        store.pet(1).await.unwrap_err(),
+        store.pets(ALL).await.unwrap_err(),
+        store.add_key(key(2)).await.unwrap_err(),
+        store.keys().await.unwrap_err(),
+        store.key_by_hash(&[1; 32]).await.unwrap_err(),
+        store.revoke_key("key1", second(1)).await.unwrap_err(),
+        store.rotate_key("key1", second(1), key(2)).await.unwrap_err(),
+    ];
+    for error in errors {
+        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    }
+    let reopened = engine.open().await;
+    assert_eq!(reopened.keys().await.unwrap(), [key(1)]);
+    assert_eq!(reopened.pets(ALL).await.unwrap().pets.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn closing_twice_is_allowed() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    add(&*store, "x").await;
+    tokio::join!(store.close(), store.close());
+    store.close().await;
+    assert_eq!(engine.open().await.pets(ALL).await.unwrap().pets.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dropped_futures_leave_the_store_usable() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    let mut acknowledged = 0;
+    for number in 0..100 {
+        let dropped = store.add_pet(new_pet(&number.to_string(), 1, None)).now_or_never();
+        acknowledged += usize::from(dropped.is_some_and(|done| done.is_ok()));
+        drop(store.pets(ALL));
+        let _ = store.add_key(key(number)).now_or_never();
+        if number % 10 == 0 {
+            add(&*store, "kept").await;
+            acknowledged += 1;
+        }
+    }
+    let last = add(&*store, "last").await;
+    store.close().await;
+    let reopened = engine.open().await;
+    let mut found = Vec::new();
+    let mut query = ALL;
+    loop {
+        let page = reopened.pets(query).await.unwrap();
+        query.after = page.pets.last().map(|pet| pet.id);
+        found.extend(page.pets);
+        if !page.more {
+            break;
+        }
+    }
+    assert!((acknowledged + 1..=111).contains(&found.len()), "{} animals", found.len());
+    assert!(found.contains(&last), "{last:?} is missing");
+}

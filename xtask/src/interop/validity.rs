@@ -1,0 +1,121 @@
+//! Validity: compares `lint` at profile `spec` with openapi-spec-validator on mutants of frozen documents.
+//!
+//! Each disagreement must be explained in `tests/interop/python/disagreements.toml`.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use contract::config::Config;
+use contract::document::Document;
+use contract::finding::Finding;
+use contract::lint::lint;
+use contract::rule::Profile;
+use jiff::civil::date;
+use regex::Regex;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Place;
+use super::mutants::{Mutant, mutants};
+use crate::release::errors;
+use crate::workspace::{in_file, workspace};
+
+/// Valid documents, from the root of the repository.
+const BASES: [&str; 3] = [
+    "xtask/contract/tests/breaking/shapes.yaml",
+    "xtask/contract/tests/documents/features.yaml",
+    "xtask/contract/tests/documents/library.yaml",
+];
+const MUTANTS: usize = 4_000;
+const SEED: u64 = 303;
+
+/// An explained disagreement.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Explained {
+    /// A regular expression for the finding.
+    finding: String,
+    /// A regular expression for the description of the mutant.
+    #[serde(default)]
+    mutant: String,
+    /// Who is right, and why.
+    reason: String,
+    /// The section of the OpenAPI Specification 3.0.3 or of another specification.
+    section: String,
+}
+
+/// Checks all mutants with both tools.
+pub(super) fn run_all(place: &Place) -> Result<String, String> {
+    let file = place.directory.join("python/disagreements.toml");
+    let table = fs::read_to_string(&file).map_err(in_file(&file))?;
+    // By the tool that alone finds an error: `lint` or `validator`.
+    let table: BTreeMap<String, Vec<Explained>> = toml::from_str(&table).map_err(in_file(&file))?;
+    let bases = BASES.map(base).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let unchanged =
+        bases.iter().map(|(name, base)| Mutant { what: (*name).to_owned(), text: base.to_string() });
+    let mutants: Vec<_> = unchanged.chain(mutants(&bases, MUTANTS, SEED)).collect();
+    let (mut valid, mut invalid) = (0, 0);
+    let (mut explained, mut disagreements) = (BTreeMap::<_, usize>::new(), Vec::new());
+    for (mutant, theirs) in mutants.iter().zip(validator_errors(place, &mutants)?) {
+        let ours = lint_errors(mutant);
+        if ours.is_empty() == theirs.is_empty() {
+            *(if ours.is_empty() { &mut valid } else { &mut invalid }) += 1;
+            continue;
+        }
+        let (by, findings) = if ours.is_empty() { ("validator", theirs) } else { ("lint", ours) };
+        let reason = |finding: &String| {
+            let mut reasons = table.get(by).into_iter().flatten();
+            reasons.find(|it| matches(&it.finding, finding) && matches(&it.mutant, &mutant.what))
+        };
+        let reasons: Vec<_> = findings.iter().filter_map(reason).collect();
+        // If `lint` alone finds errors, one explained error is enough; if the validator does, all must be explained.
+        match reasons[..] {
+            [first, ..] if by == "lint" || reasons.len() == findings.len() => {
+                *explained.entry((by, &first.reason, &first.section)).or_default() += 1;
+            }
+            _ => disagreements.push(format!("{by} alone: {}\n    {}", mutant.what, findings.join("\n    "))),
+        }
+    }
+    for ((by, reason, section), uses) in &explained {
+        println!("interop: {by} alone, {uses} mutants: {reason} ({section})");
+    }
+    let counts = format!(
+        "{} mutants with seed {SEED}: {valid} valid and {invalid} invalid for both, {} explained, {} disagreements",
+        mutants.len(),
+        explained.values().sum::<usize>(),
+        disagreements.len()
+    );
+    if disagreements.is_empty() { Ok(counts) } else { Err(format!("{}\n{counts}", disagreements.join("\n"))) }
+}
+
+fn matches(expression: &str, text: &str) -> bool {
+    Regex::new(expression).is_ok_and(|expression| expression.is_match(text))
+}
+
+fn base(path: &str) -> Result<(&str, Value), String> {
+    let document = Document::load(&workspace().join(path));
+    let document = document.map_err(|error| format!("{}: {}", error.path, error.problem))?;
+    Ok((path.rsplit('/').next().unwrap_or(path), document.root.to_json()))
+}
+
+/// Returns the errors that `lint` finds in a mutant at profile `spec`.
+fn lint_errors(mutant: &Mutant) -> Vec<String> {
+    let found = match Document::parse("mutant.json", &mutant.text) {
+        Ok(document) => lint(&document, date(2026, 1, 1)),
+        Err(unreadable) => vec![Finding::from(&unreadable)],
+    };
+    let validity = Config::default().with_profile(Some(Profile::Spec));
+    errors(&validity, found).iter().map(|error| format!("{}: {}", error.rule, error.message)).collect()
+}
+
+/// Returns the errors that openapi-spec-validator finds in each mutant.
+fn validator_errors(place: &Place, mutants: &[Mutant]) -> Result<Vec<Vec<String>>, String> {
+    let input = place.directory.join("logs/mutants.jsonl");
+    let lines: String = mutants.iter().map(|mutant| format!("{}\n", mutant.text)).collect();
+    fs::write(&input, lines).map_err(in_file(&input))?;
+    let mut validator = place.python("python");
+    let printed = place.run("validity", validator.arg("validity.py").arg(&input))?;
+    let found: Result<Vec<_>, _> = printed.lines().map(serde_json::from_str).collect();
+    let found = found.ok().filter(|found| found.len() == mutants.len());
+    found.ok_or_else(|| "validity.py did not print one line of JSON per document".to_owned())
+}
