@@ -84,7 +84,8 @@ impl KV for Answered<'_> {
         if let Some(code) = self.code {
             serializer.emit_str("error.type".into(), code.as_str())?;
         }
-        serializer.emit_arguments("client.address".into(), &format_args!("{}", self.client.to_canonical()))?;
+        serializer
+            .emit_arguments("client.address".into(), &format_args!("{}", self.client.to_canonical()))?;
         if let Some(key) = self.key {
             serializer.emit_str("enduser.id".into(), key.as_str())?;
         }
@@ -178,7 +179,10 @@ mod tests {
         for (path, safe) in [
             ("/v1/pets/7", "/v1/pets/7"),
             ("/", "/"),
-            ("/v1/pets/0af76519-16cd-43dd-8448-eb211c80319c", "/v1/pets/0af76519-16cd-43dd-8448-eb211c80319c"),
+            (
+                "/v1/pets/0af76519-16cd-43dd-8448-eb211c80319c",
+                "/v1/pets/0af76519-16cd-43dd-8448-eb211c80319c",
+            ),
             (&*format!("/v1/pets/{key}/a"), "/v1/pets/[redacted]/a"),
             (&*format!("/v1/{}", &key[4..]), "/v1/[redacted]"),
             (&*format!("/v1/%61{}", &key[1..]), "/v1/[redacted]"),

@@ -33,14 +33,27 @@ pub struct Ran {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
+    /// The files of the directory before.
+    before: Vec<PathBuf>,
 }
 
 impl Ran {
-    /// The standard output of a run that went well and said nothing else.
+    /// The standard output of a run that went well and said nothing else, but for a new database.
     #[track_caller]
     pub fn printed(self) -> String {
-        assert_eq!((self.code, &*self.stderr), (Some(0), ""), "{}", self.stdout);
+        let created = self.created();
+        assert!(self.code == Some(0) && (self.stderr.is_empty() || created.is_some()), "{}", self.stderr);
+        if let Some(created) = created {
+            assert!(!self.before.contains(&created), "{} is not new", created.display());
+        }
         self.stdout
+    }
+
+    /// The path of the new database, if standard error has one line about it and nothing else.
+    pub fn created(&self) -> Option<PathBuf> {
+        let line = self.stderr.strip_prefix("created a new database, ")?.strip_suffix(")\n")?;
+        let (path, _source) = line.split_once(" (set by ")?;
+        (!line.contains('\n')).then(|| path.into())
     }
 
     /// The one line on standard error of a run that failed and printed nothing.
@@ -101,12 +114,13 @@ impl Place {
 
     /// Runs `animal-store` with these arguments to its end, after a last change of its command.
     pub async fn run_changed(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Ran {
+        let before = self.names();
         let mut command = self.command(arguments);
         change(&mut command);
         let output = timeout(PATIENCE, command.output()).await;
         let Output { status, stdout, stderr } = output.expect("an end in time").expect("the program");
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        Ran { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+        Ran { code: status.code(), stdout: text(stdout), stderr: text(stderr), before }
     }
 
     /// Starts `animal-store` with these arguments. It is killed when this is dropped.
@@ -126,7 +140,12 @@ impl Place {
 
     /// Runs the service, after a last change of its command.
     pub async fn serve_with(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Program {
-        let mut command = self.command(&["serve", "--bind", "127.0.0.1:0"]);
+        self.serve_at(&[&["--bind", "127.0.0.1:0"], arguments].concat(), change).await
+    }
+
+    /// Runs the service where the arguments or the changed command say.
+    pub async fn serve_at(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Program {
+        let mut command = self.command(&["serve"]);
         command.args(arguments);
         change(&mut command);
         let mut child = command.spawn().expect("the program");
@@ -276,18 +295,22 @@ impl Program {
 
     /// Asks the operators' listener.
     pub async fn ops(&self, target: &str) -> (u16, String) {
-        // The line about readiness, whose time of arrival nobody promises.
-        let ops = loop {
-            let log = self.log();
-            // Followed by something, so that it is there to its end.
-            let told = log.split_once(" ops: ").and_then(|(_, rest)| rest.split_once([',', '\n']));
-            if let Some((address, _)) = told {
-                break address.to_owned();
-            }
-            timeout(PATIENCE, self.log.more.notified()).await.expect("the address in time");
-        };
+        let ops = self.ops_address().await;
         let answer = self.http.get(format!("http://{ops}{target}")).send().await.expect("an answer");
         (answer.status().as_u16(), answer.text().await.expect("a text"))
+    }
+
+    /// The address of the operators' listener, from the record about readiness.
+    pub async fn ops_address(&self) -> String {
+        loop {
+            let log = self.log();
+            // Followed by something, so that it is there to its end.
+            let told = log.split_once(" operators=").and_then(|(_, rest)| rest.split_once('\n'));
+            if let Some((address, _)) = told {
+                return address.to_owned();
+            }
+            timeout(PATIENCE, self.log.more.notified()).await.expect("the address in time");
+        }
     }
 
     /// Asks for readiness until the status is this, and tells the words that came with it.
