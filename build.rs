@@ -1,50 +1,64 @@
-//! Prepares what the service says about its OpenAPI document as constants, and generates the typed client of
-//! the tests when the feature `client` is on.
+//! Prepares what the service says about its OpenAPI document as constants, and generates the typed client of the
+//! tests, each with its feature.
 //!
-//! An invalid document does not fail the build: `cargo xtask check` links the library, and explains what is
-//! wrong. The constant then contains an error, and the client a `compile_error!` that only the tests see.
+//! An invalid document does not fail the build, so that the service can be linked and `cargo xtask check` can
+//! explain what is wrong. The constant then contains an error, and the client a `compile_error!` that only the
+//! tests see.
 
+#[cfg(feature = "document")]
 #[path = "build/document.rs"]
 mod document;
 
-use std::path::{Path, PathBuf};
-use std::{env, fs, io};
-
-const DOCUMENT: &str = "openapi/animal-store.yaml";
-const RELEASED: &str = "openapi/released";
-
-fn main() -> io::Result<()> {
-    for input in ["build.rs", "build", DOCUMENT, RELEASED] {
-        println!("cargo::rerun-if-changed={input}");
-    }
-    let text = fs::read_to_string(DOCUMENT);
-    let read = text.map_err(|error| error.to_string()).and_then(|text| document::Constants::read(&text));
-    let constant = match &read {
-        Ok(constants) => {
-            fs::write(out("openapi.json"), &constants.json)?;
-            constants.to_rust(Path::new(DOCUMENT), &released()?)
-        }
-        Err(problem) => format!("Err({:?})", format!("{DOCUMENT}: {problem}; run `cargo xtask check`")),
-    };
-    fs::write(out("document.rs"), constant)?;
-    #[cfg(feature = "client")]
-    fs::write(out("client.rs"), client::generate(read))?;
+fn main() -> std::io::Result<()> {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=build");
+    #[cfg(feature = "document")]
+    constants::write()?;
     Ok(())
 }
 
-/// Returns the names of the released documents.
-fn released() -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(RELEASED)? {
-        let name = entry?.file_name().into_string().unwrap_or_default();
-        names.extend(Some(name).filter(|name| name.ends_with(".yaml") || name.ends_with(".json")));
-    }
-    names.sort();
-    Ok(names.into_iter().map(|name| format!("{RELEASED}/{name}")).collect())
-}
+#[cfg(feature = "document")]
+mod constants {
+    use std::path::{Path, PathBuf};
+    use std::{env, fs, io};
 
-fn out(file: &str) -> PathBuf {
-    PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join(file)
+    use super::document::Constants;
+
+    pub(crate) const DOCUMENT: &str = "openapi/animal-store.yaml";
+    const RELEASED: &str = "openapi/released";
+
+    pub(crate) fn write() -> io::Result<()> {
+        println!("cargo::rerun-if-changed={DOCUMENT}");
+        println!("cargo::rerun-if-changed={RELEASED}");
+        let text = fs::read_to_string(DOCUMENT);
+        let read = text.map_err(|error| error.to_string()).and_then(|text| Constants::read(&text));
+        let constant = match &read {
+            Ok(constants) => {
+                fs::write(out("openapi.json"), &constants.json)?;
+                constants.to_rust(Path::new(DOCUMENT), &released()?)
+            }
+            Err(problem) => format!("Err({:?})", format!("{DOCUMENT}: {problem}; run `cargo xtask check`")),
+        };
+        fs::write(out("document.rs"), constant)?;
+        #[cfg(feature = "client")]
+        fs::write(out("client.rs"), super::client::generate(read))?;
+        Ok(())
+    }
+
+    /// Returns the paths of the released documents.
+    fn released() -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(RELEASED)? {
+            let name = entry?.file_name().into_string().unwrap_or_default();
+            names.extend(Some(name).filter(|name| name.ends_with(".yaml") || name.ends_with(".json")));
+        }
+        names.sort();
+        Ok(names.into_iter().map(|name| format!("{RELEASED}/{name}")).collect())
+    }
+
+    fn out(file: &str) -> PathBuf {
+        PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join(file)
+    }
 }
 
 #[cfg(feature = "client")]
@@ -53,7 +67,7 @@ mod client {
 
     use progenitor::{GenerationSettings, Generator, InterfaceStyle};
 
-    use super::DOCUMENT;
+    use super::constants::DOCUMENT;
     use super::document::Constants;
 
     pub(crate) fn generate(document: Result<Constants, String>) -> String {

@@ -54,14 +54,16 @@ impl NewKey {
         let mut secret = PREFIX.to_owned() + &Alphanumeric.sample_string(&mut random, RANDOM_CHARACTERS);
         secret += &checksum(&secret);
         let id = "key_".to_owned() + &Alphanumeric.sample_string(&mut random, 12);
-        let record =
-            KeyRecord { id, name: name.to_owned(), hash: hash(&secret), created, expires, revoked: None };
+        let record = KeyRecord {
+            id,
+            name: name.to_owned(),
+            hash: Sha256::digest(&secret).into(),
+            created,
+            expires,
+            revoked: None,
+        };
         Self { secret, record }
     }
-}
-
-fn hash(secret: &str) -> [u8; 32] {
-    Sha256::digest(secret).into()
 }
 
 /// Returns the CRC-32 of `text` in base62, most significant digit first, padded with zeros.
@@ -97,7 +99,7 @@ pub async fn authenticate(
     if !is_well_formed(secret) {
         return Ok(None);
     }
-    let key = store.key_for_authentication(&hash(secret)).await?;
+    let key = store.key_for_authentication(&Sha256::digest(secret).into()).await?;
     Ok(key.filter(|key| key.is_valid_at(now)).map(|key| KeyId(key.id)))
 }
 

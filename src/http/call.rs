@@ -271,7 +271,12 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Json<T>
             // The connection was lost, or the chunked encoding is invalid.
             Err(_) => return Err(ApiError::InvalidBody("the body ended before it was complete".to_owned())),
         };
-        parse_object(&bytes).map(Self).map_err(ApiError::InvalidBody)
+        // serde would also accept an array of the values of the fields.
+        if bytes.trim_ascii_start().first() != Some(&b'{') {
+            return Err(ApiError::InvalidBody("the body must be a JSON object".to_owned()));
+        }
+        let object = serde_json::from_slice(&bytes);
+        object.map(Self).map_err(|_| ApiError::InvalidBody(body_error::<T>(&bytes)))
     }
 }
 
@@ -292,30 +297,19 @@ fn is_json(headers: &HeaderMap) -> bool {
     json && parts.all(charset) && codings.all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// Parses exactly one JSON object.
-///
-/// # Errors
-/// A message for the client: the field and what is allowed, never the value.
-fn parse_object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    // serde would also accept an array of the values of the fields.
-    if bytes.trim_ascii_start().first() != Some(&b'{') {
-        return Err("the body must be a JSON object".to_owned());
-    }
-    if let Ok(value) = serde_json::from_slice(bytes) {
-        return Ok(value);
-    }
-    // The second pass finds the path of the error, which would slow down the first one.
+/// Parses JSON again to describe its error. The first pass does not track the path, which would slow it down.
+fn body_error<T: DeserializeOwned>(bytes: &[u8]) -> String {
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let (path, error) = (error.path().to_string(), error.into_inner());
-        let message = error.to_string();
-        if error.is_data() {
+    match serde_path_to_error::deserialize::<_, T>(&mut json) {
+        Ok(_) => "the body must end after its JSON object".to_owned(),
+        Err(error) => {
+            let (path, error) = (error.path().to_string(), error.into_inner());
+            let message = error.to_string();
+            if !error.is_data() {
+                return format!("the body is not valid JSON: {message}");
+            }
             let (message, _position) = message.rsplit_once(" at line ").unwrap_or((&message, ""));
             describe(&BODY, &path, message)
-        } else {
-            format!("the body is not valid JSON: {message}")
         }
-    })?;
-    json.end().map_err(|_| "the body must end after its JSON object".to_owned())?;
-    Ok(value)
+    }
 }

@@ -72,9 +72,8 @@ struct Operation {
 
 // dropshot's router and the result of its lookup are public, but their names are not.
 type Lookup = dyn Fn(&Method, &str) -> Option<Match> + Send + Sync;
-type Handler = Box<
-    dyn FnOnce(RequestContext<Service>, Request<Body>) -> BoxFuture<'static, Option<Response<Body>>> + Send,
->;
+type Handler =
+    Box<dyn FnOnce(RequestContext<Service>, Request<Body>) -> BoxFuture<'static, Response<Body>> + Send>;
 
 struct Match {
     endpoint: RequestEndpointMetadata,
@@ -127,8 +126,13 @@ impl Router {
             let found = router.lookup_route(method, path.into(), None).ok()?;
             let operation = found.handler;
             let handler: Handler = Box::new(|context, request| {
-                // Extracting a `Call` and returning an `OperationResponse` never fail.
-                async move { operation.handle_request(context, request).await.ok() }.boxed()
+                let expects_continue = request.headers().contains_key(EXPECT);
+                let request = request.map(|body| UnreadBody::guard(body, expects_continue));
+                let response = async move { operation.handle_request(context, request).await.ok() };
+                // The panic hook logs a panic where it happens. Extracting a `Call` and returning an
+                // `OperationResponse` never fail.
+                let response = AssertUnwindSafe(response).catch_unwind().map(|done| done.ok().flatten());
+                response.map(|done| done.unwrap_or_else(|| ApiError::Internal.into_response())).boxed()
             });
             Some(Match { endpoint: found.endpoint, handler })
         };
@@ -159,7 +163,7 @@ impl Router {
                 Some(found) => {
                     operation = self.operations.get(&found.endpoint.operation_id);
                     context.endpoint = found.endpoint;
-                    run(context, request, found.handler).await
+                    (found.handler)(context, request).await
                 }
             },
         };
@@ -205,19 +209,6 @@ impl Router {
             ApiError::MethodNotAllowed { allow: allowed.join(", ") }
         }
     }
-}
-
-// Not an async function: its future would contain each argument twice.
-fn run(
-    context: RequestContext<Service>,
-    request: Request<Body>,
-    handler: Handler,
-) -> impl Future<Output = Response<Body>> + Send {
-    let expects_continue = request.headers().contains_key(EXPECT);
-    let request = request.map(|body| UnreadBody::guard(body, expects_continue));
-    // The panic hook logs a panic where it happens.
-    let response = AssertUnwindSafe(handler(context, request)).catch_unwind();
-    response.map(|done| done.ok().flatten().unwrap_or_else(|| ApiError::Internal.into_response()))
 }
 
 /// Returns the path below [`BASE_PATH`] for the second router; `None` if no operation can have it.

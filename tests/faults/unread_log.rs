@@ -17,7 +17,7 @@ fn dropped(log: &str) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_reads_the_log() {
+async fn the_log_has_no_reader() {
     let _turn = alone().await;
     let place = Place::new();
     let key = place.key().await;

@@ -35,7 +35,7 @@ fn generate(text: &str) -> Result<(), String> {
 }
 
 #[test]
-fn what_is_refused_in_its_name_fails_and_what_passes_works() {
+fn progenitor_fails_exactly_where_its_rules_report_errors() {
     panic::set_hook(Box::new(|_| {}));
     let mut wrong = String::new();
     let mut failed = 0;

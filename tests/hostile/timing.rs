@@ -32,7 +32,7 @@ fn right_up_to(key: &str, right: usize) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_key_check_takes_as_long_whatever_is_right() {
+async fn the_duration_of_authentication_does_not_depend_on_the_key() {
     let _turn = alone().await;
     let place = Place::new();
     let key = place.key().await;

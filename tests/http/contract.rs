@@ -99,7 +99,7 @@ async fn every_value_of_an_enumerated_parameter_is_accepted() {
 }
 
 #[tokio::test]
-async fn every_default_of_a_parameter_is_what_leaving_it_out_means() {
+async fn an_omitted_parameter_has_its_documented_default() {
     let service = Service::start().await;
     service.add(30).await;
     for (target, parameter) in parameters() {

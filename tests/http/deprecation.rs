@@ -15,7 +15,7 @@ use crate::recorder::wire::Response;
 use crate::service::{Ask, Service};
 
 #[track_caller]
-fn says_so(answer: &Response, status: u16) {
+fn is_deprecated(answer: &Response, status: u16) {
     assert_eq!(answer.status, status);
     let sunset = jiff::fmt::rfc2822::parse(answer.header("sunset").unwrap()).unwrap();
     assert_eq!(sunset.timestamp(), midnight("x-sunset"));
@@ -35,88 +35,88 @@ fn midnight(word: &str) -> Timestamp {
 }
 
 #[track_caller]
-fn says_nothing(answer: &Response, status: u16) {
+fn is_not_deprecated(answer: &Response, status: u16) {
     assert_eq!(answer.status, status);
     assert_eq!((answer.header("sunset"), answer.header("deprecation")), (None, None));
 }
 
 #[tokio::test]
-async fn an_animal_says_so() {
+async fn a_response_with_an_animal_is_deprecated() {
     let service = Service::start().await;
     service.add(1).await;
-    says_so(&service.get("/v1/pets/1").await, 200);
+    is_deprecated(&service.get("/v1/pets/1").await, 200);
 }
 
 #[tokio::test]
-async fn head_of_an_animal_says_so() {
+async fn a_response_to_head_is_deprecated() {
     let service = Service::start().await;
     service.add(1).await;
-    says_so(&service.request(Method::HEAD, "/v1/pets/1").answer().await, 200);
+    is_deprecated(&service.request(Method::HEAD, "/v1/pets/1").answer().await, 200);
 }
 
 #[tokio::test]
-async fn a_missing_animal_says_so() {
+async fn a_response_for_a_missing_animal_is_deprecated() {
     let service = Service::start().await;
-    says_so(&service.get("/v1/pets/1").await, 404);
+    is_deprecated(&service.get("/v1/pets/1").await, 404);
 }
 
 #[tokio::test]
-async fn what_names_no_animal_says_so() {
+async fn a_response_for_an_invalid_identifier_is_deprecated() {
     let service = Service::start().await;
-    says_so(&service.get("/v1/pets/rex").await, 404);
+    is_deprecated(&service.get("/v1/pets/rex").await, 404);
 }
 
 #[tokio::test]
-async fn a_missing_key_says_so() {
+async fn a_response_for_a_missing_key_is_deprecated() {
     let service = Service::start().await;
-    says_so(&service.anonymous(Method::GET, "/v1/pets/1").answer().await, 401);
+    is_deprecated(&service.anonymous(Method::GET, "/v1/pets/1").answer().await, 401);
 }
 
 #[tokio::test]
-async fn a_spent_key_says_so() {
+async fn a_rate_limited_response_is_deprecated() {
     let service = Service::setup().rate_limit(1, Duration::from_secs(3600)).start().await;
-    says_so(&service.get("/v1/pets/1").await, 404);
-    says_so(&service.get("/v1/pets/1").await, 429);
+    is_deprecated(&service.get("/v1/pets/1").await, 404);
+    is_deprecated(&service.get("/v1/pets/1").await, 429);
 }
 
 #[tokio::test]
-async fn a_broken_store_says_so() {
+async fn a_response_for_a_broken_store_is_deprecated() {
     let service = Service::start().await;
     service.store.fail(Step::Pet, Fault::Broken);
-    says_so(&service.get("/v1/pets/1").await, 500);
+    is_deprecated(&service.get("/v1/pets/1").await, 500);
 }
 
 #[tokio::test]
-async fn a_panic_says_so() {
+async fn a_response_after_a_panic_is_deprecated() {
     let service = Service::start().await;
     service.store.fail(Step::Pet, Fault::Panic);
-    says_so(&service.get("/v1/pets/1").await, 500);
+    is_deprecated(&service.get("/v1/pets/1").await, 500);
 }
 
 #[tokio::test]
-async fn a_store_that_cannot_answer_says_so() {
+async fn a_response_for_an_unavailable_store_is_deprecated() {
     let service = Service::start().await;
     service.store.fail(Step::Pet, Fault::Unavailable);
-    says_so(&service.get("/v1/pets/1").await, 503);
+    is_deprecated(&service.get("/v1/pets/1").await, 503);
 }
 
 #[tokio::test]
 async fn another_method_at_an_animal_is_not_deprecated() {
     let service = Service::start().await;
-    says_nothing(&service.request(wrong_method("/v1/pets/1"), "/v1/pets/1").answer().await, 405);
+    is_not_deprecated(&service.request(wrong_method("/v1/pets/1"), "/v1/pets/1").answer().await, 405);
 }
 
 #[tokio::test]
 async fn the_list_is_not_deprecated() {
     let service = Service::start().await;
-    says_nothing(&service.get("/v1/pets").await, 200);
-    says_nothing(&service.get("/v1/pets?limit=0").await, 400);
+    is_not_deprecated(&service.get("/v1/pets").await, 200);
+    is_not_deprecated(&service.get("/v1/pets?limit=0").await, 400);
 }
 
 #[tokio::test]
 async fn adding_is_not_deprecated() {
     let service = Service::start().await;
-    says_nothing(&service.post(serde_json::json!({ "name": "Rex", "categoryId": 1 })).await, 201);
+    is_not_deprecated(&service.post(serde_json::json!({ "name": "Rex", "categoryId": 1 })).await, 201);
 }
 
 #[tokio::test]

@@ -56,7 +56,7 @@ async fn a_key_that_cannot_be_looked_up_is_never_taken_for_good() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_key_is_refused_without_a_store() {
+async fn a_malformed_key_is_rejected_without_a_query() {
     let service = Service::start().await;
     service.store.fail(Step::KeyByHash, Fault::Unavailable);
     service.get_with("nonsense", "/v1/pets").await.refused(401, "unauthorized");

@@ -92,7 +92,7 @@ with_the_key! {
 }
 
 #[tokio::test]
-async fn a_key_in_the_query_is_no_key() {
+async fn a_key_in_the_query_does_not_authenticate() {
     let service = Service::start().await;
     let target = format!("/v1/pets?access_token={}", service.key);
     unauthorized(&service.anonymous(Method::GET, &target).answer().await, ABSENT);
@@ -118,7 +118,7 @@ async fn the_case_of_a_key_matters() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_no_text_is_no_key() {
+async fn a_key_that_is_not_text_does_not_authenticate() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     raw.send(b"GET /v1/pets HTTP/1.1\r\nHost: animals\r\nAuthorization: Bearer \xff\xfe\r\n\r\n").await;

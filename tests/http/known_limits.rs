@@ -44,7 +44,7 @@ refused! {
 }
 
 #[tokio::test]
-async fn after_what_is_no_http_the_connection_is_closed() {
+async fn the_connection_is_closed_after_invalid_http() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     raw.send("nonsense\r\n\r\n").await;

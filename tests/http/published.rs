@@ -65,7 +65,7 @@ async fn revalidate(service: &Service, condition: &str) -> Response {
 }
 
 #[tokio::test]
-async fn a_client_that_has_the_document_is_told_so() {
+async fn a_matching_etag_of_the_document_gets_304() {
     let service = Service::start().await;
     let etag = fetch(&service, "/openapi.yaml").await.header("etag").unwrap().to_owned();
     for condition in [etag.clone(), format!("W/{etag}"), format!("\"other\", {etag}"), "*".to_owned()] {
@@ -166,7 +166,7 @@ async fn everything_that_the_page_needs_is_here() {
 }
 
 #[tokio::test]
-async fn what_is_not_part_of_the_page_is_not_found() {
+async fn a_file_outside_the_page_is_not_found() {
     let service = Service::start().await;
     for target in ["/docs/", "/docs/nothing.js", "/docs/%2e%2e%2fCargo.toml", "/docs/index.html"] {
         let mut raw = service.raw().await;

@@ -21,7 +21,7 @@ async fn a_key_may_make_its_requests_all_at_once_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_spent_key_is_told_its_policy_and_its_state() {
+async fn a_rate_limited_response_has_policy_and_state() {
     let service = Service::setup().rate_limit(3, HOUR).start().await;
     service.add(3).await;
     let answer = service.get("/v1/pets").await;

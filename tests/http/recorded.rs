@@ -41,7 +41,7 @@ fn with_body(head: &str, body: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_the_document_allows_is_no_violation() {
+async fn what_the_document_allows_is_not_a_violation() {
     let answer = with_body(LIST, r#"[{"id":1,"name":"Box","kind":3,"state":"sold"}]"#);
     assert_eq!(judged("GET /v1/things?limit=5", &answer).await, [""; 0]);
 }

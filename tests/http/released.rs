@@ -40,7 +40,7 @@ async fn they_may_be_kept_for_good_and_the_working_document_may_not() {
 }
 
 #[tokio::test]
-async fn a_client_that_has_one_is_told_so() {
+async fn a_matching_etag_gets_304() {
     let service = service().await;
     let etag = fetch(&service, "/openapi/1.0.0.yaml").await.header("etag").unwrap().to_owned();
     let request = service.anonymous(Method::GET, "/openapi/1.0.0.yaml").header("if-none-match", &etag);
@@ -50,7 +50,7 @@ async fn a_client_that_has_one_is_told_so() {
 }
 
 #[tokio::test]
-async fn what_was_not_released_is_not_found() {
+async fn a_version_that_was_not_released_is_not_found() {
     let service = service().await;
     for target in
         ["/openapi/1.0.1.yaml", "/openapi/", "/openapi/README.md", "/openapi/1.0.0", "/v1/openapi/1.0.0.yaml"]

@@ -43,7 +43,7 @@ async fn a_request_in_flight_is_finished() {
 }
 
 #[tokio::test]
-async fn a_request_that_does_not_end_is_cut_off() {
+async fn a_request_that_does_not_end_is_cancelled() {
     let mut service = Service::start().await;
     let gate = Gate::closed();
     service.store.fail(Step::Pets, Fault::Stall(gate.clone()));
@@ -55,7 +55,7 @@ async fn a_request_that_does_not_end_is_cut_off() {
 }
 
 #[tokio::test]
-async fn half_a_request_does_not_hold_up_the_stop_beyond_its_grace() {
+async fn an_incomplete_request_does_not_delay_the_stop_beyond_the_grace() {
     let mut service = Service::start().await;
     let mut half_a_head = service.raw().await;
     half_a_head.send("GET /v1/pets HTTP/1.1\r\nHost:").await;
@@ -67,7 +67,7 @@ async fn half_a_request_does_not_hold_up_the_stop_beyond_its_grace() {
 }
 
 #[tokio::test]
-async fn what_does_not_end_holds_up_the_stop_for_ten_seconds_at_the_most() {
+async fn the_stop_takes_at_most_ten_seconds() {
     let mut service = Service::start().await;
     let gate = Gate::closed();
     service.store.fail(Step::Pets, Fault::Stall(gate.clone()));
@@ -92,7 +92,7 @@ async fn an_idle_connection_does_not_hold_up_the_stop() {
 }
 
 #[tokio::test]
-async fn after_the_stop_nobody_listens() {
+async fn after_the_stop_the_port_is_closed() {
     let mut service = Service::start().await;
     let address = service.server.as_ref().unwrap().address();
     service.stop(Duration::from_secs(5)).await;

@@ -62,7 +62,7 @@ async fn half_a_chunk_is_answered() {
 }
 
 #[tokio::test]
-async fn a_body_that_comes_byte_by_byte_for_ever_is_answered() {
+async fn a_body_that_trickles_forever_gets_a_response() {
     let (clock, service) = limited().await;
     let mut raw = begin(&service, "Content-Length: 60000", "").await;
     // Each byte comes long before the limit; all of them do not.
@@ -74,7 +74,7 @@ async fn a_body_that_comes_byte_by_byte_for_ever_is_answered() {
 }
 
 #[tokio::test]
-async fn what_came_in_half_is_not_added() {
+async fn a_truncated_body_adds_nothing() {
     let (clock, service) = limited().await;
     let mut raw = begin(&service, &format!("Content-Length: {}", BODY.len() + 1), BODY).await;
     clock.advance(LIMIT).await;

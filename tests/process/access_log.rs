@@ -169,7 +169,7 @@ async fn of_the_answers_that_are_no_server_errors_one_in_so_many_is_logged() {
 }
 
 #[tokio::test]
-async fn a_level_leaves_out_what_is_less_severe() {
+async fn a_level_excludes_less_severe_records() {
     let place = Place::new();
     let (service, key, _) = serve(&place, "level = 'error'\n").await;
     service.get(&key, "/v1/pets").await.expect(200);

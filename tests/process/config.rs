@@ -64,7 +64,7 @@ async fn flags_come_before_the_environment_before_the_file_before_the_defaults()
 }
 
 #[tokio::test]
-async fn what_it_prints_is_a_configuration() {
+async fn its_output_is_a_valid_configuration() {
     let place = Place::new();
     let file = "ops_bind = 9090\n[rate_limit]\nrequests = 5\nperiod = '2s'\n\
                 [tls]\ncertificate = 'a.pem'\nprivate_key = 'b.pem'\n";
@@ -98,7 +98,7 @@ async fn a_password_is_shown_from_no_source() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_named_with_its_source() {
+async fn an_invalid_setting_is_named_with_its_source() {
     let place = Place::new();
     place.write("store.toml", "write_queue = 0\n");
     for (arguments, environment, words) in [

@@ -40,7 +40,7 @@ async fn list_shows_every_key_and_no_secret() {
 }
 
 #[tokio::test]
-async fn list_of_a_new_database_has_no_keys() {
+async fn the_list_of_a_new_database_has_no_keys() {
     let place = Place::new();
     assert_eq!(place.run(&["key", "list"]).await.printed().lines().count(), 1);
 }

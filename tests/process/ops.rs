@@ -58,7 +58,7 @@ fn listeners(service: &Program) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_bare_port_is_on_the_loopback_and_without_one_there_is_no_such_listener() {
+async fn the_operators_listener_is_optional_and_a_bare_port_binds_to_the_loopback() {
     let place = Place::new();
     assert_eq!(listeners(&place.serve(&["--ops-bind", "0"]).await), ["0100007F", "0100007F"]);
     assert_eq!(listeners(&place.serve(&[]).await), ["0100007F"]);

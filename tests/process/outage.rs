@@ -217,7 +217,7 @@ async fn a_primary_may_be_killed_and_its_standby_promoted_under_load() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_says_nothing_keeps_nobody_waiting_without_end() {
+async fn a_silent_server_does_not_block_callers_forever() {
     let Some(cluster) = shared() else { return };
     let network = Network::to(cluster.address()).await;
     let database = cluster.url(&cluster.database("").await).replace(&cluster.address(), &network.address);

@@ -130,7 +130,7 @@ async fn a_database_of_another_program_is_refused() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_database_is_refused() {
+async fn a_file_that_is_not_a_database_is_rejected() {
     let text = |place: &Place| {
         place.write(DATABASE, "not a database, and long enough to be looked at twice".repeat(100));
     };

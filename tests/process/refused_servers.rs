@@ -53,7 +53,7 @@ async fn a_wrong_url_is_refused() {
         ("postgres://", "it has no host"),
         ("postgres:sesame", "it must be like postgres://user:password@host"),
         ("postgres://u:sesame@h:x/d", "port"),
-        ("postgres://u:sesame@h/d?sesame=1", "not known"),
+        ("postgres://u:sesame@h/d?sesame=1", "is unknown"),
         ("postgres://u:sesame@h/d?sslmode=verify-full&sslrootcert=no.pem", "no.pem cannot be read"),
         ("mysql://u:sesame@h/d", "postgres://USER:PASSWORD@HOST:PORT/DATABASE"),
     ] {

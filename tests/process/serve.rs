@@ -154,7 +154,7 @@ async fn the_rate_limit_of_a_file_holds() {
 }
 
 #[tokio::test]
-async fn it_serves_though_nobody_reads_what_it_prints() {
+async fn it_serves_without_a_reader_of_its_output() {
     let place = Place::new();
     let key = place.key().await;
     let mut service = place
@@ -168,7 +168,7 @@ async fn it_serves_though_nobody_reads_what_it_prints() {
 }
 
 #[tokio::test]
-async fn a_log_that_nobody_reads_holds_up_no_request() {
+async fn a_log_without_a_reader_does_not_delay_requests() {
     let place = Place::new();
     let key = place.key().await;
     // The pipe is there and never read; it holds 64 KiB, which these answers fill several times.

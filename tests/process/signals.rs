@@ -23,7 +23,7 @@ async fn connect(service: &Program, bytes: &str) -> TcpStream {
 }
 
 /// Runs the service with so much time to stop. How much it takes at the most is measured with a clock that the
-/// test moves: `what_does_not_end_holds_up_the_stop_for_ten_seconds_at_the_most` in `../http/stopping.rs`.
+/// test moves: `the_stop_takes_at_most_ten_seconds` in `../http/stopping.rs`.
 async fn serve(place: &Place, grace: &str) -> Program {
     let config = place.write("store.toml", format!("shutdown_grace = '{grace}'\n"));
     place.serve(&["--config", config.to_str().unwrap()]).await
@@ -124,7 +124,7 @@ async fn a_second_signal_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_before_the_end_is_there_afterwards() {
+async fn writes_acknowledged_before_the_crash_survive_it() {
     let place = Place::new();
     let key = place.key().await;
     let mut service = place.serve(&[]).await;

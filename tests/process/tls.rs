@@ -181,7 +181,7 @@ async fn the_protocol_is_agreed_upon_with_tls() {
 }
 
 #[tokio::test]
-async fn what_is_not_encrypted_is_not_answered() {
+async fn a_plaintext_request_gets_no_response() {
     let made = certificate();
     let place = Place::new();
     let (service, key) = serve(&place, &made).await;
@@ -196,7 +196,7 @@ async fn what_is_not_encrypted_is_not_answered() {
 }
 
 #[tokio::test]
-async fn without_tls_a_hangup_is_no_reason_to_end() {
+async fn without_tls_sighup_is_ignored() {
     let place = Place::new();
     let key = place.key().await;
     let service = place.serve(&[]).await;

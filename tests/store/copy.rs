@@ -152,7 +152,7 @@ async fn a_source_that_grows_is_said_to() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn taking_leaves_what_is_there_and_gives_greater_identifiers() {
+async fn importing_skips_existing_animals_and_advances_the_identifiers() {
     let place = Sqlite::fresh().await;
     takes(sqlite(&place).await).await;
     let Some(place) = Postgres::try_fresh().await else { return };

@@ -114,7 +114,7 @@ async fn writes_that_wait_and_batches_are_counted_on_postgresql() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn errors_of_sqlite_are_counted_by_what_was_done_and_why_it_failed() {
+async fn errors_of_sqlite_are_counted_by_operation_and_cause() {
     let (place, page) = (Sqlite::fresh().await, Page::default());
     let lock_timeout = Duration::from_millis(50);
     let store = place.with(&page.with(StoreOptions { lock_timeout, ..sqlite::options() })).await;
@@ -135,7 +135,7 @@ async fn errors_of_sqlite_are_counted_by_what_was_done_and_why_it_failed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn errors_of_postgresql_are_counted_by_what_was_done_and_why_it_failed() {
+async fn errors_of_postgresql_are_counted_by_operation_and_cause() {
     let Some(cluster) = Cluster::start() else { return };
     let page = Page::default();
     let lock_timeout = Duration::from_millis(50);

@@ -21,7 +21,7 @@
 //!   (`writer.rs`), so that 64 callers share one fsync. With a mutex or a pool of connections, each caller
 //!   pays for its own fsync; with a pool, callers also compete for the lock of the file.
 //! - A read runs on the caller's thread with a connection of that thread, in one transaction with the
-//!   previous reads until somebody commits (`reader.rs`). Each query is bounded by an index and a limit, so
+//!   previous reads until the next commit (`reader.rs`). Each query is bounded by an index and a limit, so
 //!   moving it to another thread would cost more than running it.
 //! - An API key is cached for one second (`../key_cache.rs`): querying it costs as much as reading an animal.
 //! - Opening inspects a file before it writes: a file of another program, a newer or a damaged one stays

@@ -1,9 +1,9 @@
 //! Reads on the caller's thread, with one connection for each thread.
 //!
-//! Starting a transaction costs more than reading an animal. So a thread keeps its transaction until somebody
-//! commits (`wal_index.rs`): until then, a new one would read the same snapshot. The transaction is ended by
+//! Starting a transaction costs more than reading an animal. So a thread keeps its transaction until the next
+//! commit (`wal_index.rs`): until then, a new one would read the same snapshot. The transaction is ended by
 //!
-//! - the next read, if somebody has committed;
+//! - the next read after a commit;
 //! - a task that is spawned when it starts, and runs when the thread has no other work;
 //! - the writer, before and after a checkpoint: the log can restart only when no transaction uses it
 //!   ([`Readers::end_transactions`]).

@@ -9,7 +9,7 @@ use super::fresh;
 use crate::battery::{Engine as _, add, new_pet};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_animal_comes_back_exactly_as_it_was_given() {
+async fn an_animal_is_returned_unchanged() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let longest = "🦔".repeat(255);

@@ -16,7 +16,7 @@ async fn expiry(store: &dyn Store, number: u8) -> Option<Timestamp> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_comes_back_as_it_was_given() {
+async fn a_key_is_returned_unchanged() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let all = [
@@ -132,7 +132,7 @@ async fn rotating_keeps_an_earlier_expiry() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rotating_what_is_gone_changes_nothing() {
+async fn rotating_an_invalid_key_changes_nothing() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();

@@ -13,7 +13,7 @@ use crate::battery::{Engine as _, add, key, new_pet, second};
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_acknowledged_is_there_after_reopening() {
+async fn acknowledged_writes_survive_reopening() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let pet = add(&*store, "durable").await;
@@ -28,7 +28,7 @@ async fn what_was_acknowledged_is_there_after_reopening() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_acknowledged_is_there_without_closing() {
+async fn acknowledged_writes_survive_without_closing() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let pet = add(&*store, "durable").await;
@@ -53,7 +53,7 @@ async fn another_handle_sees_writes_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_secret_is_one_for_all_who_open() {
+async fn the_secret_is_the_same_for_all_processes() {
     let Some(engine) = fresh().await else { return };
     let (here, there) = (engine.open().await, engine.open().await);
     assert_ne!(here.secret(), [0; 32]);
@@ -87,7 +87,7 @@ async fn many_may_open_a_fresh_store_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn closing_finishes_what_was_accepted() {
+async fn closing_finishes_accepted_writes() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let adding = (0..50).map(|_| store.add_pet(new_pet("accepted", 1, None)));

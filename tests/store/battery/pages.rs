@@ -35,7 +35,7 @@ fn any_status() -> impl Strategy<Value = Option<PetStatus>> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_page_is_what_a_model_says() {
+async fn every_page_agrees_with_a_model() {
     if fresh().await.is_none() {
         return;
     }
@@ -110,7 +110,7 @@ async fn pages_hold_each_animal_once_while_others_add() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_last_page_says_so_exactly_at_the_end() {
+async fn only_the_last_page_has_no_more() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let none = store.pets(PetsQuery { status: None, after: None, limit: 1 }).await.unwrap();

@@ -155,7 +155,7 @@ async fn a_wrong_url_is_refused() {
         ("postgres://", "no host"),
         ("postgres:sesame", "it must be like"),
         ("postgres://u:sesame@h:x/d", "port"),
-        ("postgres://u:sesame@127.0.0.1/d?sesame=1", "not known"),
+        ("postgres://u:sesame@127.0.0.1/d?sesame=1", "is unknown"),
         ("postgresql://u:sesame@127.0.0.1/d?sslmode=maybe", "verify-full"),
         ("mysql://u:sesame@127.0.0.1/d", "postgres://USER"),
     ] {

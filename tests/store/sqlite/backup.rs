@@ -26,7 +26,7 @@ fn names(place: &Sqlite) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_copy_made_under_load_is_a_store_with_what_was_acknowledged_before() {
+async fn a_backup_under_load_contains_every_write_acknowledged_before_it() {
     let place = Sqlite::fresh().await;
     let store = place.open().await;
     store.add_key(key(1)).await.unwrap();
@@ -66,7 +66,7 @@ async fn a_copy_made_under_load_is_a_store_with_what_was_acknowledged_before() {
 }
 
 #[tokio::test]
-async fn what_is_there_is_not_overwritten() {
+async fn an_existing_file_is_not_overwritten() {
     let place = Sqlite::fresh().await;
     let store = place.open().await;
     add(&*store, "x").await;
@@ -83,7 +83,7 @@ async fn what_is_there_is_not_overwritten() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_copied_leaves_nothing_behind() {
+async fn a_failed_backup_leaves_no_file() {
     let place = Sqlite::fresh().await;
     let target = place.0.path().join("backup.db");
     let refused = |from: &Path, to: &Path| {

@@ -64,7 +64,7 @@ async fn an_absent_file_is_made_and_belongs_to_its_owner_alone() {
 }
 
 #[tokio::test]
-async fn an_empty_file_becomes_a_store() {
+async fn an_empty_file_becomes_a_database() {
     let place = Sqlite::fresh().await;
     fs::write(place.path(), "").unwrap();
     let store = place.open().await;
@@ -146,7 +146,7 @@ async fn a_newer_database_is_refused() {
 }
 
 #[tokio::test]
-async fn a_newer_database_whose_log_alone_says_so_is_refused() {
+async fn a_newer_database_is_rejected_by_its_log() {
     let place = filled().await;
     let newer = place.connection();
     newer.pragma_update(None, "user_version", NEWEST + 1).unwrap();
@@ -208,7 +208,7 @@ async fn damaged_pages_are_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_file_is_refused() {
+async fn a_path_that_is_not_a_file_is_rejected() {
     let place = Sqlite::fresh().await;
     fs::create_dir(place.path()).unwrap();
     let line = open(&place.url(), &options()).await.err().unwrap().to_string();

@@ -2,7 +2,7 @@
 //!
 //! Linters read the document, clients are generated from it and run, a browser opens `/docs`, Schemathesis sends
 //! generated requests, and a validator judges the same documents as `lint`. Each part that needs the service has a
-//! running one of its own. The sources of the parts are in `tests/strangers`; their packages and their output are
+//! running one of its own. The sources of the parts are in `tests/third_party`; their packages and their output are
 //! kept in `target/outside`.
 
 mod clients;

@@ -1,7 +1,7 @@
 //! Schemathesis: requests that the document allows and requests that it does not, by the thousand, and each
 //! answer held against the document.
 //!
-//! `tests/strangers/python/schemathesis.toml` says what it does. Here is what must have come of it, so that a
+//! `tests/third_party/python/schemathesis.toml` says what it does. Here is what must have come of it, so that a
 //! setting that leaves something out is noticed.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Installs packages into `target/outside`, their versions pinned by files in `tests/strangers`. What is
+//! Installs packages into `target/outside`, their versions pinned by files in `tests/third_party`. What is
 //! installed already is left as it is.
 
 use std::fs;
@@ -33,10 +33,10 @@ pub(super) fn install_python(place: &Place) -> Result<String, String> {
     })
 }
 
-/// Copies a directory of `tests/strangers` to where its packages are, so that nothing is written beside
+/// Copies a directory of `tests/third_party` to where its packages are, so that nothing is written beside
 /// the sources.
 fn bring(place: &Place, name: &str) -> Result<PathBuf, String> {
-    let from = workspace().join("tests/strangers").join(name);
+    let from = workspace().join("tests/third_party").join(name);
     let to = place.directory.join(name);
     let copy = || {
         fs::create_dir_all(&to)?;

@@ -1,6 +1,6 @@
 //! Validity: `lint` at profile `spec` and openapi-spec-validator judge mutants of frozen documents.
 //!
-//! Where only one of them finds errors, `tests/strangers/python/argued.toml` must say why.
+//! Where only one of them finds errors, `tests/third_party/python/argued.toml` must say why.
 
 use std::collections::BTreeMap;
 use std::fs;

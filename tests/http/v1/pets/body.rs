@@ -87,7 +87,7 @@ accepted! {
 }
 
 #[tokio::test]
-async fn an_unknown_field_that_is_a_key_is_not_repeated_to_anybody() {
+async fn an_unknown_field_that_is_a_key_is_not_repeated() {
     let service = Service::start().await;
     let body = json!({ "name": "Rex", "categoryId": 1, &service.key: 1 });
     let message = service.post(body).await.refused(400, "invalid_body");

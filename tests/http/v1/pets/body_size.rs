@@ -113,7 +113,7 @@ async fn a_client_that_waits_to_continue_is_refused_without_being_asked_for_its_
 }
 
 #[tokio::test]
-async fn a_client_that_waits_to_continue_is_told_to_continue() {
+async fn a_client_that_expects_100_continue_receives_it() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     let body = animal(40);

@@ -138,7 +138,7 @@ statuses! {
 }
 
 #[tokio::test]
-async fn no_message_repeats_what_was_sent_in_a_field() {
+async fn no_message_repeats_the_value_of_a_field() {
     let service = Service::start().await;
     for body in [
         json!({ "name": 1, "categoryId": service.key }),

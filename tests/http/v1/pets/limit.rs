@@ -28,7 +28,7 @@ async fn a_limit_of_100_is_a_page_of_100_animals() {
 }
 
 #[tokio::test]
-async fn a_limit_above_what_there_is_returns_what_there_is() {
+async fn a_limit_above_the_number_of_animals_returns_all() {
     let service = Service::start().await;
     let added = service.add(3).await;
     let answer = service.get("/v1/pets?limit=50").await;

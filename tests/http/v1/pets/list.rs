@@ -26,7 +26,7 @@ async fn a_list_holds_each_animal_as_it_was_answered_when_it_was_added() {
 }
 
 #[tokio::test]
-async fn animals_come_by_ascending_identifier() {
+async fn animals_are_listed_by_ascending_identifier() {
     let service = Service::start().await;
     let mut added = service.add(12).await;
     added.sort_unstable();
@@ -34,7 +34,7 @@ async fn animals_come_by_ascending_identifier() {
 }
 
 #[tokio::test]
-async fn an_animal_without_a_status_has_no_such_field_in_a_list() {
+async fn an_animal_without_a_status_has_no_status_field_in_a_list() {
     let service = Service::start().await;
     service.add(1).await;
     let list = service.get("/v1/pets").await.expect(200);
@@ -53,7 +53,7 @@ async fn an_animal_is_in_the_list_as_soon_as_it_was_acknowledged() {
 }
 
 #[tokio::test]
-async fn identifiers_beyond_the_exact_numbers_of_javascript_come_back_exact() {
+async fn identifiers_above_2_53_are_exact() {
     let service = Service::start().await;
     let category = 9_007_199_254_740_993_i64;
     service.post(json!({ "name": "Rex", "categoryId": category })).await.expect(201);

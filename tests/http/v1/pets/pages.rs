@@ -57,7 +57,7 @@ async fn the_last_page_has_no_next_link() {
 }
 
 #[tokio::test]
-async fn a_last_page_that_is_just_full_has_no_next_link() {
+async fn a_full_last_page_has_no_next_link() {
     let service = Service::start().await;
     let added = service.add(4).await;
     let first = service.get("/v1/pets?limit=2").await;
@@ -67,7 +67,7 @@ async fn a_last_page_that_is_just_full_has_no_next_link() {
 }
 
 #[tokio::test]
-async fn a_filtered_last_page_that_is_just_full_has_no_next_link() {
+async fn a_full_last_page_with_a_filter_has_no_next_link() {
     let service = Service::start().await;
     for status in ["sold", "available", "sold", "available"] {
         service.add_with(status).await;
@@ -78,7 +78,7 @@ async fn a_filtered_last_page_that_is_just_full_has_no_next_link() {
 }
 
 #[tokio::test]
-async fn the_pages_of_a_filter_hold_what_matches_and_nothing_else() {
+async fn the_pages_of_a_filter_contain_exactly_the_matches() {
     let service = Service::start().await;
     let mut sold = Vec::new();
     for _ in 0..5 {
@@ -180,11 +180,11 @@ macro_rules! malformed {
 
 malformed! {
     an_empty_cursor_is_refused: ""
-    an_identifier_is_no_cursor: "1"
-    a_word_is_no_cursor: "next"
+    an_identifier_is_not_a_cursor: "1"
+    a_word_is_not_a_cursor: "next"
     a_cursor_of_zeros_is_refused: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-    a_cursor_that_is_no_base64_is_refused: "%2B%2F%3D%20%00"
-    a_cursor_that_is_no_utf_8_is_refused: "%FF%FE"
+    a_cursor_that_is_not_base64_is_refused: "%2B%2F%3D%20%00"
+    a_cursor_that_is_not_utf_8_is_refused: "%FF%FE"
     the_cursor_of_the_documents_example_is_refused: "AgEAAAAAAAAAAl3xk0nEGZ3hT0S4bD1mZ2c"
 }
 
@@ -233,7 +233,7 @@ async fn a_cursor_of_another_store_is_refused() {
 }
 
 #[tokio::test]
-async fn an_empty_filter_has_no_page_after_it() {
+async fn a_filter_without_matches_has_no_next_page() {
     let service = Service::start().await;
     service.add(30).await;
     let answer = service.get("/v1/pets?status=sold&limit=1").await;

@@ -27,7 +27,7 @@ async fn the_links_lead_through_every_animal_exactly_once() {
 }
 
 #[tokio::test]
-async fn what_is_added_between_two_pages_moves_nothing() {
+async fn animals_added_between_two_pages_do_not_shift_them() {
     let service = Service::start().await;
     let at_the_start = service.add(9).await;
     let (mut found, mut target) = (Vec::new(), Some("/v1/pets?limit=2".to_owned()));

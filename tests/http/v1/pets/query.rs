@@ -53,7 +53,7 @@ async fn a_parameter_with_brackets_is_unknown() {
 }
 
 #[tokio::test]
-async fn a_key_in_the_query_is_not_repeated_to_anybody() {
+async fn a_key_in_the_query_is_not_repeated() {
     let service = Service::start().await;
     let target = format!("/v1/pets?{}=1", service.key);
     let message = service.get(&target).await.refused(400, "invalid_parameter");
@@ -61,7 +61,7 @@ async fn a_key_in_the_query_is_not_repeated_to_anybody() {
 }
 
 #[tokio::test]
-async fn an_empty_query_is_no_query() {
+async fn an_empty_query_string_is_ignored() {
     let service = Service::start().await;
     assert_eq!(service.get("/v1/pets?").await.expect(200), json!([]));
 }

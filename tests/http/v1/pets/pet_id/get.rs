@@ -14,7 +14,7 @@ async fn an_animal_is_fetched_as_it_was_added() {
 }
 
 #[tokio::test]
-async fn an_animal_without_a_status_has_no_such_field() {
+async fn an_animal_without_a_status_has_no_status_field() {
     let service = Service::start().await;
     let id = service.add(1).await[0];
     let pet = service.get(&format!("/v1/pets/{id}")).await.expect(200);

@@ -41,14 +41,14 @@ not_found! {
 }
 
 #[tokio::test]
-async fn what_names_no_animal_is_judged_after_the_key() {
+async fn an_invalid_identifier_is_checked_after_the_key() {
     let service = Service::start().await;
     let answer = service.get_with("nonsense", "/v1/pets/rex").await;
     answer.refused(401, "unauthorized");
 }
 
 #[tokio::test]
-async fn another_method_on_what_names_no_animal_is_not_allowed() {
+async fn another_method_with_an_invalid_identifier_is_not_allowed() {
     let service = Service::start().await;
     let request = service.request(wrong_method("/v1/pets/rex"), "/v1/pets/rex");
     request.answer().await.refused(405, "method_not_allowed");

@@ -1,4 +1,4 @@
-//! The order of judgement: path and method, the key, the rate limit, what the headers tell, the body.
+//! The order of checks: path and method, the API key, the rate limit, the headers, the body.
 
 use std::time::Duration;
 
@@ -104,7 +104,7 @@ async fn the_answer_to_a_bad_key_arrives_though_a_megabyte_is_under_way() {
 }
 
 #[tokio::test]
-async fn a_body_that_comes_after_its_answer_is_drained_and_the_connection_goes_on() {
+async fn a_body_after_its_response_is_drained_and_the_connection_stays_open() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     raw.head_without_key("POST /v1/pets", &format!("{BAD}{JSON}Content-Length: 30\r\n")).await;
@@ -114,7 +114,7 @@ async fn a_body_that_comes_after_its_answer_is_drained_and_the_connection_goes_o
 }
 
 #[tokio::test]
-async fn a_body_that_never_comes_after_its_answer_is_not_waited_for_for_ever() {
+async fn draining_a_body_that_never_arrives_is_bounded_in_time() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
     raw.head_without_key("POST /v1/pets", &format!("{BAD}{JSON}Content-Length: 30\r\n")).await;
