@@ -21,7 +21,6 @@ macro_rules! nothing_lives_at {
 }
 
 nothing_lives_at! {
-    nothing_lives_at_the_root: "/"
     nothing_lives_at_the_base_path: "/v1"
     nothing_lives_at_the_base_path_with_a_slash: "/v1/"
     nothing_lives_beside_the_base_path: "/pets"

@@ -42,7 +42,42 @@ async fn list_shows_every_key_and_no_secret() {
 #[tokio::test]
 async fn the_list_of_a_new_database_has_no_keys() {
     let place = Place::new();
+    place.serve(&[]).await.stop().await;
     assert_eq!(place.run(&["key", "list"]).await.printed().lines().count(), 1);
+}
+
+#[tokio::test]
+async fn create_reports_a_new_database_once() {
+    let place = Place::new();
+    for expected in [Some(place.path("new.db")), None] {
+        let ran = place.run(&["key", "create", "shop", "--database", "sqlite:new.db"]).await;
+        assert_eq!(ran.created(), expected, "{}", ran.stderr);
+        assert!(ran.stderr.is_empty() || ran.stderr.ends_with(" (set by --database)\n"), "{}", ran.stderr);
+        ran.printed();
+    }
+}
+
+#[tokio::test]
+async fn a_mistyped_database_is_not_created() {
+    let place = Place::new();
+    place.key().await;
+    place.write("typo.toml", "# The database.\ndatabase = 'sqlite:typo.db'\n");
+    let before = place.names();
+    let path = place.path("typo.db").display().to_string();
+    let expected = format!("error: the database {path} does not exist; check the path, such as sqlite:");
+    for command in
+        [&["key", "list"][..], &["key", "rotate", "x"], &["key", "revoke", "x"], &["backup", "to.db"]]
+    {
+        for (arguments, environment, source) in [
+            (&["--database", "sqlite:typo.db"][..], &[][..], "--database"),
+            (&["--config", "typo.toml"], &[], "`database` in typo.toml, line 2"),
+            (&[], &[("ANIMAL_STORE_DATABASE", "sqlite:typo.db")], "ANIMAL_STORE_DATABASE"),
+        ] {
+            let line = place.run_with(&[command, arguments].concat(), environment).await.failed();
+            assert!(line.starts_with(&expected) && line.ends_with(&format!("(set by {source})")), "{line}");
+            assert_eq!(place.names(), before);
+        }
+    }
 }
 
 #[tokio::test]
@@ -146,6 +181,7 @@ async fn a_revoked_key_cannot_be_rotated() {
 #[tokio::test]
 async fn an_unknown_key_cannot_be_rotated_or_revoked() {
     let place = Place::new();
+    place.key().await;
     for command in ["rotate", "revoke"] {
         let line = place.run(&["key", command, "key_unknown"]).await.failed();
         assert!(line.contains("key_unknown") && line.contains("key list"), "{line}");

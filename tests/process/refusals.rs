@@ -28,15 +28,17 @@ refused! {
     an_unknown_command_is_refused: ["sevre"] => ["sevre", "animal-store --help"];
     an_unknown_flag_is_refused: ["serve", "--prot", "80"] => ["--prot"];
     an_address_without_a_port_is_refused: ["serve", "--bind", "127.0.0.1"] => ["--bind", "127.0.0.1"];
-    an_address_that_is_a_name_is_refused: ["serve", "--bind", "localhost:80"] => ["--bind", "localhost:80"];
+    an_address_that_is_a_name_is_refused:
+        ["serve", "--bind", "example.org:80"] => ["--bind", "example.org:80", "such as 127.0.0.1:8080"];
     a_port_that_is_too_large_is_refused: ["serve", "--bind", "127.0.0.1:65536"] => ["--bind"];
     a_flag_without_a_value_is_refused: ["serve", "--database"] => ["--database"];
     a_flag_given_twice_is_refused:
         ["serve", "--database", "sqlite:a.db", "--database", "sqlite:b.db"] => ["--database"];
     another_address_of_this_machine_is_refused:
-        ["serve", "--bind", "192.0.2.1:8080"] => ["192.0.2.1:8080", "--bind"];
+        ["serve", "--bind", "192.0.2.1:8080"] => ["192.0.2.1:8080", "set by --bind", "such as \"127.0.0.1:8080\""];
 
-    a_missing_file_is_refused: ["serve", "--config", "missing.toml"] => ["missing.toml"];
+    a_missing_file_is_refused:
+        ["serve", "--config", "missing.toml"] => ["missing.toml cannot be read", "animal-store config"];
     a_directory_is_no_configuration: ["serve", "--config", "."] => ["configuration"];
 
     a_database_without_a_kind_is_refused: ["serve", "--database", "animals.db"] => ["sqlite:PATH"];
@@ -47,14 +49,14 @@ refused! {
         ["serve", "--bind", "127.0.0.1:0", "--database", "sqlite:no/such/a.db"] => ["no/such/a.db", "directory"];
 
     a_source_that_is_missing_is_refused:
-        ["copy", "--from", "sqlite:missing.db", "--to", "sqlite:to.db"] => ["missing.db does not exist", "--from"];
-    a_backup_of_nothing_is_refused: ["backup", "kept.db"] => ["animal-store.db cannot be opened"];
+        ["copy", "--from", "sqlite:missing.db", "--to", "sqlite:to.db"] => ["missing.db does not exist", "--from", "such as sqlite:"];
+    a_backup_of_nothing_is_refused: ["backup", "kept.db"] => ["animal-store.db does not exist", "set by the default of --database"];
 
     a_key_without_a_name_is_refused: ["key", "create"] => ["NAME"];
     a_key_with_an_empty_name_is_refused: ["key", "create", ""] => ["1 to 100 characters"];
     a_key_with_a_line_break_in_its_name_is_refused: ["key", "create", "a\nb"] => ["control characters"];
     a_key_with_an_unreadable_lifetime_is_refused:
-        ["key", "create", "x", "--expires-in", "soon"] => ["--expires-in", "90d"];
+        ["key", "create", "x", "--expires-in", "soon"] => ["--expires-in", "such as 90d"];
 }
 
 /// A test for each: a configuration file with this content is refused.
@@ -75,14 +77,14 @@ macro_rules! refused_files {
 }
 
 refused_files! {
-    a_file_that_is_no_toml_is_refused: "= nonsense" => ["store.toml"];
+    a_file_that_is_no_toml_is_refused: "bind = 1\n= nonsense" => ["store.toml, line 2", "bind = \"127.0.0.1:8080\""];
     a_file_that_is_no_text_is_refused: &b"\xff\xfe"[..] => ["store.toml"];
-    a_misspelt_setting_is_refused: "databse = 'sqlite:x.db'" => ["store.toml", "databse"];
-    a_setting_of_another_type_is_refused: "write_queue = 'many'" => ["store.toml", "write_queue"];
-    a_duration_without_a_unit_is_refused: "request_timeout = '5'" => ["store.toml", "request_timeout"];
-    a_timeout_of_nothing_is_refused: "request_timeout = '0s'" => ["request_timeout"];
-    a_rate_limit_of_nothing_is_refused: "[rate_limit]\nrequests = 0\nperiod = '1s'" => ["rate_limit.requests"];
-    half_a_rate_limit_is_refused: "[rate_limit]\nrequests = 5" => ["period"];
+    a_misspelt_setting_is_refused: "databse = 'sqlite:x.db'" => ["`databse` in store.toml, line 1", "no such setting; expected one of bind, ops_bind, database"];
+    a_setting_of_another_type_is_refused: "write_queue = 'many'" => ["`write_queue` in store.toml, line 1", "many", "such as 4096"];
+    a_duration_without_a_unit_is_refused: "request_timeout = '5'" => ["`request_timeout` in store.toml, line 1", "such as \"10s\""];
+    a_timeout_of_nothing_is_refused: "request_timeout = '0s'" => ["`request_timeout` in store.toml, line 1", "longer than zero"];
+    a_rate_limit_of_nothing_is_refused: "[rate_limit]\nrequests = 0\nperiod = '1s'" => ["`rate_limit.requests` in store.toml, line 2", "from 1"];
+    half_a_rate_limit_is_refused: "[rate_limit]\nrequests = 5" => ["`rate_limit.period` in store.toml, line 1", "missing", "such as \"1s\""];
 }
 
 #[tokio::test]
@@ -90,7 +92,11 @@ async fn a_wrong_setting_in_the_environment_is_refused_and_named() {
     let place = Place::new();
     let environment = [("ANIMAL_STORE_REQUEST_TIMEOUT", "soon")];
     let line = place.run_with(&["serve"], &environment).await.failed();
-    assert!(line.contains("request_timeout"), "{line}");
+    assert_eq!(
+        line,
+        "error: configuration: ANIMAL_STORE_REQUEST_TIMEOUT: found string \"soon\", expected a duration longer than \
+         zero, such as \"10s\""
+    );
 }
 
 /// Makes a database with one key in it, changes it, and finds that it is refused and left as it is.

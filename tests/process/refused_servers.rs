@@ -10,7 +10,7 @@ use crate::program::Place;
 /// Every command that opens a store refuses the database at `url`, and waits without end for none.
 async fn refused(url: &str, words: &[&str]) {
     let place = Place::new();
-    place.run(&["key", "list", "--database", "sqlite:empty.db"]).await.printed();
+    place.run(&["key", "create", "tests", "--database", "sqlite:empty.db"]).await.printed();
     for arguments in [
         &["serve", "--bind", "127.0.0.1:0", "--database", url][..],
         &["key", "list", "--database", url],

@@ -186,7 +186,11 @@ async fn an_address_may_be_a_port_or_localhost() {
     let place = Place::new();
     place.write("port.toml", "bind = 0\n");
     place.write("name.toml", "bind = 'localhost:0'\n");
-    let with = |bind: &'static str| move |command: &mut Command| drop(command.env("ANIMAL_STORE_BIND", bind));
+    let with = |bind: &'static str| {
+        move |command: &mut Command| {
+            command.env("ANIMAL_STORE_BIND", bind);
+        }
+    };
     for (arguments, bind) in [
         (&["--bind", "0"][..], None),
         (&["--bind", "localhost:0"], None),

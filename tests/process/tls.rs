@@ -150,7 +150,7 @@ async fn a_new_certificate_that_cannot_be_used_leaves_the_old_one_and_says_why()
     service.logs("does not belong to certificate.pem").await;
     let log = service.log();
     let line = log.lines().find(|line| line.contains("does not belong")).unwrap();
-    assert!(line.contains("WARN the certificate stays as it was") && line.contains("key.pem"), "{line}");
+    assert!(line.contains("WARN  the certificate stays as it was") && line.contains("key.pem"), "{line}");
     std::fs::remove_file(place.path("key.pem")).unwrap();
     service.signal(Signal::HUP);
     service.logs("key.pem: cannot be read").await;

@@ -2,7 +2,8 @@
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, CACHE_CONTROL,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, LOCATION, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 
 use super::contract::UNDECLARED;
@@ -24,7 +25,7 @@ const HEADERS: [HeaderName; 8] = [
 
 /// Whether files are published at a path, or may be.
 pub fn is(path: &str) -> bool {
-    ["/openapi.yaml", "/openapi.json", "/docs"].contains(&path)
+    ["/", "/openapi.yaml", "/openapi.json", "/docs"].contains(&path)
         || ["/docs/", "/openapi/"].iter().any(|directory| path.starts_with(directory))
 }
 
@@ -39,6 +40,12 @@ pub fn judge(request: &RequestLine, response: &Response) -> Vec<String> {
     let once = |name: &HeaderName| response.headers.get_all(name).iter().count() == 1;
     demand(once(&REQUEST_ID), "x-request-id must be there once");
     let known: &[HeaderName] = match (&*request.method, response.status) {
+        ("GET" | "HEAD", status) if request.path() == "/" => {
+            let location = response.header("location");
+            demand((status, location) == (302, Some("/docs")), "/ redirects to the page");
+            demand(response.body.is_empty(), "a redirect has no body");
+            &[REQUEST_ID, LOCATION]
+        }
         ("GET" | "HEAD", 200) => {
             demand(once(&CONTENT_TYPE) && once(&ETAG), "a file has a content-type and an etag");
             demand((request.method == "HEAD") == response.body.is_empty(), "only GET has a body");
