@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use figment::Figment;
-use figment::error::Kind;
+use figment::error::{Actual, Kind};
 use figment::providers::{Env, Format, Serialized, Toml};
 use serde::{Deserialize, Serialize};
 
@@ -174,7 +174,14 @@ fn describe(error: &figment::Error, file: Option<&File>) -> ConfigError {
         Kind::MissingField(_) => "missing, ".to_owned(),
         Kind::UnknownVariant(found, _) => format!("found \"{found}\", "),
         Kind::InvalidType(found, _) | Kind::InvalidValue(found, _) if setting != "database" => {
-            format!("found {found}, ")
+            match found {
+                Actual::Str(text) => format!("found {text:?}, "),
+                Actual::Bool(value) => format!("found {value}, "),
+                Actual::Unsigned(number) => format!("found {number}, "),
+                Actual::Signed(number) => format!("found {number}, "),
+                Actual::Float(number) => format!("found {number}, "),
+                other => format!("found a {other}, "),
+            }
         }
         _ => String::new(),
     };
@@ -234,7 +241,7 @@ mod tests {
             (
                 "log = { one_in = 'x' }",
                 "`log.one_in` in FILE, line 1",
-                "found string \"x\", expected a number",
+                "found \"x\", expected a number",
             ),
             ("[rate_limit]\nrequests = 0\nperiod = '1s'", "`rate_limit.requests` in FILE, line 2", "from 1"),
             (

@@ -94,7 +94,7 @@ async fn a_wrong_setting_in_the_environment_is_refused_and_named() {
     let line = place.run_with(&["serve"], &environment).await.failed();
     assert_eq!(
         line,
-        "error: configuration: ANIMAL_STORE_REQUEST_TIMEOUT: found string \"soon\", expected a duration longer than \
+        "error: configuration: ANIMAL_STORE_REQUEST_TIMEOUT: found \"soon\", expected a duration longer than \
          zero, such as \"10s\""
     );
 }
