@@ -72,7 +72,7 @@ async fn serve(loaded: &Loaded, log: &Logger) -> Result<(), Failure> {
         .await
         .map_err(|error| loaded.blame("database", error))?;
     if let Some(path) = new_file {
-        warn!(log, "created a new database"; "set by" => loaded.place("database"), "file" => %path.display());
+        warn!(log, "created a new database"; "source" => loaded.place("database"), "file" => %path.display());
     }
     let server = match Server::start(&options, &document, Arc::clone(&store), log) {
         Ok(server) => server,

@@ -68,7 +68,7 @@ async fn a_new_database_is_logged_once() {
         let line = |line: &&str| {
             line.contains(" WARN  created a new database file=")
                 && line.contains("new.db")
-                && line.ends_with("set by=--database")
+                && line.ends_with("source=--database")
         };
         assert_eq!(log.lines().filter(line).count(), expected, "{log}");
     }
