@@ -1,11 +1,10 @@
 //! What several subcommands share: arguments, the configuration, the store, standard output.
 
 use std::io::{self, Write};
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use animal_store::config::{Config, Flags, Loaded, OpsBind};
+use animal_store::config::{Config, Flags, ListenAddress, Loaded};
 use animal_store::storage::{self, Store, StoreMetrics, StoreOptions};
 use clap::Args;
 use slog::Logger;
@@ -16,18 +15,18 @@ pub(crate) type Failure = Box<dyn std::error::Error>;
 /// The database and the configuration file, which every command has.
 #[derive(Args)]
 pub(crate) struct Place {
-    /// Where the animals and keys are. [default: sqlite:animal-store.db]
+    /// The database with the animals and API keys [default: sqlite:animal-store.db]
     #[arg(long, value_name = "sqlite:PATH|postgres://...")]
     pub(crate) database: Option<String>,
-    /// A configuration file in TOML.
+    /// A configuration file in TOML, such as `animal-store config` prints
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }
 
 pub(crate) fn load(
     place: Place,
-    bind: Option<SocketAddr>,
-    ops_bind: Option<OpsBind>,
+    bind: Option<ListenAddress>,
+    ops_bind: Option<ListenAddress>,
 ) -> Result<Loaded, Failure> {
     Ok(Config::load(place.config.as_deref(), Flags { bind, ops_bind, database: place.database })?)
 }
@@ -41,8 +40,39 @@ pub(crate) fn store_options(config: &Config, log: &Logger) -> StoreOptions {
     }
 }
 
-pub(crate) async fn open(config: &Config, log: &Logger) -> Result<Arc<dyn Store>, Failure> {
-    Ok(storage::open(&config.database, &store_options(config, log)).await?)
+/// What to do when there is no SQLite file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IfMissing {
+    /// Create it, and say so on standard error.
+    Create,
+    /// Fail: its path may be mistyped.
+    Fail,
+}
+
+/// Opens the store of a command that is not `serve`.
+pub(crate) async fn open(loaded: &Loaded, if_missing: IfMissing) -> Result<Arc<dyn Store>, Failure> {
+    let database = &loaded.config.database;
+    let missing = storage::missing_file(database);
+    if if_missing == IfMissing::Fail {
+        check_exists(loaded)?;
+    }
+    let options = store_options(&loaded.config, &Logger::root(slog::Discard, slog::o!()));
+    let store = storage::open(database, &options).await.map_err(|error| loaded.blame("database", error))?;
+    if let Some(path) = missing {
+        eprintln!("created a new database, {} (set by {})", path.display(), loaded.place("database"));
+    }
+    Ok(store)
+}
+
+/// Checks that the SQLite file of a configuration exists.
+pub(crate) fn check_exists(loaded: &Loaded) -> Result<(), Failure> {
+    let Some(path) = storage::missing_file(&loaded.config.database) else { return Ok(()) };
+    let problem = format!(
+        "the database {} does not exist; check the path, such as sqlite:animal-store.db, or create a database \
+         with `animal-store key create NAME`",
+        path.display()
+    );
+    Err(loaded.blame("database", problem).into())
 }
 
 pub(crate) fn print(text: &str) -> io::Result<()> {

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use animal_store::storage::sqlite;
 use clap::Args;
 
-use super::arguments::{Failure, Place, load};
+use super::arguments::{Failure, Place, check_exists, load};
 
 /// `animal-store backup`
 #[derive(Args)]
 pub(crate) struct Backup {
-    /// The file to make. Must not be there yet.
+    /// The file to create, such as animal-store-backup.db; it must not exist
     file: PathBuf,
     #[command(flatten)]
     place: Place,
@@ -18,12 +18,14 @@ pub(crate) struct Backup {
 
 impl Backup {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let config = load(self.place, None, None)?.config;
+        let loaded = load(self.place, None, None)?;
+        let config = &loaded.config;
         let Some(path) = config.database.strip_prefix("sqlite:") else {
             return Err(
                 "only an SQLite database is backed up in this way; for PostgreSQL, use pg_dump".into()
             );
         };
+        check_exists(&loaded)?;
         Ok(sqlite::backup(path.as_ref(), &self.file, config.lock_timeout)?)
     }
 }

@@ -1,7 +1,7 @@
 //! The command `copy`: copies all animals and keys to another database.
 
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use animal_store::storage;
 use animal_store::storage::copy::{Progress, Step, copy};
@@ -14,13 +14,13 @@ use super::arguments::{Failure, Place, load, store_options};
 /// `animal-store copy`
 #[derive(Args)]
 pub(crate) struct Copy {
-    /// The database to copy. Stop what adds animals to it first.
+    /// The database to copy; stop the services that add animals to it first
     #[arg(long, value_name = "sqlite:PATH|postgres://...")]
     from: String,
-    /// Where to: an empty database, or one that an interrupted copy has begun.
+    /// The target: a new or empty database, or the one of an interrupted copy
     #[arg(long, value_name = "sqlite:PATH|postgres://...")]
     to: String,
-    /// A configuration file in TOML.
+    /// A configuration file in TOML, such as `animal-store config` prints
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -29,12 +29,18 @@ impl Copy {
     pub(crate) async fn run(self) -> Result<(), Failure> {
         let config = load(Place { database: None, config: self.config }, None, None)?.config;
         let options = store_options(&config, &Logger::root(slog::Discard, slog::o!()));
-        if let Some(path) = self.from.strip_prefix("sqlite:").filter(|path| !Path::new(path).exists()) {
-            // It would be made, and be copied as it is: empty.
-            return Err(format!("the source {path} does not exist; check the path given with --from").into());
+        if let Some(path) = storage::missing_file(&self.from) {
+            // Opening would create it.
+            let path = path.display();
+            return Err(format!(
+                "the source {path} does not exist; check the path given with --from, such as \
+                 sqlite:animal-store.db"
+            )
+            .into());
         }
-        let from = storage::open_for_copy(&self.from, &options).await?;
-        let to = storage::open_for_copy(&self.to, &options).await?;
+        let from =
+            storage::open_for_copy(&self.from, &options).await.map_err(|error| at("--from", &error))?;
+        let to = storage::open_for_copy(&self.to, &options).await.map_err(|error| at("--to", &error))?;
 
         // Hidden by itself where standard error is no terminal.
         let bar = ProgressBar::new(0)
@@ -62,6 +68,10 @@ impl Copy {
         }
         Ok(())
     }
+}
+
+fn at(flag: &str, error: &storage::OpenError) -> String {
+    format!("{error} (set by {flag})")
 }
 
 fn show(bar: &ProgressBar, progress: Progress) {

@@ -4,45 +4,44 @@ use animal_store::keys;
 use animal_store::storage::KeyRecord;
 use clap::Subcommand;
 use jiff::{SignedDuration, Timestamp};
-use slog::Logger;
 
-use super::arguments::{Failure, Place, load, open, print};
+use super::arguments::{Failure, IfMissing, Place, load, open, print};
 
 /// `animal-store key`
 #[derive(Subcommand)]
 pub(crate) enum Key {
-    /// Make a key and print it, once.
+    /// Create a key and print it; it cannot be printed again
     Create {
-        /// What to call it.
+        /// The name of the key: 1 to 100 characters, such as shop
         #[arg(value_parser = key_name)]
         name: String,
-        /// When it stops being good, such as 90d; never if left out.
+        /// The lifetime of the key, such as 90d [default: unlimited]
         #[arg(long, value_name = "DURATION", value_parser = lifetime)]
         expires_in: Option<SignedDuration>,
         #[command(flatten)]
         place: Place,
     },
-    /// List all keys, without the secrets.
+    /// List all keys, without their secrets
     List {
         #[command(flatten)]
         place: Place,
     },
-    /// Make a key to replace another one and print it. The old one stays good for a while.
+    /// Create a key that replaces another one, and print it; the old key stays valid for a while
     Rotate {
-        /// The identifier of the key to replace, from `key list`.
+        /// The identifier of the key to replace, from `key list`
         id: String,
-        /// How long the old key stays good.
+        /// How long the old key stays valid, such as 12h
         #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = lifetime)]
         overlap: SignedDuration,
-        /// When the new key stops being good, such as 90d; never if left out.
+        /// The lifetime of the new key, such as 90d [default: unlimited]
         #[arg(long, value_name = "DURATION", value_parser = lifetime)]
         expires_in: Option<SignedDuration>,
         #[command(flatten)]
         place: Place,
     },
-    /// Revoke a key, at once and for ever.
+    /// Revoke a key, immediately and permanently
     Revoke {
-        /// The identifier of the key, from `key list`.
+        /// The identifier of the key, from `key list`
         id: String,
         #[command(flatten)]
         place: Place,
@@ -51,30 +50,36 @@ pub(crate) enum Key {
 
 fn key_name(name: &str) -> Result<String, &'static str> {
     let fine = (1..=100).contains(&name.chars().count()) && !name.contains(char::is_control);
-    if fine { Ok(name.to_owned()) } else { Err("a name has 1 to 100 characters, no control characters") }
+    if fine {
+        Ok(name.to_owned())
+    } else {
+        Err("expected a name of 1 to 100 characters without control characters, such as shop")
+    }
 }
 
 fn lifetime(text: &str) -> Result<SignedDuration, String> {
     let duration = humantime::parse_duration(text)
-        .map_err(|_| "a duration is written like 90d, 12h or 30m".to_owned())?;
-    SignedDuration::try_from(duration).map_err(|_| "that is too long".to_owned())
+        .map_err(|_| "expected a duration such as 90d, 12h or 30m".to_owned())?;
+    SignedDuration::try_from(duration)
+        .map_err(|_| "the duration is too long; expected one such as 90d".to_owned())
 }
 
 impl Key {
     pub(crate) async fn run(self) -> Result<(), Failure> {
         let now = Timestamp::from_second(Timestamp::now().as_second())?;
-        let opened = async |place| {
-            open(&load(place, None, None)?.config, &Logger::root(slog::Discard, slog::o!())).await
+        let no_key = |id: &str| {
+            format!(
+                "there is no valid key {id}; `animal-store key list` shows all keys, such as key_a1B2c3D4e5F6"
+            )
         };
-        let no_key = |id: &str| format!("there is no key {id} that is still good; key list shows all");
-        let store = match &self {
-            Self::Create { place, .. }
-            | Self::List { place }
-            | Self::Rotate { place, .. }
-            | Self::Revoke { place, .. } => {
-                opened(Place { database: place.database.clone(), config: place.config.clone() }).await?
+        let (place, if_missing) = match &self {
+            Self::Create { place, .. } => (place, IfMissing::Create),
+            Self::List { place } | Self::Rotate { place, .. } | Self::Revoke { place, .. } => {
+                (place, IfMissing::Fail)
             }
         };
+        let place = Place { database: place.database.clone(), config: place.config.clone() };
+        let store = open(&load(place, None, None)?, if_missing).await?;
         let result: Result<String, Failure> = async {
             Ok(match self {
                 Self::Create { name, expires_in, .. } => {
@@ -87,7 +92,7 @@ impl Key {
                 }
                 Self::Revoke { id, .. } => {
                     if !store.revoke_key(&id, now).await? {
-                        return Err(format!("there is no key {id}; key list shows all").into());
+                        return Err(no_key(&id).replace("valid ", "").into());
                     }
                     String::new()
                 }

@@ -10,13 +10,22 @@ mod serve;
 use std::process::ExitCode;
 
 use animal_store::document::DOCUMENT;
+use animal_store::server::descriptors;
 use arguments::{Failure, print};
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
+/// The settings, which the help of the program and of `serve` explains.
+const SETTINGS: &str = "\
+Settings come from the defaults, then the file of --config, then the environment, then flags; the last one
+counts. A variable is ANIMAL_STORE_ and the name of a setting, such as ANIMAL_STORE_REQUEST_TIMEOUT=5s or
+ANIMAL_STORE_LOG__FORMAT=json. `animal-store config` prints all settings with their sources.
+
+A database is sqlite:PATH, such as sqlite:animal-store.db, or postgres://USER:PASSWORD@HOST:PORT/DATABASE.";
+
 /// A catalogue of animals over HTTP.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, after_help = SETTINGS)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -24,18 +33,20 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run the service until it is told to stop (SIGTERM, SIGINT).
+    /// Run the service until SIGTERM or SIGINT; SIGHUP reloads the certificate
+    #[command(after_help = SETTINGS)]
     Serve(serve::Serve),
-    /// Print the effective configuration, with where each setting came from.
+    /// Print the effective configuration with the source of each setting, without passwords
+    #[command(after_help = SETTINGS)]
     Config(config::Config),
-    /// Make, list, rotate and revoke API keys.
+    /// Create, list, rotate and revoke API keys
     Key {
         #[command(subcommand)]
         command: key::Key,
     },
-    /// Copy all animals and keys to another database. Interrupted, it goes on when it is run again.
+    /// Copy all animals and keys to another database; run it again to continue after an interruption
     Copy(copy::Copy),
-    /// Copy an SQLite database that is in use into a new file.
+    /// Copy an SQLite database into a new file, also while a service uses it
     Backup(backup::Backup),
 }
 
@@ -48,15 +59,12 @@ pub(crate) fn run() -> ExitCode {
             // clap repeats the usage; the first paragraph says what is wrong.
             let first = message.split("\n\n").next().unwrap_or_default();
             let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
-            eprintln!("{line} (animal-store --help tells more)");
+            eprintln!("{line} (for help, run animal-store --help)");
             return ExitCode::from(2);
         }
         // The version is the document's, not the package's.
         Err(error) if error.kind() == ErrorKind::DisplayVersion => return exit(print_version()),
-        Err(help) => {
-            print!("{help}");
-            return ExitCode::SUCCESS;
-        }
+        Err(help) => return exit(print(&help.to_string()).map_err(Failure::from)),
     };
     exit(command(cli.command))
 }
@@ -76,6 +84,10 @@ fn print_version() -> Result<(), Failure> {
 }
 
 fn command(command: Command) -> Result<(), Failure> {
+    if matches!(command, Command::Serve(_)) {
+        // The runtime opens descriptors too.
+        descriptors::raise()?;
+    }
     let runtime = tokio::runtime::Runtime::new()?;
     let result = match command {
         Command::Serve(serve) => serve.run(&runtime),

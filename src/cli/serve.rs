@@ -1,18 +1,17 @@
 //! The command `serve`: runs the service until a signal stops it.
 
 use std::io::{self, Write};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use animal_store::config::{Config, OpsBind};
+use animal_store::config::{ListenAddress, Loaded};
 use animal_store::document::DOCUMENT;
 use animal_store::server::descriptors;
-use animal_store::server::{Server, ServerOptions};
+use animal_store::server::{Server, ServerOptions, StartError};
 use animal_store::storage::{self, StoreOptions};
 use animal_store::telemetry::logging;
 use clap::Args;
-use slog::{Logger, info};
+use slog::{Logger, info, warn};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -21,54 +20,72 @@ use super::arguments::{Failure, Place, load, store_options};
 /// `animal-store serve`
 #[derive(Args)]
 pub(crate) struct Serve {
-    /// Where to listen; port 0 picks a free port. [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    bind: Option<SocketAddr>,
-    /// Where operators are told of health and metrics; a bare port is one on the loopback. [default: nowhere]
+    /// The address to listen on: ADDRESS:PORT, localhost:PORT, or a PORT of 127.0.0.1; port 0 picks a free
+    /// port [default: 127.0.0.1:8080]
     #[arg(long, value_name = "[ADDRESS:]PORT")]
-    ops_bind: Option<OpsBind>,
+    bind: Option<ListenAddress>,
+    /// The address of the operators' listener, which serves /livez, /readyz and /metrics without
+    /// authentication [default: no such listener]
+    #[arg(long, value_name = "[ADDRESS:]PORT")]
+    ops_bind: Option<ListenAddress>,
     #[command(flatten)]
     place: Place,
 }
 
 impl Serve {
     pub(crate) fn run(self, runtime: &Runtime) -> Result<(), Failure> {
-        descriptors::raise()?;
-        let config = load(self.place, self.bind, self.ops_bind)?.config;
-        let (log, flush) = logging::start(&config.log)?;
-        let served = runtime.block_on(serve(&config, &log));
+        let loaded = load(self.place, self.bind, self.ops_bind)?;
+        let (log, flush) = logging::start(&loaded.config.log)?;
+        let served = runtime.block_on(serve(&loaded, &log));
         flush.wait(Duration::from_millis(500));
         served
     }
 }
 
-async fn serve(config: &Config, log: &Logger) -> Result<(), Failure> {
+async fn serve(loaded: &Loaded, log: &Logger) -> Result<(), Failure> {
+    let config = &loaded.config;
     // Before anything else, so that no signal is lost.
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
     let document = DOCUMENT?;
     let options = ServerOptions {
-        bind: config.bind,
-        ops_bind: config.ops_bind.map(|OpsBind(address)| address),
+        bind: config.bind.0,
+        ops_bind: config.ops_bind.map(|ListenAddress(address)| address),
         tls: config.tls.clone(),
         request_timeout: config.request_timeout,
         rate_limit: config.rate_limit,
         log_one_in: config.log.one_in,
         metrics: Arc::default(),
     };
-    options.check()?;
+    let blame = |error: StartError| -> Failure {
+        match error.setting() {
+            Some(setting) => loaded.blame(setting, error).into(),
+            None => error.into(),
+        }
+    };
+    options.check().map_err(blame)?;
     let metrics = options.metrics.store().clone();
-    let store =
-        storage::open(&config.database, &StoreOptions { metrics, ..store_options(config, log) }).await?;
+    let new_file = storage::missing_file(&config.database);
+    let store = storage::open(&config.database, &StoreOptions { metrics, ..store_options(config, log) })
+        .await
+        .map_err(|error| loaded.blame("database", error))?;
+    if let Some(path) = new_file {
+        warn!(log, "created a new database"; "source" => loaded.place("database"), "file" => %path.display());
+    }
     let server = match Server::start(&options, &document, Arc::clone(&store), log) {
         Ok(server) => server,
         Err(error) => {
             store.close().await;
-            return Err(error.into());
+            return Err(blame(error));
         }
     };
-    info!(log, "ready"; "address" => %server.address(), "ops" => server.ops_address().map(|it| it.to_string()));
+    // slog serializes the last pair first.
+    info!(log, "ready";
+        "animal_store.operators" => server.ops_address().map(|address| address.to_string()),
+        "animal_store.database" => storage::without_password(&config.database),
+        "url.full" => server.base_url(),
+        "service.version" => document.version);
     let mut stdout = io::stdout();
     // Who started us may have closed standard output; that is no reason to stop.
     let _ = writeln!(stdout, "ready: {}", server.base_url()).and_then(|()| stdout.flush());

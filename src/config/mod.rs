@@ -3,31 +3,33 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::str::FromStr;
 use std::time::Duration;
 
 use figment::Figment;
-use figment::error::Kind;
+use figment::error::{Actual, Kind};
 use figment::providers::{Env, Format, Serialized, Toml};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::rate_limit::RateLimit;
 use crate::server::tls::TlsFiles;
 use crate::telemetry::logging::Log;
 
 mod effective;
+mod listen_address;
+mod place;
+
+pub use listen_address::ListenAddress;
+use place::{File, expected};
 
 /// The whole configuration. Durations are written as in `1m 30s`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Where to listen, as `ADDRESS:PORT`; port 0 picks a free one.
-    pub bind: SocketAddr,
-    /// Where operators are told of health and metrics: `ADDRESS:PORT`, or a port on the loopback. Without
-    /// it, nowhere.
+    /// The address of the public listener; port 0 picks a free port.
+    pub bind: ListenAddress,
+    /// The address of the operators' listener; without it there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ops_bind: Option<OpsBind>,
+    pub ops_bind: Option<ListenAddress>,
     /// Where the animals are, as `sqlite:PATH`.
     pub database: String,
     /// How long each step of a request may take: to judge its key, to read its body, to do what it asks.
@@ -51,43 +53,10 @@ pub struct Config {
     pub tls: Option<TlsFiles>,
 }
 
-/// An address, or a port on the loopback.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct OpsBind(pub SocketAddr);
-
-impl FromStr for OpsBind {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let loopback = |port| SocketAddr::from(([127, 0, 0, 1], port));
-        let address = text.parse().or_else(|_| text.parse().map(loopback));
-        address.map(Self).map_err(|_| "must be ADDRESS:PORT, or a port on the loopback")
-    }
-}
-
-impl<'de> Deserialize<'de> for OpsBind {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // A bare port is a number in TOML and in the environment.
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            Port(u16),
-            Address(String),
-        }
-        let text = match Written::deserialize(deserializer) {
-            Ok(Written::Port(port)) => port.to_string(),
-            Ok(Written::Address(address)) => address,
-            Err(_) => String::new(),
-        };
-        text.parse().map_err(D::Error::custom)
-    }
-}
-
 impl Default for Config {
     fn default() -> Self {
         Self {
-            bind: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            bind: ListenAddress(SocketAddr::from(([127, 0, 0, 1], 8080))),
             database: "sqlite:animal-store.db".to_owned(),
             request_timeout: Duration::from_secs(10),
             shutdown_grace: Duration::from_secs(8),
@@ -106,10 +75,10 @@ impl Default for Config {
 pub struct Flags {
     /// `--bind`
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bind: Option<SocketAddr>,
+    pub bind: Option<ListenAddress>,
     /// `--ops-bind`
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ops_bind: Option<OpsBind>,
+    pub ops_bind: Option<ListenAddress>,
     /// `--database`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
@@ -120,6 +89,25 @@ pub struct Loaded {
     /// The settings.
     pub config: Config,
     figment: Figment,
+    file: Option<File>,
+}
+
+impl Loaded {
+    /// Names the place where a setting was made, for messages: a flag, a variable of the environment, or a
+    /// line of the configuration file.
+    pub fn place(&self, setting: &str) -> String {
+        place::place_in(&self.figment, setting, self.file.as_ref())
+    }
+
+    /// Adds to an error the place of the setting that caused it, and an example of a right one.
+    pub fn blame(&self, setting: &str, error: impl std::fmt::Display) -> ConfigError {
+        let example = match setting {
+            // Its errors have their own advice, because most of them are not about the URL.
+            "database" => String::new(),
+            _ => format!("; expected {}", expected(setting)),
+        };
+        ConfigError(format!("{error} (set by {}{example})", self.place(setting)))
+    }
 }
 
 /// What is wrong with the configuration: where, which key, and why.
@@ -137,45 +125,65 @@ impl Config {
         if let Some(file) = file {
             figment = figment.merge(Toml::file_exact(file));
         }
+        let file = file.map(File::read).transpose().map_err(|line| invalid(&line))?;
         let figment =
-            figment.merge(Env::prefixed("ANIMAL_STORE_").split("__")).merge(Serialized::defaults(flags));
-        let config: Self = figment.extract().map_err(|error| ConfigError(describe(&error)))?;
-        config.validate().map_err(|message| ConfigError(message.to_owned()))?;
-        Ok(Loaded { config, figment })
+            figment.merge(Env::prefixed(place::PREFIX).split("__")).merge(Serialized::defaults(flags));
+        let config: Self = figment.extract().map_err(|error| describe(&error, file.as_ref()))?;
+        let loaded = Loaded { config, figment, file };
+        match loaded.config.validate() {
+            Ok(()) => Ok(loaded),
+            Err(setting) => {
+                Err(invalid(&format!("{}: expected {}", loaded.place(setting), expected(setting))))
+            }
+        }
     }
 
+    /// Returns the name of a setting whose value is not allowed.
     fn validate(&self) -> Result<(), &'static str> {
         if self.request_timeout.is_zero() {
-            return Err("request_timeout must be longer than zero");
+            return Err("request_timeout");
         }
         if !(1..=1_000_000).contains(&self.write_queue) {
-            return Err("write_queue must be from 1 to 1000000");
+            return Err("write_queue");
         }
         let whole_seconds = |period: Duration| period.as_secs() > 0 && period.subsec_nanos() == 0;
         if self.rate_limit.is_some_and(|limit| !whole_seconds(limit.period)) {
-            return Err("rate_limit.period must be whole seconds, at least one");
+            return Err("rate_limit.period");
         }
         Ok(())
     }
 }
 
-/// One line: the source, the key, and what is wrong with it.
-fn describe(error: &figment::Error) -> String {
-    let source = match &error.metadata {
-        Some(metadata) => match &metadata.source {
-            Some(figment::Source::File(path)) => format!("{}: ", path.display()),
-            _ if metadata.name.contains("environment") => "environment: ".to_owned(),
-            _ => format!("{}: ", metadata.name),
+fn invalid(line: &str) -> ConfigError {
+    ConfigError(format!("configuration: {line}").replace(char::is_control, " "))
+}
+
+/// Returns one line: the place, what is wrong, and what is expected. It has no value that may be a password.
+fn describe(error: &figment::Error, file: Option<&File>) -> ConfigError {
+    let mut key: Vec<&str> = error.path.iter().map(String::as_str).collect();
+    if let Kind::MissingField(name) = &error.kind {
+        key.push(name);
+    }
+    let place = place::place(error.metadata.as_ref(), &key, file);
+    let setting = key.join(".");
+    let expected = expected(&setting);
+    let found = match &error.kind {
+        Kind::UnknownField(_, known) => {
+            return invalid(&format!("{place}: no such setting; expected one of {}", known.join(", ")));
+        }
+        Kind::MissingField(_) => "missing, ".to_owned(),
+        Kind::UnknownVariant(found, _) => format!("found \"{found}\", "),
+        Kind::InvalidType(found, _) | Kind::InvalidValue(found, _) if setting != "database" => match found {
+            Actual::Str(text) => format!("found {text:?}, "),
+            Actual::Bool(value) => format!("found {value}, "),
+            Actual::Unsigned(number) => format!("found {number}, "),
+            Actual::Signed(number) => format!("found {number}, "),
+            Actual::Float(number) => format!("found {number}, "),
+            other => format!("found a {other}, "),
         },
-        None => String::new(),
+        _ => String::new(),
     };
-    let key = if error.path.is_empty() { String::new() } else { format!("{}: ", error.path.join(".")) };
-    let wrong = match &error.kind {
-        Kind::UnknownField(_, known) => format!("there is no such setting; there are {}", known.join(", ")),
-        Kind::MissingField(name) => format!("{name} is missing"),
-        other => other.to_string(),
-    };
-    format!("configuration: {source}{key}{}", wrong.lines().collect::<Vec<_>>().join(" ").trim())
+    invalid(&format!("{place}: {found}expected {expected}"))
 }
 
 #[cfg(test)]
@@ -196,6 +204,15 @@ mod tests {
         })
     }
 
+    /// Returns the place with the path of the file, the path, and the message.
+    fn load_named(toml: &str, place: &str) -> (String, String, String) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), toml).unwrap();
+        let path = file.path().display().to_string();
+        let error = Config::load(Some(file.path()), Flags::default()).err().expect(toml);
+        (place.replace("FILE", &path), path, error.to_string())
+    }
+
     #[test]
     fn a_file_overrides_defaults_and_flags_override_the_file() {
         let config =
@@ -211,13 +228,30 @@ mod tests {
 
     #[test]
     fn a_wrong_key_or_value_is_named() {
-        assert!(load("databse = 'sqlite:x.db'").unwrap_err().contains("databse"));
-        assert!(load("request_timeout = 'soon'").unwrap_err().contains("request_timeout"));
-        assert!(
-            load("[rate_limit]\nrequests = 0\nperiod = '1s'").unwrap_err().contains("rate_limit.requests")
-        );
-        assert!(load("bind = 'localhost'").unwrap_err().contains("bind"));
-        assert!(load("= nonsense").unwrap_err().contains("configuration"));
+        for (toml, place, words) in [
+            ("\ndatabse = 'sqlite:x.db'", "`databse` in FILE, line 2", "expected one of bind, "),
+            ("request_timeout = 'soon'", "`request_timeout` in FILE, line 1", "such as \"10s\""),
+            (
+                "# 1\n[log]\nlevel = 'loud'",
+                "`log.level` in FILE, line 3",
+                "found \"loud\", expected \"error\"",
+            ),
+            ("log = { one_in = 'x' }", "`log.one_in` in FILE, line 1", "found \"x\", expected a number"),
+            ("[rate_limit]\nrequests = 0\nperiod = '1s'", "`rate_limit.requests` in FILE, line 2", "from 1"),
+            (
+                "\n[rate_limit]\nrequests = 5",
+                "`rate_limit.period` in FILE, line 2",
+                "missing, expected whole",
+            ),
+            ("bind = 'localhost'", "`bind` in FILE, line 1", "such as 8080"),
+            ("\n\nwrite_queue = 0", "`write_queue` in FILE, line 3", "1 to 1000000"),
+            ("database = 5", "`database` in FILE, line 1", "sqlite:animal-store.db"),
+            ("bind = 1\n= nonsense", "FILE, line 2: not TOML", "such as `bind = "),
+        ] {
+            let (place, file, message) = load_named(toml, place);
+            assert!(message.starts_with(&format!("configuration: {place}: ")), "{file}: {message}");
+            assert!(message.contains(words), "{words} is not in: {message}");
+        }
     }
 
     #[test]

@@ -1,65 +1,65 @@
-//! The access log and its metrics: one record for each answer.
+//! The access log and its metrics: one record for each response.
 //!
-//! A record has neither path nor query, since either may hold what should not be in a log. It is written by
-//! a thread of its own; a request never waits for it.
+//! A record has the path without the query, and without segments that may be an API key ([`safe_path`]). The
+//! fields have the names of OpenTelemetry's semantic conventions: an error code is `error.type`, and the
+//! identifier of the API key is `enduser.id`. Behind a reverse proxy, the client address is that of the proxy:
+//! a `Forwarded` header can be forged.
 
+use std::borrow::Cow;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::{HeaderMap, Method, StatusCode};
-use slog::{Logger, error, info, warn};
+use slog::{KV, Logger, Record, Serializer, error, info};
 
+use super::error_code::ErrorCode;
 use crate::keys::KeyId;
+use crate::telemetry::logging::RESPONSE_TAG;
 use crate::telemetry::metrics::Metrics;
 
-/// Which answers are logged.
+/// The length of a UUID. API keys are longer, in any percent-encoding.
+const MAX_SEGMENT: usize = 36;
+/// The maximum length of a path in the log.
+const MAX_PATH: usize = 256;
+
+/// Which responses are logged.
 #[derive(Debug)]
 pub struct AccessLog {
     log: Logger,
-    /// Of the answers that are no server errors, one in this many; 0 for none.
+    /// Logs one in this many responses that are not server errors; 0 logs none of them.
     one_in: u64,
     answers: AtomicU64,
 }
 
-/// An answer, and what it was given to.
+/// A response, and the request that it belongs to.
 pub(crate) struct Answered<'a> {
-    pub(crate) request_id: &'a str,
     pub(crate) method: &'a Method,
+    pub(crate) path: &'a str,
     /// The path template of the operation, if there is one.
     pub(crate) route: Option<&'a str>,
-    pub(crate) key: Option<&'a KeyId>,
-    /// The client's trace (W3C Trace Context, section 3.2), kept as it came.
-    pub(crate) traceparent: Option<&'a str>,
     pub(crate) status: StatusCode,
+    pub(crate) code: Option<ErrorCode>,
     pub(crate) took: Duration,
+    pub(crate) client: IpAddr,
+    pub(crate) key: Option<&'a KeyId>,
+    pub(crate) request_id: &'a str,
+    pub(crate) trace: Option<&'a TraceContext>,
 }
 
 impl AccessLog {
-    /// Logs server errors always, and one in `one_in` of the other answers; none of them for 0.
+    /// Logs server errors always, and one in `one_in` of the other responses; none of them for 0.
     pub fn new(log: Logger, one_in: u64) -> Self {
         Self { log, one_in, answers: AtomicU64::new(0) }
     }
 
     pub(crate) fn record(&self, metrics: &Metrics, answered: &Answered<'_>) {
         metrics.answered(answered.method, answered.route.unwrap_or_default(), answered.status, answered.took);
-        let latency_us = u64::try_from(answered.took.as_micros()).unwrap_or(u64::MAX);
-        // slog wants its level as a constant.
-        macro_rules! record {
-            ($level:ident) => {
-                $level!(self.log, "answered";
-                    "request_id" => answered.request_id,
-                    "method" => answered.method.as_str(),
-                    "route" => answered.route,
-                    "key" => answered.key.map(KeyId::as_str),
-                    "status" => answered.status.as_u16(),
-                    "latency_us" => latency_us,
-                    "traceparent" => answered.traceparent)
-            };
-        }
+        // A client error is not a warning: the service did what it should.
         if answered.status.is_server_error() {
-            record!(error);
+            error!(self.log, #RESPONSE_TAG, "response"; answered);
         } else if self.samples() {
-            if answered.status.is_client_error() { record!(warn) } else { record!(info) }
+            info!(self.log, #RESPONSE_TAG, "response"; answered);
         }
     }
 
@@ -72,18 +72,82 @@ impl AccessLog {
     }
 }
 
-/// The `traceparent` header, if it is one: `00-<32 hex>-<16 hex>-<2 hex>`, neither identifier all zeros.
-pub(crate) fn traceparent(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get("traceparent")?.to_str().ok()?;
-    let mut parts = value.split('-');
-    let mut hex = |length: usize| {
-        let part = parts.next()?;
-        let lower_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        (part.len() == length && part.bytes().all(lower_hex)).then_some(part)
-    };
-    let (version, trace, parent, _flags) = (hex(2)?, hex(32)?, hex(16)?, hex(2)?);
-    let some = |identifier: &str| identifier.bytes().any(|byte| byte != b'0');
-    (version == "00" && some(trace) && some(parent) && parts.next().is_none()).then_some(value)
+// `slog::kv!` would serialize the fields in reverse order, and absent ones as well.
+impl KV for Answered<'_> {
+    fn serialize(&self, _: &Record<'_>, serializer: &mut dyn Serializer) -> slog::Result {
+        serializer.emit_str("http.request.method".into(), self.method.as_str())?;
+        serializer.emit_str("url.path".into(), &safe_path(self.path))?;
+        serializer.emit_u16("http.response.status_code".into(), self.status.as_u16())?;
+        // In microseconds: a clock that is more precise would only add digits.
+        let seconds = Duration::from_micros(u64::try_from(self.took.as_micros()).unwrap_or(u64::MAX));
+        serializer.emit_f64("http.server.request.duration".into(), seconds.as_secs_f64())?;
+        if let Some(code) = self.code {
+            serializer.emit_str("error.type".into(), code.as_str())?;
+        }
+        serializer
+            .emit_arguments("client.address".into(), &format_args!("{}", self.client.to_canonical()))?;
+        if let Some(key) = self.key {
+            serializer.emit_str("enduser.id".into(), key.as_str())?;
+        }
+        serializer.emit_str("http.response.header.x-request-id".into(), self.request_id)?;
+        if let Some(route) = self.route {
+            serializer.emit_str("http.route".into(), route)?;
+        }
+        if let Some(trace) = self.trace {
+            serializer.emit_str("trace_id".into(), trace.part(3..35))?;
+            serializer.emit_str("span_id".into(), trace.part(36..52))?;
+            serializer.emit_str("trace_flags".into(), trace.part(53..55))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the path for the log. Segments that are longer than [`MAX_SEGMENT`] or contain the prefix of an API
+/// key become `[redacted]`, and a path that is longer than [`MAX_PATH`] ends with `[truncated]`.
+fn safe_path(path: &str) -> Cow<'_, str> {
+    let suspect =
+        |text: &str| text.len() > MAX_SEGMENT || text.as_bytes().windows(4).any(|window| window == b"ask_");
+    // Most paths are shorter than a segment may be.
+    if !suspect(path) {
+        return path.into();
+    }
+    let mut safe = String::new();
+    for (index, segment) in path.split('/').enumerate() {
+        if index > 0 {
+            safe.push('/');
+        }
+        if safe.len() + segment.len().min(MAX_SEGMENT) > MAX_PATH {
+            safe.push_str("[truncated]");
+            break;
+        }
+        safe.push_str(if suspect(segment) { "[redacted]" } else { segment });
+    }
+    safe.into()
+}
+
+/// The `traceparent` header of a request (W3C Trace Context, section 3.2).
+pub(crate) struct TraceContext(String);
+
+impl TraceContext {
+    /// Returns the trace context of a request, if its header is valid: `00-<32 hex>-<16 hex>-<2 hex>`, neither
+    /// identifier all zeros.
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+        let value = headers.get("traceparent")?.to_str().ok()?;
+        let mut parts = value.split('-');
+        let mut hex = |length: usize| {
+            let part = parts.next()?;
+            let lower_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+            (part.len() == length && part.bytes().all(lower_hex)).then_some(part)
+        };
+        let (version, trace, parent, _flags) = (hex(2)?, hex(32)?, hex(16)?, hex(2)?);
+        let some = |identifier: &str| identifier.bytes().any(|byte| byte != b'0');
+        let valid = version == "00" && some(trace) && some(parent) && parts.next().is_none();
+        valid.then(|| Self(value.to_owned()))
+    }
+
+    fn part(&self, range: std::ops::Range<usize>) -> &str {
+        self.0.get(range).unwrap_or_default()
+    }
 }
 
 #[cfg(test)]
@@ -91,19 +155,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_a_traceparent_is_kept() {
+    fn only_a_valid_traceparent_is_kept() {
         let kept = |value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert("traceparent", value.parse().unwrap());
-            traceparent(&headers).is_some()
+            let trace = TraceContext::of(&headers)?;
+            Some([3..35, 36..52, 53..55].map(|range| trace.part(range).to_owned()).join(" "))
         };
         let good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        assert!(kept(good));
-        assert!(!kept(&good.to_uppercase()));
-        assert!(!kept(&good.replace("b7ad6b7169203331", "0000000000000000")));
-        assert!(!kept(&good.replace("00-", "ff-")));
-        assert!(!kept(&format!("{good}-extra")));
-        assert!(!kept("ask_secret"));
-        assert!(!kept(""));
+        assert_eq!(kept(good).unwrap(), "0af7651916cd43dd8448eb211c80319c b7ad6b7169203331 01");
+        assert!(kept(&good.to_uppercase()).is_none());
+        assert!(kept(&good.replace("b7ad6b7169203331", "0000000000000000")).is_none());
+        assert!(kept(&good.replace("00-", "ff-")).is_none());
+        assert!(kept(&format!("{good}-extra")).is_none());
+        assert!(kept("ask_secret").is_none());
+        assert!(kept("").is_none());
+    }
+
+    #[test]
+    fn a_path_in_the_log_has_no_key_and_an_end() {
+        let key = format!("ask_{}", "aB3".repeat(14));
+        let encoded: String = key.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        for (path, safe) in [
+            ("/v1/pets/7", "/v1/pets/7"),
+            ("/", "/"),
+            (
+                "/v1/pets/0af76519-16cd-43dd-8448-eb211c80319c",
+                "/v1/pets/0af76519-16cd-43dd-8448-eb211c80319c",
+            ),
+            (&*format!("/v1/pets/{key}/a"), "/v1/pets/[redacted]/a"),
+            (&*format!("/v1/{}", &key[4..]), "/v1/[redacted]"),
+            (&*format!("/v1/%61{}", &key[1..]), "/v1/[redacted]"),
+            (&*format!("/{encoded}"), "/[redacted]"),
+            ("/ask_half", "/[redacted]"),
+        ] {
+            assert_eq!(safe_path(path), safe);
+        }
+        let long = safe_path(&"/a".repeat(30_000)).into_owned();
+        assert!(long.starts_with("/a/a/") && long.ends_with("/[truncated]") && long.len() < 300, "{long}");
     }
 }

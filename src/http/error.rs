@@ -130,6 +130,8 @@ impl ApiError {
         let code = self.code();
         let mut response = Response::new(Body::empty());
         *response.status_mut() = code.status();
+        // For the access log.
+        response.extensions_mut().insert(code);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let mut header = |name: HeaderName, value: &'static str| {

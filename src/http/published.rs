@@ -1,4 +1,5 @@
 //! The files that need no API key: the OpenAPI documents and the documentation page, at the root of the host.
+//! `/` itself redirects to the page.
 //!
 //! The page shows Swagger UI (Apache-2.0). A crate embeds its files into the program, so the page needs no
 //! other host.
@@ -78,14 +79,26 @@ impl Published {
         Self(files)
     }
 
-    /// Returns the response for `path`, if it is the path of a file.
+    /// Returns the response for `path`, if it is the path of a file or `/`.
     pub(super) fn respond(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<Response<Body>> {
-        let file = self.0.get(path)?;
+        let file = self.0.get(path);
+        if file.is_none() && path != "/" {
+            return None;
+        }
         Some(match *method {
-            Method::GET | Method::HEAD => file.respond(headers),
+            Method::GET | Method::HEAD => file.map_or_else(redirect, |file| file.respond(headers)),
             _ => ApiError::MethodNotAllowed { allow: "GET, HEAD".to_owned() }.into_response(),
         })
     }
+}
+
+/// Redirects to the page. 302, because browsers keep a 308 for ever, and another release may have something
+/// else at `/` (RFC 9110, section 15.4).
+fn redirect() -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::FOUND;
+    response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/docs"));
+    response
 }
 
 impl File {

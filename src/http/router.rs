@@ -31,9 +31,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::BASE_PATH;
-use super::access_log::{self, AccessLog, Answered};
+use super::access_log::{AccessLog, Answered, TraceContext};
 use super::error::ApiError;
-use super::error_code::HeaderField;
+use super::error_code::{ErrorCode, HeaderField};
 use super::in_flight::InFlight;
 use super::published::Published;
 use super::unread_body::UnreadBody;
@@ -148,12 +148,15 @@ impl Router {
         let sent_method = request.method().clone();
         let method = if sent_method == Method::HEAD { &Method::GET } else { &sent_method };
         let has_connection_header = request.version() < Version::HTTP_2;
-        let traceparent = access_log::traceparent(request.headers()).map(str::to_owned);
+        let trace = TraceContext::of(request.headers());
+        // Copies references, not the text.
+        let uri = request.uri().clone();
+        let client = context.request.remote_addr().ip();
         let mut operation = None;
-        let mut response = match relative_path(request.uri().path()) {
+        let mut response = match relative_path(uri.path()) {
             None => self
                 .published
-                .respond(&sent_method, request.uri().path(), request.headers())
+                .respond(&sent_method, uri.path(), request.headers())
                 .unwrap_or_else(|| ApiError::NotFound("this path does not exist").into_response()),
             Some(path) => match (self.lookup)(method, &path) {
                 None => self.no_operation(&path).into_response(),
@@ -165,6 +168,7 @@ impl Router {
             },
         };
         let key = response.extensions_mut().remove::<KeyId>();
+        let code = response.extensions_mut().remove::<ErrorCode>();
         if let Some(Operation { operation_id, deprecation: Some(headers), .. }) = operation {
             response.headers_mut().extend(headers.iter().map(|(name, value)| (name.clone(), value.clone())));
             if let Some(key) = &key {
@@ -178,13 +182,16 @@ impl Router {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         let answered = Answered {
-            request_id: &request_id,
             method: &sent_method,
+            path: uri.path(),
             route: operation.map(|operation| &*operation.route),
-            key: key.as_ref(),
-            traceparent: traceparent.as_deref(),
             status: response.status(),
+            code,
             took: start.elapsed(),
+            client,
+            key: key.as_ref(),
+            request_id: &request_id,
+            trace: trace.as_ref(),
         };
         self.access_log.record(&service.metrics, &answered);
         response

@@ -81,7 +81,7 @@ impl Server {
             .config(config)
             .tls(tls.map(ConfigTls::Dynamic))
             .start()
-            .map_err(|error| StartError::bind(options.bind, "--bind", &error))?;
+            .map_err(|error| StartError::bind(options.bind, "bind", &error))?;
         Ok(Self { http, operators, tls: options.tls.clone(), in_flight, store, log: log.clone() })
     }
 

@@ -41,7 +41,7 @@ pub(super) fn start(
 ) -> Result<HttpServer<Operators>, StartError> {
     let config = ConfigDropshot { bind_address: bind, ..Default::default() };
     let server = ServerBuilder::new(endpoints()?, operators, log).config(config);
-    server.start().map_err(|error| StartError::bind(bind, "--ops-bind", &error))
+    server.start().map_err(|error| StartError::bind(bind, "ops_bind", &error))
 }
 
 fn endpoints() -> Result<ApiDescription<Operators>, ApiDescriptionRegisterError> {

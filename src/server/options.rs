@@ -55,10 +55,10 @@ impl ServerOptions {
         self.tls.as_ref().map(TlsFiles::load).transpose()?;
         // Each stays bound until the end: both may be the same address.
         let mut bound = Vec::new();
-        for (address, flag) in [(Some(self.bind), "--bind"), (self.ops_bind, "--ops-bind")] {
+        for (address, setting) in [(Some(self.bind), "bind"), (self.ops_bind, "ops_bind")] {
             if let Some(address) = address {
                 let refused =
-                    |error: std::io::Error| StartError::Bind { address, reason: error.to_string(), flag };
+                    |error: std::io::Error| StartError::Bind { address, reason: error.to_string(), setting };
                 bound.push(TcpListener::bind(address).map_err(refused)?);
             }
         }
@@ -73,14 +73,14 @@ pub enum StartError {
     #[error(transparent)]
     Document(#[from] MissingDeprecation),
     /// The address cannot be bound.
-    #[error("cannot listen on {address}: {reason}; choose another address with {flag}")]
+    #[error("cannot listen on {address}: {reason}; stop what uses it, or choose another address")]
     Bind {
         /// The address.
         address: SocketAddr,
         /// The error of the operating system.
         reason: String,
-        /// The flag that sets the address.
-        flag: &'static str,
+        /// The setting with the address.
+        setting: &'static str,
     },
     /// The certificate or its private key cannot be used.
     #[error("TLS: {0}")]
@@ -91,9 +91,18 @@ pub enum StartError {
 }
 
 impl StartError {
+    /// Returns the setting that caused the error, if one did.
+    pub fn setting(&self) -> Option<&'static str> {
+        match self {
+            Self::Bind { setting, .. } => Some(setting),
+            Self::Tls(error) => Some(error.setting()),
+            Self::Document(_) | Self::Operations(_) => None,
+        }
+    }
+
     /// Returns the error for dropshot's failure to bind `address`.
-    pub(super) fn bind(address: SocketAddr, flag: &'static str, error: &BuildError) -> Self {
+    pub(super) fn bind(address: SocketAddr, setting: &'static str, error: &BuildError) -> Self {
         let cause = std::error::Error::source(error).map(ToString::to_string);
-        Self::Bind { address, reason: cause.unwrap_or_else(|| error.to_string()), flag }
+        Self::Bind { address, reason: cause.unwrap_or_else(|| error.to_string()), setting }
     }
 }

@@ -9,6 +9,9 @@ use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use serde::{Deserialize, Serialize};
 
+const CERTIFICATE: &str = "tls.certificate";
+const PRIVATE_KEY: &str = "tls.private_key";
+
 /// The files of the certificate and its private key, in PEM.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -23,8 +26,16 @@ pub struct TlsFiles {
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {problem}")]
 pub struct TlsError {
+    setting: &'static str,
     path: String,
     problem: String,
+}
+
+impl TlsError {
+    /// Returns the setting with the path of the file.
+    pub fn setting(&self) -> &'static str {
+        self.setting
+    }
 }
 
 impl TlsFiles {
@@ -36,16 +47,16 @@ impl TlsFiles {
     pub fn load(&self) -> Result<ServerConfig, TlsError> {
         let certificates = CertificateDer::pem_file_iter(&self.certificate)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(|error| at(&self.certificate, pem(&error)))?;
+            .map_err(|error| at(CERTIFICATE, &self.certificate, pem(&error)))?;
         if certificates.is_empty() {
-            return Err(at(&self.certificate, "contains no certificate in PEM".to_owned()));
+            return Err(at(CERTIFICATE, &self.certificate, "contains no certificate in PEM".to_owned()));
         }
         let key = PrivateKeyDer::from_pem_file(&self.private_key).map_err(|error| {
             let problem = match error {
                 PemError::NoItemsFound => "contains no private key in PEM".to_owned(),
                 error => pem(&error),
             };
-            at(&self.private_key, problem)
+            at(PRIVATE_KEY, &self.private_key, problem)
         })?;
         let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
@@ -58,15 +69,15 @@ impl TlsFiles {
                     }
                     error => format!("cannot be used with {}: {error}", self.certificate.display()),
                 };
-                at(&self.private_key, problem)
+                at(PRIVATE_KEY, &self.private_key, problem)
             })?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(config)
     }
 }
 
-fn at(path: &Path, problem: String) -> TlsError {
-    TlsError { path: path.display().to_string(), problem }
+fn at(setting: &'static str, path: &Path, problem: String) -> TlsError {
+    TlsError { setting, path: path.display().to_string(), problem }
 }
 
 fn pem(error: &PemError) -> String {

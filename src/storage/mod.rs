@@ -3,6 +3,7 @@
 //! [`Store`] and its supertraits (`store.rs`) state the promises. `tests/store` tests every engine against
 //! them; an engine adds none.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 mod cause;
@@ -46,6 +47,13 @@ pub async fn open_for_copy(url: &str, options: &StoreOptions) -> Result<Arc<dyn 
                 .to_owned(),
         )),
     }
+}
+
+/// Returns the absolute path of the SQLite file that [`open`] would create, because it does not exist.
+pub fn missing_file(url: &str) -> Option<PathBuf> {
+    let path = std::path::absolute(url.strip_prefix("sqlite:").filter(|path| !path.is_empty())?).ok()?;
+    let error = std::fs::metadata(&path).err()?;
+    (error.kind() == std::io::ErrorKind::NotFound).then_some(path)
 }
 
 /// Returns a database URL without its password and parameters, for logs.

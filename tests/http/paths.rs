@@ -21,7 +21,6 @@ macro_rules! not_found {
 }
 
 not_found! {
-    the_root_is_not_found: "/"
     the_base_path_is_not_found: "/v1"
     the_base_path_with_a_slash_is_not_found: "/v1/"
     a_path_without_the_base_path_is_not_found: "/pets"

@@ -139,6 +139,29 @@ async fn the_document_has_one_path_and_is_not_part_of_the_contract() {
 }
 
 #[tokio::test]
+async fn the_root_redirects_to_the_page() {
+    let service = Service::start().await;
+    for line in ["GET /", "HEAD /", "GET /?x=1", "HEAD /?x=1"] {
+        let mut raw = service.raw().await;
+        raw.head_without_key(line, "").await;
+        let response = raw.response().await;
+        assert_eq!((response.status, response.header("location")), (302, Some("/docs")), "{line}");
+        assert_eq!(response.header("content-length"), Some("0"), "{line}");
+    }
+    for method in [Method::PUT, Method::POST, Method::DELETE, Method::PATCH, Method::OPTIONS] {
+        let response = service.request(method, "/").response().await;
+        response.expect_error(405, "method_not_allowed");
+        assert_eq!(response.header("allow"), Some("GET, HEAD"));
+    }
+    for target in ["//", "/%2f", "/."] {
+        let mut raw = service.raw().await;
+        raw.head(&format!("GET {target}"), "").await;
+        assert!((400..=404).contains(&raw.response().await.status), "{target}");
+    }
+    assert!(service.log.text().contains("http.response.status_code: 302"), "{}", service.log.text());
+}
+
+#[tokio::test]
 async fn the_page_is_served_without_a_key_and_refers_to_no_other_host() {
     let service = Service::start().await;
     let page = fetch(&service, "/docs").await;

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use crate::program::{Program, WorkDir};
 use crate::recorder::request::RequestExt as _;
 
-/// Starts a service with a JSON log and these settings of it. Returns an API key and its identifier too.
+/// A service with these settings of the log, in JSON if they do not say otherwise, and a key with its identifier.
 async fn serve(directory: &WorkDir, settings: &str) -> (Program, String, String) {
-    directory.write("store.toml", format!("lock_timeout = '50ms'\n[log]\nformat = 'json'\n{settings}"));
+    let format = if settings.contains("format") { "" } else { "format = 'json'\n" };
+    directory.write("store.toml", format!("lock_timeout = '50ms'\n[log]\n{format}{settings}"));
     let key = directory.key().await;
     let list = directory.run(&["key", "list"]).await.success();
     let id = list.lines().nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
@@ -23,7 +24,7 @@ async fn records(mut service: Program) -> Vec<Value> {
     service.exit().await;
     let log = service.log();
     let records = log.lines().map(|line| serde_json::from_str::<Value>(line).expect(line));
-    records.filter(|record| record["msg"] == "answered").collect()
+    records.filter(|record| record["body"] == "response").collect()
 }
 
 /// Sends a request that fails with 503, because another connection holds the lock.
@@ -34,34 +35,119 @@ async fn fail(directory: &WorkDir, service: &Program, key: &str) {
     lock.execute_batch("ROLLBACK").unwrap();
 }
 
+/// Makes five requests that are answered 200, 404, 401, 404 and 503, and returns the identifier of the first.
+async fn five(directory: &WorkDir, service: &Program, key: &str) -> String {
+    let get =
+        service.request(Method::GET, key, "/v1/pets?limit=7").header("traceparent", TRACE).response().await;
+    service.get(key, "/v1/pets/1").await.expect_error(404, "not_found");
+    service.get("nonsense", "/v1/pets").await.expect_error(401, "unauthorized");
+    service.get(key, "/v1/nothing").await.expect_error(404, "not_found");
+    fail(directory, service, key).await;
+    get.header("x-request-id").unwrap().to_owned()
+}
+
+const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
 #[tokio::test]
-async fn each_response_has_one_record() {
+async fn each_response_has_one_record_with_the_names_of_opentelemetry() {
     let directory = WorkDir::new();
     let (service, key, id) = serve(&directory, "").await;
-    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    let get = service.request(Method::GET, &key, "/v1/pets").header("traceparent", trace).response().await;
-    let request_id = get.header("x-request-id").unwrap().to_owned();
-    service.get(&key, "/v1/pets/1").await.expect_error(404, "not_found");
-    service.get("nonsense", "/v1/pets").await.expect_error(401, "unauthorized");
-    service.get(&key, "/v1/nothing").await.expect_error(404, "not_found");
-    fail(&directory, &service, &key).await;
-
-    let records = records(service).await;
-    let shown = |record: &Value| {
-        ["level", "method", "route", "status", "key", "traceparent"].map(|name| record[name].clone())
+    let request_id = five(&directory, &service, &key).await;
+    let mut records = records(service).await;
+    let durations: Vec<f64> = records
+        .iter_mut()
+        .map(|record| {
+            let object = record.as_object_mut().unwrap();
+            object.remove("timestamp").unwrap().as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+            let ids = object.remove("http.response.header.x-request-id").unwrap();
+            assert!(ids.as_array().unwrap().len() == 1 && ids[0].as_str().unwrap().len() == 36, "{ids}");
+            object.insert("first".to_owned(), json!(ids[0] == *request_id));
+            object.remove("http.server.request.duration").unwrap().as_f64().unwrap()
+        })
+        .collect();
+    // It waited for the lock, in whole milliseconds: the last one may be missing.
+    assert!(durations[4] >= 0.049 && durations.iter().all(|seconds| (0.0..60.0).contains(seconds)));
+    // The rest of each record, with nothing besides.
+    let record = |level: &str, method: &str, path: &str, status: u16| {
+        json!({
+            "severity_text": level, "body": "response", "http.request.method": method, "url.path": path,
+            "http.response.status_code": status, "client.address": "127.0.0.1", "first": status == 200,
+        })
+    };
+    let with = |mut record: Value, fields: Value| {
+        record.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        record
     };
     let expected = [
-        [json!("INFO"), json!("GET"), json!("/v1/pets"), json!(200), json!(id), json!(trace)],
-        [json!("WARN"), json!("GET"), json!("/v1/pets/{petId}"), json!(404), json!(id), Value::Null],
-        [json!("WARN"), json!("GET"), json!("/v1/pets"), json!(401), Value::Null, Value::Null],
-        [json!("WARN"), json!("GET"), Value::Null, json!(404), Value::Null, Value::Null],
-        [json!("ERRO"), json!("POST"), json!("/v1/pets"), json!(503), json!(id), Value::Null],
+        with(
+            record("INFO", "GET", "/v1/pets", 200),
+            json!({
+                "http.route": "/v1/pets", "enduser.id": id, "trace_id": "0af7651916cd43dd8448eb211c80319c",
+                "span_id": "b7ad6b7169203331", "trace_flags": "01",
+            }),
+        ),
+        with(
+            record("INFO", "GET", "/v1/pets/1", 404),
+            json!({ "http.route": "/v1/pets/{petId}", "enduser.id": id, "error.type": "not_found" }),
+        ),
+        with(
+            record("INFO", "GET", "/v1/pets", 401),
+            json!({ "http.route": "/v1/pets", "error.type": "unauthorized" }),
+        ),
+        with(record("INFO", "GET", "/v1/nothing", 404), json!({ "error.type": "not_found" })),
+        with(
+            record("ERROR", "POST", "/v1/pets", 503),
+            json!({ "http.route": "/v1/pets", "enduser.id": id, "error.type": "unavailable" }),
+        ),
     ];
-    assert_eq!(records.iter().map(shown).collect::<Vec<_>>(), expected);
-    assert_eq!(records[0]["request_id"], request_id);
-    // The request waited for the lock; SQLite counts whole milliseconds, so one may be missing.
-    assert!(records[4]["latency_us"].as_u64().unwrap() >= 49_000, "{}", records[4]);
-    assert!(records.iter().all(|record| record["latency_us"].as_u64().unwrap() < 60_000_000));
+    assert_eq!(records, expected);
+}
+
+#[tokio::test]
+async fn the_text_format_is_one_short_line_without_absent_fields() {
+    let directory = WorkDir::new();
+    let (service, key, id) = serve(&directory, "format = 'text'\n").await;
+    let request_id = five(&directory, &service, &key).await;
+    let mut service = service;
+    service.signal(Signal::TERM);
+    service.exit().await;
+    let log = service.log();
+    // Without time, duration and request identifier, whose forms are checked.
+    let shown = |line: &str| -> Option<String> {
+        let (time, rest) = line.split_once(' ')?;
+        assert!(time.len() == 24 && time.parse::<jiff::Timestamp>().is_ok(), "{line}");
+        let words = rest.split_whitespace().map(|word| match word.split_once('=') {
+            Some(("request", id)) if id == request_id => "request=first",
+            Some(("request", id)) if id.len() == 36 => "request=other",
+            None if word.strip_suffix("ms").is_some_and(|number| number.parse::<f64>().is_ok()) => "TIME",
+            _ => word,
+        });
+        rest.contains(" request=").then(|| words.collect::<Vec<_>>().join(" "))
+    };
+    let expected = [
+        format!(
+            "INFO GET /v1/pets 200 TIME client=127.0.0.1 key={id} request=first \
+             trace=0af7651916cd43dd8448eb211c80319c"
+        ),
+        format!("INFO GET /v1/pets/1 404 TIME code=not_found client=127.0.0.1 key={id} request=other"),
+        "INFO GET /v1/pets 401 TIME code=unauthorized client=127.0.0.1 request=other".to_owned(),
+        "INFO GET /v1/nothing 404 TIME code=not_found client=127.0.0.1 request=other".to_owned(),
+        format!("ERROR POST /v1/pets 503 TIME code=unavailable client=127.0.0.1 key={id} request=other"),
+    ];
+    assert_eq!(log.lines().filter_map(shown).collect::<Vec<_>>(), expected, "{log}");
+}
+
+#[tokio::test]
+async fn a_key_in_a_path_is_replaced_and_a_query_is_not_logged() {
+    let directory = WorkDir::new();
+    let (service, key, _) = serve(&directory, "level = 'trace'\n").await;
+    for target in [format!("/v1/{key}/x"), format!("/v1/pets?{key}"), format!("/v1/pets/{}", &key[4..])] {
+        assert!((400..500).contains(&service.get(&key, &target).await.status));
+    }
+    let records = records(service).await;
+    let paths: Vec<_> = records.iter().map(|record| record["url.path"].clone()).collect();
+    assert_eq!(paths, ["/v1/[redacted]/x", "/v1/pets", "/v1/pets/[redacted]"]);
+    assert!(!format!("{records:?}").contains(&key[4..]), "{records:?}");
 }
 
 #[tokio::test]
@@ -75,7 +161,9 @@ async fn responses_other_than_server_errors_are_sampled() {
         fail(&directory, &service, &key).await;
         fail(&directory, &service, &key).await;
         let records = records(service).await;
-        let of = |status: u16| records.iter().filter(|record| record["status"] == status).count();
+        let of = |status: u16| {
+            records.iter().filter(|record| record["http.response.status_code"] == status).count()
+        };
         assert_eq!((of(200), of(503), records.len()), (kept, 2, kept + 2), "one in {one_in}");
     }
 }
@@ -87,6 +175,7 @@ async fn a_level_omits_less_severe_records() {
     service.get(&key, "/v1/pets").await.expect(200);
     service.get("nonsense", "/v1/pets").await.expect_error(401, "unauthorized");
     fail(&directory, &service, &key).await;
-    let statuses: Vec<_> = records(service).await.iter().map(|record| record["status"].clone()).collect();
+    let statuses: Vec<_> =
+        records(service).await.iter().map(|record| record["http.response.status_code"].clone()).collect();
     assert_eq!(statuses, [503]);
 }

@@ -102,21 +102,29 @@ async fn errors_name_the_setting_and_its_source() {
     let directory = WorkDir::new();
     directory.write("store.toml", "write_queue = 0\n");
     for (arguments, environment, words) in [
-        (&["config", "--config", "store.toml"][..], &[][..], &["write_queue", "1 to 1000000"][..]),
-        (&["config"], &[("ANIMAL_STORE_LOG__LEVEL", "loud")], &["environment", "log.level", "loud"]),
+        (
+            &["config", "--config", "store.toml"][..],
+            &[][..],
+            &["`write_queue` in store.toml, line 1", "1 to 1000000"][..],
+        ),
+        (
+            &["config"],
+            &[("ANIMAL_STORE_LOG__LEVEL", "loud")],
+            &["ANIMAL_STORE_LOG__LEVEL", "loud", "\"info\""],
+        ),
         (
             &["config"],
             &[("ANIMAL_STORE_DATABSE", "x")],
             &[
-                "configuration: environment: databse: there is no such setting; there are bind, ops_bind, database",
+                "configuration: ANIMAL_STORE_DATABSE: no such setting; expected one of bind, ops_bind, database",
             ],
         ),
         (
             &["config"],
             &[("ANIMAL_STORE_TLS__CERTIFICATE", "x")],
-            &["environment: tls: private_key is missing"],
+            &["ANIMAL_STORE_TLS__PRIVATE_KEY: missing, expected a private key in PEM"],
         ),
-        (&["config"], &[("ANIMAL_STORE_BIND", "localhost")], &["environment", "bind"]),
+        (&["config"], &[("ANIMAL_STORE_BIND", "localhost")], &["ANIMAL_STORE_BIND", "such as 8080"]),
     ] {
         let line = directory.run_with(arguments, environment).await.failure();
         for words in words {

@@ -42,11 +42,50 @@ async fn list_shows_every_key_and_no_secret() {
 #[tokio::test]
 async fn the_list_of_a_new_database_has_no_keys() {
     let directory = WorkDir::new();
+    directory.serve(&[]).await.stop().await;
     assert_eq!(directory.run(&["key", "list"]).await.success().lines().count(), 1);
 }
 
 #[tokio::test]
-async fn a_lifetime_starts_now() {
+async fn create_reports_a_new_database_once() {
+    let directory = WorkDir::new();
+    for expected in [Some(directory.path("new.db")), None] {
+        let finished = directory.run(&["key", "create", "shop", "--database", "sqlite:new.db"]).await;
+        assert_eq!(finished.created(), expected, "{}", finished.stderr);
+        assert!(
+            finished.stderr.is_empty() || finished.stderr.ends_with(" (set by --database)\n"),
+            "{}",
+            finished.stderr
+        );
+        finished.success();
+    }
+}
+
+#[tokio::test]
+async fn a_mistyped_database_is_not_created() {
+    let directory = WorkDir::new();
+    directory.key().await;
+    directory.write("typo.toml", "# The database.\ndatabase = 'sqlite:typo.db'\n");
+    let before = directory.names();
+    let path = directory.path("typo.db").display().to_string();
+    let expected = format!("error: the database {path} does not exist; check the path, such as sqlite:");
+    for command in
+        [&["key", "list"][..], &["key", "rotate", "x"], &["key", "revoke", "x"], &["backup", "to.db"]]
+    {
+        for (arguments, environment, source) in [
+            (&["--database", "sqlite:typo.db"][..], &[][..], "--database"),
+            (&["--config", "typo.toml"], &[], "`database` in typo.toml, line 2"),
+            (&[], &[("ANIMAL_STORE_DATABASE", "sqlite:typo.db")], "ANIMAL_STORE_DATABASE"),
+        ] {
+            let line = directory.run_with(&[command, arguments].concat(), environment).await.failure();
+            assert!(line.starts_with(&expected) && line.ends_with(&format!("(set by {source})")), "{line}");
+            assert_eq!(directory.names(), before);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_lifetime_is_counted_from_now() {
     let directory = WorkDir::new();
     directory.run(&["key", "create", "shop", "--expires-in", "90d"]).await.success();
     let row = row(&directory, "shop").await;
@@ -145,6 +184,7 @@ async fn a_revoked_key_cannot_be_rotated() {
 #[tokio::test]
 async fn an_unknown_key_cannot_be_rotated_or_revoked() {
     let directory = WorkDir::new();
+    directory.key().await;
     for command in ["rotate", "revoke"] {
         let line = directory.run(&["key", command, "key_unknown"]).await.failure();
         assert!(line.contains("key_unknown") && line.contains("key list"), "{line}");

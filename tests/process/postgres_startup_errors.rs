@@ -10,7 +10,7 @@ use crate::program::WorkDir;
 /// Checks that every command that opens a store rejects this URL within a time limit.
 async fn rejected(url: &str, texts: &[&str]) {
     let directory = WorkDir::new();
-    directory.run(&["key", "list", "--database", "sqlite:empty.db"]).await.success();
+    directory.run(&["key", "create", "tests", "--database", "sqlite:empty.db"]).await.success();
     for arguments in [
         &["serve", "--bind", "127.0.0.1:0", "--database", url][..],
         &["key", "list", "--database", url],

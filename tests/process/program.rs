@@ -33,17 +33,30 @@ pub struct Finished {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
+    /// The files in the directory before the run.
+    before: Vec<PathBuf>,
 }
 
 impl Finished {
-    /// Returns the standard output. Panics unless the exit status is 0 and standard error is empty.
+    /// Returns the standard output of a successful run without other output, except about a new database.
     #[track_caller]
     pub fn success(self) -> String {
-        assert_eq!((self.code, &*self.stderr), (Some(0), ""), "{}", self.stdout);
+        let created = self.created();
+        assert!(self.code == Some(0) && (self.stderr.is_empty() || created.is_some()), "{}", self.stderr);
+        if let Some(created) = created {
+            assert!(!self.before.contains(&created), "{} is not new", created.display());
+        }
         self.stdout
     }
 
-    /// Returns the single line on standard error. Panics unless the exit status is not 0 and standard output is empty.
+    /// Returns the path of the new database, if standard error has only the line about it.
+    pub fn created(&self) -> Option<PathBuf> {
+        let line = self.stderr.strip_prefix("created a new database, ")?.strip_suffix(")\n")?;
+        let (path, _source) = line.split_once(" (set by ")?;
+        (!line.contains('\n')).then(|| path.into())
+    }
+
+    /// Returns the only line on standard error of a failed run.
     #[track_caller]
     pub fn failure(self) -> String {
         assert!(self.code.is_some_and(|code| code != 0), "exit status {:?}: {}", self.code, self.stdout);
@@ -101,13 +114,14 @@ impl WorkDir {
 
     /// Runs `animal-store` until it exits, after `change` was applied to the command.
     pub async fn run_changed(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Finished {
+        let before = self.names();
         let mut command = self.command(arguments);
         change(&mut command);
         let output = timeout(TIMEOUT, command.output()).await;
         let Output { status, stdout, stderr } =
             output.expect("the end within the time limit").expect("the program");
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        Finished { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+        Finished { code: status.code(), stdout: text(stdout), stderr: text(stderr), before }
     }
 
     /// Starts `animal-store`. The process is killed when the value is dropped.
@@ -127,7 +141,12 @@ impl WorkDir {
 
     /// Starts the service like [`Self::serve`], after `change` was applied to the command.
     pub async fn serve_with(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Program {
-        let mut command = self.command(&["serve", "--bind", "127.0.0.1:0"]);
+        self.serve_at(&[&["--bind", "127.0.0.1:0"], arguments].concat(), change).await
+    }
+
+    /// Starts the service at the address in the arguments, after `change` was applied to the command.
+    pub async fn serve_at(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Program {
+        let mut command = self.command(&["serve"]);
         command.args(arguments);
         change(&mut command);
         let mut child = command.spawn().expect("the program");
@@ -283,18 +302,22 @@ impl Program {
 
     /// Sends a GET request to the operators' listener. Returns status and body.
     pub async fn ops(&self, target: &str) -> (u16, String) {
-        // The address is in a log line that may be written after the line on standard output.
-        let ops = loop {
-            let log = self.log();
-            // The delimiter shows that the address is complete.
-            let line = log.split_once(" ops: ").and_then(|(_, rest)| rest.split_once([',', '\n']));
-            if let Some((address, _)) = line {
-                break address.to_owned();
-            }
-            timeout(TIMEOUT, self.log.more.notified()).await.expect("the address within the time limit");
-        };
+        let ops = self.ops_address().await;
         let response = self.http.get(format!("http://{ops}{target}")).send().await.expect("a response");
         (response.status().as_u16(), response.text().await.expect("a text"))
+    }
+
+    /// Returns the address of the operators' listener, from the log record `ready`.
+    pub async fn ops_address(&self) -> String {
+        loop {
+            let log = self.log();
+            // The line break shows that the address is complete.
+            let reported = log.split_once(" operators=").and_then(|(_, rest)| rest.split_once('\n'));
+            if let Some((address, _)) = reported {
+                return address.to_owned();
+            }
+            timeout(TIMEOUT, self.log.more.notified()).await.expect("the address within the time limit");
+        }
     }
 
     /// Polls `/readyz` until it has this status. Returns the body.

@@ -3,7 +3,9 @@
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use tokio::process::Command;
 
+use crate::postgres_cluster;
 use crate::program::WorkDir;
 use crate::recorder::contract::Contract;
 
@@ -19,16 +21,57 @@ async fn it_prints_one_line_and_is_ready_then() {
 }
 
 #[tokio::test]
-async fn it_logs_to_standard_error() {
+async fn the_start_is_logged_with_version_address_and_database() {
     let directory = WorkDir::new();
-    let mut service = directory.serve(&[]).await;
-    let port = service.direct.port().to_string();
+    let mut service = directory.serve(&["--ops-bind", "0"]).await;
+    let ops = service.ops_address().await;
     service.signal(rustix::process::Signal::TERM);
     service.exit().await;
     let log = service.log();
-    let ready = log.lines().find(|line| line.contains("ready")).expect(&log);
-    assert!(ready.contains("INFO") && ready.contains(&port), "{ready}");
-    assert!(log.lines().last().unwrap().contains("stopped"), "{log}");
+    let version = Contract::get().document["info"]["version"].as_str().unwrap();
+    let ready = format!(
+        " INFO  ready version={version} address=http://{}/v1 database=sqlite:animal-store.db operators={ops}",
+        service.direct
+    );
+    assert!(log.lines().any(|line| line.ends_with(&ready)), "{ready} is not in:\n{log}");
+    assert!(log.lines().last().unwrap().ends_with(" INFO  stopped"), "{log}");
+}
+
+#[tokio::test]
+async fn the_start_is_logged_without_the_password_of_the_database() {
+    let Some(cluster) = postgres_cluster::shared() else { return };
+    let name = cluster.database("").await;
+    let url = cluster.url(&name).replace("postgres@", "postgres:sesame@");
+    let directory = WorkDir::new();
+    let config = directory.write("store.toml", "[log]\nformat = 'json'\n");
+    let mut service = directory.serve(&["--database", &url, "--config", config.to_str().unwrap()]).await;
+    service.signal(rustix::process::Signal::TERM);
+    service.exit().await;
+    let log = service.log();
+    let records: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let ready = records.iter().find(|record| record["body"] == "ready").expect(&log);
+    assert_eq!(ready["service.version"], Contract::get().document["info"]["version"]);
+    assert_eq!(ready["url.full"], format!("http://{}/v1", service.direct));
+    let database = ready["animal_store.database"].as_str().unwrap();
+    assert!(database.starts_with("postgres://postgres@") && database.contains(&name), "{database}");
+    assert!(!log.contains("sesame"), "{log}");
+}
+
+#[tokio::test]
+async fn a_new_database_is_logged_once() {
+    let directory = WorkDir::new();
+    for expected in [1, 0] {
+        let mut service = directory.serve(&["--database", "sqlite:new.db"]).await;
+        service.signal(rustix::process::Signal::TERM);
+        service.exit().await;
+        let log = service.log();
+        let line = |line: &&str| {
+            line.contains(" WARN  created a new database file=")
+                && line.contains("new.db")
+                && line.ends_with("source=--database")
+        };
+        assert_eq!(log.lines().filter(line).count(), expected, "{log}");
+    }
 }
 
 #[tokio::test]
@@ -73,7 +116,12 @@ async fn a_json_log_has_one_object_per_line() {
     service.exit().await;
     let log = service.log();
     let records: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
-    assert!(records.iter().any(|record| record["msg"] == "answered" && record["status"] == 200), "{log}");
+    assert!(
+        records
+            .iter()
+            .any(|record| record["body"] == "response" && record["http.response.status_code"] == 200),
+        "{log}"
+    );
 }
 
 #[tokio::test]
@@ -138,10 +186,73 @@ async fn an_unread_log_does_not_delay_requests() {
 }
 
 #[tokio::test]
-async fn help_and_version_are_printed() {
+async fn an_address_may_be_a_port_or_localhost() {
     let directory = WorkDir::new();
-    let help = directory.run(&["--help"]).await.success();
-    assert!(help.contains("serve") && help.contains("key"), "{help}");
+    directory.write("port.toml", "bind = 0\n");
+    directory.write("name.toml", "bind = 'localhost:0'\n");
+    let with = |bind: &'static str| {
+        move |command: &mut Command| {
+            command.env("ANIMAL_STORE_BIND", bind);
+        }
+    };
+    for (arguments, bind) in [
+        (&["--bind", "0"][..], None),
+        (&["--bind", "localhost:0"], None),
+        (&["--config", "port.toml"], None),
+        (&["--config", "name.toml"], None),
+        (&[], Some("0")),
+        (&[], Some("localhost:0")),
+    ] {
+        let service = match bind {
+            None => directory.serve_at(arguments, |_| {}).await,
+            Some(bind) => directory.serve_at(arguments, with(bind)).await,
+        };
+        assert!(service.direct.ip().is_loopback() && service.direct.is_ipv4(), "{}", service.direct);
+        service.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn version_is_printed() {
+    let directory = WorkDir::new();
     let version = Contract::get().document["info"]["version"].as_str().unwrap();
     assert_eq!(directory.run(&["--version"]).await.success(), format!("animal-store {version}\n"));
+}
+
+/// The help of a command, with every flag described.
+async fn help(directory: &WorkDir, command: &[&str]) -> String {
+    let help = directory.run(&[command, &["--help"]].concat()).await.success();
+    let usage = format!("Usage: animal-store {}", command.join(" "));
+    assert!(help.contains(usage.trim_end()), "{help}");
+    let lines: Vec<_> = help.lines().map(str::trim).collect();
+    for (index, line) in lines.iter().enumerate() {
+        if line.starts_with('-') {
+            let described = line.contains("  ") || lines.get(index + 1).is_some_and(|next| !next.is_empty());
+            assert!(described, "{line} has no description in:\n{help}");
+        }
+    }
+    help
+}
+
+#[tokio::test]
+async fn every_command_has_a_complete_help() {
+    let directory = WorkDir::new();
+    for (command, words) in [
+        (&[][..], &["serve ", "config ", "key ", "copy ", "backup ", "ANIMAL_STORE_", "postgres://"][..]),
+        (&["serve"], &["--bind", "--ops-bind", "--database", "--config", "127.0.0.1:8080", "ANIMAL_STORE_"]),
+        (&["config"], &["--database", "--config", "ANIMAL_STORE_"]),
+        (&["key"], &["create ", "list ", "rotate ", "revoke "]),
+        (&["key", "create"], &["<NAME>", "--expires-in", "90d", "--database", "--config"]),
+        (&["key", "list"], &["--database", "--config"]),
+        (&["key", "rotate"], &["<ID>", "--overlap", "24h", "--expires-in", "90d", "--database", "--config"]),
+        (&["key", "revoke"], &["<ID>", "--database", "--config"]),
+        (&["copy"], &["--from", "--to", "--config"]),
+        (&["backup"], &["<FILE>", "--database", "--config"]),
+    ] {
+        let help = help(&directory, command).await;
+        for words in words {
+            assert!(help.contains(words), "{words} is not in:\n{help}");
+        }
+    }
+    assert_eq!(directory.files(), []);
 }

@@ -28,15 +28,17 @@ rejected! {
     an_unknown_command_is_rejected: ["sevre"] => ["sevre", "animal-store --help"];
     an_unknown_flag_is_rejected: ["serve", "--prot", "80"] => ["--prot"];
     an_address_without_a_port_is_rejected: ["serve", "--bind", "127.0.0.1"] => ["--bind", "127.0.0.1"];
-    an_address_that_is_a_name_is_rejected: ["serve", "--bind", "localhost:80"] => ["--bind", "localhost:80"];
+    an_address_that_is_a_name_is_rejected:
+        ["serve", "--bind", "example.org:80"] => ["--bind", "example.org:80", "such as 127.0.0.1:8080"];
     a_port_that_is_too_large_is_rejected: ["serve", "--bind", "127.0.0.1:65536"] => ["--bind"];
     a_flag_without_a_value_is_rejected: ["serve", "--database"] => ["--database"];
     a_flag_given_twice_is_rejected:
         ["serve", "--database", "sqlite:a.db", "--database", "sqlite:b.db"] => ["--database"];
     another_address_of_this_machine_is_rejected:
-        ["serve", "--bind", "192.0.2.1:8080"] => ["192.0.2.1:8080", "--bind"];
+        ["serve", "--bind", "192.0.2.1:8080"] => ["192.0.2.1:8080", "set by --bind", "such as \"127.0.0.1:8080\""];
 
-    a_missing_file_is_rejected: ["serve", "--config", "missing.toml"] => ["missing.toml"];
+    a_missing_file_is_rejected:
+        ["serve", "--config", "missing.toml"] => ["missing.toml cannot be read", "animal-store config"];
     a_directory_as_configuration_is_rejected: ["serve", "--config", "."] => ["configuration"];
 
     a_database_without_a_kind_is_rejected: ["serve", "--database", "animals.db"] => ["sqlite:PATH"];
@@ -47,14 +49,14 @@ rejected! {
         ["serve", "--bind", "127.0.0.1:0", "--database", "sqlite:no/such/a.db"] => ["no/such/a.db", "directory"];
 
     a_missing_source_is_rejected:
-        ["copy", "--from", "sqlite:missing.db", "--to", "sqlite:to.db"] => ["missing.db does not exist", "--from"];
-    a_backup_of_a_missing_database_is_rejected: ["backup", "kept.db"] => ["animal-store.db cannot be opened"];
+        ["copy", "--from", "sqlite:missing.db", "--to", "sqlite:to.db"] => ["missing.db does not exist", "--from", "such as sqlite:"];
+    a_backup_of_a_missing_database_is_rejected: ["backup", "kept.db"] => ["animal-store.db does not exist", "set by the default of --database"];
 
     a_key_without_a_name_is_rejected: ["key", "create"] => ["NAME"];
     a_key_with_an_empty_name_is_rejected: ["key", "create", ""] => ["1 to 100 characters"];
     a_key_with_a_line_break_in_its_name_is_rejected: ["key", "create", "a\nb"] => ["control characters"];
     a_key_with_an_unreadable_lifetime_is_rejected:
-        ["key", "create", "x", "--expires-in", "soon"] => ["--expires-in", "90d"];
+        ["key", "create", "x", "--expires-in", "soon"] => ["--expires-in", "such as 90d"];
 }
 
 /// Each test expects a configuration file with this content to be rejected.
@@ -75,14 +77,14 @@ macro_rules! rejected_files {
 }
 
 rejected_files! {
-    a_file_that_is_not_toml_is_rejected: "= nonsense" => ["store.toml"];
+    a_file_that_is_not_toml_is_rejected: "bind = 1\n= nonsense" => ["store.toml, line 2", "bind = \"127.0.0.1:8080\""];
     a_file_that_is_not_utf_8_is_rejected: &b"\xff\xfe"[..] => ["store.toml"];
-    a_misspelt_setting_is_rejected: "databse = 'sqlite:x.db'" => ["store.toml", "databse"];
-    a_setting_of_another_type_is_rejected: "write_queue = 'many'" => ["store.toml", "write_queue"];
-    a_duration_without_a_unit_is_rejected: "request_timeout = '5'" => ["store.toml", "request_timeout"];
-    a_timeout_of_zero_is_rejected: "request_timeout = '0s'" => ["request_timeout"];
-    a_rate_limit_of_zero_is_rejected: "[rate_limit]\nrequests = 0\nperiod = '1s'" => ["rate_limit.requests"];
-    an_incomplete_rate_limit_is_rejected: "[rate_limit]\nrequests = 5" => ["period"];
+    a_misspelt_setting_is_rejected: "databse = 'sqlite:x.db'" => ["`databse` in store.toml, line 1", "no such setting; expected one of bind, ops_bind, database"];
+    a_setting_of_another_type_is_rejected: "write_queue = 'many'" => ["`write_queue` in store.toml, line 1", "many", "such as 4096"];
+    a_duration_without_a_unit_is_rejected: "request_timeout = '5'" => ["`request_timeout` in store.toml, line 1", "such as \"10s\""];
+    a_timeout_of_zero_is_rejected: "request_timeout = '0s'" => ["`request_timeout` in store.toml, line 1", "longer than zero"];
+    a_rate_limit_of_zero_is_rejected: "[rate_limit]\nrequests = 0\nperiod = '1s'" => ["`rate_limit.requests` in store.toml, line 2", "from 1"];
+    an_incomplete_rate_limit_is_rejected: "[rate_limit]\nrequests = 5" => ["`rate_limit.period` in store.toml, line 1", "missing", "such as \"1s\""];
 }
 
 #[tokio::test]
@@ -90,7 +92,11 @@ async fn the_error_names_a_wrong_setting_of_the_environment() {
     let directory = WorkDir::new();
     let environment = [("ANIMAL_STORE_REQUEST_TIMEOUT", "soon")];
     let line = directory.run_with(&["serve"], &environment).await.failure();
-    assert!(line.contains("request_timeout"), "{line}");
+    assert_eq!(
+        line,
+        "error: configuration: ANIMAL_STORE_REQUEST_TIMEOUT: found \"soon\", expected a duration longer than \
+         zero, such as \"10s\""
+    );
 }
 
 /// Changes a database with one key. Checks that the program rejects it and does not change any file.
@@ -164,8 +170,8 @@ async fn a_port_in_use_is_rejected_and_the_database_is_unchanged() {
     let before = directory.files();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let ran = directory.run(&["serve", "--bind", &address]).await;
-    let line = ran.failure();
+    let finished = directory.run(&["serve", "--bind", &address]).await;
+    let line = finished.failure();
     assert!(line.contains(&address) && line.contains("--bind"), "{line}");
     assert_eq!(directory.files(), before);
 }

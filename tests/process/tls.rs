@@ -158,7 +158,7 @@ async fn an_invalid_new_certificate_is_logged_and_the_old_one_stays_in_use() {
     service.wait_for_log("does not belong to certificate.pem").await;
     let log = service.log();
     let line = log.lines().find(|line| line.contains("does not belong")).unwrap();
-    assert!(line.contains("WARN the certificate stays as it was") && line.contains("key.pem"), "{line}");
+    assert!(line.contains("WARN  the certificate stays as it was") && line.contains("key.pem"), "{line}");
     std::fs::remove_file(directory.path("key.pem")).unwrap();
     service.signal(Signal::HUP);
     service.wait_for_log("key.pem: cannot be read").await;

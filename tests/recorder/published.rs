@@ -2,7 +2,8 @@
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, CACHE_CONTROL,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, LOCATION, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 
 use super::contract::UNDECLARED;
@@ -24,7 +25,7 @@ const HEADERS: [HeaderName; 8] = [
 
 /// Whether a path belongs to published files.
 pub fn is(path: &str) -> bool {
-    ["/openapi.yaml", "/openapi.json", "/docs"].contains(&path)
+    ["/", "/openapi.yaml", "/openapi.json", "/docs"].contains(&path)
         || ["/docs/", "/openapi/"].iter().any(|directory| path.starts_with(directory))
 }
 
@@ -39,6 +40,12 @@ pub fn check(request: &RequestLine, response: &Response) -> Vec<String> {
     let once = |name: &HeaderName| response.headers.get_all(name).iter().count() == 1;
     require(once(&REQUEST_ID), "x-request-id must be present once");
     let known: &[HeaderName] = match (&*request.method, response.status) {
+        ("GET" | "HEAD", status) if request.path() == "/" => {
+            let location = response.header("location");
+            require((status, location) == (302, Some("/docs")), "/ must redirect to /docs");
+            require(response.body.is_empty(), "a redirect must not have a body");
+            &[REQUEST_ID, LOCATION]
+        }
         ("GET" | "HEAD", 200) => {
             require(once(&CONTENT_TYPE) && once(&ETAG), "a file must have a content-type and an etag");
             require(

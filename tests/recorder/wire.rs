@@ -22,6 +22,7 @@ impl RequestLine {
         let target = self.target.split(['?', '#']).next().unwrap_or_default();
         match target.split_once("://") {
             Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),
+            None if target.is_empty() => "/",
             None => target,
         }
     }

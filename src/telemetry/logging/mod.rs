@@ -1,6 +1,7 @@
 //! Log records on standard error. A request never waits for them: when nobody reads them they are dropped,
 //! which the log says when it is read again.
 
+use std::cell::Cell;
 use std::io;
 use std::panic;
 use std::time::Duration;
@@ -9,9 +10,15 @@ use serde::{Deserialize, Serialize};
 use slog::{Drain, LevelFilter, Logger, Never, OwnedKVList, Record, b, crit, o, record};
 use thread_local::ThreadLocal;
 
+mod json;
+mod line;
 mod pipe;
+mod text;
 
+use line::Line;
 use pipe::Pipe;
+
+pub(crate) use line::RESPONSE_TAG;
 
 /// What goes to standard error.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -41,7 +48,7 @@ pub enum LogLevel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// For people.
+    /// `TIME LEVEL MESSAGE name=value ...`, for people.
     Text,
     /// One JSON object a line, for programs.
     Json,
@@ -78,60 +85,54 @@ impl Flush {
 /// Starts to log, panics included.
 ///
 /// # Errors
-/// When there can be no thread for it.
+/// When no thread can be started.
 pub fn start(config: &Log) -> io::Result<(Logger, Flush)> {
     let pipe = Pipe::new(io::stderr())?;
-    let level = config.level.into();
-    let lines = pipe.clone();
-    let log = match config.format {
-        LogFormat::Text => {
-            let text = move || {
-                let decorator = slog_term::PlainDecorator::new(lines.line());
-                slog_term::FullFormat::new(decorator).use_utc_timestamp().build()
-            };
-            Logger::root(LevelFilter::new(Records::new(text, &pipe), level).fuse(), o!())
-        }
-        LogFormat::Json => {
-            let json = move || slog_json::Json::new(lines.line()).add_default_keys().set_flush(true).build();
-            Logger::root(LevelFilter::new(Records::new(json, &pipe), level).fuse(), o!())
-        }
-    };
+    let records = Records { format: config.format, lines: ThreadLocal::new(), pipe: pipe.clone() };
+    let log = Logger::root(LevelFilter::new(records, config.level.into()).fuse(), o!());
     let panics = log.clone();
     panic::set_hook(Box::new(move |panic| {
         let message = panic.payload_as_str().unwrap_or("no message");
         let place = panic.location().map(ToString::to_string);
-        crit!(panics, "panic"; "message" => message, "place" => place);
+        crit!(panics, "panic"; "place" => place, "message" => message);
     }));
     Ok((log, Flush(pipe)))
 }
 
-/// Formats records into the pipe, and says how many it has dropped.
-struct Records<D: Send, F> {
-    format: F,
-    /// One for each thread that ever logged, so that none waits for another to format.
-    formats: ThreadLocal<D>,
+/// Formats records into the pipe, and reports how many the pipe has dropped.
+struct Records {
+    format: LogFormat,
+    /// A buffer for each thread that ever logged, so that no thread waits for another to format.
+    lines: ThreadLocal<Cell<Line>>,
     pipe: Pipe,
 }
 
-impl<D: Drain + Send, F: Fn() -> D> Records<D, F> {
-    fn new(format: F, pipe: &Pipe) -> Self {
-        Self { format, formats: ThreadLocal::new(), pipe: pipe.clone() }
+impl Records {
+    fn write(&self, record: &Record<'_>, values: &OwnedKVList) {
+        // Taken, because a value that panics while it is formatted logs as well.
+        let buffer = self.lines.get_or_default();
+        let mut line = buffer.take();
+        match self.format {
+            LogFormat::Text => text::format(&mut line, record, values),
+            LogFormat::Json => json::format(&mut line, record, values),
+        }
+        self.pipe.push(&line.bytes);
+        line.bytes.clear();
+        buffer.set(line);
     }
 }
 
-impl<D: Drain + Send, F: Fn() -> D> Drain for Records<D, F> {
+impl Drain for Records {
     type Ok = ();
     type Err = Never;
 
     fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
-        let format = self.formats.get_or(&self.format);
         let dropped = self.pipe.take_dropped();
-        // Into memory, which does not fail.
         if dropped > 0 {
-            let message = format_args!("log records were dropped, since nobody read them");
-            let _ = format.log(&record!(slog::Level::Warning, "", &message, b!("count" => dropped)), values);
+            let message = format_args!("log records were dropped, because standard error was not read");
+            self.write(&record!(slog::Level::Warning, "", &message, b!("count" => dropped)), values);
         }
-        let _ = format.log(record, values);
+        self.write(record, values);
         Ok(())
     }
 }

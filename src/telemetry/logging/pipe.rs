@@ -36,12 +36,6 @@ struct State {
     is_writing: bool,
 }
 
-/// Where one thread writes its records, each ended by a flush. Nobody waits for half of one.
-pub(super) struct Line {
-    record: Vec<u8>,
-    pipe: Pipe,
-}
-
 impl Pipe {
     /// A pipe to `writer`.
     ///
@@ -59,12 +53,8 @@ impl Pipe {
         Ok(Self(shared))
     }
 
-    /// For a thread to write to.
-    pub(super) fn line(&self) -> Line {
-        Line { record: Vec::new(), pipe: self.clone() }
-    }
-
-    fn push(&self, record: &[u8]) {
+    /// Adds a complete record.
+    pub(super) fn push(&self, record: &[u8]) {
         let mut state = self.0.state();
         if state.waiting.len() + record.len() > MOST {
             self.0.dropped.fetch_add(1, Ordering::Relaxed);
@@ -123,22 +113,6 @@ impl State {
     }
 }
 
-impl Write for Line {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.record.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    /// Ends a record.
-    fn flush(&mut self) -> io::Result<()> {
-        if !self.record.is_empty() {
-            self.pipe.push(&self.record);
-            self.record.clear();
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -164,25 +138,17 @@ mod tests {
         (Pipe::new(Calls(call)).unwrap(), calls)
     }
 
-    fn log(line: &mut Line, record: &[u8]) {
-        line.write_all(record).unwrap();
-        line.flush().unwrap();
-    }
-
     #[test]
     fn records_arrive_by_themselves_whole_and_in_order() {
         let (pipe, calls) = pipe();
-        let (mut line, mut other) = (pipe.line(), pipe.line());
-        other.write_all(b"thr").unwrap();
-        log(&mut line, b"one ");
-        log(&mut line, b"two ");
-        line.flush().unwrap();
+        pipe.push(b"one ");
+        pipe.push(b"two ");
         let mut all = Vec::new();
         while all.len() < 8 {
             all.extend(calls.recv().unwrap());
         }
         assert_eq!(all, b"one two ");
-        log(&mut other, b"ee");
+        pipe.push(b"three");
         assert_eq!(calls.recv().unwrap(), b"three");
         pipe.wait(Duration::from_secs(10));
         assert!(!pipe.0.state().is_writing);
@@ -191,10 +157,9 @@ mod tests {
     #[test]
     fn what_nobody_reads_is_dropped_whole_and_counted() {
         let (pipe, calls) = pipe();
-        let mut line = pipe.line();
         let record = vec![b'x'; MOST / 4];
         for _ in 0..20 {
-            log(&mut line, &record);
+            pipe.push(&record);
         }
         let (mut read, mut dropped) = (0, 0);
         while read + dropped < 20 {
