@@ -173,16 +173,14 @@ fn describe(error: &figment::Error, file: Option<&File>) -> ConfigError {
         }
         Kind::MissingField(_) => "missing, ".to_owned(),
         Kind::UnknownVariant(found, _) => format!("found \"{found}\", "),
-        Kind::InvalidType(found, _) | Kind::InvalidValue(found, _) if setting != "database" => {
-            match found {
-                Actual::Str(text) => format!("found {text:?}, "),
-                Actual::Bool(value) => format!("found {value}, "),
-                Actual::Unsigned(number) => format!("found {number}, "),
-                Actual::Signed(number) => format!("found {number}, "),
-                Actual::Float(number) => format!("found {number}, "),
-                other => format!("found a {other}, "),
-            }
-        }
+        Kind::InvalidType(found, _) | Kind::InvalidValue(found, _) if setting != "database" => match found {
+            Actual::Str(text) => format!("found {text:?}, "),
+            Actual::Bool(value) => format!("found {value}, "),
+            Actual::Unsigned(number) => format!("found {number}, "),
+            Actual::Signed(number) => format!("found {number}, "),
+            Actual::Float(number) => format!("found {number}, "),
+            other => format!("found a {other}, "),
+        },
         _ => String::new(),
     };
     invalid(&format!("{place}: {found}expected {expected}"))
@@ -238,11 +236,7 @@ mod tests {
                 "`log.level` in FILE, line 3",
                 "found \"loud\", expected \"error\"",
             ),
-            (
-                "log = { one_in = 'x' }",
-                "`log.one_in` in FILE, line 1",
-                "found \"x\", expected a number",
-            ),
+            ("log = { one_in = 'x' }", "`log.one_in` in FILE, line 1", "found \"x\", expected a number"),
             ("[rate_limit]\nrequests = 0\nperiod = '1s'", "`rate_limit.requests` in FILE, line 2", "from 1"),
             (
                 "\n[rate_limit]\nrequests = 5",
