@@ -1,6 +1,6 @@
 //! Examples and defaults that do not match their schema.
 //!
-//! Examples that would take too long are not validated, and a finding says so.
+//! An example that would take too long is not validated, but reported.
 
 mod assertions;
 mod validator;

@@ -97,7 +97,7 @@ fn each(parameter: Object<'_>, findings: &mut Findings) {
         findings.add(&CONTENT, parameter.key_spot("content"), message, "Write a `schema` instead.");
     }
     let Some(schema) = parameter.child("schema") else { return };
-    if let Some(object) = behind(schema).filter(|object| is_object(*object)) {
+    if let Some(object) = resolved(schema).filter(|object| is_object(*object)) {
         let message = format!("{} is {}, which is an object.", schema.subject(), object.subject());
         findings.add(&OBJECT, schema.spot(), message, "Replace it by one parameter for each property.");
     }
@@ -116,17 +116,17 @@ fn names(operation: Object<'_>, findings: &mut Findings) {
     }
 }
 
-/// The most references and compositions of one part that are followed.
-const DEEPEST: usize = 20;
+/// The limit of references, and of compositions with a single part, to resolve.
+const MAX_STEPS: usize = 20;
 
-/// The schema behind references and compositions of one part, which are equivalent to references.
-fn behind<'a>(schema: Object<'a>) -> Option<Object<'a>> {
+/// Resolves references, and compositions with a single part, which are equivalent to references.
+fn resolved<'a>(schema: Object<'a>) -> Option<Object<'a>> {
     let next = |schema: &Object<'a>| {
         let mut parts = in_place(*schema);
         let first = parts.next()?;
         if parts.next().is_none() { first.resolved() } else { None }
     };
-    std::iter::successors(schema.resolved(), next).take(DEEPEST).last()
+    std::iter::successors(schema.resolved(), next).take(MAX_STEPS).last()
 }
 
 fn is_object(schema: Object<'_>) -> bool {

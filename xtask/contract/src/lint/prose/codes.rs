@@ -1,4 +1,4 @@
-//! Error codes: those of examples are in the table, and those in the table are used.
+//! Error codes: each code of an example is in the table, and each code in the table is used.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ pub(crate) fn check(model: &Model<'_>, known: &Known<'_>, findings: &mut Finding
     for responses in model.all(Kind::Responses) {
         for response in responses.parts().filter(|response| response.name().starts_with(['4', '5'])) {
             let Some(resolved) = response.resolved() else { continue };
-            // The examples under `4XX` may have any of those statuses.
+            // The examples under `4XX` may have any status from 400 to 499.
             let is_status = response.name().bytes().all(|byte| byte.is_ascii_digit());
             if is_status && seen.insert((resolved.id, response.name())) {
                 for media_type in resolved.children("content") {

@@ -1,4 +1,4 @@
-//! What readers of the document need: names, summaries and descriptions that are present and not empty.
+//! Names, summaries and descriptions must be present and not empty.
 
 use semver::Version;
 
@@ -46,7 +46,7 @@ rules! {
 
 /// The objects that must have a keyword, the rule, and what to write.
 const EXPECTED: &[(Kind, &str, &Rule, &str)] = &[
-    (Kind::Info, "contact", &CONTACT, "who answers questions"),
+    (Kind::Info, "contact", &CONTACT, "the person or team that answers questions"),
     (Kind::Info, "license", &LICENSE, "the name and the URL of the license"),
     (Kind::Info, "description", &INFO, "what the service does"),
     (Kind::Contact, "name", &CONTACT_PROPERTIES, "the name of a person or team"),

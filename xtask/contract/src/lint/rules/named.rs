@@ -1,4 +1,4 @@
-//! Names of what is elsewhere in the document: operations and parameters in links, properties in encodings,
+//! Names that refer to other parts of the document: operations and parameters in links, properties in encodings,
 //! schemas in discriminators, values of a request in callbacks.
 
 use std::collections::{HashMap, HashSet};
@@ -18,7 +18,7 @@ rules! {
     LINK: Spec Error "link-target", "OpenAPI 3.0.3, 4.7.20.1",
         "A link names an operation of the document, and parameters of that operation.";
     ENCODING: Spec Error "encoding-property", "OpenAPI 3.0.3, 4.7.14.1",
-        "Each name in `encoding` is that of a property of the schema.";
+        "Each name in `encoding` is the name of a property of the schema.";
     MAPPING: Spec Error "discriminator-mapping", "OpenAPI 3.0.3, 4.7.25.1",
         "Each value in the `mapping` of a discriminator is the name of a schema or a reference to one.";
     EXPRESSION: Spec Error "callback-expression", "OpenAPI 3.0.3, 4.7.18.2 and 4.7.20.4",
@@ -27,7 +27,7 @@ rules! {
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     links(model, findings);
-    // By schema, since many media types can share one.
+    // Collected once for each schema, since many media types can share one.
     let mut properties = HashMap::new();
     for media_type in model.all(Kind::MediaType).filter(|media_type| media_type.has("encoding")) {
         let schema = media_type.child("schema").map(|schema| schema.resolved().unwrap_or(schema));
@@ -78,7 +78,7 @@ fn links(model: &Model<'_>, findings: &mut Findings) {
                 let node = place.and_then(|place| model.root().node().pointer(&place));
                 ("operationRef", reference, node.and_then(|node| by_node.get(&std::ptr::from_ref(node))))
             }
-            // The operation of another document.
+            // An operation of another document.
             _ => continue,
         };
         let Some(operation) = operation else {

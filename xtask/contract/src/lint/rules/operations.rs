@@ -43,7 +43,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let Some(id) = operation.text("operationId") else { continue };
         let spot = || operation.value_spot("operationId");
         if !ids.insert(id) {
-            let message = format!("The `operationId` `{}` is also that of another operation.", shown(id));
+            let message = format!("The `operationId` `{}` is also used by another operation.", shown(id));
             findings.add(&UNIQUE, spot(), message, "Rename one of them.");
         }
         let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=".contains(&byte);

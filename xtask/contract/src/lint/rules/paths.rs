@@ -1,4 +1,4 @@
-//! Paths: their spelling, and which of them are the same or cannot be routed.
+//! Paths: spelling, duplicates, and paths that dropshot cannot route.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,9 +27,9 @@ rules! {
 /// The prefixes of all paths.
 #[derive(Default)]
 struct Prefixes<'a> {
-    /// By a prefix and the segment after it, the number of the longer prefix.
+    /// The number of the longer prefix, by a prefix and the segment after it.
     longer: HashMap<(usize, &'a str), usize>,
-    /// By prefix, the first segment that was found after it.
+    /// The first segment that was found after each prefix.
     first: HashMap<usize, &'a str>,
 }
 
@@ -57,7 +57,7 @@ fn anonymous(template: &str) -> String {
     parts.fold(first, |path, part| path + "{}" + part.split_once('}').map_or(part, |(_, rest)| rest))
 }
 
-/// Checks the spelling of a path. Returns whether dropshot knows all its segments.
+/// Checks the spelling of a path. Returns whether dropshot supports all its segments.
 fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) -> bool {
     if template.contains(['?', '#']) {
         let message = format!("The path `{}` has a query or a fragment.", shown(template));

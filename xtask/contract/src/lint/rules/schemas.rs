@@ -13,7 +13,7 @@ use crate::rule::{Findings, rules};
 rules! {
     REQUIRED: Recommended Error "no-required-schema-properties-undefined",
         "Redocly: no-required-schema-properties-undefined",
-        "Each name in `required` is that of a property of the schema.";
+        "Each name in `required` is the name of a property of the schema.";
     ENUM_TYPE: Recommended Error "typed-enum", "Spectral: typed-enum; Redocly: no-enum-type-mismatch",
         "The values of an `enum` have the `type` of their schema.";
     DEFAULT_TYPE: Spec Error "default-type", "OpenAPI 3.0.3, 4.7.24.1",
@@ -70,10 +70,10 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     }
 }
 
-/// The most schemas of a composition that are searched for a name. Larger compositions are not checked.
-const MOST_COMPOSED: usize = 100;
-/// The most parts of each of those.
-const MOST_PARTS: usize = 1_000;
+/// The limit of schemas of a composition to search for a name. Larger compositions are not checked.
+const MAX_COMPOSED: usize = 100;
+/// The limit of parts of each of these schemas.
+const MAX_PARTS: usize = 1_000;
 
 fn required(schema: Object<'_>, findings: &mut Findings) {
     let items = items(schema, "required");
@@ -97,8 +97,8 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
     }
 }
 
-/// The names of the properties of a schema and of those that it is composed of. `None` if they are too many, or
-/// a reference leads nowhere.
+/// Returns the names of the properties of a schema and of the schemas that it is composed of. `None` if they are
+/// too many, or a reference has no target.
 pub(super) fn property_names(schema: Object<'_>) -> Option<HashSet<&str>> {
     let mut open = vec![schema];
     let mut seen = HashSet::new();
@@ -108,7 +108,7 @@ pub(super) fn property_names(schema: Object<'_>) -> Option<HashSet<&str>> {
         if !seen.insert(object.id) {
             continue;
         }
-        if seen.len() > MOST_COMPOSED || object.parts().nth(MOST_PARTS).is_some() {
+        if seen.len() > MAX_COMPOSED || object.parts().nth(MAX_PARTS).is_some() {
             return None;
         }
         names.extend(object.get("properties").into_iter().flat_map(Node::entries).map(|entry| &*entry.key));

@@ -1,4 +1,4 @@
-//! Security requirements: stated, and defined.
+//! Security requirements must be present, and their schemes and scopes defined.
 
 use std::collections::HashMap;
 
