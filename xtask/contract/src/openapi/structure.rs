@@ -3,7 +3,7 @@
 //! Each key of each object is in the table of its kind, an `x-` extension where the specification allows one,
 //! or an error. Examples, defaults and extensions may hold any value.
 //!
-//! The same walk builds the [`Model`] that all other rules use.
+//! The same pass builds the [`Model`] that all other rules use.
 
 use std::collections::{HashMap, HashSet};
 
@@ -33,7 +33,7 @@ rules! {
         "A Reference Object has no keyword beside `$ref`, because readers must ignore it.";
 }
 
-/// Builds the model of a document and reports what is invalid in its structure.
+/// Builds the model of a document and reports the errors of its structure.
 pub(super) fn model<'a>(document: &'a Document, findings: &mut Findings) -> Model<'a> {
     let model = Model { text: &document.text, objects: Vec::new(), kinds: HashMap::new(), complete: true };
     let mut walker = Walker { model, findings, parent: None, steps: Vec::new() };
@@ -49,12 +49,12 @@ struct Walker<'a, 'f> {
     model: Model<'a>,
     findings: &'f mut Findings,
     parent: Option<Id>,
-    /// From the parent to the node at hand.
+    /// The steps from the parent to the current node.
     steps: Vec<Step<'a>>,
 }
 
 impl<'a> Walker<'a, '_> {
-    /// The object, or a reference to one if `reference` is allowed.
+    /// Visits an object, or a reference to one if `reference` is its `$ref`.
     fn object(&mut self, kind: Kind, node: &'a Node, key: Option<Span>, reference: Option<&'a Entry>) {
         if !matches!(node.value, Value::Mapping(_)) {
             return self.wrong_type(&shapes::with_article(kind.table().name), node);
@@ -73,7 +73,7 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// The objects in extensions that references lead to.
+    /// Visits the objects in extensions to which references lead.
     fn extensions(&mut self, root: &'a Node) {
         let address = |record: &Record<'_>| std::ptr::from_ref(record.node);
         let mut known: HashSet<*const Node> = self.model.objects.iter().map(address).collect();
@@ -119,7 +119,7 @@ impl<'a> Walker<'a, '_> {
             self.steps.pop();
         }
         for (keyword, demand, _) in table.keywords {
-            // A misspelt keyword has its own finding.
+            // A misspelt keyword is reported by another rule.
             let is_misspelt = |entry: &Entry| {
                 !entry.key.starts_with("x-") && shapes::meant(kind, &entry.key) == Some(*keyword)
             };
@@ -134,7 +134,7 @@ impl<'a> Walker<'a, '_> {
         self.steps = steps;
     }
 
-    /// A key that is not in the table.
+    /// Visits a key that is not in the table.
     fn other(&mut self, kind: Kind, entry: &'a Entry) {
         let (keys, shape) = &kind.table().others;
         let extensible = !matches!(keys, Keys::Nothing | Keys::Names);
@@ -189,7 +189,7 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// A value that contains no object.
+    /// Checks a value that contains no object.
     fn expect(&mut self, shape: &Shape, node: &'a Node) {
         match shapes::wrong_value(shape, node) {
             None => {}
@@ -230,7 +230,7 @@ impl<'a> Walker<'a, '_> {
     }
 }
 
-/// The steps to an entry, by its JSON pointer without items of lists.
+/// Returns an entry and the steps to it, by a JSON pointer without items of lists.
 fn steps_to<'a>(root: &'a Node, pointer: &str) -> Option<(Vec<Step<'a>>, &'a Entry)> {
     let mut steps = Vec::new();
     let mut found: Option<&Entry> = None;
