@@ -1,4 +1,4 @@
-//! Keywords that hold plain data: what each side says, and whether that is the same.
+//! Compares keywords that hold plain data.
 
 use serde_json::Value;
 
@@ -67,8 +67,8 @@ impl Comparison<'_> {
         };
         let fix = match (&document, &code) {
             (Some(_), Some(_)) => format!("Change the code to `{here}`, or write `{there}` here."),
-            (Some(_), None) => format!("Add `{here}` to the code, or take it out here."),
-            (None, _) => format!("Take `{keyword}` out of the code, or write `{there}` here."),
+            (Some(_), None) => format!("Add `{here}` to the code, or remove it here."),
+            (None, _) => format!("Remove `{keyword}` from the code, or write `{there}` here."),
         };
         let finding = differs(written.kind()).at(&spot).message(&subject.with("keyword", keyword), message);
         self.add(finding.sides(here, there).fix(fix).instead(item));
@@ -84,7 +84,7 @@ fn value(object: Object<'_>, keyword: &str, shape: &Shape) -> Option<Value> {
         return Some(if style { parameter.style().into() } else { parameter.explode().into() });
     }
     let value = object.get(keyword).map(Node::to_json);
-    // No restriction, in another spelling.
+    // These keywords restrict nothing.
     let value = value.filter(|value| keyword != "additionalProperties" || *value != serde_json::json!({}));
     value.or_else(|| match shape {
         Shape::Boolean => Some(false.into()),
@@ -112,7 +112,7 @@ pub(super) fn line(keyword: &str, value: Option<&Value>, other: Option<&Value>) 
     }
 }
 
-/// A value for a sentence.
+/// Returns a value for use in a sentence.
 pub(super) fn said(value: &Value, other: Option<&Value>) -> String {
     match value {
         Value::String(text) if text.is_empty() || other.is_some_and(|other| !is_text(other)) => quoted(text),
@@ -151,7 +151,7 @@ fn has(list: &[Value], item: &Value) -> bool {
     list.iter().any(|other| same(item, other))
 }
 
-/// Whether two values are the same. Numbers are compared by value, whatever their spelling.
+/// Whether two values are the same. 1 and 1.0 are the same number.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => match (one.as_i128(), other.as_i128()) {
