@@ -129,7 +129,8 @@ impl Findings {
             let message =
                 format!("{number} more findings of `{}` are not shown, from here on.", finding.rule);
             let finding = finding.message(&Subject::document(), message);
-            self.found.push((profile, finding.fix("Fix those that are shown, then run the check again.")));
+            self.found
+                .push((profile, finding.fix("Fix the findings that are shown, then run the check again.")));
         }
         let place = |(profile, finding): &(Profile, Finding)| {
             (*profile != Profile::Spec, finding.span.start, finding.rule.clone())

@@ -92,8 +92,8 @@ impl<'s> Urls<'s> {
         }
     }
 
-    /// Returns a URL of another server that is not among these. Its default URL must be listed as such: a
-    /// variable of any value does not keep a default.
+    /// Returns a URL of another server that these servers do not have. Its default URL must be in `exact`: clients
+    /// that set no variable depend on the default.
     fn missing_url<'o>(&self, cx: &mut Comparer<'_>, other: &'o Listed<'_>) -> Option<&'o str> {
         let default = Some(other.default.as_str()).filter(|default| !self.exact.contains(default));
         default.or_else(|| {

@@ -7,7 +7,7 @@ use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
-use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened as shown};
+use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened};
 use super::yaml::{MAX_DEPTH, MAX_NODES, duplicate_key, too_deep, too_many};
 
 const RFC_8259: ParseOptions = ParseOptions {
@@ -72,7 +72,10 @@ impl Reader<'_> {
                 let number = literal.value.parse().map_err(|_| {
                     Problem::at(
                         span,
-                        format!("`{}` is a number that is too large for JSON readers", shown(literal.value)),
+                        format!(
+                            "`{}` is a number that is too large for JSON readers",
+                            shortened(literal.value)
+                        ),
                     )
                 })?;
                 Value::Number(number)

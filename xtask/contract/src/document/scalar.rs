@@ -3,7 +3,7 @@
 use saphyr_parser::{ScalarStyle, Tag};
 use serde_json::Number;
 
-use super::tree::{Value, shortened as shown};
+use super::tree::{Value, shortened};
 
 /// The value of a scalar.
 ///
@@ -24,7 +24,7 @@ pub(super) fn value(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result
         | ("int" | "float", Value::Number(_))
         | ("bool", Value::Bool(_))
         | ("null", Value::Null) => Ok(value),
-        _ => Err(format!("`{}` does not match its tag `!!{}`", shown(text), shown(name))),
+        _ => Err(format!("`{}` does not match its tag `!!{}`", shortened(text), shortened(name))),
     }
 }
 
@@ -36,7 +36,10 @@ pub(super) fn core_tag(tag: &Tag) -> Result<&str, String> {
     if tag.is_yaml_core_schema() {
         return Ok(&tag.suffix);
     }
-    Err(format!("the tag `{}` is not part of the core schema of YAML; remove it", shown(&tag.to_string())))
+    Err(format!(
+        "the tag `{}` is not part of the core schema of YAML; remove it",
+        shortened(&tag.to_string())
+    ))
 }
 
 fn plain(text: &str) -> Result<Value, String> {
@@ -57,7 +60,7 @@ fn number(text: &str) -> Result<Option<Number>, String> {
         return Ok(None);
     }
     let unholdable =
-        || format!("`{}` is a number that JSON cannot represent; quote it if it is text", shown(text));
+        || format!("`{}` is a number that JSON cannot represent; quote it if it is text", shortened(text));
     for (prefix, radix) in [("0o", 8), ("0x", 16)] {
         let digits = text.strip_prefix(prefix).filter(|digits| !digits.is_empty());
         if let Some(digits) = digits.filter(|digits| digits.chars().all(|c| c.is_digit(radix))) {

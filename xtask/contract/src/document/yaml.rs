@@ -14,7 +14,7 @@ use saphyr_parser::{Event, Parser, ScanError, Span as Range, StrInput, Tag};
 
 use super::mistakes;
 use super::scalar;
-use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened as shown};
+use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened};
 
 /// The limit of nested lists and mappings.
 pub const MAX_DEPTH: usize = 100;
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
         if let Some(tag) = tag
             && scalar::core_tag(tag).map_err(|message| Problem::at(start, message))? != kind
         {
-            let message = format!("this does not match its tag `!!{}`", shown(&tag.suffix));
+            let message = format!("this does not match its tag `!!{}`", shortened(&tag.suffix));
             return Err(Problem::at(start, message));
         }
         self.check_depth(1, start)?;
@@ -310,7 +310,7 @@ pub(super) fn too_many() -> String {
 
 pub(super) fn duplicate_key(key: &str, first: &Entry) -> String {
     let line = first.key_span.line;
-    format!("the key `{}` is already in this mapping, on line {line}; remove or rename one", shown(key))
+    format!("the key `{}` is already in this mapping, on line {line}; remove or rename one", shortened(key))
 }
 
 /// Converts the parser's positions, which count characters, to bytes, lines and columns. The parser's own lines

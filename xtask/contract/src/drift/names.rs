@@ -115,14 +115,14 @@ impl Comparison<'_> {
             };
             let message = one_sided(subject, &shown, "document", "code");
             let finding = only_written.at(&named.spot()).message(&subject.with(word, &named.name), message);
-            self.add(finding.sides(said(word, &named.name), code).fix(fix).instead(meant));
+            self.add(finding.sides(name_or_word(word, &named.name), code).fix(fix).instead(meant));
         }
         for named in missing {
             let shown = quoted(word, &shortened(&named.name));
             let fix = format!("Remove {shown} from the code, or describe it here.");
             let message = one_sided(subject, &shown, "code", "document");
             let finding = only_coded.at(at).message(&subject.with(word, &named.name), message);
-            self.add(finding.sides(format!("no such {word}"), said(word, &named.name)).fix(fix));
+            self.add(finding.sides(format!("no such {word}"), name_or_word(word, &named.name)).fix(fix));
         }
         pairs
     }
@@ -149,7 +149,7 @@ fn unnamed(segment: &str) -> &str {
     if segment.starts_with('{') && segment.ends_with('}') { "{}" } else { segment }
 }
 
-fn said(word: &str, name: &str) -> String {
+fn name_or_word(word: &str, name: &str) -> String {
     if name.is_empty() { word.to_owned() } else { shortened(name) }
 }
 

@@ -33,11 +33,11 @@ impl Comparison<'_> {
         if self.is_unclear(*written, "$ref") {
             return;
         }
-        let said = |name: Option<&str>| name.map_or("unnamed".to_owned(), |name| format!("`{name}`"));
+        let quoted = |name: Option<&str>| name.map_or("unnamed".to_owned(), |name| format!("`{name}`"));
         let message = format!(
             "the schema of {subject} is {} in the document and {} in the code.",
-            said(document),
-            said(code)
+            quoted(document),
+            quoted(code)
         );
         let here = Spot { span: head(written.node()), ..written.spot() };
         let spot = if document.is_some() { written.value_spot("$ref") } else { here };
@@ -103,7 +103,7 @@ impl Comparison<'_> {
 }
 
 fn name_or_content(schema: Schema<'_>) -> String {
-    let content = || keyword::said(&schema.node().to_json(), None);
+    let content = || keyword::display(&schema.node().to_json(), None);
     schema.reference_name().map_or_else(content, |name| format!("`{name}`"))
 }
 

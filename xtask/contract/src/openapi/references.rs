@@ -10,7 +10,7 @@ use super::Kind;
 use super::model::{Id, Model, Object};
 use super::shapes::with_article;
 use crate::document::pointer;
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -62,7 +62,7 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
             Some(target) => {
                 let [other, name] = [target, object].map(|object| with_article(object.kind().table().name));
                 (
-                    format!("`{}` is {other}, but {name} is required here.", shown(reference)),
+                    format!("`{}` is {other}, but {name} is required here.", shortened(reference)),
                     "Correct the reference.",
                 )
             }
@@ -71,7 +71,7 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
                 continue;
             }
             None => (
-                format!("`{}` does not lead to an object of OpenAPI.", shown(reference)),
+                format!("`{}` does not lead to an object of OpenAPI.", shortened(reference)),
                 "Correct the reference, or add its target to `components`.",
             ),
         };
@@ -79,7 +79,7 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
     }
     if let Some(first) = external.first() {
         let lines = external.iter().take(FIRST_EXTERNAL).map(|object| {
-            let reference = shown(object.text("$ref").unwrap_or_default());
+            let reference = shortened(object.text("$ref").unwrap_or_default());
             format!("`{reference}` on line {}", object.spot().span.line)
         });
         let lines = lines.collect::<Vec<_>>().join(", ");
@@ -113,7 +113,7 @@ fn cycles(model: &Model<'_>, findings: &mut Findings) {
         let first = circle.iter().map(|node| graph[*node]).filter(|id| model.objects[*id].is_reference).min();
         let Some(first) = first.filter(|_| goes_round) else { continue };
         let object = model.object(first);
-        let reference = shown(object.text("$ref").unwrap_or_default());
+        let reference = shortened(object.text("$ref").unwrap_or_default());
         let message = format!("`{reference}` leads back to this place.");
         let fix = "Replace the reference by the object, or move it into a property or items.";
         findings.add(&CYCLE, object.value_spot("$ref"), message, fix);

@@ -13,7 +13,7 @@ use super::model::{Id, Model, Record, Step, head};
 use super::tables::{Demand, Keys, Kind, Shape};
 use super::{references, shapes};
 use crate::document::{Document, pointer};
-use crate::finding::{Spot, Subject, shortened as shown};
+use crate::finding::{Spot, Subject, shortened};
 use crate::rule::{Findings, Rule, rules};
 
 rules! {
@@ -67,7 +67,7 @@ impl<'a> Walker<'a, '_> {
         // The fields of a path item complete those of the referenced one (section 4.7.9.1).
         let siblings = node.entries().iter().filter(|entry| entry.key != "$ref" && kind != Kind::PathItem);
         for entry in siblings {
-            let message = format!("`{}` is ignored, because it is beside `$ref`.", shown(&entry.key));
+            let message = format!("`{}` is ignored, because it is beside `$ref`.", shortened(&entry.key));
             let fix = "Remove it, or replace the reference by the object.";
             self.say(&SIBLINGS, &[Step::Key(&entry.key)], entry.key_span, message, fix);
         }
@@ -142,13 +142,15 @@ impl<'a> Walker<'a, '_> {
             return;
         }
         if matches!(keys, Keys::Extensions | Keys::Nothing) {
-            let message = format!("`{}` is not a keyword of the {}.", shown(&entry.key), kind.table().name);
+            let message =
+                format!("`{}` is not a keyword of the {}.", shortened(&entry.key), kind.table().name);
             let fix = shapes::instead_of(kind, &entry.key);
             self.say(&KEYWORD, &[], entry.key_span, message, fix);
             return;
         }
         if let Some(fix) = shapes::wrong_key(*keys, &entry.key) {
-            let message = format!("`{}` cannot be a key of the {}.", shown(&entry.key), kind.table().name);
+            let message =
+                format!("`{}` cannot be a key of the {}.", shortened(&entry.key), kind.table().name);
             self.say(&KEY, &[], entry.key_span, message, fix);
             return;
         }
@@ -174,7 +176,8 @@ impl<'a> Walker<'a, '_> {
                 for entry in node.entries() {
                     self.steps.push(Step::Key(&entry.key));
                     if let Some(fix) = shapes::wrong_key(*keys, &entry.key) {
-                        let message = format!("`{}` cannot be the name of a component.", shown(&entry.key));
+                        let message =
+                            format!("`{}` cannot be the name of a component.", shortened(&entry.key));
                         self.say(&KEY, &[], entry.key_span, message, fix);
                     }
                     self.value(shape, &entry.value, Some(entry.key_span));
@@ -196,7 +199,7 @@ impl<'a> Walker<'a, '_> {
             Some(shapes::Wrong::Type(expected)) => self.wrong_type(expected, node),
             Some(shapes::Wrong::Value(fix)) => {
                 let value = shapes::text_of(node);
-                let message = format!("`{}` cannot be `{}`.", self.last_keyword(), shown(&value));
+                let message = format!("`{}` cannot be `{}`.", self.last_keyword(), shortened(&value));
                 self.say(&VALUE, &[], head(node), message, fix);
             }
         }

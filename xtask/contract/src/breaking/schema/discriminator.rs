@@ -17,8 +17,8 @@ use crate::subschema::Side;
 use super::Verdict;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let those = |schema: &Schema<'a>| schema.children("discriminator").first().copied();
-    let (old, new) = match (those(&both.base), those(&both.revision)) {
+    let first = |schema: &Schema<'a>| schema.children("discriminator").first().copied();
+    let (old, new) = match (first(&both.base), first(&both.revision)) {
         (None, None) => return,
         (None, Some(new)) => {
             let what = "a `discriminator` was added";
@@ -62,8 +62,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     }
 }
 
-/// Compares the schemas that the only discriminator names with the whole schema of the other side. Only
-/// values that are sent matter: the requests of the base, and the responses of the revision.
+/// For a discriminator on one side only: compares the schemas that it names with the whole schema of the other
+/// side. Only values that are sent matter: the requests of the base, and the responses of the revision.
 fn compare_sent<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, (side, discriminator): (Side, &Object<'a>)) {
     if both.role.is_request() != (side == Side::Base) {
         return;

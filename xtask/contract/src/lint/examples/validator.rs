@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::assertions::{Direction, assertions, is_base64};
 use crate::document::pointer;
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::lint::items;
 use crate::lint::rules::patterns::{self, Patterns};
 use crate::openapi::{Additional, Id, Kind, Object, Schema};
@@ -162,7 +162,7 @@ impl<'a> Validator<'a> {
                 found.extend(validator.iter_errors(value).map(|error| described(&error, pointer)))
             }
             Err(reason) => {
-                found.push(mismatch(pointer, &format!("cannot be validated: {}", shown(reason)), CORRECT))
+                found.push(mismatch(pointer, &format!("cannot be validated: {}", shortened(reason)), CORRECT))
             }
         }
     }
@@ -208,10 +208,10 @@ fn described(error: &ValidationError<'_>, pointer: &str) -> Mismatch {
     match error.kind() {
         ValidationErrorKind::Required { property } => {
             let property = property.as_str().unwrap_or_default();
-            mismatch(&pointer, &format!("has no `{}`, which is required", shown(property)), "Add it.")
+            mismatch(&pointer, &format!("has no `{}`, which is required", shortened(property)), "Add it.")
         }
         _ => {
-            let message = format!("does not match its schema: {}", shown(&error.masked().to_string()));
+            let message = format!("does not match its schema: {}", shortened(&error.masked().to_string()));
             mismatch(&pointer, &message, CORRECT)
         }
     }

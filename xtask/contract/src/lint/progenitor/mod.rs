@@ -8,7 +8,7 @@ pub(crate) mod requests;
 pub(crate) mod responses;
 pub(crate) mod schemas;
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::openapi::{Kind, Model};
 use crate::rule::{Findings, rules};
 
@@ -34,7 +34,7 @@ pub(super) fn check(model: &Model<'_>, findings: &mut Findings) {
         let owner = model.target(object.id).and_then(|target| target.parent());
         let is_component = owner.is_some_and(|owner| owner.kind() == Kind::Components);
         if object.resolved().is_some() && (!is_component || reference.contains(['%', '~'])) {
-            let message = format!("`{}` is not the plain name of a component.", shown(reference));
+            let message = format!("`{}` is not the plain name of a component.", shortened(reference));
             let fix = "Move the target to `components`, and reference it there.";
             findings.add(&REFERENCES, object.value_spot("$ref"), message, fix);
         }

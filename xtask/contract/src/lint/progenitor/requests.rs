@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::lint::parameters_of;
 use crate::openapi::{Additional, Kind, Model, Object, Schema, in_place};
 use crate::rule::{Findings, rules};
@@ -61,7 +61,7 @@ fn bodies(model: &Model<'_>, findings: &mut Findings) {
             _ => Some("is not supported"),
         };
         if let Some(wrong) = wrong {
-            let message = format!("The media type `{}` of {} {wrong}.", shown(name), body.subject());
+            let message = format!("The media type `{}` of {} {wrong}.", shortened(name), body.subject());
             findings.add(&MEDIA_TYPE, media_type.spot(), message, "Use `application/json` with a schema.");
         }
     }
@@ -88,7 +88,7 @@ fn each(parameter: Object<'_>, findings: &mut Findings) {
         _ => "simple",
     };
     if parameter.has("style") && style != usual {
-        let message = format!("{subject} has the style `{}`.", shown(style));
+        let message = format!("{subject} has the style `{}`.", shortened(style));
         let fix = format!("Remove it; `{usual}` is the default.");
         findings.add(&STYLE, parameter.value_spot("style"), message, fix);
     }
@@ -109,7 +109,7 @@ fn names(operation: Object<'_>, findings: &mut Findings) {
         let (name, location) = (parameter.name(), parameter.location());
         let other = *locations.entry(name).or_insert(location);
         if other != location {
-            let (subject, name) = (operation.subject(), shown(name));
+            let (subject, name) = (operation.subject(), shortened(name));
             let message = format!("{subject} has a parameter `{name}` in `{other}` and one in `{location}`.");
             findings.add(&NAMES, parameter.declared().spot(), message, "Rename one of them.");
         }

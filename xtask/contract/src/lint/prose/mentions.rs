@@ -9,7 +9,7 @@ use regex::Regex;
 use super::super::rules::names::{is_camel, is_header, matches};
 use super::known::{Known, operation};
 use super::{CODE, HEADER, NAME, OPERATION, Prose, STATUS};
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::openapi::{Kind, Model};
 use crate::rule::Findings;
 
@@ -58,7 +58,7 @@ fn operations(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
         let (Some(method), Some(path)) = (found.get(1), found.get(2)) else { continue };
         let name = path.as_str().trim_end_matches(['.', ':', '!']);
         if !known.operations.contains(&operation(method.as_str(), name)) {
-            let message = format!("The operation `{} {}` does not exist.", method.as_str(), shown(name));
+            let message = format!("The operation `{} {}` does not exist.", method.as_str(), shortened(name));
             let fix = "Write a method and a path that are in `paths`.";
             findings.add(&OPERATION, prose.spot(method.start()..path.start() + name.len()), message, fix);
         }

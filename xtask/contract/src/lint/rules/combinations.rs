@@ -6,7 +6,7 @@ use fluent_uri::Iri;
 
 use crate::document::Value;
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::lint::item_spot;
 use crate::openapi::shapes::text_of;
 use crate::openapi::{Id, Kind, Model, Object, in_place};
@@ -111,7 +111,7 @@ fn located(object: Object<'_>, findings: &mut Findings) {
         }
     }
     if let Some(style) = object.text("style").filter(|style| !is_header && !styles.contains(style)) {
-        let message = format!("A parameter in `{place}` cannot have the style `{}`.", shown(style));
+        let message = format!("A parameter in `{place}` cannot have the style `{}`.", shortened(style));
         let fix = format!("Use `{}`.", styles.join("`, `"));
         findings.add(&CONDITION, object.value_spot("style"), message, fix);
     }
@@ -189,7 +189,7 @@ fn list(object: Object<'_>, keyword: &str, rule: &Rule, findings: &mut Findings)
     let mut seen = HashSet::new();
     for (number, item) in items.iter().enumerate() {
         if matches!(keyword, "required" | "enum") && !seen.insert(item.to_json().to_string()) {
-            let value = shown(&text_of(item));
+            let value = shortened(&text_of(item));
             let message = format!("`{value}` occurs twice in `{keyword}` of {}.", object.subject());
             findings.add(rule, item_spot(object, keyword, number), message, "Remove one.");
         }

@@ -2,7 +2,7 @@
 
 use semver::Version;
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::openapi::{Kind, Model, Object};
 use crate::rule::{Findings, Rule, rules};
 
@@ -77,7 +77,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let Some(text) = info.text("version") else { continue };
         let is_release = |version: Version| version.pre.is_empty() && version.build.is_empty();
         if !Version::parse(text).is_ok_and(is_release) {
-            let message = format!("`{}` is not a semantic version.", shown(text));
+            let message = format!("`{}` is not a semantic version.", shortened(text));
             let fix = "Write three numbers, such as `1.0.0`.";
             findings.add(&VERSION, info.value_spot("version"), message, fix);
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jsonschema::{PatternOptions, ValidationOptions};
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::openapi::{Kind, Model};
 use crate::rule::{Findings, Rule, rules};
 
@@ -67,7 +67,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for schema in model.all(Kind::Schema) {
         let Some(pattern) = schema.text("pattern") else { continue };
         if let Some((rule, what)) = patterns.problem(pattern) {
-            let message = format!("The pattern `{}` {what}.", shown(pattern));
+            let message = format!("The pattern `{}` {what}.", shortened(pattern));
             let fix = "Simplify the pattern, and describe the rest in `description`.";
             findings.add(rule, schema.value_spot("pattern"), message, fix);
         }

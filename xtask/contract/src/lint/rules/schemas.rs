@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::document::{Node, Value};
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::lint::{item_spot, items};
 use crate::openapi::shapes::{text_of, type_of};
 use crate::openapi::{Kind, Model, Object, in_place};
@@ -57,13 +57,13 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let Some(kind) = schema.text("type") else { continue };
         let others = KEYWORDS_OF.iter().filter(|(types, _)| !types.contains(&kind));
         for keyword in others.flat_map(|(_, keywords)| *keywords).filter(|keyword| schema.has(keyword)) {
-            let message = format!("`{keyword}` does not apply to `type: {}`.", shown(kind));
+            let message = format!("`{keyword}` does not apply to `type: {}`.", shortened(kind));
             findings.add(&KEYWORDS, schema.key_spot(keyword), message, "Remove it, or correct the `type`.");
         }
         let format = schema.text("format").unwrap_or_default();
         let right = FORMATS_OF.iter().find(|(_, formats)| formats.contains(&format)).map(|(kind, _)| *kind);
         if let Some(right) = right.filter(|right| *right != kind) {
-            let message = format!("`format: {format}` does not apply to `type: {}`.", shown(kind));
+            let message = format!("`format: {format}` does not apply to `type: {}`.", shortened(kind));
             let fix = format!("Write `type: {right}`, or another format.");
             findings.add(&FORMAT, schema.value_spot("format"), message, fix);
         }
@@ -89,7 +89,7 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
     let Some(names) = property_names(whole) else { return };
     for (number, item) in items.iter().enumerate() {
         if let Some(name) = item.as_str().filter(|name| !names.contains(name)) {
-            let (subject, name) = (schema.subject(), shown(name));
+            let (subject, name) = (schema.subject(), shortened(name));
             let message = format!("{subject} requires `{name}`, which is not one of its properties.");
             let spot = item_spot(schema, "required", number);
             findings.add(&REQUIRED, spot, message, "Correct the name, or add the property.");
@@ -118,10 +118,10 @@ pub(super) fn property_names(schema: Object<'_>) -> Option<HashSet<&str>> {
 }
 
 fn values(schema: Object<'_>, findings: &mut Findings) {
-    let kind = shown(schema.text("type").unwrap_or_default());
+    let kind = shortened(schema.text("type").unwrap_or_default());
     for (number, item) in items(schema, "enum").iter().enumerate().filter(|(_, item)| !has_type(schema, item))
     {
-        let (value, other) = (shown(&text_of(item)), type_of(item));
+        let (value, other) = (shortened(&text_of(item)), type_of(item));
         let message = format!("`{value}` in the `enum` is {other}, not of `type: {kind}`.");
         let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
         findings.add(&ENUM_TYPE, item_spot(schema, "enum", number), message, fix);
