@@ -1,4 +1,4 @@
-//! The configuration file of the tools, `contract.toml`; `README.md` describes its format.
+//! Reads the configuration file of the tools, `contract.toml`. `README.md` describes its format.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,21 +16,21 @@ use crate::finding::{Finding, Severity, Subject, shortened};
 use crate::registry;
 use crate::rule::Profile;
 
-/// The name of the file, looked for in the directory of the document.
+/// The name of the file, in the directory of the document.
 pub const FILE: &str = "contract.toml";
 
-/// Which rules apply, with which severity, and what is accepted.
+/// The rules that apply, their severities, and the accepted findings.
 #[derive(Debug, Default)]
 pub struct Config {
     /// The path of the file; empty if there is none.
     pub path: String,
     /// The text of the file.
     pub text: String,
-    /// The rules that apply unless `severities` says otherwise.
+    /// The profile whose rules apply. `severities` can turn single rules on or off.
     pub profile: Profile,
     severities: BTreeMap<String, Option<Severity>>,
     ignores: Vec<Spanned<Ignore>>,
-    /// Breaking changes that are made on purpose.
+    /// Intended breaking changes.
     pub waivers: Vec<Waiver>,
 }
 
@@ -51,7 +51,7 @@ struct Written {
 #[serde(deny_unknown_fields)]
 struct Ignore {
     rule: Spanned<String>,
-    /// JSON pointer; everything below it is covered too.
+    /// JSON pointer. The entry also covers every place below it.
     at: String,
     reason: Spanned<String>,
 }
@@ -71,9 +71,9 @@ struct WrittenWaiver {
 pub struct Unusable {
     /// The path of the file.
     pub path: String,
-    /// The text of the file, as far as it could be read.
+    /// The text of the file, empty if it could not be read.
     pub text: String,
-    /// Everything that is wrong with it.
+    /// All problems of the file.
     pub findings: Vec<Finding>,
 }
 
@@ -81,7 +81,7 @@ impl Config {
     /// Reads `file`, or else `contract.toml` in the directory of `document` if it is there.
     ///
     /// # Errors
-    /// [`Unusable`] if the file cannot be read or holds anything that is not defined.
+    /// Returns [`Unusable`] if the file cannot be read or has an undefined or invalid entry.
     pub fn load(file: Option<&Path>, document: &Path) -> Result<Self, Unusable> {
         let beside = || document.parent().unwrap_or(Path::new("")).join(FILE);
         let found = file.map_or_else(beside, Path::to_owned);
@@ -99,7 +99,7 @@ impl Config {
     /// Reads the text of a configuration file.
     ///
     /// # Errors
-    /// [`Unusable`], with every entry that cannot be used.
+    /// Returns [`Unusable`] with every entry that cannot be used.
     pub fn parse(path: String, text: String) -> Result<Self, Unusable> {
         let written: Written = match toml::from_str(&text) {
             Ok(written) => written,
@@ -142,11 +142,11 @@ impl Config {
             known_rule(&rule, &mut wrong);
             given(&reason, &mut wrong);
             if at.is_none() && operation.is_none() {
-                wrong(rule.span(), "a waiver needs `at`, `operation` or both.".to_owned());
+                wrong(rule.span(), "a waiver requires `at`, `operation` or both.".to_owned());
             }
             let day = until.get_ref().as_str().map_or_else(|| until.get_ref().to_string(), str::to_owned);
             let Ok(day) = day.parse() else {
-                wrong(until.span(), "`until` is a date, as `2027-01-31`.".to_owned());
+                wrong(until.span(), "`until` is a date such as `2027-01-31`.".to_owned());
                 continue;
             };
             let (rule, reason) = (rule.into_inner(), reason.into_inner());
@@ -161,15 +161,15 @@ impl Config {
         }
     }
 
-    /// With another profile than the file's.
+    /// Replaces the profile of the file.
     #[must_use]
     pub fn with_profile(mut self, profile: Option<Profile>) -> Self {
         self.profile = profile.unwrap_or(self.profile);
         self
     }
 
-    /// The severity of a rule's findings; `None` if the rule is off. A rule that the registry does not know
-    /// reports that something could not be read, and is always on.
+    /// Returns the severity of a rule's findings; `None` if the rule is off. A rule that is not in the registry
+    /// reports an unreadable file, and is always on.
     pub fn severity(&self, rule: &str, default: Severity) -> Option<Severity> {
         let in_profile = || registry::find(rule).is_none_or(|rule| rule.profile <= self.profile);
         match self.severities.get(rule) {
@@ -178,8 +178,8 @@ impl Config {
         }
     }
 
-    /// Applies severities and ignores. Returns the findings that are left, and a finding about the
-    /// configuration for each ignore without effect.
+    /// Applies severities and ignored findings. Returns the remaining findings, and a finding about the
+    /// configuration for each `ignore` entry without effect.
     pub fn apply(&self, findings: Vec<Finding>) -> (Vec<Finding>, Vec<Finding>) {
         let mut used = vec![false; self.ignores.len()];
         let mut left = Vec::with_capacity(findings.len());
@@ -195,7 +195,7 @@ impl Config {
         let unused = self.ignores.iter().zip(used).filter(|(_, used)| !used);
         let unused = unused.map(|(entry, _)| {
             let Ignore { rule, at, .. } = entry.get_ref();
-            let message = format!("nothing at `{at}` breaks the rule `{}`.", rule.get_ref());
+            let message = format!("the rule `{}` has no finding at `{at}`.", rule.get_ref());
             Finding::new(Severity::Warning, "ignore-unused", "", Span::within(&self.text, entry.span()))
                 .message(&Subject::document(), message)
                 .fix("Delete the entry, or correct `rule` and `at`.")
@@ -222,7 +222,7 @@ fn known_rule(name: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, Strin
 
 fn given(reason: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String)) {
     if reason.get_ref().trim().is_empty() {
-        wrong(reason.span(), "`reason` must say why.".to_owned());
+        wrong(reason.span(), "`reason` is empty; write why the finding or change is accepted.".to_owned());
     }
 }
 

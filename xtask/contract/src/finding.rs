@@ -1,21 +1,21 @@
-//! What a check reports: one type for every command and every output format.
+//! The result of a check: one type for every command and every output format.
 
 use std::fmt;
 
 pub use crate::document::shortened;
 use crate::document::{Span, Unreadable};
 
-/// How bad it is.
+/// The severity of a finding, from the least to the greatest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Good to know.
+    /// A fact without need for action.
     Info,
     /// Probably a mistake.
     Warning,
-    /// A requirement is not met.
+    /// A violated requirement.
     #[default]
     Error,
-    /// The file cannot be read here, so nothing was checked or compared.
+    /// The file or a part of it cannot be read, and was not checked or compared.
     Unreadable,
 }
 
@@ -30,13 +30,13 @@ impl fmt::Display for Severity {
     }
 }
 
-/// What a finding is about, from the outside in: operation, response, header. It makes up the sentence, and
-/// says where in the code to look.
+/// The object of a finding, the outermost part first: operation, response, header. It is used in the message, and
+/// to find the place in the code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subject {
-    /// What the sentence says.
+    /// The parts that the message names.
     parts: Vec<(&'static str, String)>,
-    /// How one gets there from the document, whatever the sentence begins with.
+    /// All parts on the path from the document.
     trail: Vec<(&'static str, String)>,
 }
 
@@ -55,18 +55,18 @@ impl Subject {
         subject
     }
 
-    /// The component that this refers to: spoken of by its own name, since others may refer to it too.
+    /// Adds the component to which this refers. Messages name only the component, since others may refer to it too.
     #[must_use]
     pub fn component(&self, name: &str) -> Self {
         Self { parts: vec![("component", name.to_owned())], trail: self.trail.clone() }
     }
 
-    /// Kinds and names, from the outside in, as a sentence has them.
+    /// Returns the kinds and names in messages, the outermost first.
     pub fn parts(&self) -> &[(&'static str, String)] {
         &self.parts
     }
 
-    /// Kinds and names from the document down, through references.
+    /// Returns the kinds and names on the path from the document, through references.
     pub fn trail(&self) -> &[(&'static str, String)] {
         &self.trail
     }
@@ -89,64 +89,64 @@ impl fmt::Display for Subject {
     }
 }
 
-/// A place to point at.
+/// A place in a document.
 #[derive(Clone, Debug)]
 pub struct Spot {
     /// JSON pointer (RFC 6901).
     pub pointer: String,
-    /// The key or value.
+    /// The text of the key or value.
     pub span: Span,
-    /// What is there, or whose it is.
+    /// The object at the place, or its owner.
     pub subject: Subject,
 }
 
-/// A place in a second file, such as the source code that a finding contradicts.
+/// A place in a second file, such as source code that differs from the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// The file, from the root of the repository, with `/` between its parts.
     pub file: String,
-    /// What is there.
+    /// The text of the place.
     pub span: Span,
 }
 
-/// What a check reports.
+/// A problem that a check reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finding {
     /// The rule's name, in kebab-case.
     pub rule: String,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// JSON pointer (RFC 6901) of the place in the file. What the file lacks has that of its owner.
+    /// JSON pointer (RFC 6901) of the place in the file; that of the owner for a missing part.
     pub pointer: String,
     /// The key or value at fault.
     pub span: Span,
-    /// What it is about.
+    /// The object of the finding.
     pub subject: Subject,
-    /// What is wrong, as a sentence.
+    /// The problem, as a sentence.
     pub message: String,
-    /// What the file says.
+    /// The value in the file.
     pub file: String,
-    /// What the code says; empty where it has no say.
+    /// The value in the code. Empty if the code is not compared.
     pub code: String,
-    /// What to do about it, as a sentence.
+    /// The fix, as a sentence.
     pub fix: String,
-    /// The name that the code has instead of the file's, or that one side lacks.
+    /// The name in the code that differs from the file's, or a name that only one side has.
     pub instead: Option<String>,
-    /// The Rust code that says otherwise.
+    /// The Rust code that differs from the document.
     pub source: Option<Location>,
-    /// Where else it is written, as file, line and column. Empty if nowhere.
+    /// The place in the other document, as file, line and column. Empty if there is none.
     pub elsewhere: String,
     /// The operations that it was found in. One place in `components` can be used by many.
     pub operations: Vec<String>,
 }
 
 impl Finding {
-    /// A finding of which only the place is known yet.
+    /// Returns a finding with a place and no message.
     pub fn new(severity: Severity, rule: impl Into<String>, pointer: &str, span: Span) -> Self {
         Self { rule: rule.into(), severity, pointer: pointer.to_owned(), span, ..Self::default() }
     }
 
-    /// With its sentence.
+    /// Sets the subject and the message.
     #[must_use]
     pub fn message(mut self, subject: &Subject, message: impl Into<String>) -> Self {
         self.subject = subject.clone();
@@ -154,7 +154,7 @@ impl Finding {
         self
     }
 
-    /// With what each side says.
+    /// Sets the values in the file and in the code.
     #[must_use]
     pub fn sides(mut self, file: impl Into<String>, code: impl Into<String>) -> Self {
         self.file = file.into();
@@ -162,14 +162,14 @@ impl Finding {
         self
     }
 
-    /// With what to do about it.
+    /// Sets the fix.
     #[must_use]
     pub fn fix(mut self, fix: impl Into<String>) -> Self {
         self.fix = fix.into();
         self
     }
 
-    /// With the name in `instead`.
+    /// Sets `instead`.
     #[must_use]
     pub fn instead(mut self, name: Option<impl Into<String>>) -> Self {
         self.instead = name.map(Into::into);
@@ -177,7 +177,7 @@ impl Finding {
     }
 }
 
-/// The finding for a file that could not be read.
+/// Returns the finding for a file that could not be read.
 impl From<&Unreadable> for Finding {
     fn from(unreadable: &Unreadable) -> Self {
         let problem = &unreadable.problem;
@@ -193,10 +193,9 @@ pub(crate) fn capitalised(text: &str) -> String {
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
 
-/// The name that was probably meant: the most similar one, at most `distance` edits away. Case, `-` and `_` do
-/// not count.
+/// Returns the most similar name, at most `distance` edits away. Case, `-` and `_` are ignored.
 pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>, distance: usize) -> Option<&'n str> {
-    // The comparison takes quadratic time.
+    // The comparison takes quadratic time, so long names are skipped.
     const LONGEST: usize = 100;
     let folded = |name: &str| name.to_lowercase().replace(['-', '_'], "");
     let near = known.filter(|known| name.len().max(known.len()) <= LONGEST);
@@ -204,7 +203,7 @@ pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>, distance: u
     near.filter(|(edits, _)| *edits <= distance).min().map(|(_, known)| known)
 }
 
-/// The number of findings of each severity, as `2 errors, 1 warning`.
+/// Returns the number of findings of each severity, such as `2 errors, 1 warning`.
 pub fn summary(severities: impl Iterator<Item = Severity>) -> String {
     let severities: Vec<Severity> = severities.collect();
     let nouns = [

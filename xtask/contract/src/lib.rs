@@ -1,16 +1,16 @@
 //! Reads, checks and compares OpenAPI 3.0 documents.
 //!
-//! From the bottom up; a module uses only modules above it in this list:
+//! Modules, the lowest layer first. A module uses only modules above it in this list:
 //!
 //! - [`document`]: text to a tree with positions, JSON pointers (RFC 6901).
-//! - [`finding`] and [`rule`]: what a check reports, and the rule that produces it.
+//! - [`finding`] and [`rule`]: a problem that a check reports, and the rule that produces it.
 //! - [`openapi`]: the structure of OpenAPI 3.0.3, and typed views over the tree.
-//! - `subschema`: whether every value of one schema is a value of another.
-//! - [`lint`], [`breaking`] and [`drift`]: one document, two versions of a document, a document and the code.
+//! - `subschema`: decides whether every value of one schema is a value of another.
+//! - [`lint`], [`breaking`] and [`drift`]: check one document, two versions of a document, a document and the code.
 //! - [`registry`]: all rules, by name.
-//! - [`config`]: `contract.toml`: which rules apply, and what is accepted.
+//! - [`config`]: `contract.toml`: the rules that apply, and the accepted findings.
 //! - [`report`]: findings as text, JSON and GitHub annotations.
-//! - [`command`]: what the program `contract` does.
+//! - [`command`]: the subcommands of the program `contract`.
 
 pub mod document;
 

@@ -9,7 +9,7 @@ use contract::report::JSON;
 
 /// Checks and compares OpenAPI 3.0 documents.
 ///
-/// Exit status: 0 if nothing is wrong, 1 if something is, 2 if a file could not be read as OpenAPI 3.0.
+/// Exit status: 0 without errors, 1 with errors, 2 if a file could not be read as OpenAPI 3.0.
 #[derive(Parser)]
 #[command(name = "contract", version)]
 struct Arguments {
@@ -28,19 +28,19 @@ enum Command {
         #[command(flatten)]
         options: lint::Options,
     },
-    /// Compare two versions of a document: what breaks clients, and which version the change needs.
+    /// Compare two versions of a document: report breaking changes and the version that they require.
     #[command(after_long_help = JSON)]
     Breaking {
         /// The version that clients rely on.
         base: PathBuf,
-        /// The version that they will get.
+        /// The new version.
         revision: PathBuf,
         #[command(flatten)]
         options: breaking::Options,
     },
-    /// Print what changed between two versions, in Markdown, for people who use the API.
+    /// Print the changes between two versions, in Markdown, for users of the API.
     Changelog {
-        /// The version before.
+        /// The previous version.
         base: PathBuf,
         /// The new version.
         revision: PathBuf,

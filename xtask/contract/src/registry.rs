@@ -30,7 +30,7 @@ pub fn find(name: &str) -> Option<&'static Rule> {
     rules().find(|rule| rule.name == name)
 }
 
-/// The rule whose name is most like this one.
+/// Returns the rule with the most similar name.
 pub fn nearest(name: &str) -> Option<&'static str> {
     finding::nearest(name, rules().map(|rule| rule.name), 3)
 }
@@ -60,7 +60,7 @@ pub fn explain(rule: &Rule) -> String {
     text
 }
 
-/// The first edits in the fixture of a rule that it reports, as they are written.
+/// Returns the text of the first edits in the fixture of a rule that trigger the rule.
 fn example(name: &str) -> Option<&'static str> {
     let file =
         FIXTURES.dirs().find_map(|family| family.get_file(family.path().join(format!("{name}.yaml"))))?;

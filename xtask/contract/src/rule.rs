@@ -1,4 +1,4 @@
-//! What a rule is, and the findings that rules collect.
+//! Rules, and the collection of their findings.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -6,20 +6,20 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::finding::{Finding, Severity, Spot, Subject};
 
-/// The most findings of one rule that are kept. Findings about validity are exempt.
-const MOST_PER_RULE: usize = 100;
-/// The most bytes of text that all findings may have, so that a hostile document cannot exhaust the memory.
-const MOST_BYTES: usize = 256 << 20;
+/// The limit of findings of one rule. It does not apply to findings about validity.
+const MAX_PER_RULE: usize = 100;
+/// The limit of bytes of text of all findings, so that a hostile document cannot exhaust the memory.
+const MAX_BYTES: usize = 256 << 20;
 
 /// A set of rules; each profile contains those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Profile {
-    /// The document is valid by the specification, or by an RFC that it builds on.
+    /// Validity by the specification, or by an RFC that it refers to.
     Spec,
-    /// What most API designers agree on.
+    /// Common practice of API design.
     #[default]
     Recommended,
-    /// All rules, including those that are a choice of one project.
+    /// All rules, including those specific to one project.
     Strict,
 }
 
@@ -42,7 +42,7 @@ pub struct Rule {
     pub severity: Severity,
     /// The smallest profile that contains it.
     pub profile: Profile,
-    /// What it requires, in one sentence.
+    /// The requirement, in one sentence.
     pub explanation: &'static str,
     /// The section of the specification, or the name of the rule in oasdiff, Spectral or Redocly.
     pub origin: &'static str,
@@ -59,7 +59,7 @@ impl Rule {
         Self { name, severity, profile: Profile::Spec, explanation, origin }
     }
 
-    /// A finding of this rule at a place, of which only these are known yet.
+    /// Returns a finding of this rule at a place, without a message.
     pub fn at(&self, spot: &Spot) -> Finding {
         Finding::new(self.severity, self.name, &spot.pointer, spot.span)
     }
@@ -80,11 +80,11 @@ macro_rules! rules {
 }
 pub(crate) use rules;
 
-/// Collects findings, without repetitions and within limits.
+/// Collects findings without duplicates, up to the limits.
 #[derive(Default)]
 pub struct Findings {
     found: Vec<(Profile, Finding)>,
-    /// Rule, place and hash of the message. The value of an alias occurs at each use, with the same findings.
+    /// Rule, place and hash of the message. The value of an alias has the same findings at each use.
     known: HashSet<(&'static str, usize, usize, u64)>,
     counts: BTreeMap<&'static str, Count>,
     bytes: usize,
@@ -107,9 +107,9 @@ impl Findings {
             return;
         }
         let count = self.counts.entry(rule.name).or_default();
-        let limited = rule.profile != Profile::Spec && count.kept >= MOST_PER_RULE;
+        let limited = rule.profile != Profile::Spec && count.kept >= MAX_PER_RULE;
         let finding = rule.at(&spot);
-        if limited || self.bytes >= MOST_BYTES {
+        if limited || self.bytes >= MAX_BYTES {
             count.left_out.get_or_insert((rule.profile, finding, 0)).2 += 1;
             return;
         }
@@ -118,9 +118,9 @@ impl Findings {
         self.found.push((rule.profile, finding.message(&spot.subject, message).fix(fix)));
     }
 
-    /// Whether the limit of memory is reached, so that further checks are pointless.
+    /// Whether the limit of memory is reached. Further checks have no effect then.
     pub fn is_full(&self) -> bool {
-        self.bytes >= MOST_BYTES
+        self.bytes >= MAX_BYTES
     }
 
     /// All findings: those about validity first, then in the order of the file.
@@ -129,7 +129,8 @@ impl Findings {
             let message =
                 format!("{number} more findings of `{}` are not shown, from here on.", finding.rule);
             let finding = finding.message(&Subject::document(), message);
-            self.found.push((profile, finding.fix("Fix those that are shown, then run the check again.")));
+            self.found
+                .push((profile, finding.fix("Fix the findings that are shown, then run the check again.")));
         }
         let place = |(profile, finding): &(Profile, Finding)| {
             (*profile != Profile::Spec, finding.span.start, finding.rule.clone())

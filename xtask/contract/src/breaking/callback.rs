@@ -1,7 +1,7 @@
 //! Callbacks: requests that the service sends to a URL of the client.
 //!
-//! The direction is turned round. What the service sends is received by the client, like a response, and what
-//! the client replies is accepted or refused by the service, like a request.
+//! The direction is reversed: the request is received by the client, so it is compared like a response, and the
+//! reply of the client is accepted or refused by the service, so it is compared like a request.
 
 use super::comparer::{Comparer, named};
 use super::data::pairs;
@@ -12,8 +12,8 @@ use super::rules::{self, ChangeRule};
 use super::unknown;
 use crate::openapi::{METHODS, Operation};
 
-/// The rules about callbacks, each with the rules about operations that it stands for.
-static TURNED: [(&ChangeRule, &[&ChangeRule]); 4] = [
+/// The rules about callbacks, each with the rules about operations that it replaces.
+static REVERSED: [(&ChangeRule, &[&ChangeRule]); 4] = [
     (
         &rules::CALLBACK_REQUEST_INCOMPATIBLE,
         &[
@@ -22,7 +22,7 @@ static TURNED: [(&ChangeRule, &[&ChangeRule]); 4] = [
             &rules::PARAMETER_MOVED,
             &rules::PARAMETER_OPTIONAL,
             &rules::PARAMETER_SERIALIZATION,
-            &rules::PARAMETER_FREEDOM_WON,
+            &rules::PARAMETER_SPELLING_WIDENED,
             &rules::BODY_REMOVED,
             &rules::BODY_OPTIONAL,
             &rules::REQUEST_MEDIA_ADDED,
@@ -37,7 +37,7 @@ static TURNED: [(&ChangeRule, &[&ChangeRule]); 4] = [
             &rules::PATH_PARAMETER_ADDED,
             &rules::PARAMETER_REMOVED_DEPRECATED,
             &rules::PARAMETER_REQUIRED,
-            &rules::PARAMETER_FREEDOM_LOST,
+            &rules::PARAMETER_SPELLING_NARROWED,
             &rules::BODY_ADDED_REQUIRED,
             &rules::BODY_ADDED_OPTIONAL,
             &rules::BODY_REQUIRED,
@@ -68,10 +68,10 @@ static TURNED: [(&ChangeRule, &[&ChangeRule]); 4] = [
     ),
 ];
 
-/// The rule about callbacks that stands for a rule about operations.
-pub(super) fn turned(rule: &'static ChangeRule) -> &'static ChangeRule {
-    let turned = TURNED.iter().find(|(_, rules)| rules.contains(&rule));
-    turned.map_or(rule, |(turned, _)| turned)
+/// Returns the rule about callbacks that replaces a rule about operations.
+pub(super) fn reversed(rule: &'static ChangeRule) -> &'static ChangeRule {
+    let reversed = REVERSED.iter().find(|(_, rules)| rules.contains(&rule));
+    reversed.map_or(rule, |(reversed, _)| reversed)
 }
 
 /// Compares the callbacks of an operation, matched by the expressions of their URLs.
@@ -82,7 +82,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         });
         requests.filter_map(|(key, operation)| Some((key, operation?))).collect::<Vec<_>>()
     };
-    // Two callbacks can have the same expression; only their names tell them apart.
+    // Two callbacks can have the same expression and different names.
     let key = |operation: Operation<'a>| (operation.path(), operation.method());
     let (named_alike, paired) = pairs_then(requests(old), requests(new), key);
     for (old, new) in named_alike.into_iter().chain(paired.both) {
@@ -95,16 +95,16 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
             cx.compare_keyword(&rules::CALLBACKS_CHANGED, (&old, &new), "callbacks");
         });
     }
-    let survivor = At::value_or_object(new, "callbacks");
+    let remaining = At::value_or_object(new, "callbacks");
     let request = |operation: &Operation<'_>| {
         format!("the request `{} {}`", operation.method().to_uppercase(), operation.path())
     };
     for old in paired.removed {
         let what = format!("{} is no longer sent", request(&old));
-        cx.report(&rules::CALLBACK_REMOVED, Some(At::of(&old)), Some(survivor), what);
+        cx.report(&rules::CALLBACK_REMOVED, Some(At::of(&old)), Some(remaining), what);
     }
     for new in paired.added {
-        let what = format!("{} is sent too", request(&new));
+        let what = format!("{} is now sent", request(&new));
         cx.report(&rules::CALLBACK_ADDED, None, Some(At::of(&new)), what);
     }
     let callbacks = pairs(named(old, "callbacks"), named(new, "callbacks")).both.into_iter();

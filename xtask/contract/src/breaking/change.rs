@@ -34,9 +34,9 @@ pub struct Change {
     pub subject: Subject,
     /// What changed, beginning with a small letter and without the subject.
     pub what: String,
-    /// The place in the revision. For what was removed, the nearest place that is left.
+    /// The place in the revision. For a removed item, the nearest place that remains.
     pub place: Location,
-    /// The place in the base, unless there was nothing.
+    /// The place in the base. `None` for an added item.
     pub base: Option<Location>,
     /// The operations that use the place, by operationId or else by method and path. Empty for the whole
     /// document. A change in very many operations lists only some of them.

@@ -1,4 +1,4 @@
-//! The entry of a changelog, for users of the API: without rules, lines and code.
+//! The entry of a changelog, for users of the API: without names of rules and positions in files.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -8,9 +8,8 @@ use super::rules::{Bump, Chapter};
 use super::version::bump;
 use crate::finding::Severity;
 
-/// The entry of a changelog for version `to`, released on `date`, in Markdown. `from` is the version before
-/// it; without one this is the first. Changes that were waived are listed with the others, but not as
-/// breaking.
+/// Returns the entry of a changelog for version `to`, released on `date`, in Markdown. `from` is the version
+/// before it; `None` for the first release. Waived changes are listed, but not as breaking.
 pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -> String {
     let mut text = format!("## {to} ({date})\n");
     let Some(from) = from else {
@@ -34,7 +33,7 @@ pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -
         if position == next {
             lines.push(Line { chapter, sentence, impact, operations: BTreeSet::new() });
         }
-        // Where the sentence itself names the operation, once is enough.
+        // Some sentences name the operation already.
         if !change.subject.parts().iter().any(|(kind, _)| *kind == "operation") {
             lines[position].operations.extend(change.operations.iter().map(String::as_str));
         }

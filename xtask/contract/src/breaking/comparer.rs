@@ -1,9 +1,9 @@
-//! What all parts of the comparison share: the two documents, the changes found so far, and the pairs of
-//! schemas that are still to be compared.
+//! The state that all parts of the comparison share: the two documents, the changes found so far, and the pairs
+//! of schemas that are still to be compared.
 //!
 //! A schema is compared once for each pair of places and [`Role`], however many operations use it, and without
-//! recursion: each pair waits in a queue and adds the pairs below it. So neither circles of references nor long
-//! chains of them cost more than their length. The operations that use a change are found afterwards, from the
+//! recursion: a queue holds the pairs, and comparing one adds the pairs below it. So the cost of cycles and of
+//! long chains of references is linear. The operations that a change affects are found afterwards, from the
 //! operations down to the pairs that have changes.
 
 use std::cmp::Reverse;
@@ -25,7 +25,7 @@ use crate::finding::Severity;
 use crate::openapi::{Id, Model, Object};
 use crate::subschema::{Inclusion, Side};
 
-/// How many schemas may take part for each object of the two documents. Real documents need less than one.
+/// The limit of schemas to process for each object of the two documents. Real documents need less than one.
 const WORK_PER_OBJECT: usize = 16;
 
 /// A change whose operations are not known yet.
@@ -35,13 +35,13 @@ struct Raw<'a> {
     base: Option<At<'a>>,
     revision: Option<At<'a>>,
     what: String,
-    /// The users that it was found in.
+    /// The users in which the change was found.
     users: Vec<User>,
 }
 
 type Key = (&'static str, Option<*const Node>, Option<*const Node>, String);
 
-/// What is compared of two objects that operations share, and the objects.
+/// Two objects that operations share, and which part of them is compared.
 type Shared = (&'static str, Id, Id);
 
 /// Two schemas in one role.
@@ -62,10 +62,10 @@ pub(super) struct Comparer<'a> {
     /// The components whose `allOf` refers to a schema, for each document.
     subtypes: [HashMap<Id, Vec<Object<'a>>>; 2],
     pub(super) schemes: Schemes<'a>,
-    /// Whether a callback is being compared, which turns the direction round.
+    /// Whether a callback is being compared, which reverses the direction.
     pub(super) in_callback: bool,
     users: Users,
-    /// The most that pairs below the current user may differ.
+    /// The greatest difference that pairs below the current user can have.
     most: Verdict,
     raws: Vec<Raw<'a>>,
     known: HashMap<Key, usize>,
@@ -104,19 +104,19 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// Makes an operation the one that changes are found in.
+    /// Makes an operation the current user, in which changes are found.
     pub(super) fn begin(&mut self, name: String) {
         self.most = Verdict::Breaking;
         self.users.current = self.users.add_operation(name);
     }
 
-    /// Makes the document what changes are found in.
+    /// Makes the document the current user, in which changes are found.
     pub(super) fn begin_document(&mut self) {
         self.users.current = DOCUMENT;
     }
 
-    /// Compares two objects that operations share. It is done once, and each operation that uses them is listed
-    /// with the changes.
+    /// Compares two objects that operations share, once. Each operation that uses the objects is listed with the
+    /// changes.
     pub(super) fn once(&mut self, pair: Shared, compare: impl FnOnce(&mut Self)) {
         let next = self.users.len();
         let shared = *self.shared.entry(pair).or_insert(next);
@@ -129,7 +129,7 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// The part that a schema plays, given the one that it plays outside of callbacks.
+    /// Returns the role of a schema, given its role outside of callbacks.
     pub(super) fn role(&self, role: Role) -> Role {
         match role {
             _ if !self.in_callback => role,
@@ -140,7 +140,7 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// Adds a change. One that was found before only gains the operation or schema that is being compared.
+    /// Adds a change. If the same change was found before, adds the current user to it.
     pub(super) fn report(
         &mut self,
         rule: &'static ChangeRule,
@@ -149,10 +149,10 @@ impl<'a> Comparer<'a> {
         what: impl Into<String>,
     ) {
         if self.exhausted && self.users.is_in_pair() {
-            // The two schemas were not looked up to the same depth.
+            // The two schemas were not resolved to the same depth.
             return;
         }
-        let rule = if self.in_callback { callback::turned(rule) } else { rule };
+        let rule = if self.in_callback { callback::reversed(rule) } else { rule };
         let what = what.into();
         let address = |at: Option<At<'a>>| at.map(|at| std::ptr::from_ref(at.node()));
         let key = (rule.name, address(base), address(revision), what.clone());
@@ -202,18 +202,23 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// Reports what only one of two lists has, and returns what both have. `survivor` stands for what was
-    /// removed, `noun` is what the items are called.
+    /// Reports the items that only one of two lists has, and returns the pairs that both have. Removed items are
+    /// reported at `remaining`. Messages call an item a `noun`.
     pub(super) fn in_both<K: Hash + Eq, T: Copy + Into<At<'a>>>(
         &mut self,
         noun: &str,
         (added, removed): (&'static ChangeRule, &'static ChangeRule),
         (old, new): (impl IntoIterator<Item = (K, T)>, impl IntoIterator<Item = (K, T)>),
-        survivor: At<'a>,
+        remaining: At<'a>,
     ) -> Vec<(T, T)> {
         let paired = pairs(old, new);
         for old in paired.removed.into_iter().map(Into::into) {
-            self.report(removed, Some(old), Some(survivor), format!("the {noun} {} was removed", old.name()));
+            self.report(
+                removed,
+                Some(old),
+                Some(remaining),
+                format!("the {noun} {} was removed", old.name()),
+            );
         }
         for new in paired.added.into_iter().map(Into::into) {
             let what = match new.is_object() {
@@ -225,7 +230,7 @@ impl<'a> Comparer<'a> {
         paired.both
     }
 
-    /// Like [`Self::in_both`], for the objects under a keyword, by name.
+    /// Same as [`Self::in_both`] for the objects under a keyword, by name.
     pub(super) fn children_in_both(
         &mut self,
         noun: &str,
@@ -237,14 +242,14 @@ impl<'a> Comparer<'a> {
         self.in_both(noun, rules, lists, At::value_or_object(new, keyword))
     }
 
-    /// Counts one step of work, and returns whether there is any left.
+    /// Counts one step of work, and returns whether the limit allows more.
     pub(super) fn may_go_on(&mut self) -> bool {
         self.work = self.work.saturating_sub(1);
         if self.inclusion.is_exhausted() {
             self.work = 0;
         }
         if self.work == 0 && !self.exhausted {
-            let what = "the combinations of schemas in `allOf`, or of servers, are too many, and were not all compared";
+            let what = "not all combinations of schemas in `allOf`, or of servers, were compared: there are too many";
             self.report(&rules::NOT_UNDERSTOOD, None, Some(At::of(&self.revision.root())), what);
             self.exhausted = true;
         }
@@ -260,7 +265,7 @@ impl<'a> Comparer<'a> {
         self.schemas[0].iter().flat_map(|schema| schema.parts.iter().map(|part| part.id)).collect()
     }
 
-    /// The components whose `allOf` leads to a schema.
+    /// Returns the components whose `allOf` refers to a schema, directly or through other components.
     pub(super) fn subtypes(&self, side: Side, of: Object<'a>) -> Vec<Object<'a>> {
         let mut found: Vec<Object<'a>> = Vec::new();
         let mut open = vec![of.id];
@@ -275,11 +280,11 @@ impl<'a> Comparer<'a> {
         found
     }
 
-    /// The number of a schema, the same for the same parts.
+    /// Returns the number of a schema. Schemas with the same parts have the same number.
     pub(super) fn intern(&mut self, side: Side, schema: Schema<'a>) -> u32 {
         let mut key: Vec<Id> = schema.parts.iter().map(|part| part.id).collect();
         if key.is_empty() {
-            // A missing schema, of which only the owner tells where it is missing.
+            // The owner identifies a missing schema.
             key.extend([Id::MAX, schema.anchor.id]);
         }
         let schemas = &mut self.schemas[side as usize];
@@ -290,12 +295,12 @@ impl<'a> Comparer<'a> {
         })
     }
 
-    /// Queues two schemas for comparison. They do not differ more than the schemas that they are parts of.
+    /// Queues two schemas for comparison. They differ at most as much as the schemas that contain them.
     pub(super) fn compare_later(&mut self, base: u32, revision: u32, role: Role) {
         self.compare_within(base, revision, role, self.most);
     }
 
-    /// Queues two schemas for comparison, which differ at most as far as this.
+    /// Queues two schemas for comparison that differ at most by `most`.
     pub(super) fn compare_within(&mut self, base: u32, revision: u32, role: Role, most: Verdict) {
         let schemas = (&self.schemas[0][base as usize], &self.schemas[1][revision as usize]);
         let verdict = match most {
@@ -312,8 +317,8 @@ impl<'a> Comparer<'a> {
         self.users.uses(user);
     }
 
-    /// Calls `report` for each pair whose values differ although no change at it or below says so, the lowest
-    /// first.
+    /// Calls `report` for each pair whose values differ although no change was reported at or below it, the
+    /// innermost first.
     pub(super) fn report_unexplained(&mut self, report: impl Fn(&mut Self, Pair)) {
         let above = self.users.above();
         let mut explained = vec![Verdict::Equal; self.users.len()];

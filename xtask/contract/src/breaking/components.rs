@@ -1,5 +1,5 @@
-//! Components. They are compared where they are used. Here only the list of schemas is compared, since generated
-//! clients have a type for each.
+//! The list of schemas under `components`: generated clients have a type for each. The components themselves are
+//! compared where operations use them.
 
 use super::comparer::{Comparer, named};
 use super::data::pairs;
@@ -8,7 +8,7 @@ use super::{rules, unknown};
 use crate::openapi::{Model, Object};
 use crate::subschema::are_identical;
 
-/// The Components Object, or else the document, which has nothing under the keywords of components.
+/// Returns the Components Object, or else the root, which has none of the keywords of components.
 fn components<'a>(model: &'a Model<'a>) -> Object<'a> {
     model.root().child("components").unwrap_or(model.root())
 }
@@ -22,14 +22,14 @@ pub(super) fn compare(cx: &mut Comparer<'_>) {
     cx.children_in_both("schema", rules, (&old, &new), "schemas");
 }
 
-/// Reports the schemas that changed though no operation uses them, as nothing else has compared them.
+/// Reports changed schemas that no operation uses, which no other comparison covers.
 pub(super) fn compare_unused(cx: &mut Comparer<'_>) {
     cx.begin_document();
     let used = cx.parts();
     let (old, new) = (components(cx.base), components(cx.revision));
     for (old, new) in pairs(named(&old, "schemas"), named(&new, "schemas")).both {
         if !used.contains(&old.id) && !are_identical([(old, new)]) {
-            let what = "it changed, though no operation uses it";
+            let what = "it changed, but no operation uses it";
             cx.report(&rules::UNUSED_SCHEMA_CHANGED, Some(At::of(&old)), Some(At::of(&new)), what);
         }
     }

@@ -12,14 +12,14 @@ pub(super) fn same(one: &Node, other: &Node) -> bool {
     order(one, other) == Some(Ordering::Equal) || canonical(one) == canonical(other)
 }
 
-/// How a value changed, in a sentence that begins with its name. `None` if it is the same data.
+/// Returns a sentence, beginning with `name`, about how a value changed. `None` if it is the same data.
 pub(super) fn difference(name: &str, old: Option<&Node>, new: Option<&Node>) -> Option<String> {
     match (old, new) {
         (None, None) => None,
-        (None, Some(new)) => Some(format!("{name} was set to {}", shown(new))),
-        (Some(old), None) => Some(format!("{name} {} was removed", shown(old))),
+        (None, Some(new)) => Some(format!("{name} was set to {}", display(new))),
+        (Some(old), None) => Some(format!("{name} {} was removed", display(old))),
         (Some(old), Some(new)) if same(old, new) => None,
-        (Some(old), Some(new)) => Some(format!("{name} changed from {} to {}", shown(old), shown(new))),
+        (Some(old), Some(new)) => Some(format!("{name} changed from {} to {}", display(old), display(new))),
     }
 }
 
@@ -32,31 +32,31 @@ pub(super) struct Paired<T> {
 
 /// Pairs the items of two lists by key, in the order of the lists.
 pub(super) fn pairs<K: Hash + Eq, T: Copy>(
-    ones: impl IntoIterator<Item = (K, T)>,
-    others: impl IntoIterator<Item = (K, T)>,
+    old: impl IntoIterator<Item = (K, T)>,
+    new: impl IntoIterator<Item = (K, T)>,
 ) -> Paired<T> {
-    let others: Vec<(K, T)> = others.into_iter().collect();
+    let new: Vec<(K, T)> = new.into_iter().collect();
     let mut positions: HashMap<&K, VecDeque<usize>> = HashMap::new();
-    for (position, (key, _)) in others.iter().enumerate() {
+    for (position, (key, _)) in new.iter().enumerate() {
         positions.entry(key).or_default().push_back(position);
     }
-    let mut left = vec![true; others.len()];
+    let mut left = vec![true; new.len()];
     let mut paired = Paired { both: Vec::new(), removed: Vec::new(), added: Vec::new() };
-    for (key, one) in ones {
+    for (key, item) in old {
         match positions.get_mut(&key).and_then(VecDeque::pop_front) {
             Some(position) => {
                 left[position] = false;
-                paired.both.push((one, others[position].1));
+                paired.both.push((item, new[position].1));
             }
-            None => paired.removed.push(one),
+            None => paired.removed.push(item),
         }
     }
-    let added = others.iter().zip(&left).filter(|(_, left)| **left);
+    let added = new.iter().zip(&left).filter(|(_, left)| **left);
     paired.added.extend(added.map(|((_, other), _)| *other));
     paired
 }
 
-/// The value as JSON that is the same text whenever the data is the same.
+/// Returns the value as JSON. Equal data has equal text.
 pub(super) fn canonical(node: &Node) -> String {
     match &node.value {
         Value::Null => "null".to_owned(),
@@ -77,10 +77,10 @@ pub(super) fn canonical(node: &Node) -> String {
     }
 }
 
-/// The value in a sentence.
-pub(super) fn shown(node: &Node) -> String {
+/// Returns the value for use in a sentence.
+pub(super) fn display(node: &Node) -> String {
     match &node.value {
-        // Quoted where it could be taken for nothing or for another value.
+        // Quoted if the text is empty or reads like another JSON value.
         Value::String(text) if text.is_empty() || serde_json::from_str::<serde_json::Value>(text).is_ok() => {
             format!("`{}`", shortened(&quoted(text)))
         }
@@ -102,7 +102,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// 1 and 1.0 are one number.
+/// Writes 1 and 1.0 alike.
 fn number(number: &serde_json::Number) -> String {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match number.as_f64() {

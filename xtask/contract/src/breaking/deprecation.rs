@@ -8,13 +8,13 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::comparer::Comparer;
-use super::data::shown;
+use super::data::display;
 use super::operation;
 use super::place::At;
 use super::rules;
 use crate::openapi::{Object, Operation};
 
-/// The extensions that hold dates which [`compare`] compares. Without deprecation they mean nothing.
+/// The extensions that hold dates which [`compare`] compares. Without `deprecated` they have no effect.
 pub(super) fn dates(old: &Operation<'_>, new: &Operation<'_>) -> &'static [&'static str] {
     let is_deprecated = old.is_deprecated() || new.is_deprecated();
     if is_deprecated { &["x-sunset", "x-deprecated-since"] } else { &[] }
@@ -23,7 +23,7 @@ pub(super) fn dates(old: &Operation<'_>, new: &Operation<'_>) -> &'static [&'sta
 /// When something will be removed.
 pub(super) enum Sunset {
     Unknown,
-    /// Not a date; the value as it is shown.
+    /// Not a date; the value for use in a message.
     Unreadable(String),
     On(Date),
 }
@@ -33,7 +33,7 @@ impl Sunset {
         let Some(written) = object.get("x-sunset") else { return Self::Unknown };
         match written.as_str().and_then(date) {
             Some(date) => Self::On(date),
-            None => Self::Unreadable(shown(written)),
+            None => Self::Unreadable(display(written)),
         }
     }
 }
@@ -44,8 +44,8 @@ fn date(text: &str) -> Option<Date> {
     text.parse().ok().or_else(timestamp)
 }
 
-/// Reports that an operation was removed. `survivor` is the nearest place that is left.
-pub(super) fn removed<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, survivor: At<'a>) {
+/// Reports that an operation was removed, at `remaining`, the nearest place that remains.
+pub(super) fn removed<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, remaining: At<'a>) {
     cx.begin(old.name());
     let (rule, why) = match Sunset::of(old) {
         _ if !old.is_deprecated() => {
@@ -61,13 +61,13 @@ pub(super) fn removed<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, survivor: 
         Sunset::On(date) => (&rules::REMOVED_WITH_DEPRECATION, format!(" after {date}, its sunset date")),
     };
     let what = format!("`{}` was removed{why}", operation::method_and_path(old));
-    cx.report(rule, Some(At::of(old)), Some(survivor), what);
+    cx.report(rule, Some(At::of(old)), Some(remaining), what);
 }
 
 /// Compares whether an operation is deprecated, and its dates.
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     match (old.is_deprecated(), new.is_deprecated()) {
-        (false, true) => begins(cx, new),
+        (false, true) => became_deprecated(cx, new),
         (true, false) => {
             let what = "it is no longer deprecated";
             cx.report_keyword(&rules::REACTIVATED, (old, new), "deprecated", what);
@@ -90,7 +90,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     }
 }
 
-fn begins<'a>(cx: &mut Comparer<'a>, new: &Operation<'a>) {
+fn became_deprecated<'a>(cx: &mut Comparer<'a>, new: &Operation<'a>) {
     let (rule, keyword, what) = match Sunset::of(new) {
         Sunset::Unknown => {
             let what = "it is deprecated without a sunset date".to_owned();

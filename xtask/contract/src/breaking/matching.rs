@@ -1,38 +1,39 @@
-//! Which items of the two documents belong together, where equal keys are not all.
+//! Pairs items of the two documents whose keys are not equal.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
 use super::data::{Paired, pairs};
 
-/// Pairs the items of two lists by key, and what is left by another key. Returns the first pairs, and the rest.
+/// Pairs the items of two lists by key, and the unpaired ones by a second key. Returns the pairs by the first
+/// key, and the result for the second.
 pub(super) fn pairs_then<K: Hash + Eq, L: Hash + Eq, T: Copy>(
-    ones: impl IntoIterator<Item = (K, T)>,
-    others: impl IntoIterator<Item = (K, T)>,
+    old: impl IntoIterator<Item = (K, T)>,
+    new: impl IntoIterator<Item = (K, T)>,
     second: impl Fn(T) -> L,
 ) -> (Vec<(T, T)>, Paired<T>) {
-    let Paired { both, removed, added } = pairs(ones, others);
+    let Paired { both, removed, added } = pairs(old, new);
     let keyed = |items: Vec<T>| items.into_iter().map(|item| (second(item), item)).collect::<Vec<_>>();
     (both, pairs(keyed(removed), keyed(added)))
 }
 
-/// Returns the keys that cover a key, from the nearest on, beginning with the key itself.
+/// Returns the keys that cover a key, the nearest first, beginning with the key itself.
 type Covering = fn(&str) -> Vec<String>;
 
-/// The items of two lists, matched by what covers them.
+/// The items of two lists, matched by the keys that cover them.
 pub(super) struct Matched<T> {
     pub(super) both: Vec<(T, T)>,
     pub(super) added: Vec<T>,
-    /// What nothing in the revision covers, and whether the revision has a part of it.
+    /// The items that no key of the revision covers, and whether the revision has a part of each.
     pub(super) removed: Vec<(T, bool)>,
 }
 
 /// Matches keys of which one can cover others: statuses (`404`, `4XX`, `default`) and media types
-/// (`application/json`, `application/*`). What one document says under a key belongs to what the other says
-/// under the nearest key that covers it, so a key that becomes more precise is neither new nor removed.
+/// (`application/json`, `application/*`). An item of one document is paired with the item of the other under the
+/// nearest key that covers its key, so a key that becomes more precise is neither new nor removed.
 pub(super) fn matched<T: Copy>(old: &[(String, T)], new: &[(String, T)], covering: Covering) -> Matched<T> {
     let positions = |list: &[(String, T)]| -> HashMap<String, usize> {
-        // Of keys that mean the same the first counts.
+        // Of several equal keys the first counts.
         list.iter().enumerate().rev().map(|(position, (key, _))| (key.clone(), position)).collect()
     };
     let (in_old, in_new) = (positions(old), positions(new));

@@ -1,4 +1,4 @@
-//! The media types of a body, and the values that each of them holds.
+//! The media types of a body, and their schemas.
 
 use super::comparer::{Comparer, named};
 use super::data::{difference, pairs};
@@ -16,19 +16,19 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<
         false => (&rules::RESPONSE_MEDIA_ADDED, &rules::RESPONSE_MEDIA_REMOVED),
     };
     if ![old, new].into_iter().all(has_media_types) {
-        // Other values under `content` are reported as not understood.
+        // Everything else under `content` is reported as not understood.
         return;
     }
     let matched = matched(&content(old), &content(new), covering_media_types);
     for (old, new) in matched.both {
         values(cx, &old, &new, role);
     }
-    let survivor = At::value_or_object(new, "content");
+    let remaining = At::value_or_object(new, "content");
     for (old, in_part) in matched.removed {
-        // What clients receive of a narrower range stays within what the old version described.
+        // A response in a narrower range is one that the old version described.
         if role.is_request() || !in_part {
             let what = format!("the media type `{}` was removed", old.name());
-            cx.report(removed, Some(At::of(&old)), Some(survivor), what);
+            cx.report(removed, Some(At::of(&old)), Some(remaining), what);
         }
     }
     for new in matched.added {
@@ -51,7 +51,7 @@ pub(super) fn values<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'
     schema::compare_children(cx, (old, new), "schema", role);
 }
 
-/// Compares how the properties are encoded. The encoding of a new property is new with it.
+/// Compares how the properties are encoded. A new property is reported without its encoding.
 fn encodings<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
     let schemas = [old, new].map(|media| media.child("schema").and_then(|schema| schema.resolved()));
     let [Some(before), Some(after)] = schemas else { return };

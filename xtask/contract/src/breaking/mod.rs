@@ -1,19 +1,19 @@
 //! Compares two OpenAPI documents: what changed, and the impact on clients.
 //!
 //! The base is the document that clients rely on, the revision the one that they will get. Whether a change
-//! breaks clients depends on the direction: from one version to the next, a request may be accepted in more
-//! cases but not in fewer, and a response may promise more but not less. So each schema is compared in each
-//! [`Role`](rules::Role) that it plays, and one line of the file can break one operation and not another.
+//! breaks clients depends on the direction: a new version may accept more requests but not fewer, and may send
+//! fewer kinds of responses but not more. So each schema is compared in each [`Role`](rules::Role) that it has,
+//! and one edit can break one operation and leave another compatible.
 //!
 //! The names of the rules are those of oasdiff where it has the same rule. Where the severity differs, the
 //! table in `tests/breaking` gives the reason. Running oasdiff itself was rejected: it ignores servers and
-//! `additionalProperties`, takes a change of credentials for harmless, and is one more program to install.
+//! `additionalProperties`, reports a change of credentials as harmless, and is one more program to install.
 //!
-//! Every difference is reported: keywords that no rule knows are compared as data. Ignored are titles,
-//! summaries, descriptions, examples, and the order of keys.
+//! Every difference is reported: keywords without a rule are compared as data. Titles, summaries, descriptions,
+//! examples, and the order of keys are ignored.
 //!
-//! Reading order: [`paths`] and [`operation`] walk down the document, [`matching`] pairs what belongs together,
-//! [`schema`] compares values, [`comparer`] collects the changes, [`version`] and [`waivers`] judge them.
+//! Reading order: [`paths`] and [`operation`] traverse the document, [`matching`] pairs items of the two documents,
+//! [`schema`] compares values, [`comparer`] collects the changes, [`version`] and [`waivers`] evaluate them.
 
 mod callback;
 mod change;
@@ -59,8 +59,8 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     change_rules().map(|rule| &rule.rule)
 }
 
-/// What changed from `base` to `revision`, the most severe first, then in the order of the file. `today`
-/// decides which sunset dates have passed. The version is judged by [`version::judge`].
+/// Returns the changes from `base` to `revision`, the most severe first, then in the order of the file. `today`
+/// decides which sunset dates have passed. [`version::judge`] checks the version.
 pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change> {
     let (mut in_base, mut in_revision) = (Findings::default(), Findings::default());
     let models = (Model::of(base, &mut in_base), Model::of(revision, &mut in_revision));
@@ -88,7 +88,7 @@ pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change>
     changes
 }
 
-/// One change for all places of a document that are not understood.
+/// Returns one change for all the places of a document that are not understood.
 fn not_understood(document: &Document, LeftOut { first, message, .. }: LeftOut) -> Change {
     let what = message.trim_end_matches('.').to_owned();
     let place = Location { file: document.path.clone(), pointer: first.pointer, span: first.span };

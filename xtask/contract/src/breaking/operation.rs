@@ -1,4 +1,4 @@
-//! One operation, in both documents.
+//! Compares one operation of both documents.
 
 use super::comparer::Comparer;
 use super::place::At;
@@ -28,7 +28,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     servers::compare(cx, old, new);
 }
 
-/// Compares what is sent: parameters, request body and responses.
+/// Compares parameters, request body and responses.
 pub(super) fn exchange<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     unknown::compare(cx, old, new, deprecation::dates(old, new));
     parameter::compare(cx, old, new);
@@ -41,12 +41,12 @@ fn tags<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
         let tags = At::value(operation, "tags").into_iter().flat_map(At::items);
         tags.filter_map(|tag| Some((tag.node().as_str()?, tag)))
     };
-    let survivor = At::value_or_object(new, "tags");
-    cx.in_both("tag", (&rules::TAG_ADDED, &rules::TAG_REMOVED), (tags(old), tags(new)), survivor);
+    let remaining = At::value_or_object(new, "tags");
+    cx.in_both("tag", (&rules::TAG_ADDED, &rules::TAG_REMOVED), (tags(old), tags(new)), remaining);
 }
 
 fn request_body<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
-    // Without a media type there is nothing to send.
+    // A request body without a media type cannot be sent.
     let body =
         |operation: &Operation<'a>| operation.request_body().filter(|body| body.content().next().is_some());
     match (body(old), body(new)) {

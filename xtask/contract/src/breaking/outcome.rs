@@ -1,4 +1,4 @@
-//! What a comparison comes to: the changes, the version, the waivers, and the exit status.
+//! The result of a comparison: the changes, the version, the waivers, and the exit status.
 
 use jiff::civil::Date;
 
@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::document::Document;
 use crate::finding::{Finding, Severity, summary};
 
-/// What makes a comparison fail.
+/// The kind of change that makes a comparison fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum FailOn {
     /// A breaking change, or a version that is too low.
@@ -22,9 +22,9 @@ pub enum FailOn {
 pub struct Outcome {
     /// The changes, waived or not.
     pub changes: Vec<Change>,
-    /// What is wrong with the version, if anything.
+    /// The problem with the version, if any.
     pub version: Option<Change>,
-    /// What is wrong with the waivers.
+    /// The problems with the waivers.
     pub waivers: Vec<Change>,
 }
 
@@ -42,8 +42,8 @@ impl Outcome {
         Self { changes, version, waivers }
     }
 
-    /// What forbids a release of the revision: a version that is too low or not readable, waivers that do not hold, and parts
-    /// that were not understood.
+    /// Returns the changes that forbid a release of the revision: a version that is too low or unreadable,
+    /// invalid or expired waivers, and parts that were not understood.
     pub fn refusals(&self) -> impl Iterator<Item = &Change> {
         let not_understood = self.changes.iter().filter(|change| change.severity == Severity::Unreadable);
         let waivers = self.waivers.iter().filter(|change| change.breaks());

@@ -10,7 +10,7 @@ use super::{media_type, schema, unknown};
 use crate::openapi::{Object, Operation, Parameter, Serialization, template};
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
-    // What is left and has the same name was moved to another location.
+    // An unpaired parameter with the same name moved to another location.
     let (same, rest) = pairs_then(parameters(old), parameters(new), |parameter| parameter.name());
     for (old, new) in same {
         both(cx, &old, &new);
@@ -21,13 +21,13 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         cx.report(&rules::PARAMETER_MOVED, Some(base), Some(revision), what);
         both(cx, &old, &new);
     }
-    let survivor = At::value_or_object(new, "parameters");
+    let remaining = At::value_or_object(new, "parameters");
     for old in rest.removed {
         let what = format!("the {} parameter `{}` was removed", old.location(), old.name());
-        // The path has the parameter still; only its declaration is gone.
+        // The path template still has the parameter; only its declaration was removed.
         let is_in_path = old.location() == "path";
         let rule = if is_in_path { &rules::PATH_PARAMETER_DECLARED } else { removal(cx, &old) };
-        cx.report(rule, Some(At::of(&old.declared())), Some(survivor), what);
+        cx.report(rule, Some(At::of(&old.declared())), Some(remaining), what);
     }
     for new in rest.added {
         let (rule, required) = match (new.location(), new.is_required()) {
@@ -41,7 +41,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     }
 }
 
-/// The parameters that are not ignored, by what identifies them in both documents.
+/// Returns the parameters that are not ignored, with a key that identifies each in both documents.
 fn parameters<'a>(operation: &Operation<'a>) -> Vec<((&'a str, String), Parameter<'a>)> {
     let (_, names) = template(operation.path());
     let identity = |parameter: &Parameter<'a>| {
@@ -53,7 +53,7 @@ fn parameters<'a>(operation: &Operation<'a>) -> Vec<((&'a str, String), Paramete
     parameters.map(|parameter| (identity(&parameter), parameter)).collect()
 }
 
-/// Whether the schema of a parameter allows any text. The path always had the parameter then, and now says so.
+/// Whether the schema of a parameter allows any text. A declaration of such a path parameter changes no request.
 fn takes_any_text(parameter: &Parameter<'_>) -> bool {
     let Some(schema) = parameter.schema() else { return false };
     let restricts = |key: &str| !matches!(key, "type" | "description" | "title" | "example" | "deprecated");
@@ -76,7 +76,7 @@ fn removal(cx: &Comparer<'_>, old: &Parameter<'_>) -> &'static ChangeRule {
 
 fn both<'a>(cx: &mut Comparer<'a>, old: &Parameter<'a>, new: &Parameter<'a>) {
     unknown::compare(cx, old, new, &[]);
-    // What is in the path is always there.
+    // A path parameter is always required.
     if new.location() != "path" {
         let rules = (&rules::PARAMETER_REQUIRED, &rules::PARAMETER_OPTIONAL);
         cx.report_flag(rules, (old, new), "required", ("it became required", "it became optional"));
@@ -95,7 +95,7 @@ fn both<'a>(cx: &mut Comparer<'a>, old: &Parameter<'a>, new: &Parameter<'a>) {
     for keyword in ["allowReserved", "allowEmptyValue"] {
         // They apply to parameters in the query only (section 4.7.12.2).
         if new.location() == "query" {
-            let rules = (&rules::PARAMETER_FREEDOM_WON, &rules::PARAMETER_FREEDOM_LOST);
+            let rules = (&rules::PARAMETER_SPELLING_WIDENED, &rules::PARAMETER_SPELLING_NARROWED);
             let what = (format!("`{keyword}` was set"), format!("`{keyword}` was removed"));
             cx.report_flag(rules, (old, new), keyword, (&what.0, &what.1));
         }

@@ -1,4 +1,4 @@
-//! Paths, matched by what they are on the wire: `/pets/{petId}` and `/pets/{id}` are the same path.
+//! Paths, matched by the URLs of requests: `/pets/{petId}` and `/pets/{id}` are the same path.
 
 use super::comparer::Comparer;
 use super::matching::pairs_then;
@@ -26,9 +26,9 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>) {
         cx.report(&rules::PATH_PARAMETER_RENAMED, base, revision, what);
         both(cx, old, new);
     }
-    let survivor = At::value_or_object(&cx.revision.root(), "paths");
+    let remaining = At::value_or_object(&cx.revision.root(), "paths");
     for (old, _) in rest.removed {
-        old.operations().for_each(|old| deprecation::removed(cx, &old, survivor));
+        old.operations().for_each(|old| deprecation::removed(cx, &old, remaining));
     }
     for (new, _) in rest.added {
         new.operations().for_each(|new| operation::added(cx, &new));

@@ -3,17 +3,17 @@
 use std::ops::Deref;
 
 use super::change::Location;
-use super::data::shown;
+use super::data::display;
 use crate::document::{Entry, Node, Span, Value};
 use crate::finding::Subject;
 use crate::openapi::{Kind, Object, Step, head};
 
-/// A place. What it holds is the node that it derefs to.
+/// A place. It dereferences to the node at the place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct At<'a> {
     object: Object<'a>,
     node: &'a Node,
-    /// The text to point at: a scalar itself, the key of anything larger. `None` for the whole object.
+    /// The text to mark: a scalar itself, or the key of a list or mapping. `None` for the whole object.
     span: Option<Span>,
     steps: [Option<Step<'a>>; 2],
 }
@@ -44,7 +44,7 @@ impl<'a> At<'a> {
         self.node
     }
 
-    /// Whether this is a whole object, which a sentence about the place begins with.
+    /// Whether this is a whole object, whose name begins each sentence about the place.
     pub(super) fn is_object(&self) -> bool {
         self.steps[0].is_none()
     }
@@ -52,7 +52,7 @@ impl<'a> At<'a> {
     /// The name in a sentence: the key, or the value of an item.
     pub(super) fn name(&self) -> String {
         match self.steps.iter().flatten().last() {
-            Some(Step::Item(_)) => shown(self.node),
+            Some(Step::Item(_)) => display(self.node),
             Some(Step::Key(key)) => format!("`{key}`"),
             None => format!("`{}`", self.object.name()),
         }
@@ -90,7 +90,7 @@ impl<'a> At<'a> {
         Location { file: file.to_owned(), pointer: spot.pointer, span: spot.span }
     }
 
-    /// What to call the place. A schema without a name is called by what it belongs to.
+    /// Returns the names for messages about the place. A schema without a name is named by its owner.
     pub(super) fn subject(&self) -> Subject {
         let mut object = self.object;
         let mut part = None;

@@ -15,20 +15,20 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         unknown::compare(cx, &old, &new, &[]);
     }
     let is_success = |response: &Object<'a>| response.name().starts_with('2');
-    let survivor = At::value_or_object(new, "responses");
+    let remaining = At::value_or_object(new, "responses");
     let removed = |cx: &mut Comparer<'a>, old: &Object<'a>| {
         let rule = if is_success(old) { &rules::SUCCESS_REMOVED } else { &rules::FAILURE_REMOVED };
         cx.report(
             rule,
             Some(At::of(old)),
-            Some(survivor),
+            Some(remaining),
             format!("the status `{}` was removed", old.name()),
         );
     };
     let matched = matched(&responses(old), &responses(new), covering_statuses);
     for (old, new) in matched.both {
         let (Some(before), Some(after)) = (Response::new(old), Response::new(new)) else { continue };
-        // `default` covers each status, but promises success only if its response is the same.
+        // `default` covers every status, but replaces a success status only if its response is the same.
         if is_success(&old) && new.name() == "default" && !same(before.node(), after.node()) {
             removed(cx, &old);
         }
@@ -71,7 +71,7 @@ fn headers<'a>(cx: &mut Comparer<'a>, old: &Response<'a>, new: &Response<'a>) {
         let headers = response.headers().map(|(name, header)| (name.to_ascii_lowercase(), header));
         headers.collect::<Vec<_>>()
     };
-    let survivor = At::value_or_object(new, "headers");
+    let remaining = At::value_or_object(new, "headers");
     let paired = pairs(headers(old), headers(new));
     for (old, new) in paired.both {
         header(cx, &old, &new);
@@ -82,7 +82,7 @@ fn headers<'a>(cx: &mut Comparer<'a>, old: &Response<'a>, new: &Response<'a>) {
             false => &rules::HEADER_REMOVED_OPTIONAL,
         };
         let what = format!("the header `{}` was removed", old.declared().name());
-        cx.report(rule, Some(At::of(&old.declared())), Some(survivor), what);
+        cx.report(rule, Some(At::of(&old.declared())), Some(remaining), what);
     }
     for new in paired.added {
         // In a callback the client sends the header.

@@ -1,7 +1,7 @@
-//! Security schemes: what credentials are and how they are sent.
+//! Security schemes: the kinds of credentials and how they are sent.
 //!
-//! A client sends what a scheme describes, never its name. So schemes are matched by their content, and only
-//! where the content changed by their name.
+//! A client never sends the name of a scheme. So schemes are matched by content, and by name only where the
+//! content changed.
 
 use std::collections::HashMap;
 
@@ -14,9 +14,9 @@ use crate::subschema::Side;
 /// The security schemes of both documents.
 #[derive(Default)]
 pub(super) struct Schemes<'a> {
-    /// By the names of the base and of the revision.
+    /// The text that identifies each scheme, by its name in the base and in the revision.
     identities: [HashMap<&'a str, String>; 2],
-    /// The schemes of the base, and what they are in the revision.
+    /// The schemes of the base, each with its counterpart in the revision.
     counterparts: HashMap<&'a str, (Object<'a>, Object<'a>)>,
 }
 
@@ -42,19 +42,19 @@ impl<'a> Schemes<'a> {
         schemes
     }
 
-    /// What a scheme of the base is in the revision.
+    /// Returns a scheme of the base and its counterpart in the revision.
     pub(super) fn counterpart(&self, name: &str) -> Option<(Object<'a>, Object<'a>)> {
         self.counterparts.get(name).copied()
     }
 
-    /// What identifies a scheme in both documents: its content in the revision, if it is there.
+    /// Returns the text that identifies a scheme in both documents: its content in the revision, if it is there.
     pub(super) fn identity(&self, side: Side, name: &str) -> String {
         self.identities[side as usize].get(name).map_or(name, String::as_str).to_owned()
     }
 }
 
-/// What a client has to know of a scheme, without the scopes. The names of HTTP schemes and headers have no
-/// case (RFC 9110, sections 5.1 and 11.1).
+/// Returns the fields of a scheme that affect requests, without the scopes. The names of HTTP schemes and headers
+/// are case-insensitive (RFC 9110, sections 5.1 and 11.1).
 fn content(scheme: &Object<'_>) -> String {
     let kind = scheme.text("type").unwrap_or_default();
     let keywords: &[&str] = match kind {
@@ -86,7 +86,7 @@ fn flows<'a>(scheme: &Object<'a>) -> Vec<(&'a str, Object<'a>)> {
 /// Compares a scheme with its counterpart.
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
     unknown::compare(cx, old, new, &[]);
-    cx.compare_keyword(&rules::SCHEME_HINT, (old, new), "bearerFormat");
+    cx.compare_keyword(&rules::SCHEME_BEARER_FORMAT, (old, new), "bearerFormat");
     if content(old) != content(new) {
         for (rule, keyword) in [
             (&rules::SCHEME_TYPE, "type"),
@@ -99,8 +99,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<
         }
     }
     let rules = (&rules::SCHEME_FLOW_ADDED, &rules::SCHEME_FLOW_REMOVED);
-    let survivor = At::value_or_object(new, "flows");
-    for (old, new) in cx.in_both("flow", rules, (flows(old), flows(new)), survivor) {
+    let remaining = At::value_or_object(new, "flows");
+    for (old, new) in cx.in_both("flow", rules, (flows(old), flows(new)), remaining) {
         flow(cx, &old, &new);
     }
 }

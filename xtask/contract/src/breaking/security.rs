@@ -1,7 +1,7 @@
-//! The credentials that an operation asks for.
+//! The credentials that an operation requires.
 //!
-//! `security` is a list of alternatives, each a set of schemes with scopes. A client is safe if the credentials
-//! that it sends still satisfy one alternative.
+//! `security` is a list of alternatives, each a set of schemes with scopes. A client keeps working if the
+//! credentials that it sends still satisfy one alternative.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ const MAX_ALTERNATIVES: usize = 100;
 
 /// One alternative, and its place.
 struct Alternative<'a> {
-    /// The scopes by what identifies their scheme in both documents.
+    /// The scopes, by the text that identifies their scheme in both documents.
     schemes: BTreeMap<String, BTreeSet<&'a str>>,
     written: Requirement<'a>,
     place: At<'a>,
@@ -42,7 +42,7 @@ impl<'a> Alternative<'a> {
         self.schemes.keys().eq(other.schemes.keys())
     }
 
-    fn shown(&self) -> String {
+    fn display(&self) -> String {
         let schemes = self.written.iter().map(|(scheme, scopes)| match scopes.is_empty() {
             true => format!("`{scheme}`"),
             false => format!("`{scheme}` with {}", Vec::from_iter(scopes.iter().copied()).join(", ")),
@@ -51,7 +51,7 @@ impl<'a> Alternative<'a> {
     }
 }
 
-/// The alternatives of an operation that need credentials, and whether none are needed.
+/// Returns the alternatives of an operation that require credentials, and whether it accepts requests without.
 fn alternatives<'a>(
     cx: &mut Comparer<'a>,
     side: Side,
@@ -81,7 +81,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     }
     let written = |security: &Security<'a>| At::value(&security.owner()?, "security");
     let old_place = written(&base);
-    // What the document says is reported once, though it applies to many operations.
+    // The `security` of the document applies to many operations, but is reported once.
     let inherits = !old.has("security") && !new.has("security");
     let owner = if inherits { cx.revision.root() } else { **new };
     let place = written(&revision).unwrap_or_else(|| At::of(&owner));
@@ -90,7 +90,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         cx.report(&rules::SECURITY_LIFTED, old_place, Some(place), what);
     }
     if was_open && !is_open {
-        let names: Vec<_> = after.iter().map(Alternative::shown).collect();
+        let names: Vec<_> = after.iter().map(Alternative::display).collect();
         let what = format!("credentials are now required: {}", names.join(" or "));
         cx.report(&rules::SECURITY_REQUIRED, old_place, Some(place), what);
     }
@@ -98,12 +98,14 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     for old in before.iter().filter(is_refused) {
         let (rule, what) = match after.iter().find(|new| new.has_schemes_of(old)) {
             Some(new) => {
-                let what = format!("{} is no longer sufficient; {} is required", old.shown(), new.shown());
+                let what =
+                    format!("{} is no longer sufficient; {} is required", old.display(), new.display());
                 (&rules::SCOPE_ADDED, what)
             }
-            None => {
-                (&rules::SECURITY_REMOVED, format!("credentials for {} are no longer accepted", old.shown()))
-            }
+            None => (
+                &rules::SECURITY_REMOVED,
+                format!("credentials for {} are no longer accepted", old.display()),
+            ),
         };
         cx.report(rule, Some(old.place), Some(place), what);
     }
@@ -111,10 +113,13 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     for new in after.iter().filter(is_new) {
         let (rule, what) = match before.iter().find(|old| old.has_schemes_of(new)) {
             Some(old) if !new.is_satisfied_by(old) => continue,
-            Some(old) => {
-                (&rules::SCOPE_REMOVED, format!("{} is now sufficient; it was {}", new.shown(), old.shown()))
+            Some(old) => (
+                &rules::SCOPE_REMOVED,
+                format!("{} is now sufficient; it was {}", new.display(), old.display()),
+            ),
+            None => {
+                (&rules::SECURITY_ADDED, format!("credentials for {} are now accepted too", new.display()))
             }
-            None => (&rules::SECURITY_ADDED, format!("credentials for {} are now accepted too", new.shown())),
         };
         cx.report(rule, old_place, Some(new.place), what);
     }

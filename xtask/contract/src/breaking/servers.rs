@@ -1,23 +1,23 @@
-//! The servers of an operation, wherever they are listed. Two are the same if they stand for the same URLs.
+//! The servers of an operation, wherever they are listed. Two are the same if they have the same URLs.
 
 use std::collections::HashSet;
 
 use super::comparer::Comparer;
-use super::data::{canonical, shown};
+use super::data::{canonical, display};
 use super::matching::pairs_then;
 use super::place::At;
 use super::{rules, unknown};
 use crate::document::Node;
 use crate::openapi::{Kind, Object, Operation, Server, template};
 
-/// A server, or the one that stands for a missing list.
+/// A server, or the default server `/` of a missing list.
 struct Listed<'a> {
     server: Option<Server<'a>>,
     place: At<'a>,
     template: &'a str,
-    /// The URL of clients that set no variable.
+    /// The URL if each variable has its default.
     default: String,
-    /// All URLs, where `{}` stands for any text.
+    /// All URLs, with `{}` for a variable of any value.
     urls: Vec<String>,
 }
 
@@ -33,26 +33,26 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
 
 fn lists<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
     let (before, after) = (listed(old), listed(new));
-    let (ones, others) = (before.iter(), after.iter());
-    let (ones, others) = (ones.map(|one| (one.template, one)), others.map(|other| (other.template, other)));
+    let (in_old, in_new) = (before.iter(), after.iter());
+    let (in_old, in_new) = (in_old.map(|one| (one.template, one)), in_new.map(|one| (one.template, one)));
     // No client sends the name of a variable.
-    let (same, rest) = pairs_then(ones, others, |server| template(server.template).0);
+    let (same, rest) = pairs_then(in_old, in_new, |server| template(server.template).0);
     for (old, new) in same.into_iter().chain(rest.both) {
         for (old, new) in old.server.iter().zip(&new.server) {
             both(cx, old, new);
         }
     }
-    let survivor = At::value_or_object(new, "servers");
+    let remaining = At::value_or_object(new, "servers");
     let urls = Urls::of(&after);
     for old in rest.removed {
-        if let Some(url) = urls.lack(cx, old) {
+        if let Some(url) = urls.missing_url(cx, old) {
             let what = format!("the server `{}` was removed, and no other has the URL `{url}`", old.template);
-            cx.report(&rules::SERVER_REMOVED, Some(old.place), Some(survivor), what);
+            cx.report(&rules::SERVER_REMOVED, Some(old.place), Some(remaining), what);
         }
     }
     let urls = Urls::of(&before);
     for new in rest.added {
-        if urls.lack(cx, new).is_some() {
+        if urls.missing_url(cx, new).is_some() {
             let what = format!("the server `{}` was added", new.template);
             cx.report(&rules::SERVER_ADDED, None, Some(new.place), what);
         }
@@ -78,7 +78,7 @@ fn listed<'a>(owner: &Object<'a>) -> Vec<Listed<'a>> {
 /// The URLs of several servers.
 struct Urls<'s> {
     exact: HashSet<&'s str>,
-    /// Those with `{}`.
+    /// The URLs with `{}`.
     open: Vec<&'s str>,
 }
 
@@ -92,9 +92,9 @@ impl<'s> Urls<'s> {
         }
     }
 
-    /// A URL of another server that is none of these. That a variable may have any value is no promise for
-    /// clients that set none.
-    fn lack<'o>(&self, cx: &mut Comparer<'_>, other: &'o Listed<'_>) -> Option<&'o str> {
+    /// Returns a URL of another server that these servers do not have. Its default URL must be in `exact`: clients
+    /// that set no variable depend on the default.
+    fn missing_url<'o>(&self, cx: &mut Comparer<'_>, other: &'o Listed<'_>) -> Option<&'o str> {
         let default = Some(other.default.as_str()).filter(|default| !self.exact.contains(default));
         default.or_else(|| {
             let mut urls = other.urls.iter().map(String::as_str);
@@ -106,7 +106,7 @@ impl<'s> Urls<'s> {
     }
 }
 
-/// Whether a URL is one of those that `{}` stands for.
+/// Whether a URL matches a URL with `{}`.
 fn matches(open: &str, url: &str) -> bool {
     let pieces: Vec<&str> = open.split("{}").collect();
     let [first, middle @ .., last] = pieces.as_slice() else { return open == url };
@@ -140,11 +140,11 @@ fn variable<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
     match (At::value(old, "enum"), At::value(new, "enum")) {
         (None, None) => {}
         (None, Some(list)) => {
-            let what = format!("its values are restricted to {}", shown(&list));
+            let what = format!("its values are restricted to {}", display(&list));
             cx.report(removed, None, Some(list), what);
         }
         (Some(list), None) => {
-            let what = format!("its values are no longer restricted to {}", shown(&list));
+            let what = format!("its values are no longer restricted to {}", display(&list));
             cx.report(added, Some(list), Some(At::of(new)), what);
         }
         (Some(old), Some(new)) => {

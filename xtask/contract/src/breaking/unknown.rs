@@ -1,4 +1,4 @@
-//! Keywords that no other part compares: extensions, and those that OpenAPI 3.0 does not define. They are
+//! Keywords that no other module compares: extensions, and keywords that OpenAPI 3.0 does not define. They are
 //! compared as data, so that no difference is missed.
 
 use std::collections::BTreeMap;
@@ -9,13 +9,13 @@ use super::place::At;
 use super::rules;
 use crate::openapi::{Keys, Kind, Object};
 
-/// Compares the keys of an object that its table does not list, except for some.
+/// Compares the keys of an object that its table of keywords does not list, without those in `except`.
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>, except: &[&str]) {
     let (base, revision) = (others(old, except), others(new, except));
     compare_entries(cx, base, revision, At::of(new));
 }
 
-/// The keys of an object that its table does not list, except for some.
+/// Returns the keys of an object that its table of keywords does not list, without those in `except`.
 pub(super) fn others<'a>(object: &Object<'a>, except: &[&str]) -> Vec<(&'a str, At<'a>)> {
     let table = object.kind().table();
     let is_known = |key: &str| match table.others.0 {

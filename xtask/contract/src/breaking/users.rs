@@ -1,22 +1,22 @@
-//! Which operations use what is compared.
+//! The operations that a change affects.
 //!
-//! A user is the document, an operation, or a pair of schemas or of objects that operations share. Each uses
-//! the pairs below it. A change is found in a user; the operations that it concerns are those above.
+//! A user is the document, an operation, or a pair of schemas or of objects that operations share. Each user uses
+//! the pairs below it. A change that is found in a user affects the operations above that user.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How many operations are listed for a change in a schema.
 const MAX_OPERATIONS: usize = 50;
 
-/// What is being compared.
+/// The number of a user.
 pub(super) type User = usize;
 
 /// The document as a user.
 pub(super) const DOCUMENT: User = 0;
 
-/// The users, and which of them use which.
+/// All users, and the users that each of them uses.
 pub(super) struct Users {
-    /// What is being compared now.
+    /// The user that is being compared.
     pub(super) current: User,
     /// The users that each user uses directly.
     below: Vec<Vec<User>>,
@@ -25,12 +25,12 @@ pub(super) struct Users {
 }
 
 impl Users {
-    /// The document alone.
+    /// Returns the users with the document as the only one.
     pub(super) fn new() -> Self {
         Self { current: DOCUMENT, below: vec![Vec::new()], operations: BTreeMap::new() }
     }
 
-    /// How many users there are, which is also the next one.
+    /// Returns the number of users, which is also the number of the next user.
     pub(super) fn len(&self) -> usize {
         self.below.len()
     }
@@ -67,7 +67,7 @@ impl Users {
         above
     }
 
-    /// For each user, the operations that use it, as far as changes were found in or below it: `changed`.
+    /// Returns the operations that use each user. Only users in `changed`, and users above them, are filled in.
     pub(super) fn operations_of(&self, changed: impl Iterator<Item = User>) -> Vec<HashSet<User>> {
         let above = self.above();
         let mut leads_to_change = vec![false; self.below.len()];

@@ -1,9 +1,9 @@
-//! The version gate: `info.version` must grow by as much as the contract changed.
+//! The version check: `info.version` must increase by as much as the contract changed.
 //!
 //! A breaking change needs a new major version, any other change of requests or responses a new minor one, and
-//! what only generated clients or other programs notice a new patch version. Descriptions and examples may
-//! change within a version. Before 1.0.0 the minor version
-//! stands for the major one and the patch version for the minor one (semver.org, items 4 and 8).
+//! a change that affects only generated clients or other programs a new patch version. Descriptions and examples
+//! may change within a version. Before 1.0.0 the minor version takes the place of the major one, and the patch
+//! version that of the minor one (semver.org, items 4 and 8).
 
 use semver::Version;
 
@@ -12,8 +12,8 @@ use super::rules::{self, Bump, ChangeRule};
 use crate::document::{Document, Node};
 use crate::finding::{Severity, Subject};
 
-/// What is wrong with the revision's version, given what changed. Waived changes do not break clients, but they
-/// are changes.
+/// Returns the problem with the revision's version, given the changes. A waived change counts as a compatible
+/// change.
 pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option<Change> {
     let needed = changes.iter().map(bump).max().unwrap_or(Bump::None);
     let (old, new) = match (version(base), version(revision)) {
@@ -22,7 +22,7 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
         (old, new) => {
             let problem = new.err().or(old.err()).unwrap_or_default();
             let why = why(changes, needed, "; ");
-            let what = format!("{problem}, so whether it grew enough is not known{why}");
+            let what = format!("{problem}, so whether it increased enough is unknown{why}");
             return Some(change(base, revision, &rules::VERSION_UNREADABLE, what));
         }
     };
@@ -45,7 +45,7 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
     Some(change(base, revision, rule, what))
 }
 
-/// Why the version must grow, after `joint`.
+/// Returns the reason why the version must increase, after `joint`.
 fn why(changes: &[Change], needed: Bump, joint: &str) -> String {
     let mut asking = changes.iter().filter(|change| bump(change) == needed && needed != Bump::None);
     let Some(first) = asking.next() else { return String::new() };
@@ -57,7 +57,7 @@ fn why(changes: &[Change], needed: Bump, joint: &str) -> String {
     format!("{joint}this {why}: {}{more}", first.sentence())
 }
 
-/// The least version that may follow `old` when the contract changed by so much.
+/// Returns the lowest version that may follow `old` for the increment `needed`.
 fn least(old: &Version, needed: Bump) -> Version {
     match (needed, old.major) {
         (Bump::None, _) => Version::new(old.major, old.minor, old.patch),
@@ -68,7 +68,7 @@ fn least(old: &Version, needed: Bump) -> Version {
     }
 }
 
-/// What a change asks of the version, given its severity.
+/// Returns the version increment that a change requires, given its severity.
 pub(super) fn bump(change: &Change) -> Bump {
     match change.rule.bump {
         Bump::Major if change.waived.is_some() => Bump::Minor,

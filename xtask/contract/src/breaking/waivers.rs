@@ -1,4 +1,4 @@
-//! Waivers: breaking changes that are made on purpose, for a reason and until a day.
+//! Waivers allow intended breaking changes, each for a reason and until a date.
 
 use jiff::civil::Date;
 
@@ -6,14 +6,14 @@ use super::change::{Change, Location};
 use super::rules::{self, Bump, ChangeRule, change_rules};
 use crate::finding::{Severity, Subject, shortened};
 
-/// One change that is made on purpose.
+/// A waiver for one breaking change.
 #[derive(Clone, Debug)]
 pub struct Waiver {
     /// The name of the rule.
     pub rule: String,
     /// The JSON pointer of the place, in either document.
     pub at: Option<String>,
-    /// The operation. A change that concerns others too is not covered.
+    /// The operation. A change that also affects other operations is not covered.
     pub operation: Option<String>,
     /// Why the change is made.
     pub reason: String,
@@ -23,7 +23,7 @@ pub struct Waiver {
     pub place: Location,
 }
 
-/// Marks the changes that are waived, and returns what is wrong with the waivers.
+/// Marks the changes that are waived, and returns the problems with the waivers.
 pub(super) fn apply(waivers: &[Waiver], changes: &mut [Change], today: Date) -> Vec<Change> {
     let problems = waivers.iter().filter_map(|waiver| {
         let (rule, what) = waiver.apply(changes, today).err()?;

@@ -1,4 +1,4 @@
-//! `changelog`: the difference between two versions for people who use the API, in Markdown.
+//! `changelog`: prints the changes between two versions for users of the API, in Markdown.
 
 use std::path::Path;
 

@@ -15,10 +15,10 @@ pub struct Options {
     /// The options that the commands share.
     #[command(flatten)]
     pub common: super::Options,
-    /// Print the table of all rules, and check nothing.
+    /// Print the table of all rules, without checking a document.
     #[arg(long)]
     pub rules: bool,
-    /// Print one rule with an example, and check nothing.
+    /// Print one rule with an example, without checking a document.
     #[arg(long, value_name = "RULE")]
     pub explain: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! The commands, for any document and any repository.
 //!
-//! A command prints what it finds on standard output and returns its exit status: 0 if nothing is wrong, 1 if
-//! something is, 2 if a file could not be read as OpenAPI 3.0 or as a configuration.
+//! A command prints its findings on standard output and returns its exit status: 0 without errors, 1 with errors,
+//! 2 if a file could not be read as OpenAPI 3.0 or as a configuration.
 
 pub mod breaking;
 pub mod changelog;
@@ -23,13 +23,13 @@ use crate::rule::Profile;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub struct Options {
-    /// The configuration [default: contract.toml beside the document, if it is there].
+    /// The configuration [default: contract.toml beside the document, if it exists].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// The rules that apply, instead of the configuration's profile [default: recommended].
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub profile: Option<Profile>,
-    /// The day that dates in the document are compared with, as YYYY-MM-DD [default: today, UTC].
+    /// The date with which dates in the document are compared, as YYYY-MM-DD [default: today, UTC].
     #[arg(long, value_name = "DATE")]
     pub today: Option<Date>,
     /// The format of the findings.
@@ -38,37 +38,37 @@ pub struct Options {
 }
 
 impl Options {
-    /// The day that dates are compared with.
+    /// Returns the date with which dates are compared.
     pub fn today(&self) -> Date {
         self.today.unwrap_or_else(|| Zoned::now().with_time_zone(TimeZone::UTC).date())
     }
 
-    /// The configuration for a document. What is wrong with it is printed.
+    /// Returns the configuration for a document, or prints its errors.
     ///
     /// # Errors
-    /// The exit status.
+    /// Returns the exit status.
     pub fn load_config(&self, document: &Path, root: &Path) -> Result<Config, u8> {
         let config = Config::load(self.config.as_deref(), document);
         let config = config.map_err(|it| self.refuse(&it.path, &it.text, &it.findings, root))?;
         Ok(config.with_profile(self.profile))
     }
 
-    /// A document. What is wrong with the file is printed.
+    /// Reads a document, or prints the error.
     ///
     /// # Errors
-    /// The exit status.
+    /// Returns the exit status.
     pub fn load_document(&self, path: &Path, root: &Path) -> Result<Document, u8> {
         Document::load(path).map_err(|it| self.refuse(&it.path, &it.text, &[Finding::from(&it)], root))
     }
 
-    /// Prints why a file cannot be used.
+    /// Prints the reason why a file cannot be used.
     fn refuse(&self, path: &str, text: &str, findings: &[Finding], root: &Path) -> u8 {
         report::print(self.format, &[About { path, text, findings }], &Sources::new(root), "");
         2
     }
 }
 
-/// The exit status for findings: 0 without errors, 1 with errors, 2 if something could not be read.
+/// Returns the exit status for findings: 0 without errors, 1 with errors, 2 if something could not be read.
 pub fn exit_status(findings: &[Finding]) -> u8 {
     match findings.iter().map(|finding| finding.severity).max() {
         None | Some(Severity::Info | Severity::Warning) => 0,

@@ -1,13 +1,13 @@
 //! JSON (RFC 8259) to a tree.
 //!
-//! YAML readers refuse some JSON: escaped surrogate pairs, U+007F, tabs between tokens.
+//! A YAML parser cannot be used, since it refuses escaped surrogate pairs, U+007F, and tabs between tokens.
 
 use jsonc_parser::ast::{ObjectPropName, Value as Parsed};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
-use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened as shown};
+use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened};
 use super::yaml::{MAX_DEPTH, MAX_NODES, duplicate_key, too_deep, too_many};
 
 const RFC_8259: ParseOptions = ParseOptions {
@@ -43,10 +43,10 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
     reader.node(&value, 1)
 }
 
-/// Positions ascend in the order of the visit, so each character is counted once.
+/// Converts the parser's tree. Positions ascend in the order of the visit, so each character is counted once.
 struct Reader<'t> {
     text: &'t str,
-    /// The first byte after a byte order mark, which the parser's positions count from.
+    /// The offset after a byte order mark, from which the parser counts positions.
     start: usize,
     counted: usize,
     line: usize,
@@ -72,7 +72,10 @@ impl Reader<'_> {
                 let number = literal.value.parse().map_err(|_| {
                     Problem::at(
                         span,
-                        format!("`{}` is a number that no JSON reader can hold", shown(literal.value)),
+                        format!(
+                            "`{}` is a number that is too large for JSON readers",
+                            shortened(literal.value)
+                        ),
                     )
                 })?;
                 Value::Number(number)

@@ -1,9 +1,9 @@
-//! Common mistakes in YAML: where they are, and what to do. The parser often notices them much later.
+//! Finds and explains common mistakes in YAML. The parser often reports them many lines later.
 
-/// The most lines that an unclosed quote can be away from the error of the parser.
+/// The greatest distance in lines between an unclosed quote and the error of the parser.
 const LINES: usize = 200;
 
-/// The offset of a quote that is closed on the line of the error or not at all, but not on its own line.
+/// Returns the offset of a quote that is not closed on its own line, but on the line of the error or not at all.
 pub(super) fn unclosed_quote(text: &str, error_line: usize) -> Option<usize> {
     let first = error_line.saturating_sub(LINES);
     let mut start = text.split_inclusive('\n').take(first).map(str::len).sum::<usize>();
@@ -37,7 +37,7 @@ fn lines_to_close(text: &str) -> Option<usize> {
         match character {
             '\n' => lines += 1,
             '\\' if quote == '"' => drop(characters.next()),
-            // Two single quotes stand for one.
+            // Two single quotes are an escaped single quote.
             '\'' if quote == '\'' && characters.as_str().starts_with('\'') => drop(characters.next()),
             _ if character == quote => return Some(lines),
             _ => {}
@@ -53,7 +53,7 @@ pub(super) fn tab(text: &str, line: usize) -> Option<usize> {
     text[start..start + tab].chars().all(|before| before == ' ').then_some(start + tab)
 }
 
-/// Explains an error of the parser, which is known by a part of its message.
+/// Explains an error of the parser, which is recognised by a part of its message.
 pub(super) fn explained(info: &str) -> &'static str {
     let known = EXPLANATIONS.iter().find(|(part, _)| info.contains(part));
     known.map_or("this is not valid YAML; check the indentation, quotes and brackets", |(_, text)| text)
@@ -70,7 +70,7 @@ const EXPLANATIONS: &[(&str, &str)] = &[
     ("sequence entries", "a list cannot begin on this line; move it to the next line"),
     ("expected key", "expected `key: value` at this indentation"),
     ("key expect", "expected `key: value`; quote the text if it is a value"),
-    ("misplaced bracket", "this bracket closes nothing; remove it, or quote the value"),
+    ("misplaced bracket", "this bracket has no opening bracket; remove it, or quote the value"),
     ("flow sequence", "expected `,` or `]`"),
     ("flow mapping", "expected `,` or `}`"),
     ("escape", "this escape is not valid in YAML; double the backslash, or use single quotes"),

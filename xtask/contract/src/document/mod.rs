@@ -1,4 +1,4 @@
-//! A document as text and as a tree with positions, whether it is written in YAML or in JSON.
+//! Reads a document in YAML or JSON, as text and as a tree with positions.
 
 mod json;
 mod mistakes;
@@ -16,20 +16,20 @@ pub use yaml::{MAX_DEPTH, MAX_NODES, decode};
 /// Reads a text: JSON if it begins like a JSON object and is one, else YAML.
 ///
 /// # Errors
-/// The first place where the text is neither.
+/// Returns the first place where the text is neither JSON nor YAML.
 pub fn read(text: &str) -> Result<Node, Problem> {
     let json = text.trim_start_matches('\u{feff}').trim_start().strip_prefix('{');
     if json.is_some_and(|rest| rest.trim_start().starts_with(['"', '}'])) {
-        // A flow mapping of YAML may begin in the same way.
+        // A flow mapping of YAML begins in the same way.
         return json::read(text).or_else(|problem| yaml::read(text).map_err(|_| problem));
     }
     yaml::read(text)
 }
 
-/// An OpenAPI document as it is written.
+/// An OpenAPI document as text and tree.
 #[derive(Debug)]
 pub struct Document {
-    /// How to call the file.
+    /// The name of the file in messages.
     pub path: String,
     /// Its text.
     pub text: String,
@@ -40,11 +40,11 @@ pub struct Document {
 /// Why a file could not be read.
 #[derive(Debug)]
 pub struct Unreadable {
-    /// How the file was called.
+    /// The name of the file in messages.
     pub path: String,
-    /// Its text, as far as it is text.
+    /// Its text, with invalid UTF-8 replaced.
     pub text: String,
-    /// What is wrong, and where.
+    /// The problem and its place.
     pub problem: Problem,
 }
 
@@ -75,7 +75,7 @@ impl Document {
     pub fn parse(path: &str, text: &str) -> Result<Self, Unreadable> {
         let unreadable = |problem| Unreadable { path: path.to_owned(), text: text.to_owned(), problem };
         let is_json = Path::new(path).extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
-        // YAML accepts comments, trailing commas and single quotes, which other readers of JSON refuse.
+        // YAML accepts comments, trailing commas and single quotes, but JSON does not.
         let root = if is_json { json::read(text) } else { read(text) }.map_err(unreadable)?;
         if !matches!(root.value, Value::Mapping(_)) {
             let message = format!(
@@ -89,7 +89,7 @@ impl Document {
     }
 }
 
-/// Checks that a document says that it is OpenAPI 3.0. The tables and views are for that version only.
+/// Checks that the value of `openapi` is 3.0. The tables and views are for that version only.
 fn version(root: &Node) -> Result<(), Problem> {
     let Some(openapi) = root.get("openapi") else {
         return Err(match root.entry("swagger") {

@@ -18,7 +18,7 @@ pub fn push(pointer: &mut String, token: &str) {
     }
 }
 
-/// The position that a token names in a list: decimal digits without leading zeros (section 4).
+/// Returns the index of a token in a list: decimal digits without leading zeros (section 4).
 pub fn index(token: &str) -> Option<usize> {
     let canonical = token == "0" || !token.starts_with(['0', '+']);
     token.parse().ok().filter(|_| canonical)

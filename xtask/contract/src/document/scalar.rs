@@ -1,15 +1,15 @@
-//! What a scalar means: the core schema of YAML 1.2.2, section 10.3.2.
+//! The values of scalars in the core schema of YAML 1.2.2, section 10.3.2.
 
 use saphyr_parser::{ScalarStyle, Tag};
 use serde_json::Number;
 
-use super::tree::{Value, shortened as shown};
+use super::tree::{Value, shortened};
 
 /// The value of a scalar.
 ///
 /// # Errors
-/// A sentence, for a tag that JSON has no counterpart for, for text that is not what its tag says,
-/// and for a number that no JSON reader could hold.
+/// Returns a message for a tag without a counterpart in JSON, for text that does not match its tag, and for a
+/// number that is too large for JSON readers.
 pub(super) fn value(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, String> {
     let Some(tag) = tag else {
         return match style {
@@ -24,19 +24,22 @@ pub(super) fn value(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result
         | ("int" | "float", Value::Number(_))
         | ("bool", Value::Bool(_))
         | ("null", Value::Null) => Ok(value),
-        _ => Err(format!("`{}` does not match its tag `!!{}`", shown(text), shown(name))),
+        _ => Err(format!("`{}` does not match its tag `!!{}`", shortened(text), shortened(name))),
     }
 }
 
 /// The name of a tag of the core schema.
 ///
 /// # Errors
-/// A sentence, for any other tag.
+/// Returns a message for any other tag.
 pub(super) fn core_tag(tag: &Tag) -> Result<&str, String> {
     if tag.is_yaml_core_schema() {
         return Ok(&tag.suffix);
     }
-    Err(format!("the tag `{}` is not part of the core schema of YAML; remove it", shown(&tag.to_string())))
+    Err(format!(
+        "the tag `{}` is not part of the core schema of YAML; remove it",
+        shortened(&tag.to_string())
+    ))
 }
 
 fn plain(text: &str) -> Result<Value, String> {
@@ -52,12 +55,12 @@ fn plain(text: &str) -> Result<Value, String> {
 }
 
 fn number(text: &str) -> Result<Option<Number>, String> {
-    // Most scalars are words, and are seen through here.
+    // Most scalars are words, and are rejected here.
     if !text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first)) {
         return Ok(None);
     }
     let unholdable =
-        || format!("`{}` is a number that JSON cannot hold; quote it if it is text", shown(text));
+        || format!("`{}` is a number that JSON cannot represent; quote it if it is text", shortened(text));
     for (prefix, radix) in [("0o", 8), ("0x", 16)] {
         let digits = text.strip_prefix(prefix).filter(|digits| !digits.is_empty());
         if let Some(digits) = digits.filter(|digits| digits.chars().all(|c| c.is_digit(radix))) {
@@ -75,7 +78,7 @@ fn number(text: &str) -> Result<Option<Number>, String> {
     if let Ok(number) = text.parse::<u64>() {
         return Ok(Some(number.into()));
     }
-    // Rust's syntax of decimal numbers is that of YAML, but for names such as `inf`.
+    // Rust and YAML have the same syntax of decimal numbers, except for names such as `inf`.
     let is_name = unsigned.starts_with(|first: char| first.is_alphabetic());
     match text.parse().ok().filter(|_| !is_name) {
         Some(number) => Number::from_f64(number).map(Some).ok_or_else(unholdable),

@@ -1,6 +1,6 @@
-//! The tree: plain data in which every key and every value knows its place in the text.
+//! The tree: plain data in which every key and every value has its place in the text.
 //!
-//! The tree is what JSON can hold, in the order of the file, with nothing left out.
+//! The tree has exactly the data model of JSON, in the order of the file.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,7 +24,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The place of these bytes in a text, with at most one line. A byte order mark is in no column.
+    /// Returns the place of bytes in a text, limited to one line. A byte order mark does not count as a column.
     pub fn within(text: &str, range: Range<usize>) -> Self {
         let place = Self { start: range.start, end: range.end, line: 1, column: 1 }.first_line(text);
         let before = &text[..place.start];
@@ -42,19 +42,19 @@ impl Span {
     }
 }
 
-/// A value and where it stands. The value of an alias stands where its anchor is.
+/// A value and its place. The value of an alias has the place of the anchor.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it is.
+    /// The value.
     pub value: Value,
-    /// Where it is. A block collection begins at its first key or item.
+    /// The place. A block collection begins at its first key or item.
     pub span: Span,
 }
 
-/// What a node can be.
+/// The value of a node.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// Nothing, `~` or `null`.
+    /// An empty scalar, `~` or `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
@@ -73,7 +73,7 @@ pub enum Value {
 pub struct Entry {
     /// The key's text; unique within its mapping.
     pub key: String,
-    /// Where the key stands.
+    /// The place of the key.
     pub key_span: Span,
     /// The value.
     pub value: Node,
@@ -83,12 +83,12 @@ pub struct Entry {
 #[derive(Clone, Debug, Default)]
 pub struct Mapping {
     entries: Vec<Entry>,
-    /// Where each key is. Empty while there are so few that walking them is quicker.
+    /// The position of each key. Empty while a linear search is faster.
     index: HashMap<String, usize>,
 }
 
-/// How many entries are walked rather than looked up.
-const WALKED: usize = 16;
+/// The number of entries up to which a linear search is used.
+const MAX_LINEAR: usize = 16;
 
 impl Mapping {
     /// The entries, in the order of the file.
@@ -108,11 +108,11 @@ impl Mapping {
 
     /// Adds an entry whose key is new.
     pub(super) fn push(&mut self, entry: Entry) {
-        if self.entries.len() == WALKED {
+        if self.entries.len() == MAX_LINEAR {
             let keys = self.entries.iter().map(|entry| entry.key.clone());
             self.index = keys.zip(0..).collect();
         }
-        if self.entries.len() >= WALKED {
+        if self.entries.len() >= MAX_LINEAR {
             self.index.insert(entry.key.clone(), self.entries.len());
         }
         self.entries.push(entry);
@@ -133,7 +133,7 @@ impl Node {
         }
     }
 
-    /// The entries of a mapping, in the order of the file; none of anything else.
+    /// Returns the entries of a mapping, in the order of the file. Other values have none.
     pub fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Mapping(mapping) => mapping.entries(),
@@ -141,7 +141,7 @@ impl Node {
         }
     }
 
-    /// The items of a list; none of anything else.
+    /// Returns the items of a list. Other values have none.
     pub fn items(&self) -> &[Node] {
         match &self.value {
             Value::Sequence(items) => items,
@@ -174,7 +174,7 @@ impl Node {
         })
     }
 
-    /// The same data without positions.
+    /// Returns the same data without positions.
     pub fn to_json(&self) -> serde_json::Value {
         // A tree is always valid JSON.
         serde_json::to_value(self).unwrap_or_default()
@@ -197,12 +197,12 @@ impl Serialize for Node {
     }
 }
 
-/// Why a text could not be read: one sentence, and the place.
+/// The reason why a text could not be read, and the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The place; its end is of no importance.
+    /// The place. Its end has no meaning.
     pub span: Span,
-    /// What is wrong, without the place.
+    /// The message, without the place.
     pub message: String,
 }
 
@@ -238,7 +238,7 @@ pub fn type_of(node: &Node) -> &'static str {
     }
 }
 
-/// Text for a sentence, cut short if it is long.
+/// Returns text for a message, shortened if it is long.
 pub fn shortened(text: &str) -> String {
     const LONGEST: usize = 120;
     let line = text.lines().next().unwrap_or_default();

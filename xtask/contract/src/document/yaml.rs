@@ -1,11 +1,11 @@
-//! YAML to a tree, by the events of the parser and a stack of our own.
+//! YAML to a tree, from the events of the parser, with an explicit stack.
 //!
 //! Keys are text (`200` and `'200'` are one key), plain scalars follow the core schema of YAML 1.2.2 (section
 //! 10.3.2), anchors and aliases are resolved. What JSON cannot express is refused: two documents in one
 //! file, a key that is a list, a repeated key, application-specific tags, infinity.
 //!
-//! Depth and size are bounded before they cost anything, so that neither brackets nor aliases can exhaust
-//! the stack or the memory.
+//! Depth and size are checked before memory is allocated, so that neither brackets nor aliases can exhaust the
+//! stack or the memory.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -14,19 +14,19 @@ use saphyr_parser::{Event, Parser, ScanError, Span as Range, StrInput, Tag};
 
 use super::mistakes;
 use super::scalar;
-use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened as shown};
+use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened};
 
-/// The deepest nesting of lists and mappings.
+/// The limit of nested lists and mappings.
 pub const MAX_DEPTH: usize = 100;
-/// The most values of a document, with each alias expanded.
+/// The limit of values of a document, with each alias expanded.
 pub const MAX_NODES: usize = 2_000_000;
-/// The most bytes of text that aliases may add.
+/// The limit of bytes of text that aliases may add.
 const MAX_ALIASED_BYTES: usize = 64 << 20;
 
-/// The text of a file.
+/// Decodes the text of a file.
 ///
 /// # Errors
-/// The place of the first byte that is not UTF-8.
+/// Returns the place of the first byte that is not UTF-8.
 pub fn decode(bytes: &[u8]) -> Result<&str, Problem> {
     str::from_utf8(bytes).map_err(|error| {
         let (before, after) = bytes.split_at(error.valid_up_to());
@@ -43,9 +43,9 @@ pub fn decode(bytes: &[u8]) -> Result<&str, Problem> {
 /// Reads one YAML document.
 ///
 /// # Errors
-/// The first place where the text is no YAML, or YAML that is refused as the module says.
+/// Returns the first place where the text is not YAML, or is YAML that this module refuses.
 pub(super) fn read(text: &str) -> Result<Node, Problem> {
-    // To the parser U+0000 is the end of the text, so anything could hide behind one.
+    // The parser stops at U+0000, and would ignore the text after it.
     let unprintable = |c: char| (c.is_control() && !"\t\n\r\u{85}".contains(c)) || c == '\u{7f}';
     if let Some((position, character)) = text.char_indices().find(|(_, c)| unprintable(*c)) {
         let message =
@@ -63,7 +63,7 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
     .run(Parser::new_from_str(text))
 }
 
-/// What the copy of a subtree costs.
+/// The size of a copy of a subtree.
 #[derive(Default)]
 struct Cost {
     nodes: usize,
@@ -99,14 +99,14 @@ impl Cost {
 #[derive(Clone)]
 struct Built {
     node: Node,
-    /// A scalar as it is written, should it become a key.
+    /// The original text of a scalar, in case it becomes a key.
     written: Option<String>,
 }
 
 /// A list or mapping that has begun and not ended.
 struct Open {
     node: Node,
-    /// The key of a mapping whose value is not there yet.
+    /// The key of a mapping whose value has not been read.
     key: Option<(String, Span)>,
     anchor: usize,
 }
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
         if let Some(tag) = tag
             && scalar::core_tag(tag).map_err(|message| Problem::at(start, message))? != kind
         {
-            let message = format!("this does not match its tag `!!{}`", shown(&tag.suffix));
+            let message = format!("this does not match its tag `!!{}`", shortened(&tag.suffix));
             return Err(Problem::at(start, message));
         }
         self.check_depth(1, start)?;
@@ -181,12 +181,12 @@ impl<'a> Reader<'a> {
 
     fn end(&mut self, end: Span) -> Result<(), Problem> {
         let Some(Open { mut node, anchor, .. }) = self.open.pop() else {
-            return Err(Problem::at(end, "this ends what has not begun"));
+            return Err(Problem::at(end, "this closes a list or mapping that was not opened"));
         };
         let entry = node.entries().last().map(|entry| entry.value.span.end.max(entry.key_span.end));
         let last = node.items().last().map(|item| item.span.end).or(entry);
-        // The end of a block collection is an empty place where the next thing begins. An alias
-        // that comes last stands at its anchor, which may be before this collection.
+        // The parser's end of a block collection is the beginning of the next token. If the last item is an
+        // alias, its place is the anchor, which may be before this collection.
         let end = if end.end > end.start { end.end } else { last.unwrap_or_default() };
         node.span.end = end.max(node.span.end);
         let span = node.span;
@@ -208,10 +208,10 @@ impl<'a> Reader<'a> {
         self.put(Built::clone(&built), 0, span)
     }
 
-    /// Puts a finished value where it belongs; `span` is where it is mentioned.
+    /// Adds a finished value to the innermost open list or mapping; `span` is the place of the value or alias.
     fn put(&mut self, built: Built, anchor: usize, span: Span) -> Result<(), Problem> {
         if anchor != 0 {
-            // The copy counts too, or nested anchors would multiply what is kept.
+            // The copy counts too, because nested anchors multiply the copies.
             self.spend(Cost::of(&built.node).nodes, span)?;
             self.anchors.insert(anchor, Rc::new(built.clone()));
         }
@@ -265,16 +265,16 @@ impl<'a> Reader<'a> {
     fn span(&self, range: Range) -> Span {
         let start = self.offsets.place(range.start.index());
         let end = self.offsets.byte(range.end.index()).max(start.start);
-        // A block scalar ends where the next thing begins; what is blank before that is not its.
+        // The parser's end of a block scalar is the next token. The blanks before it are not part of the scalar.
         let end = start.start + self.offsets.text[start.start..end].trim_end().len();
         Span { end, ..start }
     }
 
-    /// An error of the parser, at the place of its likely cause.
+    /// Reports an error of the parser at the place of its likely cause.
     fn not_yaml(&self, error: &ScanError) -> Problem {
         let text = self.offsets.text;
         let place = self.offsets.place(error.marker().index());
-        // The parser looks ahead and has a limit of its own.
+        // The parser looks ahead and has its own limit of depth.
         if error.info().contains("recursion limit") {
             return Problem::at(place, too_deep());
         }
@@ -310,16 +310,16 @@ pub(super) fn too_many() -> String {
 
 pub(super) fn duplicate_key(key: &str, first: &Entry) -> String {
     let line = first.key_span.line;
-    format!("the key `{}` is already in this mapping, on line {line}; remove or rename one", shown(key))
+    format!("the key `{}` is already in this mapping, on line {line}; remove or rename one", shortened(key))
 }
 
-/// From the parser's positions, which count characters, to bytes, lines and columns. Its own lines are
-/// off by one at the end of some texts.
+/// Converts the parser's positions, which count characters, to bytes, lines and columns. The parser's own lines
+/// are off by one at the end of some texts.
 struct Offsets<'a> {
     text: &'a str,
-    /// The byte offset of every [`STRIDE`]th character; empty if all are one byte.
+    /// The byte offset of every [`STRIDE`]th character. Empty if every character is one byte.
     marks: Vec<usize>,
-    /// The number of the first character of each line. A byte order mark is in no column.
+    /// The number of the first character of each line. A byte order mark does not count as a column.
     lines: Vec<usize>,
 }
 
@@ -347,7 +347,7 @@ impl<'a> Offsets<'a> {
         rest.nth(character % STRIDE).map_or(self.text.len(), |(position, _)| mark + position)
     }
 
-    /// The empty place before a character.
+    /// Returns the empty place before a character.
     fn place(&self, character: usize) -> Span {
         let start = self.byte(character);
         let line = self.lines.partition_point(|start| *start <= character).max(1);
@@ -355,7 +355,7 @@ impl<'a> Offsets<'a> {
         Span { start, end: start, line, column }
     }
 
-    /// The empty place right after a key, or `otherwise` if the key has several lines.
+    /// Returns the empty place after a key, or `otherwise` if the key has several lines.
     fn after(&self, key: Span, otherwise: Span) -> Span {
         let text = &self.text[key.start..key.end];
         if text.contains('\n') {

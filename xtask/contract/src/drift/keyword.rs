@@ -1,4 +1,4 @@
-//! Keywords that hold plain data: what each side says, and whether that is the same.
+//! Compares keywords that hold plain data.
 
 use serde_json::Value;
 
@@ -37,9 +37,9 @@ impl Comparison<'_> {
                     spot = item_spot(*written, keyword, number);
                 }
                 let extra = extra.map(|number| &document[number]);
-                item = missing.or(extra).map(|item| said(item, None));
-                let extra = extra.map(|item| said(item, Some(of_code)));
-                let missing = missing.map(|item| said(item, Some(all)));
+                item = missing.or(extra).map(|item| display(item, None));
+                let extra = extra.map(|item| display(item, Some(of_code)));
+                let missing = missing.map(|item| display(item, Some(all)));
                 let start = format!("`{keyword}` of {subject} has");
                 match (extra, missing) {
                     (Some(extra), Some(missing)) => {
@@ -56,9 +56,9 @@ impl Comparison<'_> {
                 let by_default = |object: &Object<'_>| if object.has(keyword) { "" } else { " by default" };
                 format!(
                     "`{keyword}` of {subject} is `{}`{} in the document and `{}`{} in the code.",
-                    said(document, Some(code)),
+                    display(document, Some(code)),
                     by_default(written),
-                    said(code, Some(document)),
+                    display(code, Some(document)),
                     by_default(coded)
                 )
             }
@@ -67,8 +67,8 @@ impl Comparison<'_> {
         };
         let fix = match (&document, &code) {
             (Some(_), Some(_)) => format!("Change the code to `{here}`, or write `{there}` here."),
-            (Some(_), None) => format!("Add `{here}` to the code, or take it out here."),
-            (None, _) => format!("Take `{keyword}` out of the code, or write `{there}` here."),
+            (Some(_), None) => format!("Add `{here}` to the code, or remove it here."),
+            (None, _) => format!("Remove `{keyword}` from the code, or write `{there}` here."),
         };
         let finding = differs(written.kind()).at(&spot).message(&subject.with("keyword", keyword), message);
         self.add(finding.sides(here, there).fix(fix).instead(item));
@@ -84,7 +84,7 @@ fn value(object: Object<'_>, keyword: &str, shape: &Shape) -> Option<Value> {
         return Some(if style { parameter.style().into() } else { parameter.explode().into() });
     }
     let value = object.get(keyword).map(Node::to_json);
-    // No restriction, in another spelling.
+    // `additionalProperties: {}` is the same as the default `true`.
     let value = value.filter(|value| keyword != "additionalProperties" || *value != serde_json::json!({}));
     value.or_else(|| match shape {
         Shape::Boolean => Some(false.into()),
@@ -107,13 +107,13 @@ fn item_spot(object: Object<'_>, keyword: &str, number: usize) -> Spot {
 /// A keyword and its value on one line. Text is quoted if the other side has something that is not text.
 pub(super) fn line(keyword: &str, value: Option<&Value>, other: Option<&Value>) -> String {
     match value {
-        Some(value) => format!("{keyword}: {}", said(value, other)),
+        Some(value) => format!("{keyword}: {}", display(value, other)),
         None => format!("no {keyword}"),
     }
 }
 
-/// A value for a sentence.
-pub(super) fn said(value: &Value, other: Option<&Value>) -> String {
+/// Returns a value for use in a sentence.
+pub(super) fn display(value: &Value, other: Option<&Value>) -> String {
     match value {
         Value::String(text) if text.is_empty() || other.is_some_and(|other| !is_text(other)) => quoted(text),
         Value::String(text) => shortened(text),
@@ -121,7 +121,7 @@ pub(super) fn said(value: &Value, other: Option<&Value>) -> String {
             let item =
                 |item: &Value| match item.as_str().filter(|text| text.contains([',', '[', ']', ':', '#'])) {
                     Some(text) => quoted(text),
-                    None => said(item, other),
+                    None => display(item, other),
                 };
             let items: Vec<_> = items.iter().map(item).collect();
             shortened(&format!("[{}]", items.join(", ")))
@@ -151,7 +151,7 @@ fn has(list: &[Value], item: &Value) -> bool {
     list.iter().any(|other| same(item, other))
 }
 
-/// Whether two values are the same. Numbers are compared by value, whatever their spelling.
+/// Whether two values are the same. 1 and 1.0 are the same number.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => match (one.as_i128(), other.as_i128()) {

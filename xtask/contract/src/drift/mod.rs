@@ -1,14 +1,14 @@
-//! Compares a document with the code: the written document, and the document that the code makes of itself.
+//! Compares a document with the code: the written document, and the document that is generated from the code.
 //!
 //! Both are read into a [`Model`] and compared object by object through its views, so that references,
-//! inheritance and defaults are the same on both sides. The tables of OpenAPI 3.0.3 say which keywords an
-//! object has. Every keyword counts; what may differ is in [`TOLERATED`].
+//! inheritance and defaults are the same on both sides. The tables of OpenAPI 3.0.3 list the keywords of each
+//! object. Every keyword is compared, except for the differences in [`TOLERATED`].
 //!
-//! Generated clients see the names of schemas, so schemas are compared by name. Other components are compared
+//! Generated clients use the names of schemas, so schemas are compared by name. Other components are compared
 //! where they are used.
 //!
-//! Where only one side has an object, nothing in it is compared. A component that many operations use is
-//! reported once. What is wrong with the document alone is for [`crate::lint`] to report.
+//! If only one side has an object, its content is not compared. A component that many operations use is reported
+//! once. [`crate::lint`] reports problems of the document alone.
 
 mod keyword;
 mod names;
@@ -29,15 +29,15 @@ use crate::rule::Findings;
 pub use rules::rules;
 pub use tolerated::{TOLERATED, Tolerated};
 
-/// What the caller can say about fixing a finding.
+/// The caller's help for fixing findings.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Help<'h> {
-    /// The command that adds to the code what it lacks, such as `cargo xtask scaffold`. It takes the
-    /// `operationId` of an operation, or nothing for everything, and `--write`.
+    /// The command that adds missing parts to the code, such as `cargo xtask scaffold`. Its arguments are the
+    /// `operationId` of an operation, or none for all operations, and `--write`.
     pub scaffold: Option<&'h str>,
 }
 
-/// All differences between the document and the code, by their place in the document.
+/// Returns all differences between the document and the code, in the order of the document.
 pub fn compare(document: &Document, code: &Document, help: Help<'_>) -> Vec<Finding> {
     let mut found = Findings::default();
     let written = Model::of(document, &mut found);
@@ -54,14 +54,14 @@ pub fn compare(document: &Document, code: &Document, help: Help<'_>) -> Vec<Find
     findings
 }
 
-/// The pointers of the places that cannot be compared, because the structure there is not that of OpenAPI, and
-/// one finding at the first of them.
+/// Returns the pointers of places that cannot be compared, because their structure is not valid OpenAPI, and one
+/// finding at the first of them.
 fn not_understood(
     document: &Document,
     code: &Document,
     found: Findings,
 ) -> (HashSet<String>, Option<Finding>) {
-    // A schema that only the code has is reported where it is missing.
+    // A schema that only the code has is reported at the place where the document would list it.
     let missing_schema = |finding: &Finding| {
         let node = document.root.pointer(&finding.pointer).and_then(|node| node.as_str());
         let target = node.filter(|reference| reference.starts_with("#/components/schemas/"));
@@ -75,7 +75,7 @@ fn not_understood(
     (pointers, Some(finding))
 }
 
-/// The two objects at one place.
+/// The objects of the document and of the code at one place.
 #[derive(Clone)]
 struct Pair<'a> {
     subject: Subject,
@@ -86,7 +86,7 @@ struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// Two objects within these.
+    /// Returns a pair of objects inside this pair.
     fn inner(&self, kind: &'static str, name: &str, written: Object<'a>, coded: Object<'a>) -> Self {
         Self { subject: self.subject.with(kind, name), written, coded }
     }
@@ -96,13 +96,13 @@ struct Comparison<'h> {
     help: Help<'h>,
     /// The pointers of the places that cannot be compared, because of an error that is reported already.
     unclear: HashSet<String>,
-    /// The `operationId` of the operation at hand.
+    /// The `operationId` of the current operation.
     operation: Option<String>,
     found: Vec<Finding>,
 }
 
 impl Comparison<'_> {
-    /// Adds a finding, which the operation at hand has.
+    /// Adds a finding for the current operation.
     fn add(&mut self, mut finding: Finding) {
         finding.operations.extend(self.operation.clone());
         self.found.push(finding);
@@ -113,7 +113,7 @@ impl Comparison<'_> {
         !self.unclear.is_empty() && self.unclear.contains(&below(object, key))
     }
 
-    /// Whether an item of this list cannot be compared, so that it may be any that is missing.
+    /// Whether an item of this list cannot be compared. It may be the one that seems to be missing.
     fn has_unclear_item(&self, object: Object<'_>, key: &str) -> bool {
         let list = below(object, key) + "/";
         self.unclear.iter().any(|pointer| pointer.starts_with(&list))
@@ -127,7 +127,7 @@ fn below(object: Object<'_>, key: &str) -> String {
     pointer
 }
 
-/// Merges findings that say the same about the same place, and keeps the operations of all of them.
+/// Merges equal findings about the same place, and keeps the operations of all of them.
 fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
     fn place(finding: &Finding) -> (usize, usize, [&str; 4]) {
         let Finding { span, rule, pointer, file, code, .. } = finding;

@@ -1,4 +1,4 @@
-//! Things that have names: those that both sides have, and those that only one side has.
+//! Compares objects by name, and reports names that only one side has.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,17 +15,17 @@ pub(super) struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// An object under a key.
+    /// Returns an object with its key as its name.
     pub(super) fn keyed(object: Object<'a>) -> Self {
         Self::called(object.name(), object)
     }
 
-    /// An object under this name.
+    /// Returns an object with the name `name`.
     pub(super) fn called(name: &str, object: Object<'a>) -> Self {
         Self { name: name.to_owned(), object }
     }
 
-    /// Where the name stands: the key, or the `name` of an item of a list.
+    /// Returns the place of the name: the key, or the `name` of an item of a list.
     fn spot(&self) -> Spot {
         match self.object.kind() {
             Kind::Parameter | Kind::Tag => self.object.value_spot("name"),
@@ -33,7 +33,7 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// The name for comparisons: the case of a header's name has no meaning (RFC 9110, section 5.1).
+    /// Returns the name for comparisons. Names of headers are case-insensitive (RFC 9110, section 5.1).
     fn folded(&self) -> String {
         let is_header = match self.object.kind() {
             Kind::Header => true,
@@ -45,8 +45,8 @@ impl<'a> Named<'a> {
 }
 
 impl Comparison<'_> {
-    /// Compares the named things that `list` finds in two objects. `at` is where the document would have one
-    /// that it lacks.
+    /// Compares the named objects that `list` finds in two objects. `at` is the place where the document would have
+    /// a missing one.
     pub(super) fn named<'a>(
         &mut self,
         pair: &Pair<'a>,
@@ -59,7 +59,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Reports the things that only one side has, and returns the others in pairs.
+    /// Reports the objects that only one side has, and returns the others in pairs.
     pub(super) fn matched<'a>(
         &mut self,
         pair: &Pair<'a>,
@@ -87,7 +87,7 @@ impl Comparison<'_> {
                 pairs.push((named, (*code).clone()));
                 continue;
             }
-            // A status or a method that looks like another has another meaning.
+            // A similar status or method is not a misspelling.
             let known = missing.iter().map(|missing| missing.name.as_str());
             let same = |one: &str, other: &str| one.split('/').map(unnamed).eq(other.split('/').map(unnamed));
             let near = match word {
@@ -105,9 +105,9 @@ impl Comparison<'_> {
                     "Did you mean `{meant}`, which the code has? Write it here, or rename it in the code."
                 ),
                 (None, Some(command)) => {
-                    format!("Run `{command}` to add {shown} to the code, or take it out here.")
+                    format!("Run `{command}` to add {shown} to the code, or remove it here.")
                 }
-                (None, None) => format!("Add {shown} to the code, or take it out here."),
+                (None, None) => format!("Add {shown} to the code, or remove it here."),
             };
             let code = match &meant {
                 Some(meant) => format!("{meant}, but no {}", shortened(&named.name)),
@@ -115,14 +115,14 @@ impl Comparison<'_> {
             };
             let message = one_sided(subject, &shown, "document", "code");
             let finding = only_written.at(&named.spot()).message(&subject.with(word, &named.name), message);
-            self.add(finding.sides(said(word, &named.name), code).fix(fix).instead(meant));
+            self.add(finding.sides(name_or_word(word, &named.name), code).fix(fix).instead(meant));
         }
         for named in missing {
             let shown = quoted(word, &shortened(&named.name));
-            let fix = format!("Take {shown} out of the code, or describe it here.");
+            let fix = format!("Remove {shown} from the code, or describe it here.");
             let message = one_sided(subject, &shown, "code", "document");
             let finding = only_coded.at(at).message(&subject.with(word, &named.name), message);
-            self.add(finding.sides(format!("no such {word}"), said(word, &named.name)).fix(fix));
+            self.add(finding.sides(format!("no such {word}"), name_or_word(word, &named.name)).fix(fix));
         }
         pairs
     }
@@ -144,12 +144,12 @@ impl Comparison<'_> {
     }
 }
 
-/// A segment of a path without the name of its variable.
+/// Returns a segment of a path without the name of its variable.
 fn unnamed(segment: &str) -> &str {
     if segment.starts_with('{') && segment.ends_with('}') { "{}" } else { segment }
 }
 
-fn said(word: &str, name: &str) -> String {
+fn name_or_word(word: &str, name: &str) -> String {
     if name.is_empty() { word.to_owned() } else { shortened(name) }
 }
 
@@ -164,7 +164,7 @@ fn one_sided(subject: &Subject, shown: &str, here: &str, there: &str) -> String 
     }
 }
 
-/// The name that was probably meant.
+/// Returns the known name that is most similar to a misspelt one.
 pub(super) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     crate::finding::nearest(name, known, 1.max(name.chars().count() / 3))
 }

@@ -23,7 +23,7 @@ impl Comparison<'_> {
         for entry in coded.node().entries().iter().filter(|entry| entry.key.starts_with("x-")) {
             self.value(pair, &entry.key, &Shape::Any);
         }
-        // The objects whose keys are names: paths, statuses, expressions.
+        // Objects whose keys are names: paths, statuses, expressions.
         if let (Keys::Paths | Keys::Statuses | Keys::Expressions, Shape::Either(inner)) = kind.table().others
         {
             self.named(pair, inner.word(), &written.spot(), |object| {
@@ -35,15 +35,15 @@ impl Comparison<'_> {
     fn keyword<'a>(&mut self, pair: &Pair<'a>, keyword: &'static str, shape: &'static Shape) {
         let (written, kind) = (pair.written, pair.written.kind());
         match (kind, keyword, shape) {
-            // Inherited by operations, and compared there.
+            // Operations inherit these keywords, and compare them.
             (Kind::OpenApi | Kind::PathItem | Kind::Operation, "servers" | "security" | "parameters", _) => {}
             (Kind::PathItem, method, _) if METHODS.contains(&method) => {}
-            // Identify the parameter.
+            // They identify the parameter.
             (Kind::Parameter, "name" | "in", _) => {}
             // The other components are compared where they are used.
             (Kind::Components, other, _) if !matches!(other, "schemas" | "securitySchemes") => {}
             (_, _, Shape::Map(_, Shape::Object(inner) | Shape::Either(inner))) => {
-                // Of a response, OpenAPI ignores it.
+                // OpenAPI ignores it in a response.
                 let ignored = |it: &Object<'a>| {
                     kind == Kind::Response && it.name().eq_ignore_ascii_case("content-type")
                 };
@@ -79,7 +79,7 @@ impl Comparison<'_> {
             _ if keyword == "requestBody" => self.named(pair, inner.word(), &written.spot(), |object| {
                 object.child(keyword).map(|it| Named::called("", it)).into_iter().collect()
             }),
-            // The named things in these are reported one by one.
+            // Their named objects are reported one by one.
             _ if matches!(keyword, "paths" | "components" | "responses") => {
                 for word in ["path", "schema", "security scheme", "response"] {
                     let of_word = |part: &Object<'_>| part.kind().word() == word;
@@ -100,7 +100,7 @@ impl Comparison<'_> {
             return self.schema(pair);
         }
         let items = PathItem::new(pair.written).zip(PathItem::new(pair.coded));
-        // A reference that leads nowhere is reported as not understood.
+        // A reference without a target is reported as not understood.
         let (Some(document), Some(code)) = (pair.written.resolved(), pair.coded.resolved()) else { return };
         if document != pair.written {
             pair.subject = pair.subject.component(document.name());
@@ -114,7 +114,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Reports keys that are not keywords. The keyword that was meant is not compared.
+    /// Reports keys that are not keywords. A keyword that a key misspells is not compared.
     pub(super) fn unknown_keywords(&mut self, pair: &Pair<'_>) {
         let Pair { subject, written, coded } = pair;
         let kind = written.kind();
@@ -153,7 +153,7 @@ impl Comparison<'_> {
             let code = keyword::line(&entry.key, Some(&entry.value.to_json()), None);
             let about = subject.with("keyword", &entry.key);
             let finding = UNKNOWN_KEYWORD.at(&written.spot()).message(&about, message);
-            self.add(finding.sides(format!("no {}", entry.key), code).fix("Take it out of the code."));
+            self.add(finding.sides(format!("no {}", entry.key), code).fix("Remove it from the code."));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Path items and operations: what an operation inherits is compared where it applies.
+//! Path items and operations. Inherited keywords are compared in each operation.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ impl Comparison<'_> {
             return;
         }
         let (mut document, mut code) = (parameters(written), parameters(coded));
-        // A parameter at another location is one difference.
+        // A parameter that moved to another location is one difference.
         let only = |list: &[Parameter<'a>], others: &[Parameter<'a>]| {
             let place = |parameter: &Parameter<'a>| (parameter.location(), parameter.name());
             let is_in = |one: &Parameter<'a>| others.iter().any(|other| place(one) == place(other));
@@ -69,8 +69,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Whether a parameter of the document has no name, so that it may be any that is missing. A misspelt
-    /// `name` or `in` is reported.
+    /// Whether a parameter of the document has no `name` or `in`. It may be the one that seems to be missing. A
+    /// misspelt `name` or `in` is reported.
     fn has_unclear_parameters<'a>(
         &mut self,
         pair: &Pair<'a>,
@@ -105,12 +105,12 @@ impl Comparison<'_> {
         let spot = match (extra.or(first), written.security().owner()) {
             (Some((object, _)), _) => object.spot(),
             (None, Some(owner)) => owner.key_spot("security"),
-            // It would stand beside `paths`.
+            // `security` would be beside `paths`.
             (None, None) => Spot { pointer: String::new(), ..root.key_spot("paths") },
         };
         let (document, code) = (alternatives(&document), alternatives(&code));
-        let message = format!("{subject} needs {document} in the document, and {code} in the code.");
-        let fix = format!("Change the code to need {document}, or write a `security` of {code} here.");
+        let message = format!("{subject} requires {document} in the document, and {code} in the code.");
+        let fix = format!("Change the code to require {document}, or write a `security` of {code} here.");
         self.add(OPERATION_SECURITY.at(&spot).message(subject, message).sides(document, code).fix(fix));
     }
 
@@ -157,10 +157,10 @@ impl Comparison<'_> {
         let url = shortened(url);
         let operation = if inherited { self.operation.take() } else { None };
         let message = match subject.parts() {
-            [] => format!("without `servers` the URL is `/`, but the code answers under `{base}`."),
+            [] => format!("without `servers` the URL is `/`, but the code serves requests under `{base}`."),
             _ => format!("the URL `{url}` does not end in `{base}`, the base path of the code."),
         };
-        let fix = format!("Let the URL end in `{base}`, or change the base path of the code.");
+        let fix = format!("Write a URL that ends in `{base}`, or change the base path of the code.");
         let finding = SERVER_URL.at(spot).message(subject, message);
         self.add(finding.sides(url, format!("…{base}")).fix(fix));
         self.operation = self.operation.take().or(operation);

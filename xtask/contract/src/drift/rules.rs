@@ -17,7 +17,7 @@ pub(super) static SCHEMA_REFERENCE: Rule = drift(
     "A schema is the same named schema on both sides, or has no name on both sides.",
 );
 pub(super) static OPERATION_SECURITY: Rule =
-    drift("operation-security", "An operation needs the same security schemes on both sides.");
+    drift("operation-security", "An operation requires the same security schemes on both sides.");
 pub(super) static SERVER_URL: Rule =
     drift("server-url", "The URL of each server ends in the base path of the code.");
 
@@ -32,7 +32,7 @@ macro_rules! differs {
     };
 }
 
-/// For the keywords of these kinds of objects.
+/// The rules for the keywords of these kinds of objects.
 static DIFFERS: [(&[Kind], Rule); 8] = differs! {
     "operation-differs" "an operation" Operation Responses Callback;
     "parameter-differs" "a parameter" Parameter;
@@ -54,7 +54,7 @@ macro_rules! named {
     };
 }
 
-/// Named things: what they are called, and the rules for one that only the document or only the code has.
+/// The kinds of named objects, each with the rules for an object that only the document or only the code has.
 static NAMED: [(&str, Rule, Rule); 11] = named! {
     "path" "path-not-in-code" "path-not-in-document",
     "operation" "operation-not-in-code" "operation-not-in-document",
@@ -83,8 +83,8 @@ pub(super) fn differs(kind: Kind) -> &'static Rule {
     DIFFERS.iter().find(|(kinds, _)| kinds.contains(&kind)).map_or(&DOCUMENT, |(_, rule)| rule)
 }
 
-/// The rules for a named thing that only the document has, and for one that only the code has. `owner` is the
-/// kind of the object that has it.
+/// Returns the rules for a named object that only the document has, and for one that only the code has. `owner` is
+/// the kind of the object that contains it.
 pub(super) fn one_sided(word: &str, owner: Kind) -> (&'static Rule, &'static Rule) {
     let named = NAMED.iter().find(|(known, ..)| *known == word);
     named.map_or_else(|| (differs(owner), differs(owner)), |(_, code, document)| (code, document))

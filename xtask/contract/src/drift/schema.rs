@@ -1,4 +1,4 @@
-//! Schemas: by name where they have one, else keyword by keyword.
+//! Compares schemas by name if they have one, else keyword by keyword.
 
 use super::rules::{SCHEMA_REFERENCE, differs};
 use super::tolerated::tolerates;
@@ -26,18 +26,18 @@ impl Comparison<'_> {
             }
         };
         if document.is_none() {
-            // A misspelt `$ref`.
+            // A misspelt `$ref` is reported as an unknown keyword.
             self.unknown_keywords(&pair);
         }
-        // A reference that leads nowhere is reported as not understood.
+        // A reference without a target is reported as not understood.
         if self.is_unclear(*written, "$ref") {
             return;
         }
-        let said = |name: Option<&str>| name.map_or("unnamed".to_owned(), |name| format!("`{name}`"));
+        let quoted = |name: Option<&str>| name.map_or("unnamed".to_owned(), |name| format!("`{name}`"));
         let message = format!(
             "the schema of {subject} is {} in the document and {} in the code.",
-            said(document),
-            said(code)
+            quoted(document),
+            quoted(code)
         );
         let here = Spot { span: head(written.node()), ..written.spot() };
         let spot = if document.is_some() { written.value_spot("$ref") } else { here };
@@ -75,7 +75,7 @@ impl Comparison<'_> {
                 None => document.push(member),
             }
         }
-        // A member that only changed.
+        // One member on each side: it changed.
         if let ([document], [code]) = (&document[..], &code[..]) {
             return self.schema(pair.inner(keyword, "", *document, *code));
         }
@@ -88,14 +88,14 @@ impl Comparison<'_> {
         for schema in document {
             let member = name_or_content(Schema::new(schema));
             let message = message(&member, "document", "code");
-            let fix = format!("Add {member} to the code, or take it out here.");
+            let fix = format!("Add {member} to the code, or remove it here.");
             let finding = rule.at(&schema.spot()).message(&about, message);
             self.add(finding.sides(member, none).fix(fix));
         }
         for schema in code {
             let member = name_or_content(Schema::new(schema));
             let message = message(&member, "code", "document");
-            let fix = format!("Take {member} out of the code, or add it here.");
+            let fix = format!("Remove {member} from the code, or add it here.");
             let finding = rule.at(&pair.written.key_spot(keyword)).message(&about, message);
             self.add(finding.sides(none, member).fix(fix));
         }
@@ -103,17 +103,17 @@ impl Comparison<'_> {
 }
 
 fn name_or_content(schema: Schema<'_>) -> String {
-    let content = || keyword::said(&schema.node().to_json(), None);
+    let content = || keyword::display(&schema.node().to_json(), None);
     schema.reference_name().map_or_else(content, |name| format!("`{name}`"))
 }
 
-/// Where a reference leads, or what it says if it leads nowhere.
+/// Returns the name of the target of a reference, or the reference itself if it has no target.
 fn target(schema: Schema<'_>) -> Option<String> {
     let target = schema.model().target(schema.id).map(|target| target.pointer());
     target.or_else(|| schema.text("$ref").map(|text| text.trim_start_matches('#').to_owned()))
 }
 
-/// The member of an `allOf` with one member, unless the schema has other keywords that count.
+/// Returns the only member of an `allOf`, unless the schema has other keywords that are compared.
 fn only_member(schema: Object<'_>) -> Schema<'_> {
     let mut schema = Schema::new(schema);
     loop {

@@ -5,13 +5,13 @@ use crate::openapi::Kind;
 /// A difference that is not reported.
 #[derive(Debug)]
 pub struct Tolerated {
-    /// What may differ.
+    /// The difference.
     pub what: &'static str,
-    /// The keywords that are not compared. Empty where the comparison itself makes the two sides equal.
+    /// The keywords that are not compared. Empty if the comparison handles the difference itself.
     pub keywords: &'static [&'static str],
     /// The kinds of objects that have the keywords; empty for all.
     pub kinds: &'static [Kind],
-    /// Why it may differ.
+    /// The reason why the difference is tolerated.
     pub why: &'static str,
 }
 
@@ -21,7 +21,7 @@ macro_rules! tolerated {
     };
 }
 
-/// The whole table.
+/// All tolerated differences.
 pub const TOLERATED: &[Tolerated] = tolerated! {
     "`description`, `summary`, `title`, `externalDocs`" ["description" "summary" "title" "externalDocs"] []
         "Prose for readers. The document describes the interface; comments in the code describe the code.";

@@ -1,13 +1,13 @@
-//! Checks one document by itself: whether it is valid, and whether it is well made.
+//! Checks one document by itself: whether it is valid, and whether it follows the rules of a profile.
 //!
-//! [`Model::of`] checks the structure against OpenAPI 3.0.3. All other rules work on the model, each module in
-//! one pass over the objects that it is about, so that the cost grows linearly with the document.
+//! [`Model::of`] checks the structure against OpenAPI 3.0.3. All other rules work on the model. Each module checks
+//! its kinds of objects in one pass, so that the cost grows linearly with the document.
 //!
-//! Rules that Spectral or Redocly have too carry their names. Each rule has a file in `fixtures/lint` with
-//! edits that trigger it and edits that do not.
+//! Rules that Spectral or Redocly also have use the same names. Each rule has a file in `fixtures/lint` with edits
+//! that trigger it and edits that do not.
 //!
-//! No rule relies on a value having the type that it should have. Work that can grow faster than the document
-//! (patterns, composed schemas) is bounded, and a finding says where the bound was reached.
+//! No rule assumes that a value has the expected type. Work that can grow faster than the document (patterns,
+//! composed schemas) is bounded, and a finding reports where the bound was reached.
 
 pub mod examples;
 mod progenitor;
@@ -47,8 +47,8 @@ const CHECKS: &[(&[&Rule], Check)] = &[
     (prose::RULES, prose::check),
 ];
 
-/// Lints a document. Findings about validity come first, then in the order of the file. `today` is compared
-/// with sunset dates.
+/// Lints a document. Returns findings about validity first, and the others in the order of the file. `today` is
+/// compared with sunset dates.
 pub fn lint(document: &Document, today: Date) -> Vec<Finding> {
     let mut findings = Findings::default();
     let model = Model::of(document, &mut findings);

@@ -1,4 +1,4 @@
-//! What a body or a header carries: request bodies, responses, headers and media types.
+//! Request bodies, responses, headers and media types.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ macro_rules! resolved_views {
         }
 
         impl<'a> $name<'a> {
-            /// The view of an object or a reference to one. `None` where the reference leads nowhere.
+            /// Returns the view of an object or a reference to one. `None` if the reference has no target.
             pub fn new(declared: Object<'a>) -> Option<Self> {
                 Some(Self { declared, object: declared.resolved()? })
             }
@@ -54,7 +54,7 @@ impl Header<'_> {
         self.object.flag("explode")
     }
 
-    /// How the value is written.
+    /// Returns the serialization of the value.
     pub fn serialization(&self) -> Serialization<'static> {
         ("simple", Some(self.explode()).filter(|_| explode_has_effect("simple", self.schema())))
     }
@@ -71,8 +71,8 @@ impl<'a> MediaType<'a> {
     }
 }
 
-/// A media type in one spelling. Case and spaces have no meaning (RFC 9110, section 8.3.1), nor has the
-/// `charset` of JSON (RFC 8259, section 11).
+/// Returns a media type in normal form. Case and spaces have no meaning (RFC 9110, section 8.3.1), and the
+/// `charset` of JSON has none (RFC 8259, section 11).
 pub fn normal_media_type(written: &str) -> String {
     let mut parts = written.split(';').map(str::trim);
     let name = parts.next().unwrap_or_default().to_ascii_lowercase().replace(char::is_whitespace, "");
@@ -86,7 +86,7 @@ pub fn normal_media_type(written: &str) -> String {
     parameters.iter().fold(name, |name, (key, value)| format!("{name};{key}={value}"))
 }
 
-/// The media types and ranges that cover a media type in normal form, from the nearest on: itself, without
+/// Returns the media types and ranges that cover a media type in normal form, the nearest first: itself, without
 /// parameters, `application/*`, `*/*` (section 4.7.14, `content`).
 pub fn covering_media_types(normal: &str) -> Vec<String> {
     let name = normal.split(';').next().unwrap_or_default();

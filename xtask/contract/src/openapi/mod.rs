@@ -1,8 +1,8 @@
-//! The document as OpenAPI 3.0.3 sees it: typed views over the tree.
+//! Typed views of the document by the objects of OpenAPI 3.0.3.
 //!
-//! [`Model::of`] checks the structure in one walk and keeps every node that is an object of the
-//! specification, with its place and the target of its references. All other modules ask the model; none of
-//! them walks the tree or resolves a `$ref` again. The views ([`Operation`], [`Parameter`], [`Schema`], ...)
+//! [`Model::of`] checks the structure in one pass and keeps every node that is an object of the
+//! specification, with its place and the target of its references. All other modules use the model, and do not
+//! traverse the tree or resolve a `$ref` again. The views ([`Operation`], [`Parameter`], [`Schema`], ...)
 //! apply OpenAPI's rules of inheritance and its defaults, so each rule is written once.
 
 /// Lets a view be used as the object in this field.

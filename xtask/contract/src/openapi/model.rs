@@ -1,4 +1,4 @@
-//! The model: all objects of a document, each at its place.
+//! The model: all objects of a document with their places.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::rule::Findings;
 /// Identifies an object within its model.
 pub type Id = usize;
 
-/// One step from an object to what it holds.
+/// One step from an object to a value in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
     /// Under a key.
@@ -19,22 +19,22 @@ pub enum Step<'a> {
     Item(usize),
 }
 
-/// What the model keeps of an object.
+/// The data of an object in the model.
 #[derive(Debug)]
 pub(super) struct Record<'a> {
     pub(super) kind: Kind,
     pub(super) node: &'a Node,
     pub(super) key: Option<Span>,
     pub(super) parent: Option<Id>,
-    /// From the parent to here: a keyword, and a key or number if it holds several; or just a key.
+    /// The steps from the parent: a keyword, and a key or number if the keyword holds several objects; or one key.
     pub(super) steps: Vec<Step<'a>>,
     pub(super) children: Vec<Id>,
     /// Whether it is a Reference Object in the place of an object of its kind.
     pub(super) is_reference: bool,
-    /// The object that the reference names, of whatever kind.
+    /// The target of the reference, of any kind.
     pub(super) target: Option<Id>,
-    /// The object at the end of the chain of references that begins here, itself if it is no reference.
-    /// `None` if the chain leads nowhere or is a cycle.
+    /// The object at the end of the chain of references that begins here, or this object if it is not a reference.
+    /// `None` if the chain has no target or is a cycle.
     pub(super) end: Option<Id>,
 }
 
@@ -48,13 +48,13 @@ pub struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// Builds the model of a document and reports what is invalid in its structure.
+    /// Builds the model of a document and reports the errors of its structure.
     pub fn of(document: &'a Document, findings: &mut Findings) -> Self {
         super::structure::model(document, findings)
     }
 
-    /// Whether the model has the whole document, which is in one file. Otherwise a finding says so, and further
-    /// checks would report only consequences of that.
+    /// Whether the whole document is in one file. If not, a finding reports it, and further checks would report
+    /// only consequences.
     pub fn is_complete(&self) -> bool {
         self.complete
     }
@@ -64,7 +64,7 @@ impl<'a> Model<'a> {
         self.text
     }
 
-    /// The object that a reference names, of whatever kind.
+    /// Returns the target of a reference, of any kind.
     pub fn target(&'a self, id: Id) -> Option<Object<'a>> {
         self.objects[id].target.map(|id| self.object(id))
     }
@@ -79,13 +79,13 @@ impl<'a> Model<'a> {
         self.object(0)
     }
 
-    /// The objects of a kind, references left out, in the order of the file.
+    /// Returns the objects of a kind without references, in the order of the file.
     pub fn all(&'a self, kind: Kind) -> impl Iterator<Item = Object<'a>> {
         let ids = self.kinds.get(&kind).map(Vec::as_slice).unwrap_or_default();
         ids.iter().map(|id| self.object(*id)).filter(|object| !object.is_reference())
     }
 
-    /// Every object, references too.
+    /// Returns all objects, including references.
     pub fn everything(&'a self) -> impl Iterator<Item = Object<'a>> {
         (0..self.objects.len()).map(|id| self.object(id))
     }
@@ -136,12 +136,12 @@ impl<'a> Object<'a> {
         self.data().is_reference
     }
 
-    /// The object that holds it.
+    /// Returns the object that contains this one.
     pub fn parent(&self) -> Option<Object<'a>> {
         self.data().parent.map(|id| self.model.object(id))
     }
 
-    /// This and everything it is in, from the inside out.
+    /// Returns this object and the objects that contain it, the innermost first.
     pub fn ancestors(&self) -> impl Iterator<Item = Object<'a>> + use<'a> {
         std::iter::successors(Some(*self), Object::parent)
     }
@@ -150,12 +150,12 @@ impl<'a> Object<'a> {
         self.ancestors().collect::<Vec<_>>().into_iter().rev()
     }
 
-    /// The nearest object of a kind that this is in, itself included.
+    /// Returns the nearest object of a kind among this object and the objects that contain it.
     pub fn within(&self, kind: Kind) -> Option<Object<'a>> {
         self.ancestors().find(|object| object.kind() == kind)
     }
 
-    /// The keyword of the parent that this stands under.
+    /// Returns the keyword of the parent that contains this object.
     pub fn keyword(&self) -> &'a str {
         match self.data().steps.first() {
             Some(Step::Key(keyword)) => keyword,
@@ -163,7 +163,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The last key on the way here, or nothing for an item of a list.
+    /// Returns the last key of the pointer, or an empty string for an item of a list.
     pub fn name(&self) -> &'a str {
         match self.data().steps.last() {
             Some(Step::Key(name)) => name,
@@ -176,7 +176,7 @@ impl<'a> Object<'a> {
         self.node().get(keyword)
     }
 
-    /// Whether a keyword is there.
+    /// Whether a keyword is present.
     pub fn has(&self, keyword: &str) -> bool {
         self.get(keyword).is_some()
     }
@@ -196,7 +196,7 @@ impl<'a> Object<'a> {
         self.flag("required")
     }
 
-    /// The `schema` of a parameter, a header or a media type, its reference not resolved.
+    /// Returns the `schema` of a parameter, a header or a media type, without resolving a reference.
     pub fn schema(&self) -> Option<Schema<'a>> {
         self.child("schema").map(Schema::new)
     }
@@ -206,7 +206,7 @@ impl<'a> Object<'a> {
         self.children("content").map(MediaType)
     }
 
-    /// Everything that is directly in this.
+    /// Returns the objects directly in this one.
     pub fn parts(&self) -> impl Iterator<Item = Object<'a>> + use<'a> {
         let model = self.model;
         self.data().children.iter().map(|id| model.object(*id))
@@ -222,33 +222,33 @@ impl<'a> Object<'a> {
         self.children(keyword).next()
     }
 
-    /// What this is once its references are followed; nothing if they lead nowhere.
+    /// Returns this object with references resolved. `None` if a reference has no target.
     pub fn resolved(&self) -> Option<Object<'a>> {
         self.data().end.map(|id| self.model.object(id)).filter(|end| end.kind() == self.kind())
     }
 
-    /// The objects under a keyword, references followed.
+    /// Returns the objects under a keyword, with references resolved.
     pub fn resolved_children<'k>(&self, keyword: &'k str) -> impl Iterator<Item = Object<'a>> + use<'a, 'k> {
         self.children(keyword).filter_map(|child| child.resolved())
     }
 
-    /// Its place, pointing at its key, else at where it begins.
+    /// Returns its place: that of its key, or else that of its beginning.
     pub fn spot(&self) -> Spot {
         let span = self.data().key.unwrap_or_else(|| head(self.node()));
         Spot { pointer: self.pointer(), span, subject: self.subject() }
     }
 
-    /// The place of one of its keys; its own if there is no such key.
+    /// Returns the place of one of its keys, or its own place if there is no such key.
     pub fn key_spot(&self, keyword: &str) -> Spot {
         self.below(keyword, |key, _| key)
     }
 
-    /// The place of the value of one of its keys; its own if there is no such key.
+    /// Returns the place of the value of one of its keys, or its own place if there is no such key.
     pub fn value_spot(&self, keyword: &str) -> Spot {
         self.below(keyword, |_, value| value)
     }
 
-    /// The place of a node in it, at the end of these steps.
+    /// Returns the place of a node in it, at the end of these steps.
     pub fn spot_at(&self, steps: &[Step<'_>], span: Span) -> Spot {
         let mut spot = self.spot();
         extend(&mut spot.pointer, steps);
@@ -272,7 +272,7 @@ impl<'a> Object<'a> {
         pointer
     }
 
-    /// What to call it, from the outside in.
+    /// Returns its name for messages, the outermost object first.
     pub fn subject(&self) -> Subject {
         let mut subject = Subject::document();
         for object in self.outside_in() {
@@ -294,7 +294,7 @@ impl<'a> Object<'a> {
                 Kind::Tag => with("tag", object.text("name").unwrap_or_default()),
                 Kind::Server => with("server", object.text("url").unwrap_or_default()),
                 Kind::Schema if object.keyword() == "properties" => with("property", object.name()),
-                // A schema without a name says little about what is in it.
+                // A schema without a name does not help to find its parts.
                 Kind::Schema if !object.is_named() && object != *self => continue,
                 kind => with(kind.word(), if object.is_named() { object.name() } else { "" }),
             };
@@ -302,7 +302,7 @@ impl<'a> Object<'a> {
         subject
     }
 
-    /// Whether its name is one that somebody chose.
+    /// Whether the author of the document chose its name.
     fn is_named(&self) -> bool {
         let steps = &self.data().steps;
         let own_key =
@@ -311,7 +311,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Where a node begins: all of a scalar, the first key or item of a collection.
+/// Returns the place where a node begins: the whole of a scalar, the first key or item of a collection.
 pub fn head(node: &Node) -> Span {
     let mut node = node;
     loop {
@@ -334,7 +334,7 @@ fn extend(pointer: &mut String, steps: &[Step<'_>]) {
     }
 }
 
-/// Keys are copied for each place below them, and a broken file may have one of a megabyte.
+/// Shortens a key. Each place below a key has a copy of it, and an invalid file may have a key of a megabyte.
 fn clipped(key: &str) -> &str {
     const LONGEST: usize = 200;
     &key[..key.floor_char_boundary(LONGEST.min(key.len()))]

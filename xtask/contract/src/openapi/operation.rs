@@ -45,7 +45,7 @@ impl<'a> Model<'a> {
 }
 
 impl<'a> PathItem<'a> {
-    /// The view of a path item or a reference to one. `None` where the reference leads nowhere.
+    /// Returns the view of a path item or a reference to one. `None` if the reference has no target.
     pub fn new(declared: Object<'a>) -> Option<Self> {
         Some(Self { path: declared.name(), declared, object: declared.resolved()? })
     }
@@ -124,12 +124,12 @@ impl<'a> Operation<'a> {
     }
 
     /// The servers that apply: its own, else those of the path item, else those of the document
-    /// (section 4.7.10, `servers`). Empty where none is given, which stands for the URL `/`.
+    /// (section 4.7.10, `servers`). Empty if none of them has `servers`; then the URL is `/`.
     pub fn servers(&self) -> Vec<Server<'a>> {
         self.servers_owner().children("servers").map(Server).collect()
     }
 
-    /// The object whose `servers` apply; the document where none is given.
+    /// Returns the object whose `servers` apply, or the document if there are none.
     pub fn servers_owner(&self) -> Object<'a> {
         let root = self.object.model().root();
         let owners = [self.object, self.item.declared, self.item.object];
@@ -170,7 +170,7 @@ pub fn template(text: &str) -> (String, Vec<&str>) {
     (shape + rest, names)
 }
 
-/// The keys of a Responses Object that cover a status, from the nearest on: `404`, `4XX`, `default`
+/// Returns the keys of a Responses Object that cover a status, the nearest first: `404`, `4XX`, `default`
 /// (section 4.7.16).
 pub fn covering_statuses(key: &str) -> Vec<String> {
     let range = key.get(..1).filter(|_| key.len() == 3).map(|digit| format!("{digit}XX"));
@@ -201,11 +201,11 @@ impl<'a> Server<'a> {
         url
     }
 
-    /// The URLs that the template stands for: with each value that the `enum` of a variable lists, or with
-    /// `{}` where any value is allowed or the values are too many. If any value is allowed at the beginning,
-    /// the default stands for it, since the URL could be any.
+    /// Returns the URLs of the template: one for each value in the `enum` of a variable, or with `{}` if any value
+    /// is allowed or there are too many values. A variable of any value at the beginning is replaced by its
+    /// default, since the URL could be any.
     pub fn urls(&self) -> Vec<String> {
-        const MOST: usize = 100;
+        const MAX_URLS: usize = 100;
         let (shape, names) = template(self.url());
         let mut pieces = shape.split("{}");
         let mut urls = vec![pieces.next().unwrap_or_default().to_owned()];
@@ -214,7 +214,7 @@ impl<'a> Server<'a> {
             let listed =
                 variable.and_then(|variable| variable.get("enum")).map(Node::items).unwrap_or_default();
             let mut values: Vec<_> = listed.iter().filter_map(Node::as_str).collect();
-            if values.is_empty() || values.len() * urls.len() > MOST {
+            if values.is_empty() || values.len() * urls.len() > MAX_URLS {
                 let default = variable.and_then(|variable| variable.text("default"));
                 values = vec![default.filter(|_| urls[0].is_empty()).unwrap_or("{}")];
             }
@@ -224,7 +224,7 @@ impl<'a> Server<'a> {
         urls
     }
 
-    /// The Server Variable Objects; the name of each is its variable.
+    /// Returns the Server Variable Objects. The name of each object is the name of its variable.
     pub fn variables(&self) -> impl Iterator<Item = Object<'a>> {
         self.0.children("variables")
     }

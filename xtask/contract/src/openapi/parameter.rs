@@ -13,11 +13,11 @@ pub struct Parameter<'a> {
     object: Object<'a>,
 }
 
-/// How a value is written: the style, and `explode` where it makes a difference.
+/// The serialization of a value: the style, and `explode` if it has an effect.
 pub type Serialization<'a> = (&'a str, Option<bool>);
 
 impl<'a> Parameter<'a> {
-    /// The view of an item of `parameters`. `None` where its reference leads nowhere, or `name` or `in` is
+    /// Returns the view of an item of `parameters`. `None` if its reference has no target, or `name` or `in` is
     /// missing.
     pub fn new(declared: Object<'a>) -> Option<Self> {
         let object = declared.resolved()?;
@@ -34,8 +34,8 @@ impl<'a> Parameter<'a> {
         self.location
     }
 
-    /// What identifies the parameter within an operation: location and name. The case of a header's name has
-    /// no meaning (RFC 9110, section 5.1).
+    /// Returns the location and the name, which identify the parameter within an operation. Names of headers are
+    /// in lower case, since they are case-insensitive (RFC 9110, section 5.1).
     pub fn key(&self) -> (&'a str, Cow<'a, str>) {
         let name = match self.location {
             "header" => self.name.to_ascii_lowercase().into(),
@@ -67,8 +67,8 @@ impl<'a> Parameter<'a> {
         explode.unwrap_or(self.style() == "form")
     }
 
-    /// How the value is written. All styles of a query or cookie write a string, a number or a boolean like
-    /// `form`.
+    /// Returns the serialization of the value. All styles of a query or cookie write a string, a number or a
+    /// boolean like `form`.
     pub fn serialization(&self) -> Serialization<'a> {
         let in_pairs = matches!(self.location, "query" | "cookie");
         let style = if in_pairs && self.schema().is_some_and(is_scalar) { "form" } else { self.style() };
@@ -76,7 +76,7 @@ impl<'a> Parameter<'a> {
     }
 }
 
-/// Whether `explode` makes a difference to a value of this style (section 4.7.12.2, the table of examples).
+/// Whether `explode` affects a value of this style (section 4.7.12.2, the table of examples).
 pub(super) fn explode_has_effect(style: &str, schema: Option<Schema<'_>>) -> bool {
     let is_list = |schema| value_type(schema) == Some("array");
     match style {
@@ -90,11 +90,11 @@ fn is_scalar(schema: Schema<'_>) -> bool {
     matches!(value_type(schema), Some("string" | "number" | "integer" | "boolean"))
 }
 
-/// The type of a value, as its schema or a part of its `allOf` gives it.
+/// Returns the `type` of a schema, or of a part of its `allOf`.
 fn value_type(schema: Schema<'_>) -> Option<&str> {
-    const MOST: usize = 100;
+    const MAX_PARTS: usize = 100;
     let mut open = vec![schema];
-    for _ in 0..MOST {
+    for _ in 0..MAX_PARTS {
         let schema = open.pop()?.resolved()?;
         if let Some(kind) = schema.type_name() {
             return Some(kind);

@@ -1,4 +1,4 @@
-//! Resolution of references: to an object of this document, of the right kind, without cycles.
+//! Resolves references. Each must lead to an object of this document, of the right kind, without cycles.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use super::Kind;
 use super::model::{Id, Model, Object};
 use super::shapes::with_article;
 use crate::document::pointer;
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::rule::{Findings, rules};
 
 rules! {
     INVALID: Spec Error "invalid-ref",
         "OpenAPI 3.0.3, 4.7.23; Spectral: invalid-ref; Redocly: no-unresolved-refs",
         "Each `$ref` leads to an object of this document, of the kind that its place requires.";
-    CIRCLE: Spec Error "no-circular-refs", "JSON Schema draft Wright-00, 7",
+    CYCLE: Spec Error "no-circular-refs", "JSON Schema draft Wright-00, 7",
         "No chain of references or compositions leads back to its beginning without a property or item \
          between.";
 }
@@ -40,7 +40,7 @@ pub(super) fn follow(root: &Node, model: &mut Model<'_>) {
             let Some(id) = next else { break None };
             let object = &model.objects[id];
             if !object.is_reference || known[id] {
-                // Of a reference in this chain, which is a cycle, the end is still `None`.
+                // If the chain is a cycle, the end of a reference in it is still `None`.
                 break object.end;
             }
             known[id] = true;
@@ -62,7 +62,7 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
             Some(target) => {
                 let [other, name] = [target, object].map(|object| with_article(object.kind().table().name));
                 (
-                    format!("`{}` is {other}, but {name} is required here.", shown(reference)),
+                    format!("`{}` is {other}, but {name} is required here.", shortened(reference)),
                     "Correct the reference.",
                 )
             }
@@ -71,7 +71,7 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
                 continue;
             }
             None => (
-                format!("`{}` does not lead to an object of OpenAPI.", shown(reference)),
+                format!("`{}` does not lead to an object of OpenAPI.", shortened(reference)),
                 "Correct the reference, or add its target to `components`.",
             ),
         };
@@ -79,7 +79,7 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
     }
     if let Some(first) = external.first() {
         let lines = external.iter().take(FIRST_EXTERNAL).map(|object| {
-            let reference = shown(object.text("$ref").unwrap_or_default());
+            let reference = shortened(object.text("$ref").unwrap_or_default());
             format!("`{reference}` on line {}", object.spot().span.line)
         });
         let lines = lines.collect::<Vec<_>>().join(", ");
@@ -90,14 +90,14 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
         model.complete = false;
         return;
     }
-    circles(model, findings);
+    cycles(model, findings);
 }
 
-/// How many references to other files the finding about them names.
+/// The number of references to other files that the finding lists.
 const FIRST_EXTERNAL: usize = 3;
 
-/// Cycles of references, and of schemas that apply to the same value.
-fn circles(model: &Model<'_>, findings: &mut Findings) {
+/// Reports cycles of references, and of schemas that apply to the same value.
+fn cycles(model: &Model<'_>, findings: &mut Findings) {
     let mut graph: DiGraph<Id, ()> = DiGraph::new();
     let nodes: Vec<NodeIndex> = (0..model.objects.len()).map(|id| graph.add_node(id)).collect();
     for object in model.everything() {
@@ -113,14 +113,14 @@ fn circles(model: &Model<'_>, findings: &mut Findings) {
         let first = circle.iter().map(|node| graph[*node]).filter(|id| model.objects[*id].is_reference).min();
         let Some(first) = first.filter(|_| goes_round) else { continue };
         let object = model.object(first);
-        let reference = shown(object.text("$ref").unwrap_or_default());
+        let reference = shortened(object.text("$ref").unwrap_or_default());
         let message = format!("`{reference}` leads back to this place.");
-        let fix = "Replace the reference by the object, or put a property or item between.";
-        findings.add(&CIRCLE, object.value_spot("$ref"), message, fix);
+        let fix = "Replace the reference by the object, or move it into a property or items.";
+        findings.add(&CYCLE, object.value_spot("$ref"), message, fix);
     }
 }
 
-/// The schemas that apply to the same value as this one.
+/// Returns the schemas in this one that apply to the same value.
 pub fn in_place<'a>(schema: Object<'a>) -> impl Iterator<Item = Object<'a>> {
     let applies = |part: &Object<'_>| matches!(part.keyword(), "allOf" | "anyOf" | "oneOf" | "not");
     schema

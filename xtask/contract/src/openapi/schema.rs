@@ -8,7 +8,7 @@ use super::{Kind, Model, Object};
 #[derive(Clone, Copy, Debug)]
 pub struct Schema<'a>(Object<'a>);
 
-/// What `additionalProperties` says.
+/// The value of `additionalProperties`.
 #[derive(Clone, Copy, Debug)]
 pub enum Additional<'a> {
     /// Any value is allowed: `true`, or the keyword is missing.
@@ -35,7 +35,7 @@ impl<'a> Schema<'a> {
         Self(object)
     }
 
-    /// What the schema is once its references are followed. `None` where they lead nowhere.
+    /// Returns the schema with references resolved. `None` if a reference has no target.
     pub fn resolved(&self) -> Option<Schema<'a>> {
         self.0.resolved().map(Schema)
     }
@@ -65,7 +65,7 @@ impl<'a> Schema<'a> {
         self.0.get("required").map(Node::items).unwrap_or_default().iter().filter_map(Node::as_str)
     }
 
-    /// What `additionalProperties` says, `Any` by default.
+    /// Returns the value of `additionalProperties`, by default `Any`.
     pub fn additional_properties(&self) -> Additional<'a> {
         match self.0.child("additionalProperties") {
             Some(schema) => Additional::Schema(Schema(schema)),

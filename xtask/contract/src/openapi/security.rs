@@ -13,7 +13,7 @@ pub struct Security<'a> {
     owner: Option<Object<'a>>,
 }
 
-/// One alternative: the names of the schemes that are needed together, each with its scopes.
+/// One alternative: the names of the schemes that are required together, each with its scopes.
 pub type Requirement<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 impl<'a> Security<'a> {
@@ -34,7 +34,7 @@ impl<'a> Security<'a> {
         objects.map(|object| (object, requirement(object)))
     }
 
-    /// The alternatives as a set. No requirement at all and the empty requirement mean the same.
+    /// Returns the alternatives as a set. An empty list and an empty requirement have the same meaning.
     pub fn requirements(&self) -> BTreeSet<Requirement<'a>> {
         let mut requirements: BTreeSet<_> = self.alternatives().map(|(_, requirement)| requirement).collect();
         if requirements.is_empty() {

@@ -1,4 +1,4 @@
-//! Single values and keys: type, form, and suggestions for misspelt ones.
+//! Checks single values and keys: type, form, and suggestions for misspelt keys.
 
 pub use crate::document::type_of;
 use crate::document::{Node, Value};
@@ -20,10 +20,13 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     (&["propertyNames"], "Remove it: OpenAPI 3.0 has no schema for names."),
     (&["prefixItems"], "Write one schema for all `items`: OpenAPI 3.0 has no tuples."),
     (&["if", "then", "else"], "Write `oneOf`: conditions came with OpenAPI 3.1."),
-    (&["unevaluatedProperties"], "Write `additionalProperties`: the other came with OpenAPI 3.1."),
+    (
+        &["unevaluatedProperties"],
+        "Write `additionalProperties`: `unevaluatedProperties` came with OpenAPI 3.1.",
+    ),
     (&["$defs", "definitions"], "Move it to `components/schemas`."),
     (&["$schema"], "Remove it: OpenAPI 3.0 has one dialect of schemas."),
-    (&["$id"], "Remove it: schemas are named by their place."),
+    (&["$id"], "Remove it: OpenAPI 3.0 identifies schemas by their place."),
     (&["contentEncoding"], "Write `format: byte`."),
     (&["contentMediaType"], "Write `format: binary`."),
     (&["pathItems"], "Write the path under `paths`: `pathItems` came with OpenAPI 3.1."),
@@ -36,7 +39,7 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     (&["$ref"], "Write it out: the specification allows no reference here."),
 ];
 
-/// The keyword of an object that a key most likely misspells.
+/// Returns the keyword of an object that is the most similar to a misspelt key.
 pub fn meant(kind: Kind, key: &str) -> Option<&'static str> {
     let keywords = kind.table().keywords.iter().map(|(keyword, ..)| *keyword);
     nearest(key, keywords, 2.min(key.len() / 3))
@@ -80,15 +83,15 @@ fn is_component_name(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
 }
 
-/// What is wrong with a value.
+/// A problem with a value.
 pub enum Wrong {
-    /// The type is wrong; this one is expected.
+    /// The type is wrong. Contains the expected type.
     Type(&'static str),
-    /// The type is right, the value is wrong; the fix.
+    /// The type is right, but the value is wrong. Contains the fix.
     Value(String),
 }
 
-/// What is wrong with a value that is not an object, list or map.
+/// Returns the problem with a value that is not an object, list or map.
 pub fn wrong_value(shape: &Shape, node: &Node) -> Option<Wrong> {
     let form = |right: bool, fix: &str| (!right).then(|| Wrong::Value(fix.to_owned()));
     let text = node.as_str();
@@ -139,7 +142,7 @@ pub fn hint(keyword: &str, node: &Node) -> &'static str {
     match (keyword, &node.value) {
         ("type", Value::Sequence(_)) => ": OpenAPI 3.0 has one type and `nullable: true`",
         ("exclusiveMinimum" | "exclusiveMaximum", Value::Number(_)) => {
-            ": in OpenAPI 3.0 it says whether `minimum` or `maximum` itself is excluded"
+            ": in OpenAPI 3.0 it is `true` if `minimum` or `maximum` itself is excluded"
         }
         ("required", Value::Bool(_)) => ": a schema lists the names of the properties it requires",
         ("items", Value::Sequence(_)) => ": OpenAPI 3.0 has one schema for all items",

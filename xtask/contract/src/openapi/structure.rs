@@ -3,7 +3,7 @@
 //! Each key of each object is in the table of its kind, an `x-` extension where the specification allows one,
 //! or an error. Examples, defaults and extensions may hold any value.
 //!
-//! The same walk builds the [`Model`] that all other rules use.
+//! The same pass builds the [`Model`] that all other rules use.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use super::model::{Id, Model, Record, Step, head};
 use super::tables::{Demand, Keys, Kind, Shape};
 use super::{references, shapes};
 use crate::document::{Document, pointer};
-use crate::finding::{Spot, Subject, shortened as shown};
+use crate::finding::{Spot, Subject, shortened};
 use crate::rule::{Findings, Rule, rules};
 
 rules! {
@@ -33,7 +33,7 @@ rules! {
         "A Reference Object has no keyword beside `$ref`, because readers must ignore it.";
 }
 
-/// Builds the model of a document and reports what is invalid in its structure.
+/// Builds the model of a document and reports the errors of its structure.
 pub(super) fn model<'a>(document: &'a Document, findings: &mut Findings) -> Model<'a> {
     let model = Model { text: &document.text, objects: Vec::new(), kinds: HashMap::new(), complete: true };
     let mut walker = Walker { model, findings, parent: None, steps: Vec::new() };
@@ -49,12 +49,12 @@ struct Walker<'a, 'f> {
     model: Model<'a>,
     findings: &'f mut Findings,
     parent: Option<Id>,
-    /// From the parent to the node at hand.
+    /// The steps from the parent to the current node.
     steps: Vec<Step<'a>>,
 }
 
 impl<'a> Walker<'a, '_> {
-    /// The object, or a reference to one if `reference` is allowed.
+    /// Visits an object, or a reference to one if `reference` is its `$ref`.
     fn object(&mut self, kind: Kind, node: &'a Node, key: Option<Span>, reference: Option<&'a Entry>) {
         if !matches!(node.value, Value::Mapping(_)) {
             return self.wrong_type(&shapes::with_article(kind.table().name), node);
@@ -67,13 +67,13 @@ impl<'a> Walker<'a, '_> {
         // The fields of a path item complete those of the referenced one (section 4.7.9.1).
         let siblings = node.entries().iter().filter(|entry| entry.key != "$ref" && kind != Kind::PathItem);
         for entry in siblings {
-            let message = format!("`{}` is ignored, because it is beside `$ref`.", shown(&entry.key));
+            let message = format!("`{}` is ignored, because it is beside `$ref`.", shortened(&entry.key));
             let fix = "Remove it, or replace the reference by the object.";
             self.say(&SIBLINGS, &[Step::Key(&entry.key)], entry.key_span, message, fix);
         }
     }
 
-    /// The objects in extensions that references lead to.
+    /// Visits the objects in extensions to which references lead.
     fn extensions(&mut self, root: &'a Node) {
         let address = |record: &Record<'_>| std::ptr::from_ref(record.node);
         let mut known: HashSet<*const Node> = self.model.objects.iter().map(address).collect();
@@ -119,7 +119,7 @@ impl<'a> Walker<'a, '_> {
             self.steps.pop();
         }
         for (keyword, demand, _) in table.keywords {
-            // A misspelt keyword has its own finding.
+            // A misspelt keyword is reported by another rule.
             let is_misspelt = |entry: &Entry| {
                 !entry.key.starts_with("x-") && shapes::meant(kind, &entry.key) == Some(*keyword)
             };
@@ -134,7 +134,7 @@ impl<'a> Walker<'a, '_> {
         self.steps = steps;
     }
 
-    /// A key that is not in the table.
+    /// Visits a key that is not in the table.
     fn other(&mut self, kind: Kind, entry: &'a Entry) {
         let (keys, shape) = &kind.table().others;
         let extensible = !matches!(keys, Keys::Nothing | Keys::Names);
@@ -142,13 +142,15 @@ impl<'a> Walker<'a, '_> {
             return;
         }
         if matches!(keys, Keys::Extensions | Keys::Nothing) {
-            let message = format!("`{}` is not a keyword of the {}.", shown(&entry.key), kind.table().name);
+            let message =
+                format!("`{}` is not a keyword of the {}.", shortened(&entry.key), kind.table().name);
             let fix = shapes::instead_of(kind, &entry.key);
             self.say(&KEYWORD, &[], entry.key_span, message, fix);
             return;
         }
         if let Some(fix) = shapes::wrong_key(*keys, &entry.key) {
-            let message = format!("`{}` cannot be a key of the {}.", shown(&entry.key), kind.table().name);
+            let message =
+                format!("`{}` cannot be a key of the {}.", shortened(&entry.key), kind.table().name);
             self.say(&KEY, &[], entry.key_span, message, fix);
             return;
         }
@@ -174,7 +176,8 @@ impl<'a> Walker<'a, '_> {
                 for entry in node.entries() {
                     self.steps.push(Step::Key(&entry.key));
                     if let Some(fix) = shapes::wrong_key(*keys, &entry.key) {
-                        let message = format!("`{}` cannot be the name of a component.", shown(&entry.key));
+                        let message =
+                            format!("`{}` cannot be the name of a component.", shortened(&entry.key));
                         self.say(&KEY, &[], entry.key_span, message, fix);
                     }
                     self.value(shape, &entry.value, Some(entry.key_span));
@@ -189,14 +192,14 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// A value that contains no object.
+    /// Checks a value that contains no object.
     fn expect(&mut self, shape: &Shape, node: &'a Node) {
         match shapes::wrong_value(shape, node) {
             None => {}
             Some(shapes::Wrong::Type(expected)) => self.wrong_type(expected, node),
             Some(shapes::Wrong::Value(fix)) => {
                 let value = shapes::text_of(node);
-                let message = format!("`{}` cannot be `{}`.", self.last_keyword(), shown(&value));
+                let message = format!("`{}` cannot be `{}`.", self.last_keyword(), shortened(&value));
                 self.say(&VALUE, &[], head(node), message, fix);
             }
         }
@@ -230,7 +233,7 @@ impl<'a> Walker<'a, '_> {
     }
 }
 
-/// The steps to an entry, by its JSON pointer without items of lists.
+/// Returns an entry and the steps to it, by a JSON pointer without items of lists.
 fn steps_to<'a>(root: &'a Node, pointer: &str) -> Option<(Vec<Step<'a>>, &'a Entry)> {
     let mut steps = Vec::new();
     let mut found: Option<&Entry> = None;

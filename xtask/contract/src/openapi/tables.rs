@@ -24,9 +24,9 @@ pub enum Shape {
     Email,
     /// One of these strings.
     Word(&'static [&'static str]),
-    /// A list of these.
+    /// A list of values of one shape.
     List(&'static Shape),
-    /// A map from such keys to these.
+    /// A map from keys of one form to values of one shape.
     Map(Keys, &'static Shape),
     /// An object of this kind.
     Object(Kind),
@@ -36,12 +36,12 @@ pub enum Shape {
     SchemaOrBoolean,
 }
 
-/// The keys of a map, or those of an object beside its keywords.
+/// The form of the keys of a map, or of the keys of an object that are not keywords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// Any.
+    /// Any key.
     Names,
-    /// Those that a reference can name: `^[a-zA-Z0-9.\-_]+$`.
+    /// Names of components: `^[a-zA-Z0-9.\-_]+$`.
     ComponentNames,
     /// Only `x-` extensions.
     Extensions,
@@ -51,7 +51,7 @@ pub enum Keys {
     Statuses,
     /// Runtime expressions, and extensions.
     Expressions,
-    /// None at all.
+    /// No key.
     Nothing,
 }
 
@@ -60,7 +60,7 @@ pub enum Keys {
 pub enum Demand {
     /// The object is invalid without it.
     Required,
-    /// The object may leave it out.
+    /// The object is valid without it.
     Optional,
 }
 
@@ -73,12 +73,12 @@ pub struct Table {
     pub word: &'static str,
     /// Its fixed fields.
     pub keywords: &'static [(&'static str, Demand, Shape)],
-    /// Which other keys it may have, and the type of their values.
+    /// The form of its other keys, and the type of their values.
     pub others: (Keys, Shape),
 }
 
-/// For each object its kind, its name in the specification and in messages, the keys it may have beside its
-/// keywords, and the keywords with the type of their value.
+/// Declares each object: its kind, its name in the specification and in messages, the form of its other keys, and
+/// its keywords with the type of their value.
 macro_rules! objects {
     ($($kind:ident $name:literal $word:literal $others:tt {
         $($($keyword:ident)+: $demand:ident $shape:expr;)*

@@ -1,4 +1,4 @@
-//! Which parts of a document a comparison cannot use.
+//! The parts of a document that a comparison cannot use.
 
 use std::collections::HashSet;
 
@@ -6,12 +6,12 @@ use super::{references, structure};
 use crate::finding::{Finding, Severity};
 use crate::rule::Rule;
 
-/// The rule of a comparison that had to leave out parts of a document.
+/// The rule for parts of a document that a comparison left out.
 pub const NOT_UNDERSTOOD: Rule = Rule::comparison(
     "not-understood",
     Severity::Unreadable,
     "this project",
-    "What is not understood was not compared. Run lint on the document and fix what it reports.",
+    "A part that is not understood was not compared. Run lint on the document and fix what it reports.",
 );
 
 /// The places that a comparison leaves out.
@@ -21,14 +21,14 @@ pub struct LeftOut {
     pub pointers: HashSet<String>,
     /// The finding at the place that most likely explains the others.
     pub first: Finding,
-    /// What the first finding means for a comparison, as a sentence.
+    /// The message for a comparison: the first finding, and the number of other places.
     pub message: String,
 }
 
-/// The places without a meaning among the findings of [`Model::of`](super::Model::of). `None` if there are
-/// none.
+/// Returns the places that a comparison leaves out, from the findings of [`Model::of`](super::Model::of). `None`
+/// if there are none.
 pub fn left_out(findings: Vec<Finding>) -> Option<LeftOut> {
-    let rules = [&structure::TYPE, &structure::KEY, &references::INVALID, &references::CIRCLE];
+    let rules = [&structure::TYPE, &structure::KEY, &references::INVALID, &references::CYCLE];
     let left_out = |finding: &Finding| rules.iter().any(|rule| rule.name == finding.rule);
     let places: Vec<Finding> = findings.into_iter().filter(left_out).collect();
     let pointers = places.iter().map(|place| place.pointer.clone()).collect();
@@ -37,7 +37,7 @@ pub fn left_out(findings: Vec<Finding>) -> Option<LeftOut> {
         1 => ". 1 other place was not compared either".to_owned(),
         others => format!(". {others} other places were not compared either"),
     };
-    // A reference may lead nowhere because of another place.
+    // Another place may be the reason why a reference has no target.
     let explains = |place: &Finding| (place.rule == references::INVALID.name, place.span.start);
     let first = places.into_iter().min_by_key(explains)?;
     let message = format!("{}, so it was not compared{others}.", first.message.trim_end_matches('.'));

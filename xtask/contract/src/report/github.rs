@@ -1,6 +1,6 @@
-//! Findings as workflow commands of GitHub Actions, which makes annotations of them.
+//! Findings as workflow commands of GitHub Actions, which displays them as annotations.
 //!
-//! Source: "Workflow commands for GitHub Actions", and the escapes of the runner that reads them.
+//! Source: "Workflow commands for GitHub Actions", and the escapes of the GitHub Actions runner.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ fn annotation(finding: &Finding, file: &str, text: &str) -> String {
     let mut annotation = format!("::{level} file={},line={}", property(file), finding.span.line);
     // Writing to a string cannot fail.
     let _ = write!(annotation, ",col={},endLine={end_line}", finding.span.column);
-    // The runner takes an end column on the same line only.
+    // The runner accepts an end column on the same line only.
     if end_line == finding.span.line {
         let _ = write!(annotation, ",endColumn={end_column}");
     }
@@ -41,12 +41,12 @@ fn annotation(finding: &Finding, file: &str, text: &str) -> String {
     annotation
 }
 
-/// Text after the `::`.
+/// Escapes the text after `::`.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// Text between the commas before it.
+/// Escapes the value of a property before `::`.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

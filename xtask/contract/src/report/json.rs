@@ -12,7 +12,7 @@ pub(super) fn render(about: &[About<'_>], sources: &Sources) -> String {
         let file = from_root(sources.root(), about.path);
         about.findings.iter().map(move |finding| show(finding, &file, about.text))
     });
-    // Strings and numbers can always be written.
+    // Serializing strings and numbers cannot fail.
     serde_json::to_string_pretty(&shown.collect::<Vec<_>>()).unwrap_or_default() + "\n"
 }
 
@@ -48,7 +48,7 @@ fn show(finding: &Finding, file: &str, text: &str) -> Ordered {
     ])
 }
 
-/// Line and column of the place after the last character of a finding.
+/// Returns the line and column after the last character of a finding.
 pub(super) fn end(finding: &Finding, text: &str) -> (usize, usize) {
     let Span { start, end, line, column } = finding.span;
     let start = text.floor_char_boundary(start);

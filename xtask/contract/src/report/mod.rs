@@ -1,4 +1,4 @@
-//! How findings are shown: to a person, to a program, or on a pull request.
+//! The formats of findings: text, JSON, and annotations of GitHub Actions.
 
 mod github;
 mod json;
@@ -11,7 +11,7 @@ use clap::ValueEnum;
 
 use crate::finding::Finding;
 
-/// The files that findings point to, beside the document.
+/// The files to which findings refer, in addition to the document.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     root: PathBuf,
@@ -19,7 +19,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// No files yet, in the repository at `root`.
+    /// Returns an empty set of files of the repository at `root`.
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), files: Vec::new() }
     }
@@ -40,56 +40,56 @@ impl Sources {
     }
 }
 
-/// What findings are shown as.
+/// The format of findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For a person: excerpts with carets, in colour on a terminal.
+    /// Text for terminals: excerpts with carets, with colours on a terminal.
     #[default]
     Text,
-    /// For a program: one array of findings.
+    /// JSON for programs: one array of findings.
     Json,
     /// For GitHub Actions: an annotation on the pull request for each finding.
     Github,
 }
 
-/// The options of every command that shows findings.
+/// The options of every command that prints findings.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Output {
-    /// What to show findings as.
+    /// The format of the findings.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: Format,
 }
 
-/// What `--format json` prints, for a help text.
+/// The description of the output of `--format json`, for a help text.
 pub const JSON: &str = r#"`--format json` prints an array with an object for each finding:
   rule        name of the rule
-  severity    "error", "warning", "info", or "unreadable" where the document could not be understood
-  message     what is wrong, as a sentence
-  pointer     JSON pointer (RFC 6901) into the document; what is missing has that of its owner
+  severity    "error", "warning", "info", or "unreadable" if the document was not understood
+  message     the problem, as a sentence
+  pointer     JSON pointer (RFC 6901) into the document; for a missing part, that of its owner
   file        path of the document, from the root of the repository
   line, column, end {line, column}
               the place; both count from 1, columns in characters, `end` is the place after it
   source      {file, line, column} of the Rust code that differs, or null
   elsewhere   the place in another document, as file, line and column, or empty
-  says        {document, code}: what either side says, for people; empty where a side says nothing
-  fix         what to do, as a sentence
-  operations  operationIds of the operations that the finding concerns
-More keys may be added; these stay."#;
+  says        {document, code}: the value on each side, for people; empty if a side has none
+  fix         the fix, as a sentence
+  operations  operationIds of the operations that the finding affects
+Later versions may add keys, but keep these."#;
 
 /// Findings about one file.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
-    /// How the file is called from here.
+    /// The path of the file, relative to the current directory.
     pub path: &'a str,
     /// Its text.
     pub text: &'a str,
-    /// What was found in it.
+    /// The findings in it.
     pub findings: &'a [Finding],
 }
 
-/// Shows findings. `sources` has the code that they point to, and knows the root of the repository, from
-/// which programs get their paths. The text has ANSI escapes, for `anstream` to take out where they do not
-/// belong.
+/// Formats findings. `sources` has the code to which the findings refer, and the root of the repository, to which
+/// paths in JSON and annotations are relative. The text has ANSI escapes, which `anstream` removes if the output is
+/// not a terminal.
 pub fn render(format: Format, about: &[About<'_>], sources: &Sources) -> String {
     match format {
         Format::Text => about.iter().map(|about| text::render(about, sources)).collect(),
@@ -98,7 +98,7 @@ pub fn render(format: Format, about: &[About<'_>], sources: &Sources) -> String 
     }
 }
 
-/// Prints findings, and below them a summary, unless a program reads the output.
+/// Prints findings, followed by a summary in the text format.
 pub fn print(format: Format, about: &[About<'_>], sources: &Sources, summary: &str) {
     let mut text = render(format, about, sources);
     if format != Format::Json && !summary.is_empty() {
@@ -108,19 +108,19 @@ pub fn print(format: Format, about: &[About<'_>], sources: &Sources, summary: &s
     write(&text);
 }
 
-/// Writes to standard output. A reader that has closed the pipe has read enough, which is not an error.
+/// Writes to standard output. A closed pipe is not an error.
 pub fn write(text: &str) {
     let mut output = anstream::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            // Standard error may be closed too; then nobody can be told.
+            // Standard error may be closed too; then the error cannot be reported.
             let _ = writeln!(io::stderr(), "error: standard output: {error}");
         }
         _ => {}
     }
 }
 
-/// A path from the root of the repository, with `/`, or as it is if it does not lead there.
+/// Returns a path relative to the root of the repository, with `/`. A path outside of it is unchanged.
 fn from_root(root: &Path, path: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let absolute = normal(&here.join(path));
@@ -134,14 +134,14 @@ fn from_root(root: &Path, path: &str) -> String {
     }
 }
 
-/// A path from here, if it leads down; else the whole path.
+/// Returns a path relative to the current directory, if it is in it; else the whole path.
 fn from_here(root: &Path, path: &str) -> String {
     let whole = root.join(path);
     let here = std::env::current_dir().unwrap_or_default();
     whole.strip_prefix(here).unwrap_or(&whole).display().to_string()
 }
 
-/// Without `.` and `..`. The file need not exist.
+/// Returns a path without `.` and `..`. The file need not exist.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {

@@ -1,5 +1,4 @@
-//! Findings for a person at a terminal: the lines of the file and those of the code, each with a caret,
-//! and what to do.
+//! Findings as text: the lines of the file and of the code, each with a caret, and the fix.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
@@ -27,9 +26,9 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
     if let Some((location, text)) = source.and_then(|it| Some((it, sources.text(&it.file)?))) {
         let lacks = finding.rule.ends_with("-not-in-code") && finding.instead.is_none();
         let label = match (finding.code.is_empty(), lacks) {
-            (true, _) => "the code that this is about",
-            (false, true) => "the code would have it here",
-            (false, false) => "the code says otherwise here",
+            (true, _) => "the code of this finding",
+            (false, true) => "the place in the code where it is missing",
+            (false, false) => "the code differs here",
         };
         let path = from_here(sources.root(), &location.file);
         let label = Some(label.to_owned());
@@ -51,8 +50,8 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
     group.element(Level::HELP.message(finding.fix.as_str()))
 }
 
-/// The most bytes of a line before and after a place that the renderer gets. It goes through all of them for each
-/// finding, and shows what fits on a line of a terminal.
+/// The limit of bytes of a line before and after a place that the renderer gets. The renderer reads all of them
+/// for each finding, and prints what fits on a line of a terminal.
 const AROUND: usize = 400;
 
 /// Adds the first line of a span, underlined, or a part of the line if it is long.
@@ -76,7 +75,7 @@ fn with_line<'a>(
     if !is_cut {
         return group.element(snippet.path(path));
     }
-    // The renderer would count the column from where the line is cut.
+    // The renderer would count the column from the beginning of the shortened line.
     let origin = Origin::path(path).line(span.line).char_column(span.column);
     group.element(origin).element(snippet)
 }

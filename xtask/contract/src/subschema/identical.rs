@@ -1,4 +1,4 @@
-//! Whether two schemas are written alike.
+//! Compares two schemas as data.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,8 +6,8 @@ use super::shape::canonical;
 use crate::document::Node;
 use crate::openapi::Object;
 
-/// The keywords that allow and forbid no value.
-pub(crate) const WORDS: [&str; 6] =
+/// The keywords without effect on validation.
+pub(crate) const ANNOTATIONS: [&str; 6] =
     ["title", "description", "example", "externalDocs", "discriminator", "deprecated"];
 
 /// Whether two schemas are the same data, with references followed and without the keywords that restrict
@@ -25,26 +25,25 @@ pub(crate) fn are_identical<'a>(pairs: impl IntoIterator<Item = (Object<'a>, Obj
         if !seen.insert((one.id, other.id)) {
             continue;
         }
-        let (ones, others) = (Keywords::of(one), Keywords::of(other));
+        let (left, right) = (Keywords::of(one), Keywords::of(other));
         let names = |keywords: &Keywords<'a>| -> Vec<_> {
             keywords.schemas.iter().map(|schema| (schema.keyword(), schema.name())).collect()
         };
-        if ones.values.len() != others.values.len() || names(&ones) != names(&others) {
+        if left.values.len() != right.values.len() || names(&left) != names(&right) {
             return false;
         }
-        let alike =
-            |(key, one): (&&str, &&Node)| others.values.get(key).is_some_and(|other| same(one, other));
-        if !ones.values.iter().all(alike) {
+        let alike = |(key, one): (&&str, &&Node)| right.values.get(key).is_some_and(|other| same(one, other));
+        if !left.values.iter().all(alike) {
             return false;
         }
-        open.extend(ones.schemas.into_iter().zip(others.schemas));
+        open.extend(left.schemas.into_iter().zip(right.schemas));
     }
     true
 }
 
-/// The keywords of a schema that matter.
+/// The keywords of a schema that restrict values.
 struct Keywords<'a> {
-    /// Those without schemas.
+    /// The keywords whose values are not schemas.
     values: BTreeMap<&'a str, &'a Node>,
     /// The schemas in the order of keyword and name, then of the file.
     schemas: Vec<Object<'a>>,
@@ -55,7 +54,7 @@ impl<'a> Keywords<'a> {
         let mut schemas: Vec<Object<'a>> = schema.parts().collect();
         schemas.sort_by_key(|part| (part.keyword(), part.name()));
         let entries = schema.node().entries().iter().map(|entry| (entry.key.as_str(), &entry.value));
-        let matters = |key: &str| !WORDS.contains(&key) && schema.children(key).next().is_none();
+        let matters = |key: &str| !ANNOTATIONS.contains(&key) && schema.children(key).next().is_none();
         Self { values: entries.filter(|(key, _)| matters(key)).collect(), schemas }
     }
 }

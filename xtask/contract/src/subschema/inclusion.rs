@@ -1,4 +1,4 @@
-//! Whether every value of a schema in one document is a value of a schema in another.
+//! Decides whether every value of a schema in one document is a value of a schema in another.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -8,7 +8,7 @@ use super::shape::{Case, Count, Members, Shape, Text};
 use super::{ANY, Conjunction, NEVER, Patterns, Schemas, are_identical};
 use crate::openapi::{Model, Object};
 
-/// How many cases may be combined for each question. Real documents need less than ten.
+/// The limit of cases to combine for each question. Real documents need less than ten.
 const CASES_PER_QUESTION: usize = 20;
 
 /// One of the two documents.
@@ -33,7 +33,8 @@ pub(crate) enum Reading {
     /// Values that clients send: without `readOnly` properties, and without properties that are not listed where
     /// `additionalProperties` is missing.
     Request,
-    /// Values that the service sends: likewise, without `writeOnly` properties.
+    /// Values that the service sends: without `writeOnly` properties, and without properties that are not listed
+    /// where `additionalProperties` is missing.
     Response,
     /// A value that is text when it is sent, so that a string may also be a number.
     Text,
@@ -42,7 +43,7 @@ pub(crate) enum Reading {
 }
 
 impl Reading {
-    /// The keyword of the properties that are absent.
+    /// Returns the keyword that marks properties as absent.
     fn hiding(self) -> Option<&'static str> {
         match self {
             Self::Request | Self::Text => Some("readOnly"),
@@ -51,8 +52,8 @@ impl Reading {
         }
     }
 
-    /// How the properties and items of the value are read.
-    fn piece(self) -> Self {
+    /// Returns how the properties and items of the value are read.
+    fn nested(self) -> Self {
         if self == Self::Text { Self::Request } else { self }
     }
 }
@@ -66,19 +67,19 @@ struct Question {
     reading: Reading,
 }
 
-/// The schemas of two documents, and what is known about them.
+/// The schemas of two documents, and the questions decided so far.
 ///
-/// An answer is assumed to be "yes" until a reason for "no" is found; then the questions that rest on it are
-/// asked again. So recursive schemas are included in each other unless a value tells them apart.
+/// A result is assumed to be `true` until a counterexample is found; then the questions that depend on it are
+/// decided again. So recursive schemas include each other unless some value is valid against one only.
 pub(crate) struct Inclusion<'a> {
     pub(crate) schemas: [Schemas<'a>; 2],
     numbers: HashMap<Question, usize>,
     questions: Vec<Question>,
-    answers: Vec<bool>,
+    results: Vec<bool>,
     dependents: Vec<Vec<usize>>,
     open: VecDeque<usize>,
     current: usize,
-    /// How many more times a question may be looked at.
+    /// How many more times a question may be decided.
     work: usize,
 }
 
@@ -89,7 +90,7 @@ impl<'a> Inclusion<'a> {
                 .map(|model| Schemas::new(model, work.saturating_mul(CASES_PER_QUESTION))),
             numbers: HashMap::new(),
             questions: Vec::new(),
-            answers: Vec::new(),
+            results: Vec::new(),
             dependents: Vec::new(),
             open: VecDeque::new(),
             current: 0,
@@ -110,16 +111,16 @@ impl<'a> Inclusion<'a> {
         while let Some(next) = self.open.pop_front() {
             self.current = next;
             self.work = self.work.saturating_sub(1);
-            if self.answers[next] && (self.work == 0 || !self.answer(self.questions[next])) {
-                self.answers[next] = false;
+            if self.results[next] && (self.work == 0 || !self.decide(self.questions[next])) {
+                self.results[next] = false;
                 self.open.extend(std::mem::take(&mut self.dependents[next]));
             }
         }
         self.read(Reading::Strict);
-        self.answers[number]
+        self.results[number]
     }
 
-    /// Makes this the way in which both documents read values.
+    /// Sets how the values of both documents are read.
     fn read(&mut self, reading: Reading) {
         self.schemas.iter_mut().for_each(|schemas| schemas.hiding = reading.hiding());
     }
@@ -142,26 +143,26 @@ impl<'a> Inclusion<'a> {
         let number = *self.numbers.entry(question).or_insert(next);
         if number == next {
             self.questions.push(question);
-            self.answers.push(true);
+            self.results.push(true);
             self.dependents.push(Vec::new());
             self.open.push_back(next);
         }
         number
     }
 
-    /// The answer as far as it is known, on which the current question rests.
-    fn ask(&mut self, question: Question) -> bool {
+    /// Returns the result so far, and records that the current question depends on it.
+    fn lookup(&mut self, question: Question) -> bool {
         if question.wide == ANY || question.narrow == NEVER {
             return true;
         }
         let number = self.number(question);
-        if self.answers[number] && self.dependents[number].last() != Some(&self.current) {
+        if self.results[number] && self.dependents[number].last() != Some(&self.current) {
             self.dependents[number].push(self.current);
         }
-        self.answers[number]
+        self.results[number]
     }
 
-    /// Whether two conjunctions have the same values, whatever properties the contract lists.
+    /// Whether two conjunctions have the same values, counting properties that they do not list.
     pub(crate) fn are_equal(&mut self, base: Conjunction, revision: Conjunction) -> bool {
         self.includes(Side::Base, base, revision, Reading::Strict)
             && self.includes(Side::Revision, revision, base, Reading::Strict)
@@ -186,7 +187,7 @@ impl<'a> Inclusion<'a> {
         &mut self.schemas[side as usize]
     }
 
-    fn answer(&mut self, question: Question) -> bool {
+    fn decide(&mut self, question: Question) -> bool {
         self.read(question.reading);
         let (side, other) = (question.side, question.side.other());
         let narrow = self.of(side).normal(question.narrow);
@@ -207,7 +208,7 @@ impl<'a> Inclusion<'a> {
         if wide.iter().any(|wide| self.is_within(question, case, wide, None)) {
             return true;
         }
-        // No alternative has all of them; each may have those with one value of a property.
+        // No alternative has all values of the case, but each may have those in which a property has one value.
         let Shape::Object(members) = &case.shape else { return false };
         members.required.iter().any(|name| {
             let Some(schema) = members.property(name) else { return false };
@@ -228,7 +229,7 @@ impl<'a> Inclusion<'a> {
             || (as_text && schemas.holds(wide, &Value::String(value.to_string())) == Some(true))
     }
 
-    /// Whether all values of an open case are in another. A property may be fixed to one value.
+    /// Whether all values of a case without a list of values are in another. `fixed` sets a property to one value.
     fn is_within(
         &mut self,
         question: Question,
@@ -236,7 +237,7 @@ impl<'a> Inclusion<'a> {
         wide: &Case,
         fixed: Option<(&str, &Value)>,
     ) -> bool {
-        let piece = Question { reading: question.reading.piece(), ..question };
+        let nested = Question { reading: question.reading.nested(), ..question };
         let within = match (&narrow.shape, &wide.shape) {
             (Shape::Number(narrow, formats), Shape::Number(wide, demanded)) => {
                 wide.includes(narrow) && demanded.is_subset(formats)
@@ -249,9 +250,11 @@ impl<'a> Inclusion<'a> {
                 let none = narrow.count.max == Some(0);
                 wide.count.includes(narrow.count)
                     && (!wide.unique || narrow.unique || narrow.count.max.is_some_and(|max| max < 2))
-                    && (none || self.ask(Question { narrow: narrow.items, wide: wide.items, ..piece }))
+                    && (none || self.lookup(Question { narrow: narrow.items, wide: wide.items, ..nested }))
             }
-            (Shape::Object(narrow), Shape::Object(wide)) => self.is_object_within(piece, narrow, wide, fixed),
+            (Shape::Object(narrow), Shape::Object(wide)) => {
+                self.is_object_within(nested, narrow, wide, fixed)
+            }
             _ => false,
         };
         within && wide.except.iter().all(|except| self.is_outside(question, narrow, *except))
@@ -298,7 +301,7 @@ impl<'a> Inclusion<'a> {
                 sent.push(name);
             }
         }
-        // Where the contract lists properties, no others are sent unless it says so.
+        // If the schema lists properties, others are sent only if `additionalProperties` allows them.
         let unlisted = match narrow.others {
             None if question.reading == Reading::Strict || !narrow.lists => ANY,
             None => NEVER,
@@ -321,14 +324,14 @@ impl<'a> Inclusion<'a> {
                 let wide = wide.property(name).unwrap_or(ANY);
                 match fixed.filter(|(fixed, _)| fixed == name) {
                     Some((_, value)) => self.of(other).accepts(wide, value) == Some(true),
-                    None => self.ask(Question { narrow, wide, ..question }),
+                    None => self.lookup(Question { narrow, wide, ..question }),
                 }
             })
-            && wide.others.is_none_or(|wide| self.ask(Question { narrow: unlisted, wide, ..question }))
+            && wide.others.is_none_or(|wide| self.lookup(Question { narrow: unlisted, wide, ..question }))
     }
 
-    /// Whether no value of a narrow case is a value of an excluded schema of the other document: the types, numbers
-    /// or texts differ, or the case excludes at least as much.
+    /// Whether no value of a case is a value of an excluded schema of the other document: the types, numbers or
+    /// strings differ, or the case excludes at least the same values.
     fn is_outside(&mut self, question: Question, narrow: &Case, excluded: Conjunction) -> bool {
         let other = question.side.other();
         let Ok(cases) = self.of(other).normal(excluded) else { return false };
@@ -345,6 +348,6 @@ impl<'a> Inclusion<'a> {
             return true;
         }
         let strict = Question { side: other, narrow: excluded, wide: ANY, reading: Reading::Strict };
-        narrow.except.iter().any(|except| self.ask(Question { wide: *except, ..strict }))
+        narrow.except.iter().any(|except| self.lookup(Question { wide: *except, ..strict }))
     }
 }

@@ -1,13 +1,13 @@
 //! Decides by meaning whether every value of one schema is a value of another.
 //!
-//! Keywords cannot tell that `oneOf: [A]` is `A`, or that an enum of integers is a range. So each schema is first
-//! brought into a normal form: alternatives, each of one JSON type, each a conjunction of everything that holds
+//! A comparison of keywords cannot find that `oneOf: [A]` equals `A`, or an enum of integers a range. So each schema
+//! is first brought into a normal form: alternatives, each of one JSON type, each a conjunction of everything that holds
 //! for it ([`normal`]). Two normal forms are compared alternative by alternative ([`inclusion`]). Prior work:
 //! Habib et al., "Finding Data Compatibility Bugs with JSON Subschema Checking", ISSTA 2021.
 //!
 //! "Included" means proven. Where alternatives are too many, or two patterns cannot be compared, the result is
 //! "not included". The schemas of properties and items stay references to other schemas, which are compared in
-//! turn, so recursive schemas are compared like others, and the cost is linear in what documents contain.
+//! turn, so recursive schemas are compared like others, and the cost is linear in the size of the documents.
 
 mod identical;
 mod inclusion;
@@ -19,7 +19,7 @@ mod shape;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-pub(crate) use identical::{WORDS, are_identical};
+pub(crate) use identical::{ANNOTATIONS, are_identical};
 pub(crate) use inclusion::{Inclusion, Reading, Side};
 pub(crate) use normal::range;
 use pattern::Patterns;
@@ -33,7 +33,7 @@ pub(crate) struct Conjunction(u32);
 
 /// Every value.
 const ANY: Conjunction = Conjunction(0);
-/// No value: what `additionalProperties: false` allows.
+/// No value, as in `additionalProperties: false`.
 const NEVER: Conjunction = Conjunction(1);
 /// The value `null`.
 const NULL: Conjunction = Conjunction(2);
@@ -42,7 +42,7 @@ const ONLY_NULL: Id = Id::MAX - 1;
 /// Stands for a schema without values among the parts of a conjunction.
 const NOTHING: Id = Id::MAX;
 
-/// Alternatives too many or too deep to compare.
+/// The alternatives are too many or nested too deeply to compare.
 #[derive(Clone, Copy, Debug)]
 struct Undecided;
 
@@ -54,11 +54,11 @@ pub(crate) struct Schemas<'a> {
     model: &'a Model<'a>,
     parts: Vec<Vec<Id>>,
     numbers: HashMap<Vec<Id>, Conjunction>,
-    /// By conjunction and what is hidden.
+    /// The normal forms, by conjunction and `hiding`.
     normals: HashMap<(Conjunction, Option<&'static str>), Normal>,
     /// The keyword of the properties that are absent: `readOnly` in requests, `writeOnly` in responses.
     hiding: Option<&'static str>,
-    /// How many normal forms are being made, one within the other.
+    /// The depth of nested computations of normal forms.
     depth: usize,
     /// How many more cases may be combined.
     work: usize,
@@ -80,7 +80,7 @@ impl<'a> Schemas<'a> {
         }
     }
 
-    /// The conjunction of these schemas, whose `allOf` are resolved already.
+    /// Returns the conjunction of these schemas, whose `allOf` is resolved already.
     pub(crate) fn conjunction(&mut self, parts: &[Object<'a>]) -> Conjunction {
         self.numbered(parts.iter().map(|part| part.id).collect())
     }
@@ -101,7 +101,7 @@ impl<'a> Schemas<'a> {
         })
     }
 
-    /// Both at once. What may be absent keeps its flag, also where it has no value.
+    /// Returns the conjunction of both. A `readOnly` or `writeOnly` schema keeps its flag even if it has no value.
     fn and(&mut self, one: Conjunction, other: Conjunction) -> Conjunction {
         match (one, other) {
             (NEVER, other) | (other, NEVER)
@@ -151,8 +151,8 @@ impl<'a> Schemas<'a> {
     }
 }
 
-/// The schemas that hold at all of these places: those that `allOf` adds, through references. `go_on` is asked
-/// before each step.
+/// Returns the schemas at these places and those that their `allOf` adds, with references resolved. Stops when
+/// `go_on`, called before each step, returns `false`.
 pub(crate) fn flattened<'a>(
     places: impl IntoIterator<Item = Object<'a>>,
     go_on: &mut dyn FnMut() -> bool,

@@ -6,18 +6,18 @@ use serde_json::{Number, Value};
 
 use super::number::{End, Range, exact};
 use super::shape::{Array, Case, Count, Formats, Members, Shape, Text};
-use super::{ANY, Conjunction, NEVER, NULL, Normal, Schemas, Undecided, WORDS};
+use super::{ANNOTATIONS, ANY, Conjunction, NEVER, NULL, Normal, Schemas, Undecided};
 use crate::document::{self, Node};
 use crate::openapi::Object;
 
-/// The most alternatives of a schema.
-const MOST_CASES: usize = 200;
-/// The most alternatives in alternatives.
-const MOST_LEVELS: usize = 60;
-/// The most values that a range of integers is replaced by.
-const MOST_VALUES: usize = 64;
+/// The limit of alternatives of a schema.
+const MAX_CASES: usize = 200;
+/// The limit of nested alternatives.
+const MAX_LEVELS: usize = 60;
+/// The limit of values by which a range of integers is replaced.
+const MAX_VALUES: usize = 64;
 
-/// Formats of strings that do not apply to numbers.
+/// Formats that apply to strings only.
 const OF_STRINGS: [&str; 12] = [
     "byte",
     "binary",
@@ -34,15 +34,15 @@ const OF_STRINGS: [&str; 12] = [
 ];
 
 impl<'a> Schemas<'a> {
-    /// The alternatives of a conjunction. None at all if no value is valid.
+    /// Returns the alternatives of a conjunction, none if no value is valid.
     pub(super) fn normal(&mut self, of: Conjunction) -> Normal {
         if let Some(known) = self.normals.get(&(of, self.hiding)) {
             return known.clone();
         }
-        if self.depth > MOST_LEVELS {
+        if self.depth > MAX_LEVELS {
             return Err(Undecided);
         }
-        // Whatever asks for itself is undecided.
+        // A normal form that depends on itself is undecided.
         self.normals.insert((of, self.hiding), Err(Undecided));
         self.depth += 1;
         let cases = self.alternatives(of);
@@ -86,7 +86,7 @@ impl<'a> Schemas<'a> {
             self.spend(others.len())?;
             for other in others {
                 cases.extend(self.both(one, other));
-                if cases.len() > MOST_CASES {
+                if cases.len() > MAX_CASES {
                     return Err(Undecided);
                 }
             }
@@ -94,7 +94,7 @@ impl<'a> Schemas<'a> {
         Ok(cases)
     }
 
-    /// The cases without the values of a schema. Those that have some of its values keep it as an exception.
+    /// Returns the cases without the values of a schema. A case with some of its values gets it as an exception.
     fn without(&mut self, cases: Vec<Case>, excluded: Conjunction) -> Result<Vec<Case>, Undecided> {
         let normal = self.normal(excluded);
         let mut left = Vec::new();
@@ -112,14 +112,14 @@ impl<'a> Schemas<'a> {
         Ok(left)
     }
 
-    /// With all lists of values as one, and short ranges of integers among them.
+    /// Merges all lists of values and short ranges of integers into one list.
     fn merged(&mut self, cases: Vec<Case>) -> Vec<Case> {
         let mut merged = Vec::new();
         let mut values = BTreeMap::new();
         for mut case in cases {
             if let Shape::Number(range, formats) = &case.shape
                 && formats.is_empty()
-                && let Some(numbers) = range.listed(MOST_VALUES)
+                && let Some(numbers) = range.listed(MAX_VALUES)
             {
                 let listed = Shape::values(numbers.into_iter().map(Value::Number)).into();
                 let Some(both) = self.both(&case, &listed) else { continue };
@@ -141,7 +141,7 @@ impl<'a> Schemas<'a> {
         except.iter().all(|except| values.values().all(|value| self.accepts(*except, value) == Some(false)))
     }
 
-    /// Takes note of work.
+    /// Subtracts from the remaining work.
     fn spend(&mut self, work: usize) -> Result<(), Undecided> {
         self.work = self.work.saturating_sub(work);
         if self.is_exhausted() { Err(Undecided) } else { Ok(()) }
@@ -151,15 +151,15 @@ impl<'a> Schemas<'a> {
         self.work == 0
     }
 
-    /// The alternatives under a keyword, if the schema has it.
-    /// A discriminator names the alternative of each value, so none excludes another.
+    /// Returns the alternatives under a keyword, if the schema has it. With a discriminator each value selects one
+    /// alternative, so the alternatives of `oneOf` do not exclude each other.
     fn union(&mut self, part: &Object<'a>, keyword: &str) -> Result<Option<Vec<Case>>, Undecided> {
         let members: Vec<Conjunction> =
             part.children(keyword).map(|member| self.alternative(member)).collect();
         if members.is_empty() {
             return Ok(None);
         }
-        if members.len() > MOST_CASES {
+        if members.len() > MAX_CASES {
             return Err(Undecided);
         }
         let exclusive = keyword == "oneOf" && !part.has("discriminator");
@@ -171,25 +171,25 @@ impl<'a> Schemas<'a> {
                 own = self.without(own, *other)?;
             }
             cases.extend(own);
-            if cases.len() > MOST_CASES {
+            if cases.len() > MAX_CASES {
                 return Err(Undecided);
             }
         }
         Ok(Some(cases))
     }
 
-    /// An alternative of a union. `nullable: true` alone is read as null: by the letter (OpenAPI 3.0.3, section
-    /// 4.7.24.1) it allows every value, but generators write it where they mean that a reference may be null.
+    /// Returns an alternative of a union. `nullable: true` alone is read as null: OpenAPI 3.0.3 (section 4.7.24.1)
+    /// allows every value there, but generators write it for a reference that may be null.
     fn alternative(&mut self, member: Object<'a>) -> Conjunction {
         let entries = member.node().entries().iter().map(|entry| entry.key.as_str());
-        let keywords: Vec<_> = entries.filter(|key| !WORDS.contains(key)).collect();
+        let keywords: Vec<_> = entries.filter(|key| !ANNOTATIONS.contains(key)).collect();
         match keywords.as_slice() {
             ["nullable"] if member.flag("nullable") => NULL,
             _ => self.at([member]),
         }
     }
 
-    /// What the keywords of one schema say, type by type.
+    /// Returns the cases of one schema without its combinations, one case for each type.
     fn own(&mut self, part: &Object<'a>) -> Vec<Case> {
         let name = part.text("type");
         let mut cases = Vec::new();
@@ -215,7 +215,7 @@ impl<'a> Schemas<'a> {
                 Shape::Object(_) if is(&["object"]) => Shape::Object(Box::new(self.object(part))),
                 _ => continue,
             };
-            // Nothing is empty on its own but what contradicts itself.
+            // The conjunction with itself is `None` for contradictory keywords.
             cases.extend(self.both(&shape.clone().into(), &shape.into()));
         }
         cases
@@ -223,7 +223,7 @@ impl<'a> Schemas<'a> {
 
     fn string(&mut self, part: &Object<'a>) -> Text {
         let pattern = part.text("pattern").filter(|pattern| !self.patterns.is_universal(pattern));
-        // A password is any string; the format tells a form to hide it.
+        // A password is any string; the format only affects how forms display it.
         let format = part.text("format").filter(|format| *format != "password");
         Text {
             length: count(part, "Length"),
@@ -284,7 +284,7 @@ fn number_at<'a>(part: &Object<'a>, keyword: &str) -> Option<&'a Number> {
     }
 }
 
-/// The numbers that all of these schemas allow, as far as they say so by themselves.
+/// Returns the range of numbers that all of these schemas allow, without their combinations.
 pub(crate) fn range(parts: &[Object<'_>]) -> Range {
     let ranges = parts.iter().map(|part| match number(part, part.text("type") == Some("integer")) {
         Shape::Number(range, _) => range,
@@ -309,7 +309,7 @@ fn number(part: &Object<'_>, is_integer: bool) -> Shape {
     match part.text("format") {
         Some("int32") if is_integer => range = range.and(&Range::of_bits(32)),
         Some("int64") if is_integer => range = range.and(&Range::of_bits(64)),
-        // JSON numbers are read as doubles anyway.
+        // JSON numbers are read as doubles in any case.
         Some("double") => {}
         Some(format) if !OF_STRINGS.contains(&format) => {
             formats.insert(format.to_owned());
@@ -319,7 +319,7 @@ fn number(part: &Object<'_>, is_integer: bool) -> Shape {
     Shape::Number(range, formats)
 }
 
-/// The bounds under `min` and `max` with this suffix. Others than whole numbers are no bounds.
+/// Returns the bounds under `min` and `max` with this suffix. Bounds that are not whole numbers are ignored.
 fn count(part: &Object<'_>, suffix: &str) -> Count {
     let at = |bound: &str| {
         let number = number_at(part, &format!("{bound}{suffix}"))?;

@@ -6,15 +6,15 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 use serde_json::Number;
 
-/// The exact value of a JSON number. `None` for an exponent that would fill the memory.
+/// Returns the exact value of a JSON number. `None` if the exponent would need too much memory.
 pub(crate) fn exact(number: &Number) -> Option<BigRational> {
-    const MOST_DIGITS: u32 = 400;
+    const MAX_DIGITS: u32 = 400;
     let text = number.to_string();
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits: BigInt = format!("{whole}{fraction}").parse().ok()?;
     let exponent = exponent.parse::<i64>().ok()? - i64::try_from(fraction.len()).ok()?;
-    let size = u32::try_from(exponent.unsigned_abs()).ok().filter(|size| *size <= MOST_DIGITS)?;
+    let size = u32::try_from(exponent.unsigned_abs()).ok().filter(|size| *size <= MAX_DIGITS)?;
     let power = BigInt::from(10).pow(size);
     Some(if exponent < 0 { BigRational::new(digits, power) } else { BigRational::from(digits * power) })
 }
@@ -60,7 +60,7 @@ impl Range {
         Self { low, high, step }.rounded()
     }
 
-    /// With its ends at multiples of the step.
+    /// Returns the range with its ends moved inwards to multiples of the step.
     pub(crate) fn rounded(mut self) -> Self {
         let Some(step) = self.step.as_ref().filter(|step| step.is_positive()) else { return self };
         for (end, up) in [(&mut self.low, true), (&mut self.high, false)] {
@@ -119,7 +119,7 @@ impl Range {
             && reaches(&self.high, &other.high, |narrow, wide| narrow < wide)
     }
 
-    /// All numbers of the range, if they are integers and at most this many.
+    /// Returns all numbers of the range if they are integers and at most `most`.
     pub(crate) fn listed(&self, most: usize) -> Option<Vec<Number>> {
         let (low, high) = (self.low.as_ref()?, self.high.as_ref()?);
         let one = BigRational::one();

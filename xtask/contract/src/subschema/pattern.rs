@@ -1,6 +1,6 @@
 //! Patterns (ECMA 262) as sets of strings.
 //!
-//! Two patterns are compared by automaton where both are regular and mean the same in the syntax of the crate
+//! Two patterns are compared by automaton if both are regular and have the same meaning in the syntax of the crate
 //! `regex`. Everything else is undecided: lookaround, back references, word boundaries, Unicode classes.
 
 use std::collections::{HashMap, HashSet};
@@ -15,12 +15,12 @@ use regex_syntax::ast::{
 };
 use regex_syntax::hir::{self, ClassUnicode, ClassUnicodeRange, Hir};
 
-/// The most bytes of one automaton.
-const MOST_BYTES: usize = 1 << 20;
-/// The most automata of a document.
-const MOST_AUTOMATA: usize = 1_000;
-/// The most states of two automata together.
-const MOST_STATES: usize = 50_000;
+/// The limit of bytes of one automaton.
+const MAX_BYTES: usize = 1 << 20;
+/// The limit of automata of a document.
+const MAX_AUTOMATA: usize = 1_000;
+/// The limit of states of two automata together.
+const MAX_STATES: usize = 50_000;
 
 type Dfa = dense::DFA<Vec<u32>>;
 
@@ -40,8 +40,7 @@ impl Patterns {
         Some(matcher.as_ref()?.find(text).is_some())
     }
 
-    /// Whether every string that the narrow pattern matches in is one that the wide pattern matches in. `false`
-    /// also where that is undecided.
+    /// Whether every string that matches the narrow pattern also matches the wide one. `false` if that is undecided.
     pub(crate) fn includes(&mut self, wide: &str, narrow: &str) -> bool {
         if wide == narrow {
             return true;
@@ -55,7 +54,7 @@ impl Patterns {
         included
     }
 
-    /// Whether no string matches both patterns. `false` also where that is undecided.
+    /// Whether no string matches both patterns. `false` if that is undecided.
     pub(crate) fn are_disjoint(&mut self, one: &str, other: &str) -> bool {
         one != other && self.search(one, other, |one, other| one && other) == Some(false)
     }
@@ -69,7 +68,7 @@ impl Patterns {
     fn search(&mut self, one: &str, other: &str, wanted: impl Fn(bool, bool) -> bool) -> Option<bool> {
         for pattern in [one, other] {
             if !self.automata.contains_key(pattern) {
-                let may_build = self.automata.len() < MOST_AUTOMATA;
+                let may_build = self.automata.len() < MAX_AUTOMATA;
                 let automaton = may_build.then(|| automaton(pattern)).flatten();
                 self.automata.insert(pattern.to_owned(), automaton);
             }
@@ -84,12 +83,12 @@ impl Patterns {
             if wanted(ends(one, left), ends(other, right)) {
                 return Some(true);
             }
-            if seen.len() > MOST_STATES || one.is_quit_state(left) || other.is_quit_state(right) {
+            if seen.len() > MAX_STATES || one.is_quit_state(left) || other.is_quit_state(right) {
                 return None;
             }
             for byte in 0..=u8::MAX {
                 let next = (one.next_state(left, byte), other.next_state(right, byte));
-                // What is wanted matches the one pattern at least, so text that it cannot match is not tried.
+                // The string must match at least `one`, so states from which `one` cannot match are skipped.
                 if !one.is_dead_state(next.0) && seen.insert(next) {
                     open.push(next);
                 }
@@ -99,7 +98,7 @@ impl Patterns {
     }
 }
 
-/// An automaton for the whole of a text in which the pattern matches somewhere.
+/// Returns an automaton that accepts each text in which the pattern matches somewhere.
 fn automaton(pattern: &str) -> Option<Dfa> {
     let any = || {
         Hir::repetition(hir::Repetition {
@@ -111,20 +110,18 @@ fn automaton(pattern: &str) -> Option<Dfa> {
     };
     let parsed = ast::parse::Parser::new().parse(pattern).ok()?;
     let whole = Hir::concat(vec![any(), translated(&parsed)?, any()]);
-    let nfa = thompson::Config::new()
-        .nfa_size_limit(Some(MOST_BYTES))
-        .which_captures(thompson::WhichCaptures::None);
+    let nfa =
+        thompson::Config::new().nfa_size_limit(Some(MAX_BYTES)).which_captures(thompson::WhichCaptures::None);
     let nfa = thompson::Compiler::new().configure(nfa).build_from_hir(&whole).ok()?;
     let dfa = dense::Config::new()
         .match_kind(MatchKind::All)
         .start_kind(StartKind::Anchored)
-        .dfa_size_limit(Some(MOST_BYTES))
-        .determinize_size_limit(Some(MOST_BYTES));
+        .dfa_size_limit(Some(MAX_BYTES))
+        .determinize_size_limit(Some(MAX_BYTES));
     dense::Builder::new().configure(dfa).build_from_nfa(&nfa).ok()
 }
 
-/// The pattern with the meaning that ECMA 262 gives it. `None` for constructs that mean something else in the
-/// crate `regex`.
+/// Translates the pattern from ECMA 262. `None` for constructs that have another meaning in the crate `regex`.
 fn translated(pattern: &Ast) -> Option<Hir> {
     Some(match pattern {
         Ast::Empty(_) => Hir::empty(),

@@ -1,4 +1,4 @@
-//! One alternative of a schema: a JSON type, and what holds for its values.
+//! One alternative of a schema: a JSON type, and the conditions on its values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::number::{Range, exact};
 use super::{ANY, Conjunction, NEVER, Schemas};
 
-/// Values of one JSON type, without those of some schemas.
+/// The values of one JSON type that meet some conditions.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     pub(super) shape: Shape,
@@ -15,7 +15,7 @@ pub(super) struct Case {
     pub(super) except: BTreeSet<Conjunction>,
 }
 
-/// What the values are.
+/// A list of values, or the type of the values and their conditions.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
     /// A list of values of any type, by their [`canonical`] text.
@@ -26,7 +26,7 @@ pub(super) enum Shape {
     Object(Box<Members>),
 }
 
-/// Formats without a definition that could be compared.
+/// Names of formats. Their values are not compared.
 pub(super) type Formats = BTreeSet<String>;
 
 /// Bounds of a length or count.
@@ -55,10 +55,10 @@ pub(super) struct Members {
     pub(super) count: Count,
     pub(super) required: BTreeSet<String>,
     pub(super) properties: BTreeMap<String, Conjunction>,
-    /// Whether the contract lists properties, possibly none.
+    /// Whether the schema has `properties`, possibly empty.
     pub(super) lists: bool,
-    /// The schema of properties that are not listed. `None` where `additionalProperties` allows any value,
-    /// written or not: the contract does not say which of them are sent.
+    /// The schema of properties that are not listed. `None` if `additionalProperties` is missing or allows any
+    /// value: then the document does not determine which of them are sent.
     pub(super) others: Option<Conjunction>,
 }
 
@@ -71,11 +71,11 @@ impl Count {
         Self { min: self.min.max(other.min), max }
     }
 
-    /// As a pattern, if there are bounds that an automaton can count to.
+    /// Returns the bounds as a pattern, if an automaton can count to them.
     pub(super) fn pattern(self) -> Option<String> {
-        const MOST_COUNTED: u64 = 64;
+        const MAX_COUNTED: u64 = 64;
         let max = self.max.map_or(String::new(), |max| max.to_string());
-        let is_short = self.max.unwrap_or(self.min) <= MOST_COUNTED && self != Self::default();
+        let is_short = self.max.unwrap_or(self.min) <= MAX_COUNTED && self != Self::default();
         is_short.then(|| format!("^[\\s\\S]{{{},{max}}}$", self.min))
     }
 
@@ -95,7 +95,7 @@ impl Count {
 }
 
 impl Members {
-    /// The schema of a property. `None` where nothing is said of it.
+    /// Returns the schema of a property. `None` if nothing restricts it.
     pub(super) fn property(&self, name: &str) -> Option<Conjunction> {
         self.properties.get(name).copied().or(self.others)
     }
@@ -162,7 +162,7 @@ impl Schemas<'_> {
         Some(Case { shape, except })
     }
 
-    /// The listed values that are in a case, and in none of the excluded schemas as far as that is known.
+    /// Returns the listed values that are in a case and not known to be in an excluded schema.
     fn listed(
         &mut self,
         values: &BTreeMap<String, Value>,
@@ -290,7 +290,7 @@ fn any(results: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     known
 }
 
-/// The value as a text that is the same for equal values: 1 and 1.0 are one number.
+/// Returns the value as text. Equal values have equal text: 1 and 1.0 are one number.
 pub(super) fn canonical(value: &Value) -> String {
     match value {
         Value::Number(number) => exact(number).map_or_else(|| number.to_string(), |exact| exact.to_string()),

@@ -52,19 +52,19 @@ impl Edit {
     }
 }
 
-fn said(base: &str, revision: &str) -> BTreeSet<String> {
+fn reported(base: &str, revision: &str) -> BTreeSet<String> {
     let changes = changes(base, revision);
     changes.iter().map(|change| format!("{} {}", change.rule.severity, change.rule.name)).collect()
 }
 
 #[test]
-fn every_edit_is_judged_as_the_table_says() {
+fn every_edit_has_the_changes_of_the_table() {
     let mut wrong = String::new();
     for edit in table() {
         let edited = edit.edited();
         for (direction, expected, said) in [
-            ("", &edit.ours, said(edit.original(), &edited)),
-            (" (undone)", &edit.back, said(&edited, edit.original())),
+            ("", &edit.ours, reported(edit.original(), &edited)),
+            (" (undone)", &edit.back, reported(&edited, edit.original())),
         ] {
             let expected: BTreeSet<_> = expected.iter().cloned().collect();
             if said != expected {
@@ -105,8 +105,8 @@ fn oasdiff(name: &str) -> Option<&'static str> {
     rules.find(|(rule, _)| *rule == name).map(|(_, level)| level)
 }
 
-/// Whether a rule of ours stands for one of oasdiff, with the same severity.
-fn is_that_of(ours: &str, theirs: &str) -> bool {
+/// Whether a rule of this crate replaces a rule of oasdiff, with the same severity.
+fn replaces(ours: &str, theirs: &str) -> bool {
     let ((severity, name), (level, rule)) =
         (ours.split_once(' ').unwrap(), theirs.split_once(' ').unwrap_or_default());
     let origin = change_rules().find(|known| known.name == name).unwrap().origin;
@@ -115,7 +115,7 @@ fn is_that_of(ours: &str, theirs: &str) -> bool {
 }
 
 #[test]
-fn the_origin_of_each_rule_is_true() {
+fn the_origin_of_each_rule_exists() {
     for rule in change_rules() {
         let names = match rule.origin {
             "oasdiff" => vec![rule.name],
@@ -128,7 +128,7 @@ fn the_origin_of_each_rule_is_true() {
 }
 
 #[test]
-fn there_are_enough_edits_and_each_difference_from_oasdiff_has_its_reason() {
+fn there_are_enough_edits_and_each_difference_from_oasdiff_has_a_reason() {
     let table = table();
     assert!(table.len() >= 70, "only {}", table.len());
     for edit in &table {
@@ -138,36 +138,40 @@ fn there_are_enough_edits_and_each_difference_from_oasdiff_has_its_reason() {
                 assert_eq!(oasdiff(rule), Some(level), "{}: {theirs}", edit.what);
             }
             let agrees =
-                ours.iter().any(|ours| is_that_of(ours, theirs)) || ours.is_empty() && theirs == "none";
+                ours.iter().any(|ours| replaces(ours, theirs)) || ours.is_empty() && theirs == "none";
             assert!(agrees || edit.why.is_some(), "{}: a reason is missing", edit.what);
         }
     }
 }
 
-/// The table in Markdown. `UPDATE=1` writes it.
+/// Compares `compared.md` with the table. `UPDATE=1` writes the file.
 #[test]
-fn the_rendered_table_is_the_table() {
+fn the_markdown_table_is_up_to_date() {
     let rendered = render(&table());
     if std::env::var_os("UPDATE").is_some() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/breaking/compared.md");
         std::fs::write(path, rendered).unwrap();
     } else {
-        assert_eq!(rendered, RENDERED, "update it: UPDATE=1 cargo test -p contract --test breaking");
+        assert_eq!(
+            rendered, RENDERED,
+            "write `compared.md` again: UPDATE=1 cargo test -p contract --test breaking"
+        );
     }
 }
 
 fn render(table: &[Edit]) -> String {
     let mut text = "# Single edits, and the changes that are reported\n\n\
-        The tests check our column. That of oasdiff is by its source (`checker/*.go`, commit 4553c69 of\n\
-        August 2026); it was read, not run. Each edit is tried in both directions.\n\n\
+        The tests check the columns `ours`. The columns `oasdiff` were derived from its source code\n\
+        (`checker/*.go`, commit 4553c69 of August 2026) without running it. Each edit is compared in both\n\
+        directions.\n\n\
         | edit | ours | oasdiff | undone: ours | undone: oasdiff | why we differ |\n\
         | --- | --- | --- | --- | --- | --- |\n"
         .to_owned();
     let rules = |rules: &[String]| match rules {
         [] => "nothing".to_owned(),
-        rules => rules.iter().map(|rule| shown(rule)).collect::<Vec<_>>().join("<br>"),
+        rules => rules.iter().map(|rule| rule_in_markdown(rule)).collect::<Vec<_>>().join("<br>"),
     };
-    let theirs = |rule: &str| if rule == "none" { "nothing".to_owned() } else { shown(rule) };
+    let theirs = |rule: &str| if rule == "none" { "nothing".to_owned() } else { rule_in_markdown(rule) };
     for edit in table {
         let _ = writeln!(
             text,
@@ -183,7 +187,7 @@ fn render(table: &[Edit]) -> String {
     text
 }
 
-fn shown(rule: &str) -> String {
+fn rule_in_markdown(rule: &str) -> String {
     let (level, rule) = rule.split_once(' ').unwrap();
     format!("{level} `{rule}`")
 }

@@ -1,4 +1,4 @@
-//! Each rule finds the edit that it is for, at its place, and not the edit that is nearly the same.
+//! Each rule reports the edits of its fixture that break it, at their places, and not the similar edits.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::fixture::{self, Case, cases};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/breaking");
 
-/// They are about a file of waivers; `gate.rs` has a table of edits for them.
+/// Rules about the file of waivers. `gate.rs` tests them.
 const WITHOUT: [&str; 3] = ["waiver-invalid", "waiver-expired", "waiver-unused"];
 
 #[test]
@@ -25,7 +25,7 @@ fn each_rule_has_a_fixture_and_each_fixture_a_rule() {
 }
 
 #[test]
-fn each_rule_finds_its_edit_and_not_the_one_that_is_near() {
+fn each_rule_reports_its_edits_and_not_similar_ones() {
     let mut wrong = String::new();
     for case in cases(Path::new(FOLDER), &fixture::document()) {
         if let Err(problem) = holds(&case) {
@@ -38,7 +38,7 @@ fn each_rule_finds_its_edit_and_not_the_one_that_is_near() {
 fn holds(case: &Case) -> Result<(), String> {
     let (base, revision) = (document("base.yaml", &case.base), document("new.yaml", &case.text));
     let outcome = Outcome::of(&base, &revision, &Config::default(), TODAY);
-    // The version does not grow in the other fixtures.
+    // The other fixtures do not increase the version.
     let version =
         outcome.version.as_ref().filter(|_| case.rule.starts_with("api-") && case.rule.contains("version"));
     let changes: Vec<&Change> = version.into_iter().chain(&outcome.changes).collect();

@@ -1,4 +1,4 @@
-//! The version gate and the waivers.
+//! The version check and the waivers.
 
 use contract::breaking::{FailOn, Outcome};
 use contract::config::Config;
@@ -24,7 +24,7 @@ fn outcome(base: &str, revision: &str, version: &str, waivers: &str) -> Outcome 
 }
 
 #[test]
-fn the_version_must_grow_with_the_contract() {
+fn the_version_must_increase_with_the_contract() {
     for (revision, version, rule, exit_code) in [
         (words(), "1.0.0", "", 0),
         (words(), "1.0.1", "", 0),
@@ -47,7 +47,7 @@ fn the_version_must_grow_with_the_contract() {
         let said = outcome.version.as_ref().map(|change| change.rule.name).unwrap_or_default();
         assert_eq!(said, rule, "{version}");
         assert_eq!(outcome.exit_code(FailOn::Version), exit_code, "{version}");
-        // A version that cannot be judged fails only where the version counts.
+        // An unreadable version fails only with `FailOn::Version`.
         let expected = match rule {
             "api-version-unreadable" if exit_code < 2 => 0,
             _ => exit_code.max(u8::from(revision == breaking())),
@@ -62,7 +62,7 @@ fn documents_with_other_versions_are_compared() {
         |text: &str, version: &str| edit(text, "", "version: 1.0.0", &format!("version: '{version}'")).0;
     for (base, revision, rule, words, exit_code) in [
         (dated(LIBRARY, "2026-10"), dated(LIBRARY, "2026-10"), "", "", 0),
-        (dated(LIBRARY, "2026-10"), dated(&words(), "2026-11"), "api-version-unreadable", "is not known", 0),
+        (dated(LIBRARY, "2026-10"), dated(&words(), "2026-11"), "api-version-unreadable", "is unknown", 0),
         (
             dated(LIBRARY, "2026-10"),
             dated(&additive(), "2026-11"),
@@ -92,7 +92,7 @@ fn documents_with_other_versions_are_compared() {
 }
 
 #[test]
-fn what_only_generated_clients_notice_needs_the_version_of_its_severity() {
+fn a_change_of_generated_clients_requires_the_version_of_its_severity() {
     let (renamed, _) = edit(LIBRARY, "", "operationId: listBooks", "operationId: allBooks");
     for (severity, version, rule, exit_code) in [
         ("info", "1.0.0", "api-version-not-bumped", 1),
@@ -112,7 +112,7 @@ fn what_only_generated_clients_notice_needs_the_version_of_its_severity() {
 }
 
 #[test]
-fn the_gate_says_what_the_version_must_become_and_why() {
+fn the_message_names_the_required_version_and_the_reason() {
     let outcome = outcome(LIBRARY, &breaking(), "1.1.0", "");
     let version = outcome.version.unwrap();
     assert_eq!((version.place.pointer.as_str(), version.place.span.line), ("/info/version", 5));
@@ -124,7 +124,7 @@ fn the_gate_says_what_the_version_must_become_and_why() {
 }
 
 #[test]
-fn before_1_0_0_the_minor_version_stands_for_the_major_one() {
+fn before_1_0_0_a_breaking_change_requires_a_new_minor_version() {
     let old = |text: &str| edit(text, "", "version: 1.0.0", "version: 0.3.1").0;
     for (revision, version, rule) in [
         (breaking(), "0.3.2", "api-major-version-not-bumped"),
@@ -151,7 +151,7 @@ fn waiver_rules(outcome: &Outcome) -> Vec<String> {
 }
 
 #[test]
-fn a_waiver_makes_a_breaking_change_a_mere_change() {
+fn a_waived_change_does_not_break() {
     let pointer =
         GOOD.replace("operation = \"listBooks\"", "at = \"/paths/~1books/get/parameters/0/schema/maximum\"");
     let text_date = GOOD.replace("2027-01-31", "\"2026-11-21\"");
@@ -168,7 +168,7 @@ fn a_waiver_makes_a_breaking_change_a_mere_change() {
 }
 
 #[test]
-fn a_bad_waiver_has_no_effect_and_is_reported_with_its_line() {
+fn an_invalid_waiver_has_no_effect_and_is_reported_with_its_line() {
     for (old, new, rule, words) in [
         ("2027-01-31", "2026-11-20", "error waiver-expired", "2026-11-20"),
         (

@@ -1,8 +1,9 @@
-//! A document of any size, the same each time.
+//! A generated document of any size.
 
 use std::fmt::Write as _;
 
-/// A valid document with this many operations, each with schemas of its own and some that all share.
+/// Returns a valid document with this many operations, each with its own and with shared schemas. Equal for equal
+/// numbers.
 pub(crate) fn document(operations: usize) -> String {
     let mut paths = String::new();
     let mut schemas = String::new();

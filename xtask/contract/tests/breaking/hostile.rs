@@ -1,4 +1,4 @@
-//! Documents that no person would write: nothing makes the comparison panic, hang or say nonsense.
+//! Hostile and random documents: the comparison does not panic or hang, and its changes are consistent.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ fn names(changes: &[Change]) -> Vec<&str> {
 }
 
 #[test]
-fn a_document_is_the_same_as_itself() {
+fn a_document_has_no_change_from_itself() {
     for text in [LIBRARY, SHAPES, &generate::document(30)] {
         assert_eq!(names(&changes(text, text)), [""; 0]);
     }
@@ -38,7 +38,7 @@ fn the_place_of_a_change_is_its_line_in_both_files() {
 }
 
 #[test]
-fn what_is_not_understood_is_one_change_per_document() {
+fn all_parts_that_are_not_understood_are_one_change_per_document() {
     let good = with_schema("{type: string}", "{}");
     for (schema, words) in [
         ("{$ref: '#/components/schemas/Missing'}", "Missing` does not lead to an object"),
@@ -91,7 +91,7 @@ fn what_is_not_understood_is_one_change_per_document() {
 }
 
 #[test]
-fn what_is_understood_is_compared_all_the_same() {
+fn the_remaining_parts_are_still_compared() {
     let broken = LIBRARY.replace("#/components/headers/RetryAfter", "#/components/headers/Missing");
     let changes = changes(LIBRARY, &broken.replace("maximum: 599", "maximum: 499"));
     assert_eq!(names(&changes)[0], "not-understood");
@@ -99,7 +99,7 @@ fn what_is_understood_is_compared_all_the_same() {
     assert!(changes[0].what.contains("#/components/headers/Missing"), "{}", changes[0].what);
 }
 
-/// Generous, since other work may go on beside the tests; what is quadratic here takes minutes.
+/// Compares within a minute. The limit allows for a busy machine; a quadratic algorithm would take minutes.
 fn quickly(what: &str, base: &str, revision: &str) -> Vec<Change> {
     let start = Instant::now();
     let changes = changes(base, revision);
@@ -108,7 +108,7 @@ fn quickly(what: &str, base: &str, revision: &str) -> Vec<Change> {
 }
 
 #[test]
-fn circles_and_long_chains_end() {
+fn cycles_and_long_chains_of_references_terminate() {
     let circle = with_schema(
         "{$ref: '#/components/schemas/A'}",
         "{A: {allOf: [{$ref: '#/components/schemas/B'}]}, B: {allOf: [{$ref: '#/components/schemas/A'}], \
@@ -142,8 +142,8 @@ fn circles_and_long_chains_end() {
 }
 
 #[test]
-fn combinations_that_would_explode_are_given_up_with_a_change() {
-    // The properties of each level are all the subsets of the level below, if one goes on for ever.
+fn too_many_combinations_are_reported_and_not_all_compared() {
+    // The combinations of each level are all the subsets of the level below, so their number is exponential.
     let mut schemas = String::from("{");
     for number in 0..40 {
         let next = (number + 1) % 40;
@@ -162,7 +162,7 @@ fn combinations_that_would_explode_are_given_up_with_a_change() {
 }
 
 #[test]
-fn wide_documents_are_compared_in_one_go() {
+fn wide_documents_are_compared_in_linear_time() {
     let many = |start: usize| {
         let mut enums = String::new();
         let mut parameters = String::new();
@@ -181,7 +181,7 @@ fn wide_documents_are_compared_in_one_go() {
     assert_eq!(said.len(), 10_000 * 6);
 }
 
-/// YAML that looks like an OpenAPI document, with anything anywhere.
+/// YAML that resembles an OpenAPI document, with any value at any place.
 fn anything() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
         "3",
@@ -293,7 +293,7 @@ proptest! {
     }
 
     #[test]
-    fn any_schema_is_the_same_as_itself_and_its_difference_has_a_way_back(
+    fn any_schema_has_no_change_from_itself_and_differs_in_both_directions(
         one in anything(),
         other in anything(),
     ) {
@@ -301,17 +301,17 @@ proptest! {
         for change in changes(&one, &one) {
             prop_assert_eq!(change.rule.severity, Severity::Unreadable, "{}", change.sentence());
         }
-        // What differs differs whichever way one looks.
+        // Two schemas differ in both directions or in none.
         prop_assert_eq!(changes(&one, &other).is_empty(), changes(&other, &one).is_empty());
     }
 }
 
-// Each case reads whole documents.
+// Few cases, because each reads whole documents.
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn other_words_are_no_change(words in "[a-z ]{0,20}", every in 1_usize..4) {
+    fn a_new_description_is_not_a_change(words in "[a-z ]{0,20}", every in 1_usize..4) {
         for text in [LIBRARY, SHAPES] {
             let mut seen = 0;
             let edited: Vec<_> = text.lines().map(|line| {

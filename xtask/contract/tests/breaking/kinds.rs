@@ -1,4 +1,4 @@
-//! Pairs of documents in the hard corners of the specification: what must be found, and what must not.
+//! Pairs of documents for difficult parts of the specification, with the changes that must and must not be found.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ fn rules(node: &Node, key: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn each_kind_of_difference_is_judged_as_the_table_says() {
+fn each_kind_of_difference_has_the_changes_of_the_table() {
     let table = document::read(include_str!("kinds.yaml")).unwrap();
     let mut wrong = String::new();
     for pair in table.get("pairs").unwrap().items() {

@@ -1,9 +1,9 @@
-//! Compares documents: single edits, versions and waivers, and documents that no person would write.
+//! Compares documents: single edits, versions and waivers, and hostile documents.
 
 mod changelog;
 mod documents;
 mod edits;
-#[allow(dead_code)] // The other tests use the rest of it.
+#[allow(dead_code)] // Other test binaries use the rest.
 #[path = "../document/fixture.rs"]
 mod fixture;
 mod fixtures;

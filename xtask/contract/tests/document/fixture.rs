@@ -1,36 +1,36 @@
-//! Fixtures: for each rule, edits of the real document that break it and edits that nearly do.
+//! Fixtures: for each rule, edits of the frozen document that break it, and similar edits that do not.
 //!
-//! An edit is data: what to `set`, `remove` or `rename`, by JSON pointer. It is made in the text, so that
-//! everything around it keeps its place, and a finding can be held to the line of the edit.
+//! An edit is data: values to `set`, `remove` or `rename`, by JSON pointer. It is applied to the text, so that all
+//! other places stay the same, and a test can check that a finding is on the line of the edit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use contract::document::{self, Entry, Node};
 
-/// What is done to the document, and what should come of it.
+/// Edits of the document, and the expected findings.
 pub(crate) struct Case {
-    /// The rule whose fixture it is in.
+    /// The rule of the fixture.
     pub(crate) rule: String,
-    /// Whether the rule is broken by it.
+    /// Whether the edits break the rule.
     pub(crate) breaks: bool,
-    /// The document before the edits: the frozen one, after those of `before`.
+    /// The document before the edits: the frozen one with the edits under `before`.
     pub(crate) base: String,
     /// The document after the edits.
     pub(crate) text: String,
-    /// The code's side after the edits under `code`.
+    /// The document of the code with the edits under `code`.
     pub(crate) code: Option<String>,
-    /// Where the finding should be.
+    /// The expected place of the finding.
     pub(crate) at: String,
-    /// Other rules that cannot but be broken too.
+    /// Other rules that the edits necessarily break.
     pub(crate) also: Vec<String>,
-    /// For `tests/generator`: `fails` or `works`, if the fixture says what the generator of clients makes of it.
+    /// For `tests/generator`: `fails` or `works`, the expected result of the client generator, if given.
     pub(crate) generator: Option<String>,
-    /// The edits as they stand in the fixture, for messages.
+    /// The text of the edits in the fixture, for messages.
     pub(crate) name: String,
 }
 
-/// The cases of all rules.
+/// Returns the cases of all rules.
 pub(crate) fn cases(folder: &Path, document: &Path) -> Vec<Case> {
     let original = fs::read_to_string(document).unwrap();
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -73,16 +73,16 @@ fn case(rule: &str, breaks: bool, item: &Node, original: &str, name: String) -> 
                 also = entry.value.items().iter().map(|item| item.as_str().unwrap().to_owned()).collect();
             }
             "generator" => generator = Some(entry.value.as_str().unwrap().to_owned()),
-            other => panic!("{name}: `{other}` means nothing in a fixture"),
+            other => panic!("{name}: `{other}` is not a key of a fixture"),
         }
     }
-    assert_eq!(breaks, at.is_some(), "{name}: `at` says where the finding is");
+    assert_eq!(breaks, at.is_some(), "{name}: a case that breaks the rule, and no other, has `at`");
     assert!(text != base || code.is_some(), "{name}: it changes nothing");
     let at = at.unwrap_or_default();
     Case { rule: rule.to_owned(), breaks, base, text, code, at, also, generator, name }
 }
 
-/// The text after one kind of edit.
+/// Returns the text after one kind of edit.
 fn edited(text: &str, edit: &Entry, name: &str) -> String {
     let mut text = text.to_owned();
     for Entry { key: pointer, value, .. } in edit.value.entries() {
@@ -98,7 +98,7 @@ fn edited(text: &str, edit: &Entry, name: &str) -> String {
     text
 }
 
-/// The document that fixtures edit.
+/// Returns the path of the document that fixtures edit.
 pub(crate) fn document() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documents/library.yaml"))
 }
@@ -108,7 +108,7 @@ fn split(pointer: &str) -> Option<(&str, String)> {
     Some((owner, key.replace("~1", "/").replace("~0", "~")))
 }
 
-/// The text with another value at a place, or with a new key or item; `-` is the item before the first.
+/// Returns the text with another value at a place, or with a new key or item; `-` is the item before the first.
 fn set_value(text: &str, pointer: &str, value: &Node) -> Option<String> {
     let root = document::read(text).unwrap_or_else(|problem| panic!("before {pointer}: {problem}"));
     let json = value.to_json().to_string();
@@ -157,13 +157,13 @@ fn remove(text: &str, pointer: &str) -> Option<String> {
     }
     let line = text[..start].rfind('\n').map_or(0, |position| position + 1);
     let next = text[end..].find('\n').map_or(text.len(), |position| end + position + 1);
-    // The first key of an item stands after its dash.
+    // The first key of an item is after the dash.
     let start = if text[line..start].trim().is_empty() { line } else { start };
     let next = if start == line { next } else { next + indent(text, start).len() };
     Some(replaced(text, start, next, ""))
 }
 
-/// The text with another key at a place: in quotation marks, unless the new key is a number.
+/// Returns the text with another key at a place: in quotation marks, unless the new key is a number.
 fn rename_key(text: &str, pointer: &str, new: &Node) -> Option<String> {
     let root = document::read(text).unwrap_or_else(|problem| panic!("before {pointer}: {problem}"));
     let (owner, key) = split(pointer)?;
@@ -172,7 +172,7 @@ fn rename_key(text: &str, pointer: &str, new: &Node) -> Option<String> {
     Some(replaced(text, entry.key_span.start, entry.key_span.end, &new))
 }
 
-/// Where a value ends, or the colon of one that is empty.
+/// Returns the offset after a value, or after the colon if the value is empty.
 fn end(text: &str, entry: &Entry) -> usize {
     let colon = text[entry.key_span.end..]
         .find(':')
@@ -180,7 +180,7 @@ fn end(text: &str, entry: &Entry) -> usize {
     entry.value.span.end.max(colon)
 }
 
-/// As much space as there is before this place in its line.
+/// Returns as many spaces as there are characters before this place in its line.
 fn indent(text: &str, place: usize) -> String {
     let line = text[..place].rfind('\n').map_or(0, |position| position + 1);
     " ".repeat(text[line..place].chars().count())

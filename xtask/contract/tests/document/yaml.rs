@@ -133,7 +133,7 @@ fn a_large_mapping_finds_its_keys() {
 }
 
 #[test]
-fn what_is_no_plain_data_is_refused_with_its_place() {
+fn yaml_without_a_json_equivalent_is_refused_with_its_place() {
     refused("", 1, 1, "empty");
     refused("\n# only words\n", 1, 1, "empty");
     refused("--- # nothing\n", 2, 1, "empty");
@@ -160,14 +160,14 @@ fn what_is_no_plain_data_is_refused_with_its_place() {
     refused("a: !!binary aGk=\n", 1, 4, "binary");
     refused("a: !!int x\n", 1, 4, "`!!int`");
     refused("a: !!seq {}\n", 1, 4, "`!!seq`");
-    refused("a: .inf\n", 1, 4, "JSON cannot hold");
-    refused("a: 1e999\n", 1, 4, "JSON cannot hold");
-    refused(&format!("a: {}", "9".repeat(1000)), 1, 4, "999…` is a number that JSON cannot hold");
+    refused("a: .inf\n", 1, 4, "JSON cannot represent");
+    refused("a: 1e999\n", 1, 4, "JSON cannot represent");
+    refused(&format!("a: {}", "9".repeat(1000)), 1, 4, "999…` is a number that JSON cannot represent");
     refused("a: b\nc: é\0\nhidden: 1\n", 2, 5, "U+0000");
 }
 
 #[test]
-fn nesting_is_bounded_whatever_it_is_made_of() {
+fn all_kinds_of_nesting_are_bounded() {
     for (unit, close) in [("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", ""), ("[{a: ", "}]")] {
         let open = unit.repeat(100_000);
         let problem = read(&open).unwrap_err();
@@ -189,7 +189,7 @@ fn nesting_is_bounded_whatever_it_is_made_of() {
 }
 
 #[test]
-fn aliases_cannot_explode() {
+fn aliases_are_bounded() {
     let laughs = (1..30).fold("a0: &a0 [x, x]\n".to_owned(), |mut text, level| {
         let below = level - 1;
         let _ = writeln!(text, "a{level}: &a{level} [*a{below}, *a{below}]");
@@ -221,7 +221,7 @@ fn json_is_read_as_rfc_8259_says() {
 }
 
 #[test]
-fn what_is_not_json_is_refused_with_its_place() {
+fn invalid_json_is_refused_with_its_place() {
     refused("{\"a\": 1,\n \"a\": 2}", 2, 2, "the key `a` is already in this mapping, on line 1");
     refused("{\"a\": 1,\n \"b\": [1, 2\n", 2, 7, "Unterminated array");
     refused("{\"a\": \"x", 1, 7, "Unterminated string");
@@ -232,7 +232,7 @@ fn what_is_not_json_is_refused_with_its_place() {
     assert!(problem.message.contains("nested more than"), "{problem}");
 }
 
-/// Whatever was read, its positions are true.
+/// Checks that each node has the correct position.
 fn check_places(text: &str, node: &Node) {
     let span = node.span;
     assert!(span.start <= span.end && text.get(span.start..span.end).is_some(), "{span:?}");
@@ -265,14 +265,14 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_text_or_not(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_are_decoded_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         if let Ok(text) = decode(&bytes) {
             let _ = read(text);
         }
     }
 
     #[test]
-    fn what_looks_like_yaml_is_read_or_refused(
+    fn text_similar_to_yaml_is_read_or_refused(
         parts in prop::collection::vec(prop::sample::select(vec![
             "a", "é", ": ", ":", "- ", "? ", "[", "]", "{", "}", ", ", "\n", "\n  ", "\n    ", "\t",
             "&x ", "*x", "!!str ", "! ", "'", "\"", "|\n", ">-\n", "# ", "---\n", "...\n", "%YAML 1.2\n",

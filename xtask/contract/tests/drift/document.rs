@@ -1,4 +1,4 @@
-//! The frozen document, the code's side of it, and edits that know their line.
+//! The frozen document, the document of its code, and edits with their lines.
 
 use std::sync::LazyLock;
 
@@ -10,9 +10,9 @@ use serde_json::Value;
 pub(crate) const TEXT: &str = include_str!("../documents/library.yaml");
 pub(crate) const CODE: &str = include_str!("../documents/library.code.json");
 
-/// What the code says.
+/// The document of the code as JSON.
 pub(crate) static JSON: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(CODE).unwrap());
-/// The same, as it is compared.
+/// The document of the code, parsed.
 pub(crate) static DOCUMENT_OF_CODE: LazyLock<Document> = LazyLock::new(|| parsed(CODE));
 
 /// The document after an edit.
@@ -22,12 +22,12 @@ pub(crate) struct Edited {
     pub(crate) line: usize,
 }
 
-/// Replaces the first `old` that comes after all of `after`, one after the other.
+/// Replaces the first `old` after all texts of `after`, which are searched one after the other.
 pub(crate) fn edit(after: &[&str], old: &str, new: &str) -> Edited {
     edit_of(TEXT, after, old, new)
 }
 
-/// The same with any text.
+/// Same as [`edit`] with any text.
 pub(crate) fn edit_of(text: &str, after: &[&str], old: &str, new: &str) -> Edited {
     let mut start = 0;
     for mark in after.iter().chain([&old]) {
@@ -44,17 +44,17 @@ pub(crate) fn edit_of(text: &str, after: &[&str], old: &str, new: &str) -> Edite
     Edited { text: edited, line: text[..start + same].matches('\n').count() + 1 + added }
 }
 
-/// A document that can be read.
+/// Parses a valid document.
 pub(crate) fn parsed(text: &str) -> Document {
     Document::parse("edited.yaml", text).unwrap_or_else(|error| panic!("{}", error.problem))
 }
 
-/// What differs between a text and the frozen code.
+/// Returns the differences between a text and the frozen code.
 pub(crate) fn findings(text: &str) -> Vec<Finding> {
     compare(&parsed(text), &DOCUMENT_OF_CODE, Help { scaffold: Some("scaffold") })
 }
 
-/// The exit code that a command should end with.
+/// Returns the expected exit code of a command.
 pub(crate) fn exit_code(findings: &[Finding]) -> u8 {
     match findings.iter().map(|finding| finding.severity).max() {
         None | Some(Severity::Info | Severity::Warning) => 0,
@@ -63,8 +63,8 @@ pub(crate) fn exit_code(findings: &[Finding]) -> u8 {
     }
 }
 
-/// Rule, line and message of each, for messages.
-pub(crate) fn told(findings: &[Finding]) -> String {
+/// Returns rule, line and message of each finding, for messages of tests.
+pub(crate) fn summary(findings: &[Finding]) -> String {
     let each = |finding: &Finding| {
         let Finding { rule, pointer, message, .. } = finding;
         format!("\n  line {}: {rule} at {pointer}: {message}", finding.span.line)
@@ -72,7 +72,7 @@ pub(crate) fn told(findings: &[Finding]) -> String {
     findings.iter().map(each).collect()
 }
 
-/// The rules of findings, in their order.
+/// Returns the rules of the findings, in order.
 pub(crate) fn names(findings: &[Finding]) -> Vec<&str> {
     findings.iter().map(|finding| finding.rule.as_str()).collect()
 }

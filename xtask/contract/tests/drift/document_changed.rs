@@ -1,8 +1,8 @@
-//! The document changed and the code did not: one finding, or one for each side of a name, at the line.
+//! Edits of the written document: one finding, or one for each side of a name, at the line of the edit.
 
-use crate::document::{Edited, edit, findings, names, told};
+use crate::document::{Edited, edit, findings, names, summary};
 
-/// Rules for the name that the document lacks now.
+/// Whether the rule is about a name that the document lacks after a renaming.
 fn is_other_half(rule: &str) -> bool {
     rule.ends_with("-not-in-document")
 }
@@ -10,11 +10,11 @@ fn is_other_half(rule: &str) -> bool {
 fn refused(rule: &str, edited: &Edited) {
     let findings = findings(&edited.text);
     let here: Vec<_> = findings.iter().filter(|finding| finding.rule == rule).collect();
-    assert_eq!(here.len(), 1, "{rule} at {}: {}", edited.line, told(&findings));
-    assert_eq!(here[0].span.line, edited.line, "{rule}: {}", told(&findings));
+    assert_eq!(here.len(), 1, "{rule} at {}: {}", edited.line, summary(&findings));
+    assert_eq!(here[0].span.line, edited.line, "{rule}: {}", summary(&findings));
     let others = findings.iter().filter(|finding| finding.rule != rule && !is_other_half(&finding.rule));
-    assert_eq!(others.count(), 0, "{rule}: {}", told(&findings));
-    assert!(findings.len() <= 2, "{rule}: {}", told(&findings));
+    assert_eq!(others.count(), 0, "{rule}: {}", summary(&findings));
+    assert!(findings.len() <= 2, "{rule}: {}", summary(&findings));
     for finding in &findings {
         assert!(finding.message.ends_with('.') && finding.fix.ends_with(['.', '?']), "{finding:?}");
     }
@@ -75,7 +75,7 @@ fn security() {
     );
     let without = edit(&[], "security:\n  - apiKey: []\n", "");
     let findings = findings(&without.text);
-    assert_eq!(findings.len(), 1, "{}", told(&findings));
+    assert_eq!(findings.len(), 1, "{}", summary(&findings));
     assert_eq!(findings[0].operations, ["listBooks", "createBook", "getBook"]);
     assert_eq!(findings[0].rule, "operation-security");
 }
@@ -270,7 +270,7 @@ fn a_shared_component_is_reported_once_with_all_its_users() {
 }
 
 #[test]
-fn what_the_document_lacks_is_reported_at_its_owner() {
+fn missing_parts_of_the_document_are_reported_at_their_owner() {
     for (rule, after, removed, owner) in [
         ("schema-differs", ["name: limit"].as_slice(), "            maximum: 100\n", "schema:"),
         (
@@ -293,7 +293,7 @@ fn what_the_document_lacks_is_reported_at_its_owner() {
         let text = edited.text;
         let findings = findings(&text);
         let found = findings.iter().find(|finding| finding.rule == rule);
-        let found = found.unwrap_or_else(|| panic!("{rule}: {}", told(&findings)));
+        let found = found.unwrap_or_else(|| panic!("{rule}: {}", summary(&findings)));
         let line = text.lines().nth(found.span.line - 1).unwrap();
         assert!(line.trim_end().ends_with(owner.trim_start()), "{rule}: {line}");
         assert!(found.span.line < edited.line && edited.line - found.span.line < 10, "{rule}: {line}");

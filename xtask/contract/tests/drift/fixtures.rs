@@ -1,11 +1,12 @@
-//! Each rule has a fixture: edits of the document, or of the code's side, that break it and edits that nearly do.
+//! Each rule has a fixture: edits of the document, or of the document of the code, that break it, and similar edits
+//! that do not.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use contract::drift::{Help, compare, rules};
 
-use crate::document::{CODE, parsed, told};
+use crate::document::{CODE, parsed, summary};
 use crate::fixture::{Case, cases, document};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/drift");
@@ -21,14 +22,14 @@ fn each_rule_has_a_fixture_and_each_fixture_a_rule() {
 }
 
 #[test]
-fn each_rule_is_broken_by_what_breaks_it_and_by_nothing_near() {
+fn each_rule_reports_its_edits_and_not_similar_ones() {
     let cases = cases(Path::new(FOLDER), &document());
     let wrong: Vec<String> =
         cases.iter().filter_map(|case| Some(format!("{}: {}", case.name, wrong(case)?))).collect();
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// What is wrong with the findings of a case.
+/// Returns the problem with the findings of a case.
 fn wrong(case: &Case) -> Option<String> {
     let code = parsed(case.code.as_deref().unwrap_or(CODE));
     let findings = compare(&parsed(&case.text), &code, Help::default());
@@ -38,12 +39,12 @@ fn wrong(case: &Case) -> Option<String> {
         expected.insert(&case.rule);
     }
     if rules != expected {
-        return Some(format!("should break {expected:?}:{}", told(&findings)));
+        return Some(format!("should break {expected:?}:{}", summary(&findings)));
     }
     let here = findings.iter().filter(|finding| finding.rule == case.rule);
     let (here, other): (Vec<_>, Vec<_>) = here.partition(|finding| finding.pointer == case.at);
     if here.len() != usize::from(case.breaks) || !other.is_empty() {
-        return Some(format!("should be one finding, at {}:{}", case.at, told(&findings)));
+        return Some(format!("should be one finding, at {}:{}", case.at, summary(&findings)));
     }
     let sentences = |text: &str| text.ends_with(['.', '?']);
     let poor = findings.iter().find(|finding| !sentences(&finding.message) || !sentences(&finding.fix));

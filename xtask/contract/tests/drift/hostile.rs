@@ -1,4 +1,4 @@
-//! Documents that are not OpenAPI: each is reported, and none makes the comparison fail.
+//! Documents that are not OpenAPI: each is reported, and the comparison does not panic.
 
 use contract::drift::{Help, compare};
 use contract::finding::{Finding, Severity};
@@ -6,19 +6,19 @@ use contract::report::{About, Format, Sources, render};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::document::{DOCUMENT_OF_CODE, Edited, TEXT, edit, exit_code, findings, told};
+use crate::document::{DOCUMENT_OF_CODE, Edited, TEXT, edit, exit_code, findings, summary};
 use contract::document::Document;
 
-/// One finding says that the document is not understood, on the line of the edit.
+/// Checks that one finding, on the line of the edit, is `not-understood`.
 fn not_understood(edited: &Edited) {
     let findings = findings(&edited.text);
     let unclear: Vec<_> = findings.iter().filter(|it| it.severity == Severity::Unreadable).collect();
-    assert_eq!(unclear.len(), 1, "{}", told(&findings));
+    assert_eq!(unclear.len(), 1, "{}", summary(&findings));
     assert_eq!(
         (unclear[0].rule.as_str(), unclear[0].span.line),
         ("not-understood", edited.line),
         "{}",
-        told(&findings)
+        summary(&findings)
     );
     assert_eq!(exit_code(&findings), 2);
 }
@@ -46,12 +46,12 @@ fn wrong_types_are_reported_at_their_line_and_only_there() {
     ] {
         let edited = edit(after, old, new);
         not_understood(&edited);
-        assert_eq!(findings(&edited.text).len(), 1, "{}", told(&findings(&edited.text)));
+        assert_eq!(findings(&edited.text).len(), 1, "{}", summary(&findings(&edited.text)));
     }
 }
 
 #[test]
-fn references_that_lead_nowhere_are_reported_at_their_line() {
+fn references_without_a_target_are_reported_at_their_line() {
     for target in ["'#/components/headers/Nobody'", "other.yaml#/Book", "'#components'", "[1]", "'#/%zz'"] {
         not_understood(&edit(&["'201':"], "'#/components/headers/RequestId'", target));
     }
@@ -67,7 +67,7 @@ fn references_that_lead_nowhere_are_reported_at_their_line() {
 }
 
 #[test]
-fn long_chains_of_references_end() {
+fn long_chains_of_references_terminate() {
     let mut text = TEXT.to_owned();
     let at = text.find("  headers:\n    RequestId:").unwrap() + "  headers:\n".len();
     let chain: String = (0..1000)
@@ -78,16 +78,16 @@ fn long_chains_of_references_end() {
 }
 
 #[test]
-fn a_document_with_next_to_nothing_lacks_what_the_code_has() {
+fn a_nearly_empty_document_lacks_everything_in_the_code() {
     for text in ["openapi: 3.0.3", "openapi: 3.0.3\npaths: {/books: {get: {}}}"] {
         let findings = findings(text);
-        assert_eq!(exit_code(&findings), 1, "{text}: {}", told(&findings));
+        assert_eq!(exit_code(&findings), 1, "{text}: {}", summary(&findings));
         let schemas = findings.iter().filter(|finding| finding.rule == "schema-not-in-document");
-        assert_eq!(schemas.count(), 5, "{text}: {}", told(&findings));
+        assert_eq!(schemas.count(), 5, "{text}: {}", summary(&findings));
     }
 }
 
-/// Whatever can be read is compared and shown in each format.
+/// Compares a text if it can be read, and formats the findings in each format.
 fn checked(text: &str) {
     let Ok(document) = Document::parse("x.yaml", text) else { return };
     let findings: Vec<Finding> = compare(&document, &DOCUMENT_OF_CODE, Help::default());
@@ -98,7 +98,7 @@ fn checked(text: &str) {
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap().as_array().unwrap().len(), findings.len());
 }
 
-/// A piece of YAML that may stand anywhere.
+/// A value in YAML that can be at any place.
 fn value() -> impl Strategy<Value = String> {
     prop::sample::select(vec![
         "",
@@ -127,8 +127,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn any_value_in_any_place_is_survived(line in any::<prop::sample::Index>(), value in value()) {
-        // The value of some key becomes something else, and what stood below it goes.
+    fn any_value_in_any_place_does_not_panic(line in any::<prop::sample::Index>(), value in value()) {
+        // Replaces the value of some key, with everything below it.
         let lines: Vec<&str> = TEXT.lines().collect();
         let at = line.index(lines.len());
         if let Some((key, _)) = lines[at].split_once(':') {
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn any_damage_is_survived(
+    fn any_damage_does_not_panic(
         edits in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..30, "[\\PC\n]{0,6}"), 1..5),
     ) {
         let mut text = TEXT.to_owned();
@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_may_move_anywhere(from in any::<prop::sample::Index>(), to in any::<prop::sample::Index>(), indent in 0_usize..12) {
+    fn moved_lines_do_not_panic(from in any::<prop::sample::Index>(), to in any::<prop::sample::Index>(), indent in 0_usize..12) {
         let mut lines: Vec<String> = TEXT.lines().map(str::to_owned).collect();
         let line = lines.remove(from.index(lines.len()));
         lines.insert(to.index(lines.len()), format!("{}{}", " ".repeat(indent), line.trim_start()));

@@ -1,4 +1,4 @@
-//! Drift: the frozen document against the code's side of it, and both with something changed.
+//! Drift between the frozen document and the document of its code, with edits of either.
 
 mod code_changed;
 mod document;

@@ -1,12 +1,12 @@
-//! What findings say, to the letter.
+//! The exact messages of findings.
 
 use contract::drift::{Help, compare};
 
 use crate::document::{DOCUMENT_OF_CODE, edit, findings, parsed};
 
-/// The message and the help of the only finding of an edit.
+/// Checks the message and the fix of the only finding of an edit.
 #[track_caller]
-fn says(after: &[&str], old: &str, new: &str, message: &str, help: &str) {
+fn assert_message(after: &[&str], old: &str, new: &str, message: &str, help: &str) {
     let findings = findings(&edit(after, old, new).text);
     let said: Vec<_> = findings.iter().map(|it| (it.message.as_str(), it.fix.as_str())).collect();
     assert_eq!(said, [(message, help)]);
@@ -16,47 +16,47 @@ const LIMIT: &[&str] = &["name: limit"];
 const STATUS: &[&str] = &["    BookStatus:"];
 
 #[test]
-fn a_changed_keyword_names_the_change_of_the_code_first() {
-    says(
+fn the_fix_of_a_changed_keyword_begins_with_the_code() {
+    assert_message(
         LIMIT,
         "maximum: 100",
         "maximum: 50",
         "`maximum` of parameter `limit` of operation `listBooks` is `50` in the document and `100` in the code.",
         "Change the code to `maximum: 50`, or write `maximum: 100` here.",
     );
-    says(
+    assert_message(
         LIMIT,
         "in: query",
         "in: query\n          required: true",
         "`required` of parameter `limit` of operation `listBooks` is `true` in the document and `false` by default in the code.",
         "Change the code to `required: true`, or write `required: false` here.",
     );
-    says(
+    assert_message(
         LIMIT,
         "maximum: 100",
         "maximum: 100\n            multipleOf: 5",
         "Parameter `limit` of operation `listBooks` has `multipleOf: 5` in the document, but not in the code.",
-        "Add `multipleOf: 5` to the code, or take it out here.",
+        "Add `multipleOf: 5` to the code, or remove it here.",
     );
-    says(
+    assert_message(
         LIMIT,
         "            maximum: 100\n",
         "",
         "Parameter `limit` of operation `listBooks` has `maximum: 100` in the code, but not in the document.",
-        "Take `maximum` out of the code, or write `maximum: 100` here.",
+        "Remove `maximum` from the code, or write `maximum: 100` here.",
     );
 }
 
 #[test]
-fn text_is_quoted_beside_something_else() {
-    says(
+fn text_is_quoted_if_the_other_side_is_not_text() {
+    assert_message(
         LIMIT,
         "default: 20",
         "default: '20'",
         "`default` of parameter `limit` of operation `listBooks` is `'20'` in the document and `20` in the code.",
         "Change the code to `default: '20'`, or write `default: 20` here.",
     );
-    says(
+    assert_message(
         STATUS,
         "sold]",
         "1]",
@@ -67,14 +67,14 @@ fn text_is_quoted_beside_something_else() {
 
 #[test]
 fn lists_name_the_items() {
-    says(
+    assert_message(
         STATUS,
         "sold]",
         "gone]",
         "`enum` of schema `BookStatus` has `gone` in the document, where the code has `sold`.",
         "Change the code to `enum: [available, pending, gone]`, or write `enum: [available, pending, sold]` here.",
     );
-    says(
+    assert_message(
         STATUS,
         "sold]",
         "sold, lost]",
@@ -84,15 +84,15 @@ fn lists_name_the_items() {
 }
 
 #[test]
-fn a_misspelt_keyword_is_the_cause() {
-    says(
+fn a_misspelt_keyword_is_the_only_finding() {
+    assert_message(
         LIMIT,
         "maximum:",
         "maximun:",
         "`maximun` of parameter `limit` of operation `listBooks` is not a keyword of the Schema Object.",
         "Write `maximum`, which the code has.",
     );
-    says(
+    assert_message(
         LIMIT,
         "maximum:",
         "titel: A\n            maximum:",
@@ -102,30 +102,30 @@ fn a_misspelt_keyword_is_the_cause() {
 }
 
 #[test]
-fn what_the_code_lacks_is_added_by_a_command() {
+fn the_fix_for_missing_code_is_a_command() {
     let delete = "delete:\n      operationId: deleteBook\n      responses: {'204': {description: Gone.}}";
-    says(
+    assert_message(
         &["  /books/{bookId}:\n"],
         "    get:",
         &format!("    {delete}\n    get:"),
         "Path `/books/{bookId}` has operation `delete` in the document, but not in the code.",
-        "Run `scaffold deleteBook --write` to add operation `delete` to the code, or take it out here.",
+        "Run `scaffold deleteBook --write` to add operation `delete` to the code, or remove it here.",
     );
-    says(
+    assert_message(
         &["paths:"],
         "\n  /books:",
         &format!("\n  /shelves:\n    {delete}\n  /books:"),
         "Path `/shelves` is in the document, but not in the code.",
-        "Run `scaffold deleteBook --write` to add path `/shelves` to the code, or take it out here.",
+        "Run `scaffold deleteBook --write` to add path `/shelves` to the code, or remove it here.",
     );
-    says(
+    assert_message(
         &["components:", "  schemas:"],
         "\n",
         "\n    Shelf: {type: object}\n",
         "Schema `Shelf` is in the document, but not in the code.",
-        "Run `scaffold --write` to add schema `Shelf` to the code, or take it out here.",
+        "Run `scaffold --write` to add schema `Shelf` to the code, or remove it here.",
     );
     let edited = edit(&["components:", "  schemas:"], "\n", "\n    Shelf: {type: object}\n").text;
     let findings = compare(&parsed(&edited), &DOCUMENT_OF_CODE, Help::default());
-    assert_eq!(findings[0].fix, "Add schema `Shelf` to the code, or take it out here.");
+    assert_eq!(findings[0].fix, "Add schema `Shelf` to the code, or remove it here.");
 }

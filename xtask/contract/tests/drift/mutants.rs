@@ -1,5 +1,5 @@
-//! Mutants of the frozen document, made by rule: every key renamed, every value changed, every block entry and
-//! every item removed.
+//! Systematic mutants of the frozen document: every key renamed, every value changed, every block entry and every
+//! item removed.
 
 use contract::document::{Node, Value};
 
@@ -9,7 +9,7 @@ pub(crate) struct Mutant {
     pub(crate) what: &'static str,
     pub(crate) pointer: String,
     pub(crate) text: String,
-    /// The line that a finding must be at, if the mutant left one.
+    /// The expected line of the finding, if it still exists.
     pub(crate) line: Option<usize>,
 }
 
@@ -17,7 +17,7 @@ fn replaced(start: usize, end: usize, new: &str) -> String {
     format!("{}{new}{}", &TEXT[..start], &TEXT[end..])
 }
 
-/// The end of the block that begins on the line of `start`: all lines that are indented more.
+/// Returns the end of the block that begins on the line of `start`: all lines that are indented more.
 fn block_end(start: usize) -> usize {
     let line_start = TEXT[..start].rfind('\n').map_or(0, |before| before + 1);
     let indent = start - line_start;
@@ -32,7 +32,7 @@ fn block_end(start: usize) -> usize {
     end
 }
 
-/// Adds the mutants of a node and of all that is below it.
+/// Adds the mutants of a node and of all nodes below it.
 fn collect(node: &Node, pointer: &str, mutants: &mut Vec<Mutant>) {
     let mutant = |what, pointer: &str, text, line| Mutant { what, pointer: pointer.to_owned(), text, line };
     let slice = &TEXT[node.span.start..node.span.end];
@@ -81,7 +81,7 @@ fn collect(node: &Node, pointer: &str, mutants: &mut Vec<Mutant>) {
     }
 }
 
-/// All of them.
+/// Returns all mutants.
 pub(crate) fn all() -> Vec<Mutant> {
     let document = parsed(TEXT);
     let mut all = Vec::new();

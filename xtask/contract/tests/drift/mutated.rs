@@ -1,4 +1,4 @@
-//! Each mutant of the document is refused, at its line where there still is one, or differs in prose only.
+//! Each mutant of the document is reported, at its line if that still exists, or differs in prose only.
 
 use std::num::NonZero;
 use std::thread;
@@ -8,12 +8,12 @@ use contract::finding::Finding;
 use contract::lint::lint;
 use jiff::civil::date;
 
-use crate::document::{exit_code, findings, told};
+use crate::document::{exit_code, findings, summary};
 use crate::mutants::{Mutant, all};
 
-/// What the interface says in words only, by the last or any part of a JSON pointer. Kept apart from the
-/// table in the code, which it is to be held against.
-fn is_words(pointer: &str) -> bool {
+/// Whether a place is prose, by the last or any part of its JSON pointer. Independent of the table of tolerated
+/// differences in the code, which it tests.
+fn is_prose(pointer: &str) -> bool {
     let parts: Vec<&str> = pointer.split('/').skip(1).collect();
     let words = [
         "description",
@@ -26,7 +26,7 @@ fn is_words(pointer: &str) -> bool {
         "title",
         "version",
     ];
-    // Below these, a part is a name and no keyword.
+    // Below these, a part is a name and not a keyword.
     let named = ["properties", "schemas", "responses", "headers", "paths", "content", "variables"];
     parts.iter().enumerate().any(|(position, part)| {
         words.contains(part) && !position.checked_sub(1).is_some_and(|before| named.contains(&parts[before]))
@@ -34,7 +34,7 @@ fn is_words(pointer: &str) -> bool {
 }
 
 #[test]
-fn every_mutant_is_refused_or_words() {
+fn every_mutant_is_reported_or_prose() {
     let all = all();
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let judged: Vec<Result<bool, String>> = thread::scope(|scope| {
@@ -51,25 +51,25 @@ fn every_mutant_is_refused_or_words() {
     assert!(refused > 300, "only {refused} were refused");
 }
 
-/// Whether a mutant is refused; a sentence if it should be and is not, or the other way round.
+/// Returns whether a mutant is reported, or a message if that is not as expected.
 fn judge(mutant: &Mutant) -> Result<bool, String> {
     let Mutant { what, pointer, text, line } = mutant;
     let wrong = |problem: String| format!("{what} {pointer} (line {line:?}): {problem}");
-    // A keyword for words under another name is a keyword that nobody knows.
-    let words = is_words(if *what == "renamed" { pointer.rsplit_once('/').unwrap().0 } else { pointer });
-    // How many hosts there are is not for the code to know.
+    // A renamed keyword for prose is an unknown keyword.
+    let words = is_prose(if *what == "renamed" { pointer.rsplit_once('/').unwrap().0 } else { pointer });
+    // The number of hosts is not compared.
     let one_host_less = *what == "removed" && matches!(pointer.as_str(), "/servers/0" | "/servers/1");
     let document = match Document::parse("mutant.yaml", text) {
         Ok(document) => document,
-        // Without its version a document is not read as OpenAPI.
+        // A document without `openapi` cannot be read.
         Err(_) if pointer == "/openapi" => return Ok(true),
         Err(unreadable) => return Err(wrong(format!("made no YAML: {}", unreadable.problem))),
     };
     let found = findings(text);
-    // An extension under another name is missing where it was.
+    // A renamed extension is reported as missing.
     let line = line.filter(|_| *what != "renamed" || !pointer.contains("/x-"));
     let at_line = |found: &[Finding]| line.is_none_or(|line| found.iter().any(|it| it.span.line == line));
-    // What is wrong with the document alone is for lint to report.
+    // Lint reports problems of the document alone.
     let refused = (exit_code(&found) > 0 && at_line(&found)) || {
         let linted = lint(&document, date(2026, 12, 1));
         exit_code(&linted) > 0 && at_line(&linted)
@@ -77,6 +77,6 @@ fn judge(mutant: &Mutant) -> Result<bool, String> {
     match (words || one_host_less, exit_code(&found)) {
         (true, 0) => Ok(false),
         (false, _) if refused => Ok(true),
-        _ => Err(wrong(told(&found))),
+        _ => Err(wrong(summary(&found))),
     }
 }

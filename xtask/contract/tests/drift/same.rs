@@ -1,10 +1,10 @@
-//! Other prose, another order, another layout, another spelling of the same: no finding.
+//! Equivalent documents: other prose, order, layout or spelling causes no finding.
 
-use crate::document::{TEXT, edit, findings, told};
+use crate::document::{TEXT, edit, findings, summary};
 
 fn accepted(text: &str) {
     let findings = findings(text);
-    assert!(findings.is_empty(), "{}", told(&findings));
+    assert!(findings.is_empty(), "{}", summary(&findings));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Documents broken in every way: linting them ends, soon, and says where.
+//! Broken documents: linting terminates in time, and findings have places.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,14 +13,14 @@ use contract::rule::{Profile, Rule};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::rules::{TODAY, findings, told};
+use crate::rules::{TODAY, findings, summary};
 
 fn real() -> Value {
     let text = std::fs::read_to_string(crate::fixture::document()).unwrap();
     document::read(&text).as_ref().map(Node::to_json).unwrap()
 }
 
-/// Lints whatever can be read, and shows what comes of it.
+/// Lints a text if it can be read, and formats the findings.
 fn linted(text: &str) {
     if let Ok(document) = Document::parse("broken.yaml", text) {
         let findings = lint(&document, TODAY);
@@ -42,7 +42,7 @@ fn rule(name: &str) -> &'static Rule {
     rules().find(|rule| rule.name == name).unwrap_or_else(|| panic!("no rule {name}"))
 }
 
-/// A document of this one path, with these components.
+/// Returns a document with one path and these components.
 fn with_schemas(schemas: &str, example: &str) -> String {
     format!(
         "openapi: 3.0.3\ninfo: {{title: T, version: 1.0.0}}\npaths:\n  /a:\n    post:\n      requestBody:\n        content:\n          \
@@ -65,7 +65,7 @@ fn almost_empty_documents_are_reported() {
         if Document::parse("x", text).is_ok() {
             let findings = findings(text);
             let has = |rule: &str| findings.iter().any(|finding| finding.rule == rule);
-            assert!(has("struct-missing"), "{text}: {}", told(&findings));
+            assert!(has("struct-missing"), "{text}: {}", summary(&findings));
         }
     }
 }
@@ -75,7 +75,7 @@ fn a_misspelt_required_keyword_is_one_finding() {
     let findings = findings("{openapi: 3.0.3, info: {titel: T, version: 1.0.0}, paths: {}}");
     let about_title = findings.iter().filter(|finding| finding.pointer.starts_with("/info"));
     let about_title: Vec<_> = about_title.filter(|finding| finding.rule.starts_with("struct-")).collect();
-    let [finding] = about_title.as_slice() else { panic!("{}", told(&findings)) };
+    let [finding] = about_title.as_slice() else { panic!("{}", summary(&findings)) };
     assert_eq!((&*finding.rule, &*finding.fix), ("struct-keyword", "Did you mean `title`?"));
 }
 
@@ -83,7 +83,7 @@ fn a_misspelt_required_keyword_is_one_finding() {
 fn wrong_types_everywhere_are_reported() {
     let mut pointers = Vec::new();
     collect(&real(), "", &mut pointers);
-    // Every twelfth place, each with every type.
+    // Replaces the value at every twelfth place by a value of every type.
     for pointer in pointers.iter().skip(1).step_by(12) {
         for value in [json!(null), json!(true), json!(-1.5), json!("text"), json!([1]), json!({ "a": 1 })] {
             let mut document = real();
@@ -110,7 +110,7 @@ fn collect(value: &Value, pointer: &str, pointers: &mut Vec<String>) {
 }
 
 #[test]
-fn schemas_that_multiply_are_not_followed() {
+fn exponentially_many_schemas_are_not_visited() {
     let mut schemas = String::new();
     for level in 0..60 {
         let next = level + 1;
@@ -119,20 +119,28 @@ fn schemas_that_multiply_are_not_followed() {
     }
     schemas.push_str("    S60: {type: object}\n");
     let findings = findings(&with_schemas(&schemas, "3"));
-    assert!(findings.iter().any(|finding| finding.rule == "example-validation-limit"), "{}", told(&findings));
+    assert!(
+        findings.iter().any(|finding| finding.rule == "example-validation-limit"),
+        "{}",
+        summary(&findings)
+    );
 }
 
 #[test]
-fn recursion_that_multiplies_with_the_example_is_not_followed() {
+fn exponential_recursion_along_an_example_is_not_visited() {
     let itself = "{$ref: '#/components/schemas/S0'}";
     let schemas = format!("    S0: {{properties: {{a: {{anyOf: [{itself}, {itself}, {itself}]}}}}}}\n");
     let example = format!("{}1{}", "{a: ".repeat(80), "}".repeat(80));
     let findings = findings(&with_schemas(&schemas, &example));
-    assert!(findings.iter().any(|finding| finding.rule == "example-validation-limit"), "{}", told(&findings));
+    assert!(
+        findings.iter().any(|finding| finding.rule == "example-validation-limit"),
+        "{}",
+        summary(&findings)
+    );
 }
 
 #[test]
-fn long_chains_of_schemas_end() {
+fn long_chains_of_schemas_terminate() {
     let ends = 20_000;
     for link in [
         "properties: {a: {$ref: '#/components/schemas/S@'}}",
@@ -150,7 +158,7 @@ fn long_chains_of_schemas_end() {
 }
 
 #[test]
-fn chains_as_long_as_are_followed_are_followed() {
+fn chains_within_the_limit_are_followed() {
     let mut schemas = String::new();
     for level in 0..1_900 {
         let next = level + 1;
@@ -161,17 +169,17 @@ fn chains_as_long_as_are_followed_are_followed() {
     assert!(
         !findings.iter().any(|finding| finding.rule == "example-validation-limit"),
         "{}",
-        told(&findings)
+        summary(&findings)
     );
     assert!(
         findings.iter().any(|finding| finding.rule == "no-invalid-schema-examples"),
         "{}",
-        told(&findings)
+        summary(&findings)
     );
 }
 
 #[test]
-fn patterns_that_explode_end() {
+fn exponential_patterns_terminate() {
     let long = format!("'{}'", "(".repeat(5_000));
     let nested = format!("'{}a{}'", "(".repeat(400), "{1,1000})".repeat(20));
     for pattern in [
@@ -205,7 +213,7 @@ fn aliases_and_depth_are_bounded() {
 }
 
 #[test]
-fn limits_count_per_rule_and_never_cut_off_validity() {
+fn limits_apply_per_rule_and_not_to_validity() {
     let path = format!("/{}", "x".repeat(300_000));
     let parameters = "{name: a, in: query}, ".repeat(20_000);
     let text = format!("openapi: 3.0.3\npaths: {{'{path}': {{get: {{parameters: [{parameters}]}}}}}}\n");
@@ -221,7 +229,7 @@ fn limits_count_per_rule_and_never_cut_off_validity() {
 }
 
 #[test]
-fn what_is_not_openapi_3_0_cannot_be_read() {
+fn documents_that_are_not_openapi_3_0_cannot_be_read() {
     for (text, column, message) in [
         ("openapi: 3.1.0\npaths: {}\n", 10, "this is an OpenAPI 3.1 document"),
         ("openapi: 3.0\n", 10, "`openapi` is `3.0`"),
@@ -238,12 +246,12 @@ fn what_is_not_openapi_3_0_cannot_be_read() {
     }
 }
 
-/// A document in several files gets one finding, however large it is.
+/// All references to other files are one finding.
 #[test]
 fn several_files_are_one_finding() {
     let text = std::fs::read_to_string(crate::fixture::document()).unwrap();
     let findings = findings(&text.replace("'#/components/", "'./shared.yaml#/"));
-    let [finding] = findings.as_slice() else { panic!("{}", told(&findings)) };
+    let [finding] = findings.as_slice() else { panic!("{}", summary(&findings)) };
     assert_eq!(finding.rule, "invalid-ref");
     assert!(
         finding.message.contains("`./shared.yaml#/schemas/BookStatus` on line 106"),
@@ -252,7 +260,7 @@ fn several_files_are_one_finding() {
     );
 }
 
-/// What may stand anywhere.
+/// A value that can be at any place.
 fn anything() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -319,7 +327,7 @@ enum Change {
     Replace(Value),
     Remove,
     Rename(String),
-    /// Puts another part of the document here.
+    /// Inserts another part of the document.
     Graft(prop::sample::Index),
     Add(String, Value),
 }

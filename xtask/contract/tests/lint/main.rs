@@ -1,7 +1,7 @@
 //! Linting a frozen document, edits of it for each rule, and broken documents.
 
 mod broken;
-#[allow(dead_code)] // `tests/generator` of the root package uses the rest of it.
+#[allow(dead_code)] // `tests/generator` of the root package uses the rest.
 #[path = "../document/fixture.rs"]
 mod fixture;
 mod registry;

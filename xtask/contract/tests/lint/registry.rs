@@ -1,4 +1,4 @@
-//! The registry: each rule has examples, each example a rule, and names can be found in the source.
+//! The registry: each rule has examples, each example has a rule, and each name is a literal in the source.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,7 +21,7 @@ fn each_rule_has_a_fixture_and_each_fixture_a_rule() {
     let folders: BTreeSet<_> = families.iter().map(|(family, _)| (*family).to_owned()).collect();
     assert_eq!(folders, names_in(&fixtures), "a folder of fixtures for each family");
     for (family, rules) in families {
-        // What is wrong with a waiver is not an edit of a document; `tests/breaking/gate.rs` has its cases.
+        // An invalid waiver is not an edit of a document; `tests/breaking/gate.rs` has the cases.
         let names = rules.iter().map(|rule| rule.name.to_owned());
         let names: BTreeSet<_> = names.filter(|name| !name.starts_with("waiver-")).collect();
         assert_eq!(names, names_in(&fixtures.join(family)), "{family}");

@@ -1,4 +1,4 @@
-//! Each rule reports what its fixture says, at its place, and nothing else.
+//! Each rule reports the edits of its fixture at their places, and nothing else.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(crate) fn findings(text: &str) -> Vec<Finding> {
     lint(&document, TODAY)
 }
 
-pub(crate) fn told(findings: &[Finding]) -> String {
+pub(crate) fn summary(findings: &[Finding]) -> String {
     let each = |finding: &Finding| {
         let Finding { rule, pointer, message, .. } = finding;
         format!("\n  line {}: {rule} at {pointer}: {message}", finding.span.line)
@@ -32,7 +32,7 @@ pub(crate) fn told(findings: &[Finding]) -> String {
 fn the_document_is_clean() {
     let document = Document::load(&document()).unwrap_or_else(|unread| panic!("{}", unread.problem));
     let findings = lint(&document, TODAY);
-    assert!(findings.is_empty(), "{}", told(&findings));
+    assert!(findings.is_empty(), "{}", summary(&findings));
 }
 
 #[test]
@@ -52,22 +52,22 @@ fn holds(case: &Case) -> Result<(), String> {
         return if findings.is_empty() {
             Ok(())
         } else {
-            Err(format!("should be clean:{}", told(&findings)))
+            Err(format!("should be clean:{}", summary(&findings)))
         };
     }
     let names: BTreeSet<_> = findings.iter().map(|finding| finding.rule.clone()).collect();
     let expected = case.also.iter().cloned().chain([case.rule.clone()]).collect();
     if names != expected {
-        return Err(format!("should break {expected:?}:{}", told(&findings)));
+        return Err(format!("should break {expected:?}:{}", summary(&findings)));
     }
     let root = contract::document::read(&case.text).map_err(|problem| problem.to_string())?;
     let lines = lines(&root, &case.at).ok_or_else(|| format!("nothing is at {}", case.at))?;
     let here = |finding: &&Finding| finding.rule == case.rule && finding.pointer == case.at;
     let found =
-        findings.iter().find(here).ok_or_else(|| format!("nothing at {}:{}", case.at, told(&findings)))?;
-    // In prose, the line of the word.
+        findings.iter().find(here).ok_or_else(|| format!("nothing at {}:{}", case.at, summary(&findings)))?;
+    // A finding in prose is on the line of the word.
     if !(lines.0..=lines.1).contains(&found.span.line) {
-        return Err(format!("should be on lines {lines:?}:{}", told(&findings)));
+        return Err(format!("should be on lines {lines:?}:{}", summary(&findings)));
     }
     if found.message.is_empty()
         || found.fix.is_empty()
@@ -79,7 +79,7 @@ fn holds(case: &Case) -> Result<(), String> {
     Ok(())
 }
 
-/// The lines of a key and its value; of a list or mapping, only the first.
+/// Returns the first and last line of a key with its value. For a list or mapping, only the first line.
 fn lines(root: &Node, pointer: &str) -> Option<(usize, usize)> {
     let node = root.pointer(pointer)?;
     let (owner, key) = pointer.rsplit_once('/').unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The verdict of the profile `spec` on small documents, by the text of OpenAPI 3.0.3.
+//! The findings of the profile `spec` on small documents, expected by the text of OpenAPI 3.0.3.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use contract::openapi::Model;
 use contract::rule::{Findings, Profile};
 use serde_json::json;
 
-use crate::rules::{findings, told};
+use crate::rules::{findings, summary};
 
-/// The document with what the file leaves out.
+/// Adds the required parts that the file leaves out to a document.
 fn completed(item: &Node) -> String {
     let mut document = json!({ "openapi": "3.0.3", "info": { "title": "T", "version": "1" }, "paths": {} });
     for entry in item.entries() {
@@ -31,12 +31,12 @@ fn judge(item: &Node, expected: &[&str]) -> Result<(), String> {
     if names == expected {
         Ok(())
     } else {
-        Err(format!("\n{text}: {expected:?} expected:{}", told(&findings)))
+        Err(format!("\n{text}: {expected:?} expected:{}", summary(&findings)))
     }
 }
 
 #[test]
-fn small_documents_are_judged_by_the_text_of_the_specification() {
+fn small_documents_are_valid_or_invalid_by_the_specification() {
     let file = document::read(include_str!("validity.yaml")).unwrap();
     let (valid, invalid) = (file.get("valid").unwrap().items(), file.get("invalid").unwrap().entries());
     assert!(valid.len() > 50 && invalid.len() > 15, "too few documents");

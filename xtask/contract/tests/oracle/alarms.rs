@@ -1,18 +1,20 @@
-//! Changes that are said to break although no value is sent by one side and refused by the other.
+//! Changes that are reported as breaking although no value was found that one side sends and the other refuses.
 //!
 //! Values do not prove that nothing breaks, but nearly every such change is a false alarm or one that the
-//! comparison cannot decide. Each must be of a kind with an argument.
+//! comparison cannot decide. Each must belong to a kind with a reason.
 
 use serde_json::Value;
 
-use crate::case::{Case, DIRECTIONS, Direction, breaks, changes_in, generated, is_unlisted, yaml};
+use crate::case::{
+    Case, DIRECTIONS, Direction, breaks, changes_in, generated, is_required_but_not_listed, yaml,
+};
 use crate::edit::places;
 use crate::instances::{Failures, pair, refused, sides};
 use crate::judge::{Judge, Part};
 use crate::shrink;
 use crate::values::{FEW, MANY, values};
 
-/// How many pairs there are without `ORACLE_CASES`.
+/// The number of pairs without `ORACLE_CASES`.
 const PAIRS: usize = 400;
 
 /// One direction of a pair.
@@ -22,8 +24,8 @@ struct Alarm<'c> {
     revision: &'c Case,
 }
 
-/// A kind of alarm: why it is right or accepted, when one is of this kind, and how many of a thousand
-/// directions may be.
+/// A kind of alarm: the reason why it is right or accepted, the condition, and the limit for each thousand
+/// directions.
 struct Kind {
     why: &'static str,
     most: usize,
@@ -36,11 +38,11 @@ static KINDS: [Kind; 7] = [
         most: 30,
         applies: |it| {
             let changes = changes_in(it.direction, it.base, it.revision);
-            changes.iter().all(|change| !change.breaks() || is_unlisted(change))
+            changes.iter().all(|change| !change.breaks() || is_required_but_not_listed(change))
         },
     },
     Kind {
-        why: "properties that are not listed were accepted, although the contract lists others, and are no longer",
+        why: "properties that are not listed were accepted and no longer are, although the schema lists others",
         most: 30,
         applies: |it| {
             let rules =
@@ -50,17 +52,17 @@ static KINDS: [Kind; 7] = [
         },
     },
     Kind {
-        why: "a discriminator, or what it names, changed: clients choose types by it, whatever the values",
+        why: "a discriminator or a schema that it names changed: clients choose types by it, even for equal values",
         most: 30,
         applies: |it| yaml(it.base, it.revision).contains("discriminator: "),
     },
     Kind {
-        why: "a schema of the sender admits nothing: whether it does is not always seen",
+        why: "a schema of the sender has no values, which the comparison does not always find",
         most: 30,
         applies: |it| admits_nothing(sides(it.direction, it.base, it.revision).0, it.direction),
     },
     Kind {
-        why: "how many properties there may be is not always weighed against those that are listed",
+        why: "the number of properties is not always compared with the listed properties",
         most: 10,
         applies: |it| {
             let text = yaml(it.base, it.revision);
@@ -73,7 +75,7 @@ static KINDS: [Kind; 7] = [
         applies: |it| yaml(it.base, it.revision).contains("pattern: "),
     },
     Kind {
-        why: "several alternatives together may admit all that one does",
+        why: "several alternatives together may include all values of one",
         most: 20,
         applies: |it| {
             let text = yaml(it.base, it.revision);
@@ -102,7 +104,7 @@ fn is_alarm(it: &Alarm<'_>) -> bool {
 }
 
 #[test]
-fn a_change_that_breaks_no_value_is_of_a_known_kind() {
+fn a_breaking_change_without_a_refused_value_is_of_a_known_kind() {
     let (mut directions, mut breaking) = (0, 0);
     let mut kinds = [0; KINDS.len()];
     let mut failures = Failures::default();
@@ -129,7 +131,7 @@ fn a_change_that_breaks_no_value_is_of_a_known_kind() {
         }
     }
     println!(
-        "alarms: {directions} directions, {breaking} said to break, {} of no known kind",
+        "alarms: {directions} directions, {breaking} reported as breaking, {} of unknown kind",
         failures.number()
     );
     for (kind, count) in KINDS.iter().zip(kinds) {

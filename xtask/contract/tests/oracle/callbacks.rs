@@ -1,4 +1,4 @@
-//! The service sends the requests of callbacks and receives their responses.
+//! Callbacks: the service sends their requests and receives their responses.
 
 use std::fmt::Write as _;
 
@@ -9,14 +9,14 @@ use crate::edit::edited;
 use crate::generate::{self, Vocabulary};
 use crate::shrink;
 
-/// How many pairs there are without `ORACLE_CASES`.
+/// The number of pairs without `ORACLE_CASES`.
 const PAIRS: usize = 100;
 
 /// A direction in a callback, and the direction of the operation with the same sender.
-const TURNED: [(Direction, Direction); 2] =
+const REVERSED: [(Direction, Direction); 2] =
     [(Direction::Request, Direction::Response), (Direction::Response, Direction::Request)];
 
-/// A document whose operation has a callback that takes and gives the schema. The service sends its requests.
+/// Returns a document whose operation has a callback with the schema in its request or response.
 fn callback(case: &Case, direction: Direction) -> Value {
     let mut document = case.document(direction);
     let called = std::mem::take(&mut document["paths"]["/a"]["post"]);
@@ -28,10 +28,10 @@ fn callback(case: &Case, direction: Direction) -> Value {
 }
 
 #[test]
-fn a_callback_turns_the_direction_round() {
+fn a_callback_reverses_the_direction() {
     let (mut pairs, mut breaking, mut failures) = (0, 0, String::new());
     let make = |dice: &mut Dice| {
-        // `readOnly` and `writeOnly` go by request and response, not by who sends them.
+        // `readOnly` and `writeOnly` depend on request and response, not on the sender.
         let vocabulary = Vocabulary { hiding: false, ..Vocabulary::random(dice) };
         let base = generate::case(dice, vocabulary);
         let revision = edited(dice, &base, vocabulary);
@@ -42,7 +42,7 @@ fn a_callback_turns_the_direction_round() {
             continue;
         }
         pairs += 1;
-        for (direction, turned) in TURNED {
+        for (direction, turned) in REVERSED {
             let called = changes(&callback(&base, direction), &callback(&revision, direction));
             let direct = changes_in(turned, &base, &revision);
             breaking += usize::from(breaks(&direct));

@@ -1,4 +1,4 @@
-//! Pairs of schemas, the documents they are compared in, and what the comparison says.
+//! Pairs of schemas, the documents that contain them, and the changes that the comparison reports.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub(crate) struct Case {
     pub(crate) components: Map<String, Value>,
 }
 
-/// Where the schema of a case stands in its document.
+/// The place of the schema of a case in its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// Clients send the value.
@@ -30,12 +30,12 @@ pub(crate) enum Direction {
 pub(crate) const DIRECTIONS: [Direction; 2] = [Direction::Request, Direction::Response];
 
 impl Case {
-    /// A document whose only operation takes or gives the schema.
+    /// Returns a document whose only operation has the schema in its request or response.
     pub(crate) fn document(&self, direction: Direction) -> Value {
         self.document_with(&[direction])
     }
 
-    /// A document whose only operation has the schema in these directions.
+    /// Returns a document whose only operation has the schema in these directions.
     pub(crate) fn document_with(&self, directions: &[Direction]) -> Value {
         let content = json!({"application/json": {"schema": self.schema}});
         let mut operation = json!({"responses": {"200": {"description": "Done."}}});
@@ -78,15 +78,15 @@ pub(crate) fn breaks(changes: &[Change]) -> bool {
     changes.iter().any(|change| change.severity >= Severity::Error)
 }
 
-/// Whether the change is that a property is no longer listed, although `required` still names it. That is an
-/// error by policy, since the property was probably renamed; no value says so.
-pub(crate) fn is_unlisted(change: &Change) -> bool {
+/// Whether the change is that a property is no longer listed, although `required` still names it. It is an error
+/// by policy, since the property was probably renamed. No refused value shows it.
+pub(crate) fn is_required_but_not_listed(change: &Change) -> bool {
     ["request-required-property-removed", "response-required-property-removed"].contains(&change.rule.name)
 }
 
-/// Whether clients break by the values that are sent and accepted.
+/// Whether clients break because a value that is sent is not accepted.
 pub(crate) fn breaks_by_values(changes: &[Change]) -> bool {
-    changes.iter().any(|change| change.severity >= Severity::Error && !is_unlisted(change))
+    changes.iter().any(|change| change.severity >= Severity::Error && !is_required_but_not_listed(change))
 }
 
 /// The severities and rules of changes.
@@ -158,7 +158,7 @@ impl Dice {
     }
 }
 
-/// Makes `number` cases times `ORACLE_CASES`, each from choices of its own, the same in each run.
+/// Generates `number` times `ORACLE_CASES` cases, the same in each run.
 pub(crate) fn generated<T: std::fmt::Debug>(
     number: usize,
     make: impl Fn(&mut Dice) -> T + Clone,

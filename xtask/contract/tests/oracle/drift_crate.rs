@@ -1,8 +1,8 @@
 //! The crate `drift` (Oxide Computer, Apache-2.0) as a second opinion.
 //!
-//! Of two schemas it says that they are incompatible (another type, or another kind of composition), that they
-//! differ in a way that it does not handle, or that they are the same. It knows no direction of a change, and
-//! does not compare `nullable`, `readOnly` and `writeOnly`. What it does not handle is no opinion.
+//! The crate reports two schemas as incompatible (another type, or another kind of composition), as different in a
+//! way that it does not handle, or as the same. It does not distinguish the directions of a change, and does not
+//! compare `nullable`, `readOnly` and `writeOnly`. Unhandled differences are ignored here.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,10 +18,10 @@ use crate::judge::Part;
 use crate::shrink;
 use crate::values::{FEW, MANY};
 
-/// How many pairs there are without `ORACLE_CASES`.
+/// The number of pairs without `ORACLE_CASES`.
 const PAIRS: usize = 600;
 
-/// What the crate says.
+/// The result of the crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Opinion {
     Incompatible,
@@ -50,17 +50,17 @@ fn opinion(direction: Direction, base: &Case, revision: &Case) -> Opinion {
     }
 }
 
-/// One comparison on which the opinions differ.
+/// One comparison with different results.
 struct Disagreement<'c> {
     direction: Direction,
     base: &'c Case,
     revision: &'c Case,
     opinion: Opinion,
-    /// Whether this crate says that clients break.
+    /// Whether this crate reports that clients break.
     breaks: bool,
 }
 
-/// A kind of disagreement: why this crate is right, and when a disagreement is of this kind.
+/// A kind of disagreement: the reason why this crate is right, and the condition.
 struct Kind {
     why: &'static str,
     applies: fn(&Disagreement<'_>) -> bool,
@@ -68,7 +68,7 @@ struct Kind {
 
 static KINDS: [Kind; 4] = [
     Kind {
-        why: "`drift` knows no direction: the opposite change breaks clients, and no value says that this one does",
+        why: "`drift` ignores the direction: the opposite change breaks clients, and no value shows that this one does",
         applies: |it| {
             it.opinion == Opinion::Incompatible
                 && !it.breaks
@@ -77,7 +77,7 @@ static KINDS: [Kind; 4] = [
         },
     },
     Kind {
-        why: "`drift` compares how schemas are written: no value tells these two apart in either direction",
+        why: "`drift` compares the text of schemas: no value is valid against only one of these two",
         applies: |it| {
             it.opinion == Opinion::Incompatible
                 && !it.breaks
@@ -94,7 +94,7 @@ static KINDS: [Kind; 4] = [
         },
     },
     Kind {
-        why: "`drift` does not see it (`additionalProperties: true`, a type that excludes the values of `enum`): a \
+        why: "`drift` ignores the difference (`additionalProperties: true`, a type that excludes the values of `enum`): a \
               value of one side is refused by the other",
         applies: |it| {
             it.opinion == Opinion::Same
@@ -188,7 +188,7 @@ fn each_disagreement_with_the_crate_drift_is_of_a_known_kind() {
     let stale: Vec<_> =
         KINDS.iter().zip(kinds).filter(|(_, count)| *count == 0).map(|(kind, _)| kind.why).collect();
     assert!(stale.is_empty(), "no disagreement is of this kind: {stale:?}");
-    // The generator makes what the crate understands.
+    // The crate must be able to read every generated document.
     let failed = verdicts.iter().filter(|((opinion, _), _)| *opinion == Opinion::Failed);
     assert_eq!(failed.map(|(_, count)| count).sum::<usize>(), 0, "`drift` could not read the documents");
 }

@@ -90,7 +90,7 @@ fn remove_one(dice: &mut Dice, map: &mut Map<String, Value>) -> Option<Value> {
     if keys.is_empty() { None } else { map.remove(dice.pick(&keys)) }
 }
 
-/// Moves a bound that is there, or sets one.
+/// Changes a bound, or sets one.
 fn bound(dice: &mut Dice, schema: &mut Value, kind: &str) {
     let bounds: Vec<String> = schema
         .as_object()

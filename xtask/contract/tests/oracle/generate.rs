@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::case::{Case, Dice};
 
-/// Some match all that others match: `^a$` < `^a+$` < `^[a-z]+$` < `^[a-z0-9]*$`.
+/// Some patterns include others: `^a$` < `^a+$` < `^[a-z]+$` < `^[a-z0-9]*$`.
 pub(crate) const PATTERNS: [&str; 7] = ["^a$", "^a+$", "^[a-z]+$", "^[a-z0-9]*$", "^[0-9]{2}$", "a", "b$"];
 pub(crate) const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 pub(crate) const SCALARS: [&str; 4] = ["string", "integer", "number", "boolean"];
@@ -14,13 +14,13 @@ pub(crate) const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "
 const NUMBERS: [f64; 9] = [-3.0, 0.0, 1.0, 2.0, 2.5, 3.0, 5.0, 7.0, 10.0];
 const FACTORS: [f64; 9] = [0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
 
-/// What a schema may contain.
+/// The keywords that a schema may contain.
 #[derive(Clone, Copy)]
 pub(crate) struct Vocabulary {
-    /// How deep schemas may be.
+    /// The limit of nested schemas.
     pub(crate) depth: usize,
-    /// Whether `oneOf`, `anyOf` and `not` occur. Properties that are absent in one direction do not mix with
-    /// them here: what `not` means for those is not defined.
+    /// Whether `oneOf`, `anyOf` and `not` occur. They are not combined with properties that are absent in one
+    /// direction, because the meaning of `not` for those is not defined.
     pub(crate) unions: bool,
     /// Whether `readOnly` and `writeOnly` occur.
     pub(crate) hiding: bool,
@@ -161,7 +161,7 @@ pub(crate) fn scalar(dice: &mut Dice) -> Value {
     schema
 }
 
-/// Sets a random keyword of a type. An exclusive bound may be without its bound, which has no effect.
+/// Sets a random keyword of a type. `exclusiveMinimum` may be without `minimum`, which has no effect.
 pub(crate) fn keyword(dice: &mut Dice, kind: &str, schema: &mut Value) {
     match kind {
         "integer" | "number" => match dice.below(7) {

@@ -12,11 +12,10 @@ use crate::judge::{Judge, Part};
 use crate::shrink;
 use crate::values::{FEW, values};
 
-/// How many pairs there are without `ORACLE_CASES`.
+/// The number of pairs without `ORACLE_CASES`.
 const PAIRS: usize = 600;
 
-/// A pair that an edit made, two schemas that have nothing to do with each other, or two of the same type with
-/// many keywords.
+/// Returns a schema and an edit of it, two unrelated schemas, or two schemas of the same type with many keywords.
 pub(crate) fn pair(dice: &mut Dice) -> (Case, Case) {
     match dice.below(100) {
         0..10 => {
@@ -44,7 +43,7 @@ pub(crate) fn pair(dice: &mut Dice) -> (Case, Case) {
     }
 }
 
-/// The schema of the side that sends in a direction, then that of the side that receives.
+/// Returns the schema of the sender in a direction, then that of the receiver.
 pub(crate) fn sides<'c>(direction: Direction, base: &'c Case, revision: &'c Case) -> (&'c Case, &'c Case) {
     match direction {
         Direction::Request => (base, revision),
@@ -52,7 +51,7 @@ pub(crate) fn sides<'c>(direction: Direction, base: &'c Case, revision: &'c Case
     }
 }
 
-/// The number of values that were tried in a direction, at most this many, and one that is sent but refused.
+/// Returns the number of values that were tried in a direction, and one that is sent but refused.
 pub(crate) fn refused(
     direction: Direction,
     base: &Case,
@@ -62,7 +61,7 @@ pub(crate) fn refused(
     refused_from(Part::Sender, direction, base, revision, most)
 }
 
-/// The same, with the values that the sender sends or those that it would accept.
+/// Same as [`refused`] with the values that the sender sends, or those that it would accept as a receiver.
 pub(crate) fn refused_from(
     part: Part,
     direction: Direction,
@@ -104,7 +103,7 @@ fn opened(schema: &mut Value) {
     }
 }
 
-/// A value that is sent and refused although the change is said not to break anyone.
+/// Returns a value that is sent and refused although the change is not reported as breaking.
 fn missed(direction: Direction, base: &Case, revision: &Case) -> Option<Value> {
     let changes = changes_in(direction, base, revision);
     if breaks(&changes) {
@@ -141,7 +140,7 @@ fn a_value_that_is_sent_and_refused_makes_a_change_breaking() {
     assert!(failures.number() == 0, "{}", failures.text());
 }
 
-/// Faults by their keywords and verdicts, each with its number and an example.
+/// Failures by their keywords and verdicts, each with its number and an example.
 #[derive(Default)]
 pub(crate) struct Failures(BTreeMap<String, (usize, String)>);
 
@@ -165,7 +164,7 @@ impl Failures {
     }
 }
 
-/// The keywords of a pair, to tell kinds of faults apart.
+/// Returns the keywords of a pair, to distinguish kinds of failures.
 fn keywords(base: &Case, revision: &Case) -> String {
     let mut found = BTreeSet::new();
     for case in [base, revision] {

@@ -1,7 +1,7 @@
-//! Whether a value is an instance of an OpenAPI 3.0.3 schema, by the crate `jsonschema`.
+//! Decides whether a value is an instance of an OpenAPI 3.0.3 schema, by the crate `jsonschema`.
 //!
-//! The schema is converted to JSON Schema 2020-12, whose `unevaluatedProperties` says what OpenAPI 3.0 and
-//! draft 4 cannot: which properties a schema lists through `allOf`, alternatives and references.
+//! The schema is converted to JSON Schema 2020-12. Its `unevaluatedProperties` can express what OpenAPI 3.0 cannot:
+//! which properties a schema lists through `allOf`, alternatives and references.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::case::{Case, Direction};
 
-/// Whether the value is one that this side may send, or one that this side accepts.
+/// Whether a side sends the value or receives it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     /// The client of a request, the service of a response.
@@ -29,8 +29,8 @@ impl Judge {
     /// The values that a side sends or accepts in a direction.
     ///
     /// A sender sends only properties that its schema lists, unless it lists none or `additionalProperties` has
-    /// a schema. Such values are instances by the plain reading as well, since closing one alternative of a `oneOf` could
-    /// otherwise admit a value that matches two.
+    /// a schema. Such a value must also be an instance of the schema as it is written. Otherwise closing one
+    /// alternative of a `oneOf` would allow a value that matches two.
     pub(crate) fn new(case: &Case, direction: Direction, part: Part) -> Self {
         let closed: &[bool] = if part == Part::Receiver { &[false] } else { &[false, true] };
         let build =
@@ -47,7 +47,7 @@ struct Converter<'a> {
     case: &'a Case,
     direction: Direction,
     part: Part,
-    /// Whether objects have only the properties that their schemas list.
+    /// Whether objects only have the properties that their schemas list.
     closed: bool,
     /// The definitions under their keys. `None` while one is being converted.
     definitions: BTreeMap<String, Option<Value>>,
@@ -69,7 +69,7 @@ impl Converter<'_> {
             .unwrap_or_else(|error| panic!("{error}: {schema}"))
     }
 
-    /// The schema of a whole value.
+    /// Converts the schema of a whole value.
     fn value(&mut self, schema: &Value) -> Value {
         let mut hidden = Hidden::new();
         self.hidden(schema, &mut hidden);
@@ -115,8 +115,8 @@ impl Converter<'_> {
         }
     }
 
-    /// A schema that describes the same value as the schema around it. `chooses` is whether discriminators
-    /// choose subtypes; inside of a chosen one they do not.
+    /// Converts a schema that describes the same value as the schema around it. `chooses` is whether discriminators
+    /// select subtypes; inside a selected subtype they do not.
     fn in_place(&mut self, schema: &Value, hidden: &Hidden, chooses: bool) -> Value {
         if let Some(reference) = schema["$ref"].as_str() {
             let name = component(reference);
@@ -139,7 +139,7 @@ impl Converter<'_> {
             self.keyword(schema, keyword, value, (hidden, chooses), &mut converted);
         }
         if self.closed && [Value::Null, json!(true), json!({})].contains(&schema["additionalProperties"]) {
-            // A property that must be sent is sent, whether it is listed or not.
+            // A required property is sent even if it is not listed.
             let properties = converted.entry("properties").or_insert_with(|| json!({}));
             for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
                 if properties[name].is_null() && !hidden.contains(name) {
@@ -150,8 +150,8 @@ impl Converter<'_> {
         Value::Object(converted)
     }
 
-    /// Adds that the value is an instance of the subtype that its discriminator names. A sender uses only names
-    /// of subtypes, or that of the schema itself. What a receiver does with other names is not defined.
+    /// Adds the condition that the value is an instance of the subtype that its discriminator names. A sender uses
+    /// only the names of subtypes or of the schema itself. For receivers the effect of other names is undefined.
     fn choose(&mut self, base: &str, property: &str, mapping: &Value, converted: &mut Value) {
         let (mut choices, mut known) = (Vec::new(), vec![json!(base)]);
         for subtype in subtypes(&self.case.components, base) {
@@ -203,7 +203,7 @@ impl Converter<'_> {
             "multipleOf" => put("x-multipleOf", value.clone()),
             "enum" => put("enum", plain(value)),
             "items" => put("items", self.value(value)),
-            // It says what holds without it, and would count as a list of all properties.
+            // `additionalProperties: true` has no effect, but would count as a list of all properties.
             "additionalProperties" if self.closed && (value == &json!(true) || value == &json!({})) => {}
             "additionalProperties" if value.is_boolean() => put(keyword, value.clone()),
             "additionalProperties" => put(keyword, self.value(value)),
@@ -235,7 +235,7 @@ impl Converter<'_> {
                 put(keyword, parts.map(&mut convert).collect());
             }
             "not" => {
-                // Closing what is excluded would admit more.
+                // A schema under `not` stays open: closing it would exclude fewer values.
                 let closed = std::mem::replace(&mut self.closed, false);
                 put(keyword, self.in_place(value, hidden, chooses));
                 self.closed = closed;
@@ -245,12 +245,12 @@ impl Converter<'_> {
     }
 }
 
-/// The name of the component that a reference names.
+/// Returns the name of the component in a reference.
 pub(crate) fn component(reference: &str) -> &str {
     reference.strip_prefix("#/components/schemas/").expect("a reference to a schema of this document")
 }
 
-/// The components that name another one in their `allOf`.
+/// Returns the components that refer to another one in their `allOf`.
 pub(crate) fn subtypes<'c>(components: &'c Map<String, Value>, base: &str) -> Vec<&'c str> {
     let reference = json!({"$ref": format!("#/components/schemas/{base}")});
     let extends = |schema: &Value| schema["allOf"].as_array().is_some_and(|parts| parts.contains(&reference));
@@ -290,7 +290,7 @@ impl<'i> Keyword<'i> for MultipleOf {
     }
 }
 
-/// The digits of a number and how many of them are behind the point.
+/// Returns the digits of a number, and how many of them are after the decimal point.
 fn decimal(text: &str) -> (i128, u32) {
     let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let exponent: i32 = exponent.parse().unwrap();

@@ -1,4 +1,4 @@
-//! Laws that hold for every document, whatever it says.
+//! Laws that hold for every document: rewrites, reordering, and symmetry of requests and responses.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,8 +8,8 @@ use contract::document::Document;
 use serde_json::{Map, Value, json};
 
 use crate::case::{
-    Case, DIRECTIONS, Dice, Direction, breaks, changes, changes_in, changes_of_texts, generated, is_unlisted,
-    names, yaml,
+    Case, DIRECTIONS, Dice, Direction, breaks, changes, changes_in, changes_of_texts, generated,
+    is_required_but_not_listed, names, yaml,
 };
 use crate::edit::{edited, places};
 use crate::generate::{self, Vocabulary};
@@ -19,18 +19,18 @@ use crate::shrink;
 const LIBRARY: &str = include_str!("../documents/library.yaml");
 const SHAPES: &str = include_str!("../breaking/shapes.yaml");
 
-/// How many schemas are rewritten, and how many pairs are reversed, without `ORACLE_CASES`.
+/// The number of rewritten schemas, and of reversed pairs, without `ORACLE_CASES`.
 const CASES: usize = 60;
 
-/// What a rewrite may report: generated clients have other types, requests and responses stay the same.
-fn may_be_said(change: &Change) -> bool {
+/// Whether a rewrite may cause the change: generated clients have other types, but requests and responses are equal.
+fn is_allowed(change: &Change) -> bool {
     let rules = ["api-schema-added", "api-schema-removed", "api-unused-schema-changed"];
     !change.breaks() && rules.contains(&change.rule.name)
 }
 
 /// The changes that a rewrite should not cause.
 fn wrong(mut changes: Vec<Change>) -> Vec<Change> {
-    changes.retain(|change| !may_be_said(change));
+    changes.retain(|change| !is_allowed(change));
     changes
 }
 
@@ -45,7 +45,7 @@ fn rewritten(
     Some((other, around.added))
 }
 
-/// All cases that the rewrite makes of this one, each at another place.
+/// Returns all cases that the rewrite produces from this one, each at another place.
 fn variants(case: &Case, rewrite: Rewrite) -> Vec<Case> {
     let mut found = Vec::new();
     let roots = std::iter::once(None).chain(case.components.keys().map(Some));
@@ -65,7 +65,7 @@ fn variants(case: &Case, rewrite: Rewrite) -> Vec<Case> {
     found
 }
 
-/// What the comparison says of a variant, in requests and responses, forth or else back.
+/// Returns a variant with changes in requests or responses, from the case to the variant or back.
 fn violation(case: &Case, rewrite: Rewrite) -> Option<(Case, Vec<Change>)> {
     let document = case.document_with(&DIRECTIONS);
     variants(case, rewrite).into_iter().find_map(|variant| {
@@ -76,7 +76,7 @@ fn violation(case: &Case, rewrite: Rewrite) -> Option<(Case, Vec<Change>)> {
     })
 }
 
-/// Schemas that are too seldom generated.
+/// Schemas that are rarely generated.
 fn rare() -> Vec<Case> {
     let schemas = json!([
         {"type": "integer", "format": "int32"},
@@ -156,8 +156,7 @@ fn json_of(yaml: &str) -> Value {
     Document::parse("document.yaml", yaml).expect("a frozen document is valid").root.to_json()
 }
 
-/// Whether the place is an alternative among which a discriminator chooses: only references to components have
-/// names to choose by.
+/// Whether the place is an alternative that a discriminator selects by the name of a component.
 fn is_chosen_by_name(document: &Value, at: &str) -> bool {
     let mut parents = at.rsplitn(3, '/').skip(2);
     let parent = parents.next().and_then(|parent| document.pointer(parent));
@@ -203,7 +202,7 @@ fn rewrites_of_frozen_documents_change_nothing() {
     assert!(failures.is_empty(), "{text}");
 }
 
-/// The document as text, with all keys and all lists whose order means nothing in reverse order.
+/// Returns the document as text, with all keys, and all lists whose order has no meaning, in reverse order.
 fn reversed(value: &Value, key: &str) -> String {
     match value {
         Value::Object(map) => {
@@ -236,8 +235,8 @@ fn renamed(document: &Value) -> Value {
     other
 }
 
-/// What is said of a document and itself, also in another order and with other names.
-fn said_of_the_same(document: &Value) -> Option<String> {
+/// Returns the changes from a document to itself, also in another order and with other names.
+fn changes_of_the_same(document: &Value) -> Option<String> {
     let text = document.to_string();
     [
         ("the same", changes_of_texts(&text, &text)),
@@ -252,7 +251,7 @@ fn said_of_the_same(document: &Value) -> Option<String> {
 fn the_same_document_reordered_or_renamed_has_no_change() {
     let mut failures: BTreeMap<String, (usize, String)> = BTreeMap::new();
     for (title, text) in [("library", LIBRARY), ("shapes", SHAPES)] {
-        if let Some(said) = said_of_the_same(&json_of(text)) {
+        if let Some(said) = changes_of_the_same(&json_of(text)) {
             failures.insert(format!("{title} {said}"), (1, String::new()));
         }
     }
@@ -264,7 +263,7 @@ fn the_same_document_reordered_or_renamed_has_no_change() {
     for case in generated(CASES, make).filter(shrink::is_sound) {
         for direction in DIRECTIONS {
             documents += 1;
-            let fails = |case: &Case| said_of_the_same(&case.document(direction));
+            let fails = |case: &Case| changes_of_the_same(&case.document(direction));
             if fails(&case).is_some() {
                 let small = shrink::one(case.clone(), |case| fails(case).is_some());
                 let said = fails(&small).expect("it is a failure");
@@ -295,22 +294,23 @@ fn mirrored(case: &Case) -> Case {
 
 /// Whether the change of a request and the opposite change of a response are judged differently.
 ///
-/// In both the values of `base` are sent, and `revision` says what is accepted, so the verdicts are the same.
-/// There are two exceptions by policy. One is a property that `required` names but that is no longer listed. The
-/// other: where the revision has `additionalProperties: false`, a service refuses other
-/// properties, but clients rarely do so and a response with more properties is a warning.
+/// In both cases the values of `base` are sent and `revision` accepts them, so the verdicts are the same. There are
+/// two exceptions by policy. One is a property that `required` names but that is no longer listed. The other: if
+/// the revision has `additionalProperties: false`, a service refuses other properties, but clients rarely do, so a
+/// response with more properties is a warning.
 fn is_judged_differently(base: &Case, revision: &Case) -> Option<(Vec<Change>, Vec<Change>)> {
     let request = changes_in(Direction::Request, base, revision);
     let response = changes_in(Direction::Response, &mirrored(revision), &mirrored(base));
     let tolerated = ["response-additional-properties-allowed", "response-property-added-to-closed-object"];
     let closed = |change: &Change| tolerated.contains(&change.rule.name);
-    let mut exempt = request.iter().chain(&response).filter(|change| closed(change) || is_unlisted(change));
+    let mut exempt =
+        request.iter().chain(&response).filter(|change| closed(change) || is_required_but_not_listed(change));
     let differs = breaks(&request) != breaks(&response) && exempt.next().is_none();
     differs.then_some((request, response))
 }
 
 #[test]
-fn a_request_narrowed_is_a_response_widened() {
+fn a_narrower_request_is_judged_like_a_wider_response() {
     let (mut pairs, mut breaking) = (0, 0);
     let mut failures: BTreeMap<String, (usize, String)> = BTreeMap::new();
     let make = |dice: &mut Dice| {

@@ -1,5 +1,5 @@
-//! Judges of the comparison that do not share its code: values under an independent validator, laws, and the
-//! crate `drift`.
+//! Tests the comparison by independent means: values and a validator that share no code with it, laws, and the crate
+//! `drift`.
 //!
 //! `ORACLE_CASES` multiplies the number of generated pairs: `ORACLE_CASES=50 cargo test -p contract --test
 //! oracle -- --nocapture`. The random numbers are the same in each run.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::case::Dice;
 use crate::judge::component;
 
-/// What a rewrite sees beside the schema.
+/// The context of a rewrite.
 pub(crate) struct Around<'a> {
     pub(crate) components: &'a Map<String, Value>,
     /// The components that the rewrite adds.
@@ -22,11 +22,11 @@ pub(crate) static REWRITES: &[Rewrite] = &[
     ("alone in oneOf", |schema, _| is_plain(schema).then(|| json!({"oneOf": [schema]}))),
     ("twice in allOf", |schema, _| is_plain(schema).then(|| json!({"allOf": [schema, schema]}))),
     ("twice in anyOf", |schema, around| {
-        // The discriminator of an alternative does not choose among several.
+        // With one alternative, a discriminator has nothing to select.
         let chooses = schema["$ref"]
             .as_str()
             .is_some_and(|reference| around.components[component(reference)]["discriminator"].is_object());
-        // What an alternative hides is hidden only where the alternative matches.
+        // `readOnly` and `writeOnly` in an alternative apply only if the alternative matches.
         let hides = ["\"readOnly\"", "\"writeOnly\""].iter().any(|flag| schema.to_string().contains(flag));
         (is_plain(schema) && !chooses && !hides).then(|| json!({"anyOf": [schema, schema]}))
     }),
@@ -64,7 +64,7 @@ pub(crate) static REWRITES: &[Rewrite] = &[
     ("defaults written", defaults_written),
     ("implied bounds of int32", |schema, _| {
         (schema["type"] == "integer" && schema["format"] == "int32").then_some(())?;
-        // An exclusivity without a bound would apply to the new one.
+        // `exclusiveMinimum` without `minimum` would apply to the new bound.
         (schema["exclusiveMinimum"].is_null() && schema["exclusiveMaximum"].is_null()).then_some(())?;
         with(schema, &[("minimum", json!(i32::MIN)), ("maximum", json!(i32::MAX))])
     }),
@@ -82,12 +82,12 @@ pub(crate) static REWRITES: &[Rewrite] = &[
         Some(json!({"allOf": [schema, {"type": kind, "nullable": true}]}))
     }),
     ("nullable without type", |schema, _| {
-        // Alone in an alternative it would be read as null.
+        // `nullable` alone in an alternative would be read as null.
         let is_any = schema.as_object()?.is_empty();
         (schema["type"].is_null() && schema["$ref"].is_null() && !is_any).then_some(())?;
         with(schema, &[("nullable", json!(true))])
     }),
-    ("bound of an exclusivity that has none", |schema, _| {
+    ("exclusive bound without a bound", |schema, _| {
         (schema["$ref"].is_null() && schema["minimum"].is_null()).then_some(())?;
         with(schema, &[("exclusiveMinimum", json!(true))])
     }),
@@ -106,7 +106,7 @@ pub(crate) static REWRITES: &[Rewrite] = &[
     }),
 ];
 
-/// Whether no keyword of the schema says more than which values are allowed.
+/// Whether every keyword of the schema only restricts values.
 fn is_plain(schema: &Value) -> bool {
     const OTHER: [&str; 7] =
         ["default", "discriminator", "readOnly", "writeOnly", "deprecated", "xml", "externalDocs"];
@@ -179,7 +179,7 @@ fn alternatives_reversed(schema: &Value, _: &mut Around<'_>) -> Option<Value> {
     (other != *schema).then_some(other)
 }
 
-/// Which keywords stay together.
+/// Returns the name of the group of keywords that must stay together.
 fn group(keyword: &str) -> &str {
     match keyword {
         "nullable" | "format" => "type",

@@ -1,21 +1,21 @@
-//! Makes a pair of schemas smaller as long as it still shows the same fault.
+//! Reduces a pair of schemas that fails a test to a smaller pair that still fails.
 
 use serde_json::Value;
 
 use crate::case::Case;
 use crate::edit::places;
 
-/// The most attempts for one pair.
-const MOST: usize = 1500;
+/// The limit of attempts for one pair.
+const MAX_ATTEMPTS: usize = 1500;
 
-/// The smallest pair found for which `fails` holds.
+/// Returns the smallest pair found for which `fails` holds.
 pub(crate) fn pair(base: Case, revision: Case, fails: impl Fn(&Case, &Case) -> bool) -> (Case, Case) {
     let mut pair = [base, revision];
     let mut attempts = 0;
     'again: loop {
         for candidate in smaller(&pair) {
             attempts += 1;
-            if attempts > MOST {
+            if attempts > MAX_ATTEMPTS {
                 break 'again;
             }
             if candidate.iter().all(is_sound) && fails(&candidate[0], &candidate[1]) {
@@ -29,7 +29,7 @@ pub(crate) fn pair(base: Case, revision: Case, fails: impl Fn(&Case, &Case) -> b
     (base, revision)
 }
 
-/// The smallest case found for which `fails` holds.
+/// Returns the smallest case found for which `fails` holds.
 pub(crate) fn one(case: Case, fails: impl Fn(&Case) -> bool) -> Case {
     pair(case.clone(), case, |one, other| one == other && fails(one)).0
 }
@@ -58,7 +58,7 @@ fn schemas(tree: &Value) -> Vec<String> {
 
 /// An edit that makes a tree smaller.
 enum Cut {
-    /// Replaces a schema by the schema at this place below it.
+    /// Replaces a schema by a schema inside it.
     Hoist(String, String),
     /// Removes a key or item.
     Remove(String, String),
@@ -143,7 +143,7 @@ fn smaller(pair: &[Case; 2]) -> impl Iterator<Item = [Case; 2]> + use<> {
     found.into_iter().map(|pair| pair.map(|tree| case(&tree)))
 }
 
-/// Whether the schemas are valid, refer to components that exist, and describe no value by itself alone.
+/// Whether the schemas are valid, refer to components that exist, and do not only refer to themselves.
 pub(crate) fn is_sound(case: &Case) -> bool {
     let tree = tree(case);
     schemas(&tree).iter().all(|at| {
@@ -156,7 +156,7 @@ pub(crate) fn is_sound(case: &Case) -> bool {
             && has_items
             && !is_read_and_written
     }) && schemas(&tree).iter().all(|at| {
-        // Elsewhere, what a discriminator means depends on what is around it.
+        // Elsewhere the meaning of a discriminator depends on the schemas around it.
         let discriminator = &tree.pointer(at).expect("it was listed")["discriminator"];
         discriminator.is_null() || at == "/components/Pet"
     }) && case.components.keys().all(|name| !reaches(case, &case.components[name], name, 8))

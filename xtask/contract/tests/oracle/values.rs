@@ -9,14 +9,14 @@ use crate::case::{Case, Dice, Direction};
 use crate::generate::PATTERNS;
 use crate::judge::{Judge, Part, component, plain};
 
-/// How many values there are for one pair.
+/// The number of values for one pair.
 pub(crate) const FEW: usize = 260;
-/// How many there are where a value is missed among the few.
+/// The number of values if none is found among `FEW`.
 pub(crate) const MANY: usize = 20_000;
-/// How many values an item or a property has.
-const MOST_INSIDE: usize = 24;
+/// The number of values of an item or a property.
+const MAX_INSIDE: usize = 24;
 
-/// What the schemas of one place say about its values.
+/// The keywords of all schemas of one place that restrict its values.
 #[derive(Default)]
 struct Facets<'a> {
     numbers: BTreeSet<i64>,
@@ -34,18 +34,18 @@ struct Facets<'a> {
 /// A schema and the case that has it.
 type Sub<'a> = (&'a Value, &'a Case);
 
-/// How values are looked for.
+/// The state of a search for values.
 struct Search {
     dice: Dice,
     direction: Direction,
-    /// How many values there are at most.
+    /// The limit of values.
     most: usize,
 }
 
-/// What a discriminator may choose by.
+/// The values of a discriminator.
 static CHOSEN: LazyLock<Value> = LazyLock::new(|| json!({"enum": ["Pet", "Cat", "Dog", "cat"]}));
 
-/// The unit in which numbers are counted here.
+/// Numbers are counted in thousandths.
 const UNIT: f64 = 1000.0;
 
 fn thousandths(value: &Value) -> Option<i64> {
@@ -83,7 +83,7 @@ fn candidates(search: &mut Search, subs: &[Sub<'_>], depth: usize) -> Vec<Value>
     found
 }
 
-/// Adds what a schema says about the value itself.
+/// Adds the keywords of a schema that apply to the value itself.
 fn gather<'a>(facets: &mut Facets<'a>, schema: &'a Value, case: &'a Case, depth: usize) {
     if let Some(reference) = schema["$ref"].as_str() {
         if depth > 0 {
@@ -181,7 +181,7 @@ fn strings(facets: &Facets<'_>, found: &mut Vec<Value>) {
     debug_assert_eq!(PATTERNS.len(), 7, "the strings are made for these patterns");
 }
 
-/// The candidates for a part of a value: first those that all schemas accept, then those that some accept.
+/// Returns the candidates for a part of a value: first those that all schemas accept, then those that some accept.
 fn inside(search: &mut Search, subs: &[Sub<'_>], depth: usize) -> Vec<Value> {
     let mut found = candidates(search, subs, depth - 1);
     let mut judges = Vec::new();
@@ -191,7 +191,7 @@ fn inside(search: &mut Search, subs: &[Sub<'_>], depth: usize) -> Vec<Value> {
     }
     let mut seen = BTreeSet::new();
     found.retain(|value| seen.insert(value.to_string()));
-    // By who accepts them, those that most accept first.
+    // Grouped by the schemas that accept them, the most accepted first.
     let mut groups: BTreeMap<(usize, Vec<bool>), Vec<Value>> = BTreeMap::new();
     for value in found {
         let refusals: Vec<bool> = judges.iter().map(|judge| !judge.accepts(&value)).collect();
@@ -199,7 +199,7 @@ fn inside(search: &mut Search, subs: &[Sub<'_>], depth: usize) -> Vec<Value> {
         groups.entry((number, refusals)).or_default().push(value);
     }
     let mut kept: Vec<(usize, Value)> = Vec::new();
-    while kept.len() < MOST_INSIDE && groups.values().any(|group| !group.is_empty()) {
+    while kept.len() < MAX_INSIDE && groups.values().any(|group| !group.is_empty()) {
         for ((refusals, _), group) in groups.iter_mut().filter(|(_, group)| !group.is_empty()) {
             kept.push((*refusals, group.swap_remove(search.dice.below(group.len()))));
         }
@@ -218,7 +218,7 @@ fn arrays(search: &mut Search, facets: &Facets<'_>, depth: usize, found: &mut Ve
     for count in &facets.counts {
         counts.extend([count.saturating_sub(1), *count, count + 1]);
     }
-    // Items that go together under one of the schemas, then under all of them.
+    // Items that one of the schemas accepts together, then items that all of them accept.
     let mut lists: Vec<Vec<Value>> = facets.items.iter().map(|sub| inside(search, &[*sub], depth)).collect();
     lists.dedup();
     lists.push(items.clone());
@@ -242,7 +242,7 @@ fn objects(search: &mut Search, facets: &Facets<'_>, depth: usize, found: &mut V
     };
     let mut properties: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for (name, subs) in &facets.properties {
-        // An unlisted property that only `required` names is governed by the schema for all others.
+        // The schema of unlisted properties applies to a property that only `required` names.
         let mut all = subs.clone();
         all.extend(&facets.additional);
         let mut values = inside(search, &all, depth);
@@ -318,11 +318,11 @@ fn objects(search: &mut Search, facets: &Facets<'_>, depth: usize, found: &mut V
     let mut objects: Vec<Value> = objects.into_iter().map(Value::Object).collect();
     let mut seen = BTreeSet::new();
     objects.retain(|value| seen.insert(value.to_string()));
-    // The seeds are first.
+    // The seeds come first.
     let fixed = seeds.len().min(search.most / 4);
     while objects.len() > search.most - 40 {
         objects.remove(fixed + search.dice.below(objects.len() - fixed));
     }
-    // The objects first: they are what the schemas are about.
+    // The objects come first, because the schemas are mostly about objects.
     found.splice(0..0, objects);
 }

@@ -1,4 +1,5 @@
-//! Edits that can only admit more values: a request that is widened, and a response that was, breaks no client.
+//! Edits that can only allow more values: a widened request breaks no client, and neither does the opposite edit of a
+//! response.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +12,10 @@ use crate::generate::{self, NAMES, Vocabulary};
 use crate::judge::plain;
 use crate::shrink;
 
-/// How many pairs there are without `ORACLE_CASES`.
+/// The number of pairs without `ORACLE_CASES`.
 const PAIRS: usize = 600;
 
-/// The case with one to three wider schemas in it, the same for the same seed.
+/// Returns the case with one to three wider schemas in it, the same for the same seed.
 fn widened(base: &Case, seed: u64) -> Case {
     let dice = &mut Dice::new(seed);
     let mut revision = base.clone();
@@ -24,7 +25,7 @@ fn widened(base: &Case, seed: u64) -> Case {
     revision
 }
 
-/// Widens a schema. A wider schema inside `not`, or inside one alternative of `oneOf`, may admit fewer values.
+/// Widens a schema, but none inside `not` or `oneOf`, where a wider schema may allow fewer values.
 fn widen_somewhere(dice: &mut Dice, case: &mut Case) {
     let text = json!([case.schema, case.components]).to_string();
     let is_open = text.contains("additionalProperties");
@@ -67,7 +68,7 @@ fn widen(dice: &mut Dice, schema: &mut Value, is_open: bool) {
         }
         "enum" => map[key].as_array_mut().expect("a list").push(json!("more")),
         "type" => match map[key].as_str() {
-            // What a format means beside another type, or none, is not defined.
+            // The meaning of a format with another type, or without a type, is not defined.
             Some("integer") if map.contains_key("format") => drop(map.remove("format")),
             Some(_) if dice.chance(30) => drop(map.remove(key)),
             Some("integer") => map[key] = json!("number"),
@@ -86,7 +87,7 @@ fn widen(dice: &mut Dice, schema: &mut Value, is_open: bool) {
         }
         "properties" if !is_open => {
             let properties = map[key].as_object_mut().expect("properties are an object");
-            // An object that lists nothing may be meant to have any properties.
+            // An object without `properties` may have any properties.
             if properties.remove(*dice.pick(&NAMES)).is_none() && !properties.is_empty() {
                 // No part of the base lists or requires it, so no side sends it.
                 properties.insert("new".to_owned(), generate::scalar(dice));
@@ -100,7 +101,7 @@ fn widen(dice: &mut Dice, schema: &mut Value, is_open: bool) {
     }
 }
 
-/// What is said to break although values were only added.
+/// Returns the changes that are reported as breaking although values were only added.
 fn alarm(base: &Case, revision: &Case) -> Option<(Direction, Vec<Change>)> {
     let request = changes_in(Direction::Request, base, revision);
     if breaks_by_values(&request) {
@@ -115,13 +116,13 @@ fn a_wider_request_and_a_narrower_response_break_no_client() {
     let (mut pairs, mut wider) = (0, 0);
     let mut failures: BTreeMap<String, (usize, String)> = BTreeMap::new();
     let make = |dice: &mut Dice| {
-        // A property that is hidden in one direction and removed is no longer hidden.
+        // Removing a property that is hidden in one direction makes it visible there.
         let vocabulary = Vocabulary { hiding: false, ..Vocabulary::random(dice) };
         (generate::case(dice, vocabulary), dice.below(usize::MAX) as u64)
     };
     for (base, seed) in generated(PAIRS, make) {
         let revision = widened(&base, seed);
-        // It is read as null in an alternative, and as any value elsewhere.
+        // `nullable` alone is read as null in an alternative, and as any value elsewhere.
         let is_ambiguous = |case: &Case| {
             case.schema.to_string().contains(r#"{"nullable":true}"#)
                 || case.components.values().any(|one| one.to_string().contains(r#"{"nullable":true}"#))
@@ -144,7 +145,9 @@ fn a_wider_request_and_a_narrower_response_break_no_client() {
         }
     }
     let wrong: usize = failures.values().map(|(count, _)| count).sum();
-    println!("widening: {pairs} pairs, {wider} of them wider by the comparison, {wrong} said to break");
+    println!(
+        "widening: {pairs} pairs, {wider} of them wider by the comparison, {wrong} reported as breaking"
+    );
     let text: String =
         failures.iter().map(|(said, (count, text))| format!("## {count} times, {said}\n{text}\n")).collect();
     assert!(wider > pairs / 3, "only {wider} of {pairs} are wider");

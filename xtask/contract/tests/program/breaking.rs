@@ -47,14 +47,14 @@ fn equal_documents_exit_with_0() {
 }
 
 #[test]
-fn a_new_major_version_is_enough_where_only_the_version_counts() {
+fn a_new_major_version_is_enough_with_fail_on_version() {
     let revision = edited("maximum: 100\n", "maximum: 50\n").replace("version: 1.0.0", "version: 2.0.0");
     assert_eq!(compare(&revision, &[]).0, Some(1));
     assert_eq!(compare(&revision, &["--fail-on", "version"]).0, Some(0));
 }
 
 #[test]
-fn what_cannot_be_read_or_understood_exits_with_2() {
+fn an_unreadable_document_exits_with_2() {
     let (code, printed) = compare("openapi: [", &[]);
     assert_eq!(code, Some(2), "{printed}");
     assert!(printed.contains("new.yaml:1"), "{printed}");

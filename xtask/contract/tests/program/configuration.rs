@@ -2,7 +2,7 @@ use super::{LIBRARY, TODAY, Workplace, edited};
 
 const FILE: &str = "contract.toml";
 
-/// A document without a contact, which only the profiles from `recommended` on complain about.
+/// Returns a document without a contact, which only the profiles `recommended` and `strict` report.
 fn without_contact() -> String {
     let start = LIBRARY.find("  contact:\n").unwrap();
     let end = start + LIBRARY[start..].find("  license:\n").unwrap();
@@ -45,14 +45,14 @@ fn a_rule_can_be_off_or_have_another_severity() {
         assert_eq!(status, Some(code), "{printed}");
         assert!(printed.contains(shown), "{severity}: {printed}");
     }
-    // The configuration wins over the profile.
+    // The configuration takes precedence over the profile.
     let (status, printed) =
         lint(&document, Some("profile = \"spec\"\n[rules]\ninfo-contact = \"error\"\n"), &[]);
     assert_eq!(status, Some(1), "{printed}");
 }
 
 #[test]
-fn an_ignore_covers_its_rule_at_its_place_and_below_and_is_reported_when_it_covers_nothing() {
+fn an_ignore_covers_its_rule_at_its_place_and_below_and_is_reported_if_unused() {
     let document = without_contact();
     let ignore = |rule: &str, at: &str| {
         format!("[[ignore]]\nrule = \"{rule}\"\nat = \"{at}\"\nreason = \"The team has no address.\"\n")
@@ -67,13 +67,17 @@ fn an_ignore_covers_its_rule_at_its_place_and_below_and_is_reported_when_it_cove
 }
 
 #[test]
-fn what_is_not_defined_in_a_configuration_is_an_error_at_its_line() {
+fn an_undefined_or_invalid_entry_is_an_error_at_its_line() {
     for (text, line, message) in [
         ("profile = \"loose\"\n", 1, "`spec`, `recommended` or `strict`"),
         ("\nprofil = \"spec\"\n", 2, "Unknown field `profil`"),
         ("[rules]\ninfo-contacts = \"off\"\n", 2, "Did you mean `info-contact`?"),
         ("[rules]\ninfo-contact = \"loud\"\n", 2, "not `loud`"),
-        ("[[ignore]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"\"\n", 4, "`reason` must say why"),
+        (
+            "[[ignore]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"\"\n",
+            4,
+            "`reason` is empty; write why",
+        ),
         ("[[ignore]]\nrule = \"info-contact\"\nreason = \"x\"\n", 1, "Missing field `at`"),
         (
             "[[waiver]]\nrule = \"info-contact\"\nreason = \"x\"\nuntil = 2027-01-31\n",
@@ -98,7 +102,7 @@ fn what_is_not_defined_in_a_configuration_is_an_error_at_its_line() {
 }
 
 #[test]
-fn a_waiver_makes_a_breaking_change_an_addition_until_its_day() {
+fn a_waiver_allows_a_breaking_change_until_its_date() {
     let revision = edited("maximum: 100\n", "maximum: 50\n").replace("version: 1.0.0", "version: 1.1.0");
     let workplace = Workplace::new(&[("old.yaml", LIBRARY), ("new.yaml", &revision)]);
     let (status, printed) = workplace.run(&["breaking", "old.yaml", "new.yaml", "--today", TODAY]);

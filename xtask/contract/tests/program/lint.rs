@@ -49,7 +49,7 @@ fn a_file_that_cannot_be_read_exits_with_2() {
     assert!(printed.contains("There is no such file"), "{printed}");
 }
 
-/// A line of a megabyte is shown around the place only, and the place has the column of the whole line.
+/// Of a line of a megabyte only the part around the place is shown, with its column in the whole line.
 #[test]
 fn a_long_line_is_shown_in_part() {
     let paths: Vec<String> = (0..20_000).map(|number| format!("\"/books{number}\":{{}}")).collect();

@@ -1,4 +1,4 @@
-//! The program as it is run: what it prints, and how it exits.
+//! Runs the program and checks its output and exit status.
 
 mod breaking;
 mod configuration;
@@ -45,13 +45,13 @@ impl Workplace {
     }
 }
 
-/// The document with one text replaced, which it has exactly once.
+/// Returns the document with `old` replaced, which must occur exactly once.
 fn edited(old: &str, new: &str) -> String {
     assert_eq!(LIBRARY.matches(old).count(), 1, "{old}");
     LIBRARY.replace(old, new)
 }
 
-/// More than a pipe holds is printed, and the reader goes away after one line.
+/// The output is larger than the buffer of a pipe, and the reader closes the pipe after one line.
 #[test]
 fn a_closed_pipe_ends_the_program_quietly_with_its_status() {
     use std::io::{BufRead, BufReader, Read};

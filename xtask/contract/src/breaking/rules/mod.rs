@@ -1,7 +1,7 @@
-//! Every rule: its name, its severity, what the version owes it, and its impact on clients.
+//! Every rule: its name, its severity, the version increment that it requires, and its impact on clients.
 //!
-//! The names are those of oasdiff where it has the same rule, so that people can look them up. The rules here
-//! stand alone; those about schemas come in pairs, in [`schemas`].
+//! The names are those of oasdiff where it has the same rule, so that people can look them up. The rules about
+//! schemas are pairs, one for requests and one for responses, in [`schemas`].
 
 mod schemas;
 
@@ -16,14 +16,13 @@ use crate::rule::Rule;
 const OASDIFF: &str = "oasdiff";
 const OURS: &str = "this project";
 
-/// What a change asks of `info.version`, from the least to the most.
+/// The increment of `info.version` that a change requires, from the least to the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bump {
     /// The contract is the same.
     None,
-    /// Requests and responses are the same. What only generated clients or other programs notice is worth a
-    /// patch version, unless the configuration gives it a severity: a warning asks for a minor version, an
-    /// error for a major one.
+    /// Requests and responses are the same, but generated clients or other programs may be affected. If the
+    /// configuration sets the severity of the rule, a warning requires a minor version, an error a major one.
     Patch,
     /// The contract changed without breaking a client.
     Minor,
@@ -34,13 +33,13 @@ pub enum Bump {
 /// The chapter of the changelog that a change belongs to, unless it breaks clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Chapter {
-    /// What is new.
+    /// New items.
     Added,
-    /// What is different.
+    /// Items that differ.
     Changed,
-    /// What will be removed.
+    /// Items that will be removed.
     Deprecated,
-    /// What was removed.
+    /// Removed items.
     Removed,
 }
 
@@ -49,7 +48,7 @@ pub enum Chapter {
 pub struct ChangeRule {
     /// Name, severity, explanation and origin.
     pub rule: Rule,
-    /// What the version owes such a change.
+    /// The version increment that such a change requires.
     pub bump: Bump,
     /// The chapter of the changelog.
     pub chapter: Chapter,
@@ -70,23 +69,23 @@ macro_rules! rules {
             bump: Bump::$bump,
             chapter: Chapter::$chapter,
         };)*
-        static ALONE: &[&ChangeRule] = &[&NOT_UNDERSTOOD, $(&$id),*];
+        static SINGLE: &[&ChangeRule] = &[&NOT_UNDERSTOOD, $(&$id),*];
     };
 }
 
-/// The rule of a document that is not understood as a whole.
+/// The rule of a document of which some part is not understood.
 pub(super) static NOT_UNDERSTOOD: ChangeRule =
     ChangeRule { rule: openapi::NOT_UNDERSTOOD, bump: Bump::None, chapter: Chapter::Changed };
 
-/// All rules, those that stand alone first.
+/// All rules, those about schemas last.
 pub fn change_rules() -> impl Iterator<Item = &'static ChangeRule> {
-    ALONE.iter().copied().chain(schemas::rules())
+    SINGLE.iter().copied().chain(schemas::rules())
 }
 
 rules! {
     ENDPOINT_ADDED = "endpoint-added", Info, Minor, Added, OASDIFF, "Clients can call one more operation.";
     REMOVED_WITHOUT_DEPRECATION = "api-removed-without-deprecation", Error, Major, Removed, "oasdiff: api-removed-without-deprecation, api-path-removed-without-deprecation", "Calls fail, and no earlier version announced it.";
-    REMOVED_BEFORE_SUNSET = "api-removed-before-sunset", Error, Major, Removed, "oasdiff: api-removed-before-sunset, api-path-removed-before-sunset", "Calls fail earlier than the sunset date promised.";
+    REMOVED_BEFORE_SUNSET = "api-removed-before-sunset", Error, Major, Removed, "oasdiff: api-removed-before-sunset, api-path-removed-before-sunset", "Calls fail before the announced sunset date.";
     REMOVED_WITHOUT_SUNSET = "api-removed-without-sunset", Error, Major, Removed, OURS, "Calls fail. The operation was deprecated, but without a date of removal.";
     REMOVED_WITH_DEPRECATION = "api-removed-with-deprecation", Info, Minor, Removed, "oasdiff: api-removed-with-deprecation, api-path-removed-with-deprecation", "The operation was deprecated, and its sunset date has passed.";
     REMOVED_SUNSET_PARSE = "api-path-sunset-parse", Error, Major, Removed, OASDIFF, "Calls fail. The operation was deprecated, but its date of removal was not a date.";
@@ -94,10 +93,10 @@ rules! {
     DEPRECATED_SUNSET_MISSING = "api-deprecated-sunset-missing", Warning, Minor, Deprecated, OASDIFF, "Clients cannot know how long the operation will work. Add `x-sunset`.";
     DEPRECATED_SUNSET_PARSE = "api-deprecated-sunset-parse", Error, Minor, Deprecated, OASDIFF, "Clients cannot know how long the operation will work. Write `x-sunset` as YYYY-MM-DD.";
     SUNSET_TOO_SMALL = "api-sunset-date-too-small", Error, Minor, Deprecated, OASDIFF, "Clients have no time to change. Choose a later date.";
-    DEPRECATED_SINCE_MISSING = "api-deprecated-since-missing", Warning, Minor, Deprecated, OURS, "Responses cannot say when the deprecation began (RFC 9745). Add `x-deprecated-since`.";
+    DEPRECATED_SINCE_MISSING = "api-deprecated-since-missing", Warning, Minor, Deprecated, OURS, "Responses have no `Deprecation` header (RFC 9745). Add `x-deprecated-since`.";
     DEPRECATED_SINCE_CHANGED = "api-deprecated-since-changed", Info, Minor, Deprecated, OURS, "The `Deprecation` header of the responses changes.";
     SUNSET_DELETED = "sunset-deleted", Error, Minor, Deprecated, OASDIFF, "Clients no longer know how long the operation will work.";
-    SUNSET_EARLIER = "api-sunset-date-changed-too-small", Error, Major, Deprecated, OASDIFF, "Clients have less time to change than was promised.";
+    SUNSET_EARLIER = "api-sunset-date-changed-too-small", Error, Major, Deprecated, OASDIFF, "Clients have less time to change than was announced.";
     SUNSET_LATER = "api-sunset-date-changed-later", Info, Minor, Deprecated, OURS, "Clients have more time to change.";
     REACTIVATED = "endpoint-reactivated", Info, Minor, Changed, OASDIFF, "The operation is not planned to be removed any more.";
 
@@ -113,15 +112,15 @@ rules! {
     PATH_PARAMETER_ADDED = "new-request-path-parameter", Error, Major, Added, OASDIFF, "Requests with other values in the path may be refused.";
     PARAMETER_REMOVED = "request-parameter-removed", Error, Major, Removed, OASDIFF, "Requests with the parameter are refused, or the parameter is ignored.";
     PARAMETER_REMOVED_DEPRECATED = "request-parameter-removed-with-deprecation", Info, Minor, Removed, OASDIFF, "The parameter was deprecated, and its sunset date has passed.";
-    PARAMETER_REMOVED_BEFORE_SUNSET = "request-parameter-removed-before-sunset", Error, Major, Removed, OASDIFF, "Requests with the parameter fail earlier than its sunset date promised.";
+    PARAMETER_REMOVED_BEFORE_SUNSET = "request-parameter-removed-before-sunset", Error, Major, Removed, OASDIFF, "Requests with the parameter fail before its announced sunset date.";
     PARAMETER_MOVED = "request-parameter-location-changed", Error, Major, Changed, OURS, "Requests with the parameter in the old location are refused, or the parameter is ignored.";
     PARAMETER_REQUIRED = "request-parameter-became-required", Error, Major, Changed, OASDIFF, "Requests without the parameter are refused.";
     PARAMETER_OPTIONAL = "request-parameter-became-optional", Info, Minor, Changed, OASDIFF, "Requests may omit the parameter.";
     PARAMETER_DEFAULT_ADDED = "request-parameter-default-value-added", Error, Major, Changed, OASDIFF, "Requests without the parameter are understood differently.";
     PARAMETER_DEFAULT_REMOVED = "request-parameter-default-value-removed", Error, Major, Changed, OASDIFF, "Requests without the parameter are understood differently.";
     PARAMETER_SERIALIZATION = "request-parameter-serialization-changed", Error, Major, Changed, OURS, "Values serialized in the old way are misunderstood.";
-    PARAMETER_FREEDOM_LOST = "request-parameter-spelling-narrowed", Error, Major, Changed, OURS, "Requests with such values are refused or misunderstood.";
-    PARAMETER_FREEDOM_WON = "request-parameter-spelling-widened", Info, Minor, Changed, OURS, "Requests may contain such values.";
+    PARAMETER_SPELLING_NARROWED = "request-parameter-spelling-narrowed", Error, Major, Changed, OURS, "Requests with such values are refused or misunderstood.";
+    PARAMETER_SPELLING_WIDENED = "request-parameter-spelling-widened", Info, Minor, Changed, OURS, "Requests may contain such values.";
 
     BODY_ADDED_REQUIRED = "request-body-added-required", Error, Major, Added, OASDIFF, "Requests without a body are refused.";
     BODY_ADDED_OPTIONAL = "request-body-added-optional", Info, Minor, Added, OASDIFF, "Requests may have a body.";
@@ -187,7 +186,7 @@ rules! {
     SCOPE_REMOVED = "api-security-scope-removed", Info, Minor, Changed, "oasdiff: api-security-scope-removed, api-global-security-scope-removed", "Credentials need fewer scopes.";
     SCHEME_TYPE = "api-security-component-type-changed", Error, Major, Changed, OASDIFF, "Credentials of the old kind are refused.";
     SCHEME_PLACE = "api-security-component-place-changed", Error, Major, Changed, OURS, "Credentials that are sent in the old way are not found.";
-    SCHEME_HINT = "api-security-component-bearer-format-changed", Info, Minor, Changed, OURS, "Clients that parse the token may fail.";
+    SCHEME_BEARER_FORMAT = "api-security-component-bearer-format-changed", Info, Minor, Changed, OURS, "Clients that parse the token may fail.";
     SCHEME_AUTHORIZATION_URL = "api-security-component-oauth-url-changed", Error, Major, Changed, OASDIFF, "Clients that ask for authorization at the old URL receive none.";
     SCHEME_TOKEN_URL = "api-security-component-oauth-token-url-changed", Error, Major, Changed, OASDIFF, "Clients that fetch tokens at the old URL receive none.";
     SCHEME_SCOPE_ADDED = "api-security-component-oauth-scope-added", Info, Minor, Added, OASDIFF, "Clients may ask for one more scope.";
@@ -204,10 +203,10 @@ rules! {
     EXTENSION_CHANGED = "extension-changed", Info, Patch, Changed, OURS, "Programs that read the extension may be affected.";
     KEYWORD_CHANGED = "keyword-changed", Warning, Minor, Changed, OURS, "The keyword is not compared in detail. Check whether clients are affected.";
 
-    VERSION_UNREADABLE = "api-version-unreadable", Warning, None, Changed, OURS, "Whether the version grew enough is not known, and neither can clients tell. Write it as MAJOR.MINOR.PATCH (semver.org).";
-    VERSION_DECREASED = "api-version-decreased", Error, None, Changed, OASDIFF, "Clients that compare versions take the older contract for the newer one.";
+    VERSION_UNREADABLE = "api-version-unreadable", Warning, None, Changed, OURS, "Neither this check nor clients can compare the version with others. Write it as MAJOR.MINOR.PATCH (semver.org).";
+    VERSION_DECREASED = "api-version-decreased", Error, None, Changed, OASDIFF, "Clients that compare versions treat the older contract as the newer one.";
     VERSION_SAME = "api-version-not-bumped", Error, None, Changed, OASDIFF, "Two different contracts would have one version.";
-    VERSION_NOT_MAJOR = "api-major-version-not-bumped", Error, None, Changed, OASDIFF, "Clients that compare versions take a breaking change for a compatible one.";
+    VERSION_NOT_MAJOR = "api-major-version-not-bumped", Error, None, Changed, OASDIFF, "Clients that compare versions treat a breaking change as compatible.";
     VERSION_NOT_MINOR = "api-minor-version-not-bumped", Error, None, Changed, OURS, "Clients that compare versions do not see that the contract changed.";
 
     WAIVER_INVALID = "waiver-invalid", Error, None, Changed, OURS, "The waiver has no effect until it is complete.";

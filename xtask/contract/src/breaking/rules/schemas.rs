@@ -9,9 +9,9 @@ const MISUNDERSTOOD: &str = "Requests that the old version accepted are refused 
 const SAME_REQUESTS: &str = "The same requests are accepted, but some are understood differently.";
 const OTHER_KIND: &str = "Clients may receive values of another kind than the old version described.";
 const SAME_RESPONSES: &str = "Responses stay the same.";
-const KEPT: &str = "It is not planned to be removed any more.";
+const NOT_DEPRECATED: &str = "It is not planned to be removed any more.";
 
-/// The severity of a change, and what it means for clients.
+/// The severity of a change, and its impact on clients.
 type Impact = (Severity, &'static str);
 
 /// The impact on requests and responses of allowing fewer values.
@@ -27,7 +27,7 @@ const WIDENED: (Impact, Impact) = (
 /// The impact of allowing other values.
 const REPLACED: (Impact, Impact) = ((Error, MISUNDERSTOOD), (Error, OTHER_KIND));
 
-/// The part that a schema plays.
+/// The role of a schema in a request or response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::breaking) enum Role {
     /// The whole value of a parameter, which is text in the request.
@@ -43,19 +43,19 @@ pub(in crate::breaking) enum Role {
 }
 
 impl Role {
-    /// Whether clients send the value, so that they break where it is refused. What clients receive breaks
-    /// them where it is new.
+    /// Whether clients send the value. A value that clients send breaks them if it is refused; a value that
+    /// clients receive breaks them if it is new.
     pub(in crate::breaking) fn is_request(self) -> bool {
         matches!(self, Self::Parameter | Self::RequiredParameter | Self::Request)
     }
 
-    /// Whether the value is text in the request or response, whatever its type.
+    /// Whether the request or response contains the value as text, even if its type is a number.
     pub(in crate::breaking) fn is_text(self) -> bool {
         matches!(self, Self::Parameter | Self::RequiredParameter | Self::Header)
     }
 
-    /// The part that the properties and items of the schema play.
-    pub(in crate::breaking) fn piece(self) -> Self {
+    /// Returns the role of the properties and items of the schema.
+    pub(in crate::breaking) fn nested(self) -> Self {
         if self.is_request() { Self::Request } else { Self::Response }
     }
 }
@@ -201,5 +201,5 @@ families! {
         "oasdiff: request-body-discriminator-mapping-changed, request-property-discriminator-mapping-changed", "oasdiff: response-body-discriminator-mapping-changed, response-property-discriminator-mapping-changed";
     SCHEMA_DEPRECATED = Deprecated, "request-deprecated", "response-deprecated", ((Info, "The value still works. Plan requests without it."), (Info, "The value is still sent. Plan clients without it.")),
         "oasdiff: request-parameter-deprecated, request-property-deprecated", "oasdiff: response-property-deprecated";
-    SCHEMA_REACTIVATED = Changed, "request-reactivated", "response-reactivated", ((Info, KEPT), (Info, KEPT)), "oasdiff: request-parameter-reactivated, request-property-reactivated", "oasdiff: response-property-reactivated";
+    SCHEMA_REACTIVATED = Changed, "request-reactivated", "response-reactivated", ((Info, NOT_DEPRECATED), (Info, NOT_DEPRECATED)), "oasdiff: request-parameter-reactivated, request-property-reactivated", "oasdiff: response-property-reactivated";
 }

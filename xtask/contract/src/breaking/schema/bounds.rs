@@ -20,11 +20,11 @@ struct Bound {
     keyword: &'static str,
     /// The types that it applies to.
     types: &'static [&'static str],
-    /// Of several such bounds the smallest counts, rather than the greatest.
+    /// Whether the bound is a maximum. The smallest of several maxima applies, and the greatest of several minima.
     upper: bool,
     /// The rules of a bound that was set, unset, increased, decreased.
     rules: [&'static Family; 4],
-    /// The keyword that excludes the bound itself, and its rules.
+    /// The keyword that makes the bound exclusive, and its rules.
     exclusive: Option<(&'static str, &'static Family, &'static Family)>,
 }
 
@@ -96,7 +96,7 @@ fn one<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, bound: &Bound) {
     }
 }
 
-/// The bound that counts, and the place that excludes it. A lower bound of 0 for a count has no effect.
+/// Returns the strictest bound, and the place that makes it exclusive. A lower bound of 0 for a count has no effect.
 fn strictest<'a>(schema: &Schema<'a>, bound: &Bound) -> Option<(At<'a>, Option<At<'a>>)> {
     let counts = bound.exclusive.is_none() && !bound.upper;
     let mut strictest: Option<(At<'a>, Option<At<'a>>)> = None;

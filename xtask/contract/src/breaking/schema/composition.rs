@@ -1,7 +1,7 @@
 //! `oneOf`, `anyOf` and `not`. (`allOf` is resolved before anything is compared.)
 //!
 //! Alternatives are paired when they refer to the same component or have the same content. Of the others, those
-//! that are not references are paired in their order: that is how an edited one is found.
+//! that are not references are paired in their order, so an edited alternative is compared with its old text.
 
 use super::{Both, Schema, Verdict, at};
 use crate::breaking::comparer::Comparer;
@@ -10,10 +10,10 @@ use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family, Role};
 use crate::finding::shortened;
 use crate::openapi::Object;
-use crate::subschema::{Side, WORDS, flattened};
+use crate::subschema::{ANNOTATIONS, Side, flattened};
 
-/// The most alternatives of which any two are compared with each other, for a sentence.
-const MOST_PAIRED: usize = 40;
+/// The limit of alternatives among which two with common values are looked for, to name them in a message.
+const MAX_PAIRED: usize = 40;
 
 const KEYWORDS: [&str; 2] = ["oneOf", "anyOf"];
 
@@ -25,7 +25,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     not(cx, both);
 }
 
-/// Replaces unions of a single alternative by the alternative, unless the unions of both sides correspond.
+/// Replaces unions of a single alternative by the alternative, unless both sides have corresponding unions.
 pub(super) fn unwrap<'a>(cx: &mut Comparer<'a>, both: &mut Both<'a>) {
     let nests = |schema: &Schema<'a>| {
         let singles =
@@ -112,15 +112,15 @@ fn nearest<'a>(
 /// Whether no keyword restricts the schema.
 fn is_any(schema: &Schema<'_>) -> bool {
     let mut entries = schema.parts.iter().flat_map(|part| part.node().entries());
-    entries.all(|entry| WORDS.contains(&entry.key.as_str()))
+    entries.all(|entry| ANNOTATIONS.contains(&entry.key.as_str()))
 }
 
-/// Whether nothing but the union restricts the schema.
+/// Whether only the union restricts the schema.
 fn is_alone(schema: &Schema<'_>, union: &Union<'_>) -> bool {
     let [part] = schema.parts.as_slice() else { return false };
     // `nullable` has no effect without `type`.
     let is_idle = |key: &str| key == union.keyword || (key == "nullable" && !part.has("type"));
-    let restricts = |key: &str| !is_idle(key) && !WORDS.contains(&key);
+    let restricts = |key: &str| !is_idle(key) && !ANNOTATIONS.contains(&key);
     !part.node().entries().iter().any(|entry| restricts(&entry.key))
 }
 
@@ -141,7 +141,7 @@ impl Union<'_> {
     }
 }
 
-/// The unions of a schema. All of them hold at once.
+/// Returns the unions of a schema, all of which apply.
 fn unions<'a>(schema: &Schema<'a>) -> Vec<Union<'a>> {
     let of = |part: &Object<'a>, keyword: &'static str| {
         let alternatives: Vec<_> = part.children(keyword).collect();
@@ -208,7 +208,7 @@ fn verdict<'a>(cx: &mut Comparer<'a>, (one, other): (Object<'a>, Object<'a>), ro
     Verdict::of(&mut cx.inclusion, (&one, &other), role)
 }
 
-/// Whether two schemas have the same values, listed or not.
+/// Whether two schemas have the same values, counting properties that they do not list.
 fn is_equal<'a>(cx: &mut Comparer<'a>, one: Object<'a>, other: Object<'a>) -> bool {
     let (one, other) = (at(cx, Side::Base, &[one], one), at(cx, Side::Revision, &[other], other));
     let (one, other) = (cx.schema(Side::Base, one).values, cx.schema(Side::Revision, other).values);
@@ -231,7 +231,7 @@ fn not<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     }
 }
 
-/// What makes an alternative the same as another.
+/// Returns the text that is the same for alternatives that are paired.
 fn identity(item: Object<'_>) -> String {
     match item.text("$ref") {
         Some(reference) => reference.to_owned(),
@@ -239,7 +239,7 @@ fn identity(item: Object<'_>) -> String {
     }
 }
 
-/// What to call an alternative: its name, or what it says.
+/// Returns the name of an alternative for messages: its component, or its content.
 fn named(item: &Object<'_>) -> String {
     let name = item.text("$ref").or_else(|| item.text("title"));
     let last = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
@@ -252,8 +252,8 @@ fn named(item: &Object<'_>) -> String {
     format!("`{}`", name.map_or_else(says, last))
 }
 
-/// Two alternatives of a `oneOf` that have values in common, of which at least one changed if there are such:
-/// the place of one, and what to call both.
+/// Finds two alternatives of a `oneOf` that have values in common, preferably with a changed one among them.
+/// Returns the place of one, and the names of both for a message.
 pub(super) fn overlap<'a>(
     cx: &mut Comparer<'a>,
     side: Side,
@@ -263,7 +263,7 @@ pub(super) fn overlap<'a>(
     let lists = |schema: &Schema<'a>| unions(schema).into_iter().filter(|union| union.keyword == "oneOf");
     let others: Vec<_> = lists(other).flat_map(|union| union.alternatives).collect();
     let mut found = None;
-    for union in lists(schema).filter(|union| union.alternatives.len() <= MOST_PAIRED) {
+    for union in lists(schema).filter(|union| union.alternatives.len() <= MAX_PAIRED) {
         let is_kept = |one: &Object<'a>| others.iter().any(|other| identity(*other) == identity(*one));
         for (position, one) in union.alternatives.iter().enumerate() {
             for (before, other) in union.alternatives[..position].iter().enumerate() {

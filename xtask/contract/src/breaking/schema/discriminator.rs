@@ -1,8 +1,8 @@
-//! `discriminator`: the property that tells which schema a value follows (OpenAPI 3.0.3, section 4.7.25).
+//! `discriminator`: the property that selects the schema of a value (OpenAPI 3.0.3, section 4.7.25).
 //!
 //! A value of the property names a schema: by `mapping`, or by the name of the component. The schemas are the
 //! alternatives of `oneOf` and `anyOf`, and the components whose `allOf` refers to the schema with the
-//! discriminator. So a response that promises the parent may be any of its children.
+//! discriminator. So a response described by the parent may be a value of any of its children.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,8 @@ use crate::subschema::Side;
 use super::Verdict;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let those = |schema: &Schema<'a>| schema.children("discriminator").first().copied();
-    let (old, new) = match (those(&both.base), those(&both.revision)) {
+    let first = |schema: &Schema<'a>| schema.children("discriminator").first().copied();
+    let (old, new) = match (first(&both.base), first(&both.revision)) {
         (None, None) => return,
         (None, Some(new)) => {
             let what = "a `discriminator` was added";
@@ -38,8 +38,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     for (value, before) in &base {
         let Some(after) = revision.get(value) else {
             let what = format!("the discriminating value `{value}` was removed");
-            let survivor = At::value_or_object(&new, "mapping");
-            both.note(cx, &rules::MAPPING_DELETED, Some(before.place), Some(survivor), what);
+            let remaining = At::value_or_object(&new, "mapping");
+            both.note(cx, &rules::MAPPING_DELETED, Some(before.place), Some(remaining), what);
             continue;
         };
         let (Some(one), Some(other)) = (before.schema, after.schema) else { continue };
@@ -62,8 +62,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     }
 }
 
-/// Compares the schemas that the only discriminator names with the whole schema of the other side. Only what is
-/// sent counts: the requests of the base, and the responses of the revision.
+/// For a discriminator on one side only: compares the schemas that it names with the whole schema of the other
+/// side. Only values that are sent matter: the requests of the base, and the responses of the revision.
 fn compare_sent<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, (side, discriminator): (Side, &Object<'a>)) {
     if both.role.is_request() != (side == Side::Base) {
         return;

@@ -1,13 +1,11 @@
-//! Two schemas.
+//! Compares two schemas.
 //!
-//! Whether values are refused or new is decided by meaning, in [`crate::subschema`]. The keywords then say which
-//! of them made the difference: this module walks down both schemas, and reports a keyword only as far as the
-//! [`Verdict`] on the values agrees. Where no keyword explains a verdict, the smallest schema that it is about is
-//! reported.
+//! [`crate::subschema`] decides by meaning whether values are refused or new. This module then finds the keywords
+//! that made the difference: it traverses both schemas, and reports a keyword only if the [`Verdict`] on the values
+//! allows its severity. Where no keyword explains a verdict, the smallest schema with that verdict is reported.
 //!
 //! A schema here is a conjunction: the schema itself and everything that its `allOf` adds, through references.
-//! So a property that moves into an `allOf`, or out of it, is no change, and a bound stays the same wherever it
-//! is written.
+//! So moving a property or a bound into an `allOf`, or out of it, is not a change.
 
 mod bounds;
 mod composition;
@@ -30,13 +28,13 @@ use crate::subschema::{Conjunction, Inclusion, Reading, Side, flattened};
 /// How the values of two schemas differ, for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Verdict {
-    /// Both allow the same values, listed by the contract or not.
+    /// Both allow the same values.
     Equal,
-    /// Both allow the same values that the contract lists.
+    /// Both allow the same values, except for properties that neither document lists.
     Same,
     /// A request may have more values, or a response has fewer.
     Compatible,
-    /// A request may have fewer values, or a response has more, or that is undecided.
+    /// A request may have fewer values, or a response has more, or the question is undecided.
     Breaking,
 }
 
@@ -68,13 +66,13 @@ impl Verdict {
     }
 }
 
-/// A schema: all of its parts hold at once. Without any part it allows every value.
+/// A schema: a conjunction of its parts. Without parts it allows every value.
 #[derive(Clone, Debug)]
 pub(super) struct Schema<'a> {
     pub(super) parts: Vec<Object<'a>>,
-    /// Where to point for the whole of it.
+    /// The place of the whole schema.
     pub(super) anchor: Object<'a>,
-    /// The number of its values.
+    /// The conjunction of the parts, in [`crate::subschema`].
     pub(super) values: Conjunction,
     /// Whether the parts include the single alternative of a union.
     is_unwrapped: bool,
@@ -91,7 +89,7 @@ impl<'a> Schema<'a> {
         self.all(keyword).next()
     }
 
-    /// Where a keyword is true, if it is.
+    /// Returns the place where a keyword is true, if any.
     fn flag(&self, keyword: &str) -> Option<At<'a>> {
         self.all(keyword).find(|at| at.as_bool() == Some(true))
     }
@@ -126,7 +124,7 @@ impl<'a> Both<'a> {
         (one.rule(self.role), other.rule(self.role))
     }
 
-    /// Reports a change of the values, as far as the verdict agrees.
+    /// Reports a change of the values, if the verdict allows its severity.
     fn report(
         &self,
         cx: &mut Comparer<'a>,
@@ -145,14 +143,14 @@ impl<'a> Both<'a> {
         self.verdict == Verdict::Breaking || rule.severity < Severity::Error
     }
 
-    /// The schema of the revision that stands for what only the base has, as near as possible.
-    fn survivor(&self, base: Option<&At<'a>>) -> Object<'a> {
+    /// Returns the schema of the revision at which to report a place that only the base has.
+    fn remaining(&self, base: Option<&At<'a>>) -> Object<'a> {
         let pointer = base.map(|base| base.object().pointer());
         let same = |part: &&Object<'a>| pointer.as_ref().is_some_and(|pointer| part.pointer() == *pointer);
         self.revision.parts.iter().find(same).copied().unwrap_or(self.revision.anchor)
     }
 
-    /// Reports a change of the meaning. Where the revision has nothing, its schema stands for it.
+    /// Reports a change, independent of the verdict. Without a place in the revision it is reported at the schema.
     fn note(
         &self,
         cx: &mut Comparer<'a>,
@@ -161,11 +159,11 @@ impl<'a> Both<'a> {
         revision: Option<At<'a>>,
         what: impl Into<String>,
     ) {
-        let revision = revision.unwrap_or_else(|| At::of(&self.survivor(base.as_ref())));
+        let revision = revision.unwrap_or_else(|| At::of(&self.remaining(base.as_ref())));
         cx.report(family.rule(self.role), base, Some(revision), what);
     }
 
-    /// Compares the schemas that hold at these places. A place that is missing allows every value.
+    /// Compares the conjunctions of the schemas at these places. Without a place every value is allowed.
     fn compare_at(&self, cx: &mut Comparer<'a>, base: &[Object<'a>], revision: &[Object<'a>], role: Role) {
         let base = at(cx, Side::Base, base, self.base.anchor);
         let revision = at(cx, Side::Revision, revision, self.revision.anchor);
@@ -188,7 +186,7 @@ pub(super) fn compare_children<'a>(
     }
 }
 
-/// The schema that holds at all of these places; `owner` stands for it if there are none.
+/// Returns the conjunction of the schemas at these places. Without a place it is reported at `owner`.
 fn at<'a>(cx: &mut Comparer<'a>, side: Side, places: &[Object<'a>], owner: Object<'a>) -> u32 {
     let parts = flattened(places.iter().copied(), &mut || cx.may_go_on());
     let anchor = parts.first().or(places.first()).copied().unwrap_or(owner);
@@ -272,10 +270,10 @@ fn items<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let arrays = (is_array(&both.base), is_array(&both.revision));
     if (!base.is_empty() && !revision.is_empty()) || arrays == (true, true) {
         if !base.is_empty() || !revision.is_empty() {
-            both.compare_at(cx, &base, &revision, both.role.piece());
+            both.compare_at(cx, &base, &revision, both.role.nested());
         }
     } else if arrays.0 == arrays.1 && base.is_empty() != revision.is_empty() {
-        // Otherwise the change of the type is all there is to report.
+        // Otherwise the change of the type is reported.
         let (family, what) = match base.is_empty() {
             true => (&rules::TYPE_SPECIALIZED, "`items` was added"),
             false => (&rules::TYPE_GENERALIZED, "`items` was removed"),
@@ -285,7 +283,7 @@ fn items<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     }
 }
 
-/// Compares what a value that is left out stands for.
+/// Compares `default`.
 fn default<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (both.base.first("default"), both.revision.first("default"));
     // A parameter is often left out, so its default matters more.

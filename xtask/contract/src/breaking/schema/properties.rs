@@ -1,7 +1,7 @@
 //! `properties`, `required` and `additionalProperties`: the properties that an object may have and must have.
 //!
 //! A read-only property is never in a request and a write-only one never in a response (OpenAPI 3.0.3,
-//! section 4.7.24.2), so changes of it are ignored there.
+//! section 4.7.24.2), so changes of such a property are ignored there.
 
 use std::collections::HashMap;
 
@@ -21,19 +21,19 @@ struct Property<'a> {
     name: &'a str,
     /// Its schemas, which all apply.
     schemas: Vec<Object<'a>>,
-    /// Where it is required.
+    /// The place that lists the property as required.
     required: Option<At<'a>>,
 }
 
 impl<'a> Property<'a> {
-    /// Where to point for it.
+    /// Returns the place of the property for messages.
     fn place(&self) -> Option<At<'a>> {
         self.schemas.first().map(At::of).or(self.required)
     }
 }
 
-/// Compares the properties. Where the same values are written in another way, those of one side only are in an
-/// alternative of the other.
+/// Compares the properties. If both schemas allow the same values, a property of one side only is ignored: the
+/// other side has it in an alternative.
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (properties(&both.base), properties(&both.revision));
     let named = |properties: &'_ [Property<'a>]| {
@@ -49,7 +49,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     }
     let gone: Vec<_> = paired.removed.into_iter().map(|old| &base[old]).collect();
     gone.iter().for_each(|old| removed(cx, both, old));
-    unlisted(cx, both, &gone);
+    not_covered(cx, both, &gone);
     paired.added.into_iter().for_each(|new| added(cx, both, &revision[new]));
     if both.base.may_be(&["object"]) && both.revision.may_be(&["object"]) {
         additional(cx, both);
@@ -61,7 +61,7 @@ fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
     let others = both.base.children("additionalProperties");
     if !others.is_empty() && !new.schemas.is_empty() {
         // The base allowed the property under the schema of properties that are not listed.
-        both.compare_at(cx, &others, &new.schemas, both.role.piece());
+        both.compare_at(cx, &others, &new.schemas, both.role.nested());
     }
     let rule = match both.role.is_request() {
         true if schema.flag("readOnly").is_some() => return,
@@ -99,8 +99,8 @@ fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
     }
 }
 
-/// Reports the properties that are no longer listed where `additionalProperties` has a schema that does not fit.
-fn unlisted<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, removed: &[&Property<'a>]) {
+/// Reports removed properties whose values the schema of `additionalProperties` does not cover.
+fn not_covered<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, removed: &[&Property<'a>]) {
     let others = both.revision.children("additionalProperties");
     let Some(place) = others.first().map(At::of) else { return };
     let id = at(cx, Side::Revision, &others, both.revision.anchor);
@@ -109,7 +109,7 @@ fn unlisted<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, removed: &[&Property<'a>
     for old in removed.iter().filter(|old| !old.schemas.is_empty()) {
         let schema = schema(cx, Side::Base, old, &both.base);
         let is_sent = schema.flag(if both.role.is_request() { "readOnly" } else { "writeOnly" }).is_none();
-        let verdict = Verdict::of(&mut cx.inclusion, (&schema, &others), both.role.piece());
+        let verdict = Verdict::of(&mut cx.inclusion, (&schema, &others), both.role.nested());
         if is_sent && verdict == Verdict::Breaking {
             names.push(format!("`{}`", old.name));
         }
@@ -130,8 +130,8 @@ fn unlisted<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, removed: &[&Property<'a>
 
 fn report_removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, rule: &'static ChangeRule) {
     let owner = old.schemas.first().and_then(Object::parent).map(|owner| At::of(&owner));
-    let survivor = At::value_or_object(&both.survivor(owner.as_ref()), "properties");
-    cx.report(rule, old.place(), Some(survivor), format!("the property `{}` was removed", old.name));
+    let remaining = At::value_or_object(&both.remaining(owner.as_ref()), "properties");
+    cx.report(rule, old.place(), Some(remaining), format!("the property `{}` was removed", old.name));
 }
 
 fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &Property<'a>) {
@@ -176,16 +176,16 @@ fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &
         _ => {}
     }
     if !old.schemas.is_empty() && new.schemas.is_empty() && both.verdict > Verdict::Equal {
-        // `required` still names it, but only the base says what it is.
+        // `required` still names the property, but only the base has its schema.
         let rule = match is_request {
             true => &rules::REQUEST_REQUIRED_PROPERTY_REMOVED,
             false => &rules::RESPONSE_REQUIRED_PROPERTY_REMOVED,
         };
         return report_removed(cx, both, old, rule);
     }
-    both.compare_at(cx, &old.schemas, &new.schemas, both.role.piece());
+    both.compare_at(cx, &old.schemas, &new.schemas, both.role.nested());
     if old.required.is_none() && new.required.is_none() {
-        let mut both = Both { base, revision, role: both.role.piece(), verdict: both.verdict };
+        let mut both = Both { base, revision, role: both.role.nested(), verdict: both.verdict };
         unwrap(cx, &mut both);
         default(cx, &both);
     }
@@ -197,12 +197,12 @@ fn became_optional<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, name: &str, place
         false => &rules::RESPONSE_PROPERTY_OPTIONAL,
     };
     let what = format!("the property `{name}` became optional");
-    let survivor = both.revision.first("required").unwrap_or_else(|| At::of(&both.revision.anchor));
-    both.report_property(cx, rule, Some(place), Some(survivor), what);
+    let remaining = both.revision.first("required").unwrap_or_else(|| At::of(&both.revision.anchor));
+    both.report_property(cx, rule, Some(place), Some(remaining), what);
 }
 
 impl<'a> Both<'a> {
-    /// Reports a change of a property, as far as the verdict agrees.
+    /// Reports a change of a property, if the verdict allows its severity.
     fn report_property(
         &self,
         cx: &mut Comparer<'a>,
@@ -273,7 +273,7 @@ impl<'a> Additional<'a> {
     }
 }
 
-/// Where an object forbids properties that are not listed, if it does.
+/// Returns the place that forbids properties that are not listed, if any.
 fn closed<'a>(schema: &Schema<'a>) -> Option<At<'a>> {
     schema.all("additionalProperties").find(|at| at.as_bool() == Some(false))
 }
@@ -285,9 +285,9 @@ fn additional<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     match (&base, &revision) {
         (Additional::Any(_), Additional::Any(_)) | (Additional::None(_), Additional::None(_)) => {}
         (Additional::Schemas(old), Additional::Schemas(new)) => {
-            both.compare_at(cx, old, new, both.role.piece());
+            both.compare_at(cx, old, new, both.role.nested());
         }
-        // Clients that send what is not listed were accepted, even if the contract promised it to none.
+        // The service accepted requests with such properties, although the document does not list them.
         (_, Additional::None(_)) => {
             let what = "properties that are not listed are no longer allowed";
             both.note(cx, &rules::ADDITIONAL_CLOSED, places.0, places.1, what);

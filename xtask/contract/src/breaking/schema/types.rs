@@ -6,7 +6,7 @@ use crate::breaking::place::At;
 use crate::breaking::rules;
 use crate::subschema::Side;
 
-/// A kind of values and its place. `None` stands for all kinds.
+/// A `type` or `format`, and its place. `None` allows all.
 type Kind<'a> = Option<(&'a str, At<'a>)>;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
@@ -50,13 +50,14 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         }
         _ => &rules::TYPE_CHANGED,
     };
-    let said = |kind: Kind<'a>, format: Kind<'a>| match (kind, format) {
+    let describe = |kind: Kind<'a>, format: Kind<'a>| match (kind, format) {
         (None, None) => "any type".to_owned(),
         (Some((kind, _)), None) => format!("`{kind}`"),
         (None, Some((format, _))) => format!("any type in the format `{format}`"),
         (Some((kind, _)), Some((format, _))) => format!("`{kind}` in the format `{format}`"),
     };
-    let what = format!("its type changed from {} to {}", said(base, old_format), said(revision, new_format));
+    let what =
+        format!("its type changed from {} to {}", describe(base, old_format), describe(revision, new_format));
     let differs = types != Difference::None;
     let place = |kind: Kind<'a>, format: Kind<'a>| match differs {
         true => kind.map(|(_, node)| node),
@@ -74,7 +75,7 @@ enum Difference {
 }
 
 impl Difference {
-    /// How one word differs from another. No word is wider than any word.
+    /// Compares two names of types or formats. A missing name is wider than any name.
     fn between(base: Option<&str>, revision: Option<&str>, wider: impl Fn(&str, &str) -> bool) -> Self {
         match (base, revision) {
             (None, None) => Difference::None,

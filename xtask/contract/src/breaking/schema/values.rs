@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::{Both, Schema, Verdict};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::data::{canonical, shown};
+use crate::breaking::data::{canonical, display};
 use crate::breaking::place::At;
 use crate::breaking::rules;
 use crate::finding::shortened;
@@ -21,11 +21,11 @@ fn allowed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     match (both.base.first("enum"), both.revision.first("enum")) {
         (None, None) => {}
         (None, Some(new)) => {
-            let what = format!("its values are restricted to {}", shown(&new));
+            let what = format!("its values are restricted to {}", display(&new));
             both.report(cx, &rules::ENUM_SET, None, Some(new), what);
         }
         (Some(old), None) => {
-            let what = format!("its values are no longer restricted to {}", shown(&old));
+            let what = format!("its values are no longer restricted to {}", display(&old));
             both.report(cx, &rules::ENUM_UNSET, Some(old), None, what);
         }
         (Some(_), Some(list)) => {
@@ -50,7 +50,7 @@ fn allowed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     }
 }
 
-/// The values that all lists of the schema share and no other keyword excludes, each once.
+/// Returns the values that every `enum` of the schema has and no other keyword excludes, each once.
 fn values<'a>(cx: &mut Comparer<'a>, side: Side, schema: &Schema<'a>) -> Vec<(String, At<'a>)> {
     let keyed = |list: At<'a>| list.items().map(|value| (canonical(&value), value));
     let mut lists = schema.all("enum");

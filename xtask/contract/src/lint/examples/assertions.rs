@@ -1,7 +1,7 @@
-//! Conversion of the assertions of a Schema Object, the keywords that need no other schema, to JSON Schema.
+//! Converts the assertions of a Schema Object, the keywords that contain no other schema, to JSON Schema.
 //!
 //! OpenAPI 3.0 adds to its draft of JSON Schema: `nullable`, the integer formats, `readOnly` and `writeOnly`.
-//! Left out are keywords with an invalid value, which other rules report, and patterns that need backtracking.
+//! Keywords with an invalid value, which other rules report, and patterns that need backtracking are left out.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ impl Direction {
     }
 }
 
-/// The assertions of a schema as a JSON Schema.
+/// Returns the assertions of a schema as a JSON Schema.
 pub(crate) fn assertions<'a>(
     schema: Schema<'a>,
     direction: Direction,
@@ -89,7 +89,7 @@ pub(crate) fn assertions<'a>(
     made
 }
 
-/// `format: byte`, RFC 4648 section 4.
+/// Whether a text matches `format: byte` (RFC 4648, section 4).
 pub(crate) fn is_base64(text: &str) -> bool {
     let data = text.trim_end_matches('=');
     let padding = text.len() - data.len();

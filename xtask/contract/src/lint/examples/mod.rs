@@ -1,6 +1,6 @@
 //! Examples and defaults that do not match their schema.
 //!
-//! Examples that would take too long are not validated, and a finding says so.
+//! An example that would take too long is not validated, but reported.
 
 mod assertions;
 mod validator;
@@ -9,7 +9,7 @@ use self::assertions::Direction;
 use self::validator::{Mismatch, Validator};
 use super::rules::schemas::has_type;
 use crate::document::Node;
-use crate::finding::{Spot, shortened as shown};
+use crate::finding::{Spot, shortened};
 use crate::lint::examples_of;
 use crate::openapi::{Kind, Model, Object, Step, head};
 use crate::rule::{Findings, Rule, rules};
@@ -70,7 +70,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             let word = if sample.keyword == "default" { "default" } else { "example" };
             let whole = sample.owner.subject();
             let subject = match pointer.rsplit_once('/') {
-                Some((_, name)) => format!("`{}` in the {word} of {whole}", shown(name)),
+                Some((_, name)) => format!("`{}` in the {word} of {whole}", shortened(name)),
                 None => format!("The {word} of {whole}"),
             };
             findings.add(sample.rule, sample.spot(&pointer), format!("{subject} {message}."), fix);

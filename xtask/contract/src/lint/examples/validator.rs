@@ -1,8 +1,8 @@
 //! Validation of a value against a Schema Object.
 //!
-//! The assertions of a schema are a validator of the library `jsonschema`, which is built once. The schemas
-//! that a schema applies are visited here, because a few lines of schemas that reference each other twice can
-//! take exponential time, and every visit is counted.
+//! A validator of the library `jsonschema` checks the assertions of each schema, and is built once. This module
+//! visits the schemas that a schema applies and counts every visit, because a few lines of schemas that reference
+//! each other twice can take exponential time.
 
 use std::collections::HashMap;
 
@@ -11,19 +11,19 @@ use serde_json::{Map, Value};
 
 use super::assertions::{Direction, assertions, is_base64};
 use crate::document::pointer;
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::lint::items;
 use crate::lint::rules::patterns::{self, Patterns};
 use crate::openapi::{Additional, Id, Kind, Object, Schema};
 
-/// The most tests for one value. The unit is one test of a value by one keyword.
-const ONE: usize = 200_000;
-/// The most tests for all values together.
-const ALL: usize = 2_000_000;
-/// The deepest nesting of schemas and values.
-const DEEPEST: usize = 300;
+/// The limit of tests for one value. The unit is one test of a value by one keyword.
+const MAX_TESTS: usize = 200_000;
+/// The limit of tests for all values together.
+const MAX_TESTS_OF_ALL: usize = 2_000_000;
+/// The limit of nested schemas and values.
+const MAX_DEPTH: usize = 300;
 
-/// What does not match a schema.
+/// A value that does not match a schema.
 pub(crate) struct Mismatch {
     /// The JSON pointer within the value.
     pub(crate) pointer: String,
@@ -35,25 +35,30 @@ pub(crate) struct Mismatch {
 pub(crate) struct Validator<'a> {
     assertions: HashMap<(Id, Direction), Result<jsonschema::Validator, String>>,
     patterns: Patterns<'a>,
-    /// How many more tests all values together may take.
+    /// The number of tests that remain for all values together.
     left: usize,
-    /// How many more the current value may take.
+    /// The number of tests that remain for the current value.
     left_for_one: usize,
 }
 
-/// A value within the one that is validated.
+/// A value that is nested in the validated one.
 #[derive(Clone, Copy)]
 struct Place<'v> {
     value: &'v Value,
     pointer: &'v str,
     direction: Direction,
-    /// The number of schemas and values around it.
+    /// The number of schemas and values that enclose it.
     depth: usize,
 }
 
 impl<'a> Validator<'a> {
     pub(crate) fn new() -> Self {
-        Self { assertions: HashMap::new(), patterns: Patterns::default(), left: ALL, left_for_one: 0 }
+        Self {
+            assertions: HashMap::new(),
+            patterns: Patterns::default(),
+            left: MAX_TESTS_OF_ALL,
+            left_for_one: 0,
+        }
     }
 
     /// Whether the limit for all values together is reached.
@@ -61,14 +66,14 @@ impl<'a> Validator<'a> {
         self.left == 0
     }
 
-    /// Where a value does not match a schema; `None` if that would take too long.
+    /// Returns the places where a value does not match a schema; `None` if that would take too long.
     pub(crate) fn mismatches(
         &mut self,
         schema: Object<'a>,
         direction: Direction,
         value: &Value,
     ) -> Option<Vec<Mismatch>> {
-        let most = self.left.min(ONE);
+        let most = self.left.min(MAX_TESTS);
         self.left_for_one = most;
         let mut found = Vec::new();
         let place = Place { value, pointer: "", direction, depth: 0 };
@@ -82,7 +87,7 @@ impl<'a> Validator<'a> {
         let Place { value, pointer, direction, depth } = place;
         self.spend(schema, place)?;
         self.assert(schema, place, found);
-        // How many schemas of `anyOf` and `oneOf` match.
+        // The number of schemas of `anyOf` and `oneOf` that match.
         let (mut any, mut one) = (0, 0);
         for part in schema.parts().filter(|part| part.kind() == Kind::Schema) {
             let inner = Place { depth: depth + 1, ..place };
@@ -139,7 +144,7 @@ impl<'a> Validator<'a> {
         let cost = 1 + schema.parts().count() + lists + bytes + members;
         let left = self.left_for_one.checked_sub(cost);
         self.left_for_one = left.unwrap_or_default();
-        left.filter(|_| depth <= DEEPEST).map(drop)
+        left.filter(|_| depth <= MAX_DEPTH).map(drop)
     }
 
     /// Tests a value by the assertions of a schema.
@@ -157,7 +162,7 @@ impl<'a> Validator<'a> {
                 found.extend(validator.iter_errors(value).map(|error| described(&error, pointer)))
             }
             Err(reason) => {
-                found.push(mismatch(pointer, &format!("cannot be validated: {}", shown(reason)), CORRECT))
+                found.push(mismatch(pointer, &format!("cannot be validated: {}", shortened(reason)), CORRECT))
             }
         }
     }
@@ -167,8 +172,8 @@ const CORRECT: &str = "Correct the example or the schema.";
 const EXCLUDED: &str = "is `readOnly` in a request, or `writeOnly` in a response";
 const NOT: &str = "does not match its schema: it matches the schema of `not`";
 
-/// The values in a value that the schema under a keyword of `schema` applies to, with their keys. `name` is
-/// that of a property.
+/// Returns the values in `value` to which the schema under a keyword of `schema` applies, with their keys. `name`
+/// is the name of a property.
 fn applied<'v>(schema: Object<'_>, keyword: &str, name: &str, value: &'v Value) -> Vec<(String, &'v Value)> {
     let members = value.as_object().into_iter().flatten();
     match keyword {
@@ -186,7 +191,7 @@ fn applied<'v>(schema: Object<'_>, keyword: &str, name: &str, value: &'v Value) 
     }
 }
 
-/// The JSON pointer of a key.
+/// Appends a key to a JSON pointer.
 fn below(pointer: &str, key: &str) -> String {
     let mut pointer = pointer.to_owned();
     pointer::push(&mut pointer, key);
@@ -203,10 +208,10 @@ fn described(error: &ValidationError<'_>, pointer: &str) -> Mismatch {
     match error.kind() {
         ValidationErrorKind::Required { property } => {
             let property = property.as_str().unwrap_or_default();
-            mismatch(&pointer, &format!("has no `{}`, which is required", shown(property)), "Add it.")
+            mismatch(&pointer, &format!("has no `{}`, which is required", shortened(property)), "Add it.")
         }
         _ => {
-            let message = format!("does not match its schema: {}", shown(&error.masked().to_string()));
+            let message = format!("does not match its schema: {}", shortened(&error.masked().to_string()));
             mismatch(&pointer, &message, CORRECT)
         }
     }

@@ -1,14 +1,14 @@
 //! Constructs of OpenAPI that progenitor 0.15 cannot generate a client from.
 //!
-//! On these, progenitor panics or fails with an error that names neither the place nor the construct. The
-//! test `tests/generator` of the root package runs progenitor on the fixtures of these rules: it must fail on
-//! what they report and succeed on the document as it is.
+//! progenitor panics on them, or fails with an error that names neither the place nor the construct. The test
+//! `tests/generator` of the root package runs progenitor on the fixtures of these rules: it must fail on what
+//! they report, and succeed on the unchanged document.
 
 pub(crate) mod requests;
 pub(crate) mod responses;
 pub(crate) mod schemas;
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::openapi::{Kind, Model};
 use crate::rule::{Findings, rules};
 
@@ -34,7 +34,7 @@ pub(super) fn check(model: &Model<'_>, findings: &mut Findings) {
         let owner = model.target(object.id).and_then(|target| target.parent());
         let is_component = owner.is_some_and(|owner| owner.kind() == Kind::Components);
         if object.resolved().is_some() && (!is_component || reference.contains(['%', '~'])) {
-            let message = format!("`{}` is not the plain name of a component.", shown(reference));
+            let message = format!("`{}` is not the plain name of a component.", shortened(reference));
             let fix = "Move the target to `components`, and reference it there.";
             findings.add(&REFERENCES, object.value_spot("$ref"), message, fix);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::lint::parameters_of;
 use crate::openapi::{Additional, Kind, Model, Object, Schema, in_place};
 use crate::rule::{Findings, rules};
@@ -61,7 +61,7 @@ fn bodies(model: &Model<'_>, findings: &mut Findings) {
             _ => Some("is not supported"),
         };
         if let Some(wrong) = wrong {
-            let message = format!("The media type `{}` of {} {wrong}.", shown(name), body.subject());
+            let message = format!("The media type `{}` of {} {wrong}.", shortened(name), body.subject());
             findings.add(&MEDIA_TYPE, media_type.spot(), message, "Use `application/json` with a schema.");
         }
     }
@@ -88,7 +88,7 @@ fn each(parameter: Object<'_>, findings: &mut Findings) {
         _ => "simple",
     };
     if parameter.has("style") && style != usual {
-        let message = format!("{subject} has the style `{}`.", shown(style));
+        let message = format!("{subject} has the style `{}`.", shortened(style));
         let fix = format!("Remove it; `{usual}` is the default.");
         findings.add(&STYLE, parameter.value_spot("style"), message, fix);
     }
@@ -97,7 +97,7 @@ fn each(parameter: Object<'_>, findings: &mut Findings) {
         findings.add(&CONTENT, parameter.key_spot("content"), message, "Write a `schema` instead.");
     }
     let Some(schema) = parameter.child("schema") else { return };
-    if let Some(object) = behind(schema).filter(|object| is_object(*object)) {
+    if let Some(object) = resolved(schema).filter(|object| is_object(*object)) {
         let message = format!("{} is {}, which is an object.", schema.subject(), object.subject());
         findings.add(&OBJECT, schema.spot(), message, "Replace it by one parameter for each property.");
     }
@@ -109,24 +109,24 @@ fn names(operation: Object<'_>, findings: &mut Findings) {
         let (name, location) = (parameter.name(), parameter.location());
         let other = *locations.entry(name).or_insert(location);
         if other != location {
-            let (subject, name) = (operation.subject(), shown(name));
+            let (subject, name) = (operation.subject(), shortened(name));
             let message = format!("{subject} has a parameter `{name}` in `{other}` and one in `{location}`.");
             findings.add(&NAMES, parameter.declared().spot(), message, "Rename one of them.");
         }
     }
 }
 
-/// The most references and compositions of one part that are followed.
-const DEEPEST: usize = 20;
+/// The limit of references, and of compositions with a single part, to resolve.
+const MAX_STEPS: usize = 20;
 
-/// The schema behind references and compositions of one part, which are equivalent to references.
-fn behind<'a>(schema: Object<'a>) -> Option<Object<'a>> {
+/// Resolves references, and compositions with a single part, which are equivalent to references.
+fn resolved<'a>(schema: Object<'a>) -> Option<Object<'a>> {
     let next = |schema: &Object<'a>| {
         let mut parts = in_place(*schema);
         let first = parts.next()?;
         if parts.next().is_none() { first.resolved() } else { None }
     };
-    std::iter::successors(schema.resolved(), next).take(DEEPEST).last()
+    std::iter::successors(schema.resolved(), next).take(MAX_STEPS).last()
 }
 
 fn is_object(schema: Object<'_>) -> bool {

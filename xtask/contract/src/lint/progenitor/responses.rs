@@ -18,7 +18,7 @@ rules! {
         "No operation has `x-dropshot-websocket`.";
 }
 
-/// What a response has as its body, in words, and a hash of its schema. Equal bodies have one type.
+/// The body of a response, as words for a message and a hash of its schema. Equal bodies have one type.
 type Body = (&'static str, Option<u64>);
 
 fn body(response: Object<'_>) -> Body {

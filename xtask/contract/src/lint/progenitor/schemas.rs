@@ -1,4 +1,4 @@
-//! Schemas: those that can become a Rust type.
+//! Schemas from which progenitor can generate a Rust type.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -44,14 +44,14 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 
 fn typeless(schema: Object<'_>, findings: &mut Findings) {
     let composed = ["type", "allOf", "oneOf", "anyOf", "not"];
-    // The type of a part of `allOf` can be that of the other parts.
+    // A part of `allOf` can take its type from the other parts.
     if schema.keyword() == "allOf" || composed.iter().any(|keyword| schema.has(keyword)) {
         return;
     }
     let first = |keywords: &[&'static str]| keywords.iter().copied().find(|keyword| has(schema, keyword));
     let mut found: Vec<&str> = KEYWORDS_OF.iter().filter_map(|(_, keywords)| first(keywords)).collect();
     found.extend(first(&["enum"]).into_iter().chain(first(&["format"])));
-    // Alone, the keywords of one type say the type, except that a number may be an integer or not.
+    // The keywords of a single type determine the type, except that a number may be an integer.
     let Some(keyword) = found.last() else { return };
     let is_number =
         |keyword| KEYWORDS_OF.iter().any(|(types, all)| types.contains(&"number") && all.contains(keyword));

@@ -1,4 +1,4 @@
-//! Error codes: those of examples are in the table, and those in the table are used.
+//! Error codes: each code of an example is in the table, and each code in the table is used.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use crate::document::{Node, Value};
 
 use super::known::Known;
 use super::{CODE_LISTED, CODE_STATUS, CODE_USED, Prose};
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::lint::examples_of;
 use crate::openapi::{Id, Kind, Model, Object, Step};
 use crate::rule::Findings;
@@ -17,7 +17,7 @@ pub(crate) fn check(model: &Model<'_>, known: &Known<'_>, findings: &mut Finding
     for responses in model.all(Kind::Responses) {
         for response in responses.parts().filter(|response| response.name().starts_with(['4', '5'])) {
             let Some(resolved) = response.resolved() else { continue };
-            // The examples under `4XX` may have any of those statuses.
+            // The examples under `4XX` may have any status from 400 to 499.
             let is_status = response.name().bytes().all(|byte| byte.is_ascii_digit());
             if is_status && seen.insert((resolved.id, response.name())) {
                 for media_type in resolved.children("content") {
@@ -47,12 +47,16 @@ fn examples(media_type: Object<'_>, status: &str, known: &Known<'_>, findings: &
             continue;
         }
         let message = match listed {
-            None => format!("The code `{}` is not in the table of `info.description`.", shown(code)),
+            None => format!("The code `{}` is not in the table of `info.description`.", shortened(code)),
             Some(other) => {
-                format!("The code `{}` is listed with status {other}, but used with {status}.", shown(code))
+                format!(
+                    "The code `{}` is listed with status {other}, but used with {status}.",
+                    shortened(code)
+                )
             }
         };
-        let fix = format!("Write the row ``| `{}` | {status} | ... |``, or use another code.", shown(code));
+        let fix =
+            format!("Write the row ``| `{}` | {status} | ... |``, or use another code.", shortened(code));
         findings.add(&CODE_LISTED, spot("code", node), message, fix);
     }
 }
@@ -66,8 +70,11 @@ fn used(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
         .collect();
     for (code, listed) in &known.codes {
         if !known.statuses.contains(listed.status) && !explained.contains(code) {
-            let message =
-                format!("No operation has a response {}, so `{}` cannot occur.", listed.status, shown(code));
+            let message = format!(
+                "No operation has a response {}, so `{}` cannot occur.",
+                listed.status,
+                shortened(code)
+            );
             let fix = "Declare the response, or remove the row.";
             findings.add(&CODE_USED, prose.spot(listed.row.clone()), message, fix);
         }

@@ -9,7 +9,7 @@ use regex::Regex;
 use super::super::rules::names::{is_camel, is_header, matches};
 use super::known::{Known, operation};
 use super::{CODE, HEADER, NAME, OPERATION, Prose, STATUS};
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::openapi::{Kind, Model};
 use crate::rule::Findings;
 
@@ -17,18 +17,19 @@ use crate::rule::Findings;
 /// of `content`, or, as for `Allow`, only responses outside of operations have them.
 const UNDECLARED: &[&str] = &["accept", "allow", "content-type", "date", "content-length", "host"];
 
-/// Headers of one word. Other capitalised words are not taken for headers.
+/// Headers of one word. Other capitalised words are not treated as headers.
 const ONE_WORD: &str = "\
     Accept Age Allow Authorization Connection Cookie Date Deprecation ETag Expect Expires Forwarded From \
     Host Link Location Origin Prefer Range Referer Server Sunset Trailer Upgrade Vary Via Warning";
 
-/// Words that follow a status code. Other words suggest that the number counts something.
+/// Words that may follow a status code. Before any other word, the number is treated as a count.
 const AFTER: &str = "\
     a an and answer answers are as because belong belongs but by error errors even for from has if in \
     instead is it means on once or response responses says so status tells than that the then to unless \
     until when whenever where which while with without";
 
-/// Words that precede a status code. After `item` or `page`, a number is not a status code.
+/// Words that may precede a status code. After other words, such as `item` or `page`, a number is not a status
+/// code.
 const BEFORE: &str = "\
     a also an and answer answered answering answers any as be by code each either every for from get \
     gets given http if into is it means no not of on one only or receives response return returned \
@@ -57,7 +58,7 @@ fn operations(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
         let (Some(method), Some(path)) = (found.get(1), found.get(2)) else { continue };
         let name = path.as_str().trim_end_matches(['.', ':', '!']);
         if !known.operations.contains(&operation(method.as_str(), name)) {
-            let message = format!("The operation `{} {}` does not exist.", method.as_str(), shown(name));
+            let message = format!("The operation `{} {}` does not exist.", method.as_str(), shortened(name));
             let fix = "Write a method and a path that are in `paths`.";
             findings.add(&OPERATION, prose.spot(method.start()..path.start() + name.len()), message, fix);
         }

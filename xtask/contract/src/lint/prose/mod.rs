@@ -1,7 +1,7 @@
 //! Descriptions that mention operations, status codes, error codes, headers or properties that do not exist.
 //!
-//! Recognised are `GET /pets`, status codes by their number and context, and words in backticks that are
-//! spelled like an error code, a property or a header. Ambiguous words are not checked.
+//! A mention is `GET /pets`, a number that is a status code by its context, or a word in backticks that is spelled
+//! like an error code, a property or a header. Ambiguous words are not checked.
 //!
 //! The error codes of examples are compared with the table in `info.description`.
 
@@ -44,8 +44,8 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     codes::check(model, &known, findings);
 }
 
-/// In a text of more bytes than this, a finding points at the whole text instead of the word.
-const LONGEST: usize = 1 << 16;
+/// In a text of more bytes than this, a finding marks the whole text instead of the word.
+const MAX_BYTES: usize = 1 << 16;
 
 /// A description or summary and its place.
 #[derive(Clone, Copy)]
@@ -62,12 +62,12 @@ impl<'a> Prose<'a> {
         Some(Self { owner, keyword, node, text: node.as_str()? })
     }
 
-    /// The place of a part of the text, which must be within one line: indentation and quotes of the file
-    /// are not in the text.
+    /// Returns the place of a part of the text. The part must be within one line, because the text does not
+    /// contain the indentation and quotes of the file.
     fn spot(&self, part: std::ops::Range<usize>) -> Spot {
         let Span { start, end, .. } = self.node.span;
         let word = &self.text[part.clone()];
-        if self.text.len() > LONGEST {
+        if self.text.len() > MAX_BYTES {
             return self.owner.value_spot(self.keyword);
         }
         let before = self.text[..part.start].matches(word).count();

@@ -43,7 +43,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 
 fn closed(schema: Schema<'_>, findings: &mut Findings) {
     let is_object = schema.type_name() == Some("object") || schema.has("properties");
-    // Closed parts of an `allOf` would refuse each other's properties.
+    // Closed parts of an `allOf` would reject each other's properties.
     let composed = schema.has("allOf") || matches!(schema.keyword(), "allOf" | "not");
     let (is_closed, fix) = match schema.additional_properties() {
         Additional::None => (true, ""),

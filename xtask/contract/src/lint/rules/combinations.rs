@@ -6,7 +6,7 @@ use fluent_uri::Iri;
 
 use crate::document::Value;
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::lint::item_spot;
 use crate::openapi::shapes::text_of;
 use crate::openapi::{Id, Kind, Model, Object, in_place};
@@ -70,7 +70,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     }
 }
 
-/// Parameter and Header Objects: a schema or a content.
+/// Checks that a Parameter or Header Object has either `schema` or `content`.
 fn described(object: Object<'_>, findings: &mut Findings) {
     one_of(object, &["schema", "content"], Some(&CONDITION), findings);
     one_of(object, &["example", "examples"], None, findings);
@@ -96,7 +96,7 @@ const STYLES: &[(&str, &[&str])] = &[
     ("cookie", &["form"]),
 ];
 
-/// The keywords of a parameter or header that depend on its location.
+/// Checks the keywords of a parameter or header that depend on its location.
 fn located(object: Object<'_>, findings: &mut Findings) {
     let is_header = object.kind() == Kind::Header;
     let place = if is_header { Some("header") } else { object.text("in") };
@@ -111,7 +111,7 @@ fn located(object: Object<'_>, findings: &mut Findings) {
         }
     }
     if let Some(style) = object.text("style").filter(|style| !is_header && !styles.contains(style)) {
-        let message = format!("A parameter in `{place}` cannot have the style `{}`.", shown(style));
+        let message = format!("A parameter in `{place}` cannot have the style `{}`.", shortened(style));
         let fix = format!("Use `{}`.", styles.join("`, `"));
         findings.add(&CONDITION, object.value_spot("style"), message, fix);
     }
@@ -149,11 +149,11 @@ fn schema(object: Object<'_>, composed: &HashSet<Id>, findings: &mut Findings) {
     {
         list(object, keyword, rule, findings);
     }
-    // A part of a composition, and the parent schema of one, can have the discriminator (section 4.7.25.1).
+    // A part of a composition and its parent schema can have the discriminator (section 4.7.25.1).
     let is_composed = ["oneOf", "anyOf", "allOf"].iter().any(|keyword| object.has(keyword))
         || object.keyword() == "schemas"
         || composed.contains(&object.id);
-    // A keyword, whether it lacks another one, that other one, and the rule.
+    // A keyword, whether a required other keyword is missing, that other keyword, and the rule.
     let lacks = [
         ("type", object.text("type") == Some("array") && !object.has("items"), "items", &ARRAY_ITEMS),
         ("exclusiveMinimum", !object.has("minimum"), "minimum", &INEFFECTIVE),
@@ -178,7 +178,7 @@ fn schema(object: Object<'_>, composed: &HashSet<Id>, findings: &mut Findings) {
     }
 }
 
-/// A list that must not be empty. The values of `required` and `enum` must be unique.
+/// Checks a list, which must not be empty. The values of `required` and `enum` must be unique.
 fn list(object: Object<'_>, keyword: &str, rule: &Rule, findings: &mut Findings) {
     let Some(Value::Sequence(items)) = object.get(keyword).map(|list| &list.value) else { return };
     if items.is_empty() {
@@ -189,14 +189,14 @@ fn list(object: Object<'_>, keyword: &str, rule: &Rule, findings: &mut Findings)
     let mut seen = HashSet::new();
     for (number, item) in items.iter().enumerate() {
         if matches!(keyword, "required" | "enum") && !seen.insert(item.to_json().to_string()) {
-            let value = shown(&text_of(item));
+            let value = shortened(&text_of(item));
             let message = format!("`{value}` occurs twice in `{keyword}` of {}.", object.subject());
             findings.add(rule, item_spot(object, keyword, number), message, "Remove one.");
         }
     }
 }
 
-/// Two keywords that exclude each other. `required` is the rule that requires one of them.
+/// Checks two keywords that exclude each other. `required` is the rule that requires one of them.
 fn one_of(object: Object<'_>, keywords: &[&str; 2], required: Option<&Rule>, findings: &mut Findings) {
     let [one, other] = keywords;
     match (object.has(one), object.has(other), required) {

@@ -1,4 +1,4 @@
-//! Components that nothing references.
+//! Components without a reference.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     }
 }
 
-/// The components that can be reached from outside of `components`.
+/// Returns the components that can be reached from outside of `components`.
 fn used(model: &Model<'_>) -> HashSet<Id> {
     let components = model.all(Kind::Components).flat_map(|components| components.parts());
     let named: HashMap<_, _> =
@@ -50,7 +50,8 @@ fn used(model: &Model<'_>) -> HashSet<Id> {
     })
 }
 
-/// The objects that can be reached from `roots` by way of parts and of the objects that `more` returns.
+/// Returns the objects that can be reached from `roots` through their parts and through the objects that `more`
+/// returns.
 pub(super) fn reachable<'a>(
     roots: impl Iterator<Item = Object<'a>>,
     more: impl Fn(Object<'a>) -> Vec<Object<'a>>,

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::openapi::{Kind, Model, Object};
 use crate::rule::{Findings, rules};
 
@@ -71,7 +71,7 @@ fn deprecated(operation: Object<'_>, today: Date, findings: &mut Findings) {
     let Some(successor) = operation.get("x-successor") else { return };
     let paths = operation.model().root().get("paths");
     if successor.as_str().and_then(|path| paths?.get(path)).is_none() {
-        let path = shown(successor.as_str().unwrap_or_default());
+        let path = shortened(successor.as_str().unwrap_or_default());
         let message = format!("The successor `{path}` of {subject} is not a path of the document.");
         findings.add(&DATES, operation.value_spot("x-successor"), message, "Write a path such as `/pets`.");
     }

@@ -1,8 +1,8 @@
-//! What readers of the document need: names, summaries and descriptions that are present and not empty.
+//! Names, summaries and descriptions must be present and not empty.
 
 use semver::Version;
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::openapi::{Kind, Model, Object};
 use crate::rule::{Findings, Rule, rules};
 
@@ -46,7 +46,7 @@ rules! {
 
 /// The objects that must have a keyword, the rule, and what to write.
 const EXPECTED: &[(Kind, &str, &Rule, &str)] = &[
-    (Kind::Info, "contact", &CONTACT, "who answers questions"),
+    (Kind::Info, "contact", &CONTACT, "the person or team that answers questions"),
     (Kind::Info, "license", &LICENSE, "the name and the URL of the license"),
     (Kind::Info, "description", &INFO, "what the service does"),
     (Kind::Contact, "name", &CONTACT_PROPERTIES, "the name of a person or team"),
@@ -77,7 +77,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let Some(text) = info.text("version") else { continue };
         let is_release = |version: Version| version.pre.is_empty() && version.build.is_empty();
         if !Version::parse(text).is_ok_and(is_release) {
-            let message = format!("`{}` is not a semantic version.", shown(text));
+            let message = format!("`{}` is not a semantic version.", shortened(text));
             let fix = "Write three numbers, such as `1.0.0`.";
             findings.add(&VERSION, info.value_spot("version"), message, fix);
         }

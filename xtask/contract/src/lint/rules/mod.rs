@@ -1,4 +1,4 @@
-//! The rules of linters in general, and those of this project that a machine can check.
+//! The rules that common linters have, and the rules of this project that a program can check.
 
 pub(crate) mod bounds;
 pub(crate) mod combinations;

@@ -1,4 +1,4 @@
-//! Names of what is elsewhere in the document: operations and parameters in links, properties in encodings,
+//! Names that refer to other parts of the document: operations and parameters in links, properties in encodings,
 //! schemas in discriminators, values of a request in callbacks.
 
 use std::collections::{HashMap, HashSet};
@@ -9,7 +9,7 @@ use regex::Regex;
 use super::schemas::property_names;
 use super::servers::names;
 use crate::document::{Entry, Node, pointer};
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::lint::parameters_of;
 use crate::openapi::{Id, Kind, Model, Object, Step};
 use crate::rule::{Findings, rules};
@@ -18,7 +18,7 @@ rules! {
     LINK: Spec Error "link-target", "OpenAPI 3.0.3, 4.7.20.1",
         "A link names an operation of the document, and parameters of that operation.";
     ENCODING: Spec Error "encoding-property", "OpenAPI 3.0.3, 4.7.14.1",
-        "Each name in `encoding` is that of a property of the schema.";
+        "Each name in `encoding` is the name of a property of the schema.";
     MAPPING: Spec Error "discriminator-mapping", "OpenAPI 3.0.3, 4.7.25.1",
         "Each value in the `mapping` of a discriminator is the name of a schema or a reference to one.";
     EXPRESSION: Spec Error "callback-expression", "OpenAPI 3.0.3, 4.7.18.2 and 4.7.20.4",
@@ -27,7 +27,7 @@ rules! {
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     links(model, findings);
-    // By schema, since many media types can share one.
+    // Collected once for each schema, since many media types can share one.
     let mut properties = HashMap::new();
     for media_type in model.all(Kind::MediaType).filter(|media_type| media_type.has("encoding")) {
         let schema = media_type.child("schema").map(|schema| schema.resolved().unwrap_or(schema));
@@ -36,7 +36,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let Some(known) = names else { continue };
         for Entry { key, key_span, .. } in media_type.get("encoding").map(Node::entries).unwrap_or_default() {
             if !known.contains(key.as_str()) {
-                let (name, subject) = (shown(key), media_type.subject());
+                let (name, subject) = (shortened(key), media_type.subject());
                 let message = format!("`{name}` is not a property of the schema of {subject}.");
                 let spot = media_type.spot_at(&[Step::Key("encoding"), Step::Key(key)], *key_span);
                 findings.add(&ENCODING, spot, message, "Correct the name, or add the property.");
@@ -51,7 +51,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let embedded = names(item.name()).filter(|name| name.starts_with('$') && whole.is_none());
         let is_expression = |text: &&str| EXPRESSIONS.iter().any(|regex| regex.is_match(text));
         if let Some(wrong) = whole.into_iter().chain(embedded).find(|text| !is_expression(text)) {
-            let message = format!("`{}` is not a runtime expression.", shown(wrong));
+            let message = format!("`{}` is not a runtime expression.", shortened(wrong));
             findings.add(&EXPRESSION, item.spot(), message, "Write one such as `$request.body#/url`.");
         }
     }
@@ -78,11 +78,11 @@ fn links(model: &Model<'_>, findings: &mut Findings) {
                 let node = place.and_then(|place| model.root().node().pointer(&place));
                 ("operationRef", reference, node.and_then(|node| by_node.get(&std::ptr::from_ref(node))))
             }
-            // The operation of another document.
+            // An operation of another document.
             _ => continue,
         };
         let Some(operation) = operation else {
-            let message = format!("No operation of the document is `{}`.", shown(name));
+            let message = format!("No operation of the document is `{}`.", shortened(name));
             let fix = "Correct it, or remove the link.";
             findings.add(&LINK, link.value_spot(keyword), message, fix);
             continue;
@@ -90,7 +90,7 @@ fn links(model: &Model<'_>, findings: &mut Findings) {
         let known = parameters.entry(operation.id).or_insert_with(|| parameter_names(*operation));
         for Entry { key, key_span, .. } in link.get("parameters").map(Node::entries).unwrap_or_default() {
             if !known.contains(&key.to_ascii_lowercase()) && !known.contains(key) {
-                let message = format!("{} has no parameter `{}`.", operation.subject(), shown(key));
+                let message = format!("{} has no parameter `{}`.", operation.subject(), shortened(key));
                 let spot = link.spot_at(&[Step::Key("parameters"), Step::Key(key)], *key_span);
                 findings.add(&LINK, spot, message, "Correct the name, such as `path.petId`, or remove it.");
             }
@@ -117,7 +117,7 @@ fn mapping(discriminator: Object<'_>, findings: &mut Findings) {
             None => continue,
         };
         if root.pointer(&place).is_none() {
-            let message = format!("`{}` is not a schema of this document.", shown(text));
+            let message = format!("`{}` is not a schema of this document.", shortened(text));
             let spot = discriminator.spot_at(&[Step::Key("mapping"), Step::Key(key)], value.span);
             findings.add(&MAPPING, spot, message, "Correct the name or the reference, or add the schema.");
         }

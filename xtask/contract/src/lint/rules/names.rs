@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::openapi::{Kind, Model};
 use crate::rule::{Findings, rules};
 
@@ -71,7 +71,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             _ => continue,
         };
         if !is_right {
-            let message = format!("The {what} `{}` is not {case}.", shown(name));
+            let message = format!("The {what} `{}` is not {case}.", shortened(name));
             findings.add(
                 rule,
                 object.value_spot(keyword),

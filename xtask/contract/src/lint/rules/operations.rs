@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::lint::{item_spot, items};
 use crate::openapi::{Kind, Model};
 use crate::rule::{Findings, rules};
@@ -43,13 +43,13 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let Some(id) = operation.text("operationId") else { continue };
         let spot = || operation.value_spot("operationId");
         if !ids.insert(id) {
-            let message = format!("The `operationId` `{}` is also that of another operation.", shown(id));
+            let message = format!("The `operationId` `{}` is also used by another operation.", shortened(id));
             findings.add(&UNIQUE, spot(), message, "Rename one of them.");
         }
         let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=".contains(&byte);
         if id.is_empty() || !id.bytes().all(safe) {
             let message =
-                format!("The `operationId` `{}` has characters that a URL does not allow.", shown(id));
+                format!("The `operationId` `{}` has characters that a URL does not allow.", shortened(id));
             findings.add(&URL_SAFE, spot(), message, "Use letters and digits.");
         }
     }
@@ -77,7 +77,7 @@ fn tags(model: &Model<'_>, findings: &mut Findings) {
                 *used = true;
                 continue;
             }
-            let message = format!("The tag `{}` of {} is not defined.", shown(name), operation.subject());
+            let message = format!("The tag `{}` of {} is not defined.", shortened(name), operation.subject());
             let fix = "Define it in `tags` of the document, or use a defined one.";
             findings.add(&TAG_DEFINED, item_spot(operation, "tags", number), message, fix);
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::servers::names;
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::openapi::{Kind, Model, Object, Parameter, PathItem};
 use crate::rule::{Findings, rules};
 
@@ -39,7 +39,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let mut seen = HashSet::new();
         for parameter in list.children("parameters").filter_map(Parameter::new) {
             if !seen.insert(parameter.key()) {
-                let (name, location) = (shown(parameter.name()), parameter.location());
+                let (name, location) = (shortened(parameter.name()), parameter.location());
                 let message = format!("The parameter `{name}` in `{location}` is declared twice.");
                 findings.add(&UNIQUE, parameter.declared().spot(), message, "Remove one.");
             }
@@ -73,7 +73,7 @@ fn in_path(path: PathItem<'_>, findings: &mut Findings) {
     let owners = path.operations().map(|operation| *operation).chain([*path]);
     for parameter in owners.flat_map(|owner| owner.children("parameters")).filter_map(Parameter::new) {
         if parameter.location() == "path" && !in_template.contains(parameter.name()) {
-            let (path, name) = (shown(path.path()), shown(parameter.name()));
+            let (path, name) = (shortened(path.path()), shortened(parameter.name()));
             let message = format!("The path `{path}` has no `{{{name}}}`.");
             let fix = "Add it to the path, or remove the parameter.";
             findings.add(&PATH, parameter.declared().spot(), message, fix);
@@ -83,7 +83,7 @@ fn in_path(path: PathItem<'_>, findings: &mut Findings) {
         let declared = operation.parameters();
         let declared: HashSet<_> = declared.iter().map(Parameter::key).collect();
         for name in in_template.iter().filter(|name| !declared.contains(&("path", (**name).into()))) {
-            let (subject, name) = (operation.subject(), shown(name));
+            let (subject, name) = (operation.subject(), shortened(name));
             let message = format!("{subject} does not declare the path parameter `{{{name}}}`.");
             let fix = format!("Add a parameter `{name}` with `in: path` and `required: true`.");
             findings.add(&PATH, operation.spot(), message, fix);

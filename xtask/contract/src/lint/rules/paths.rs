@@ -1,9 +1,9 @@
-//! Paths: their spelling, and which of them are the same or cannot be routed.
+//! Paths: spelling, duplicates, and paths that dropshot cannot route.
 
 use std::collections::{HashMap, HashSet};
 
 use super::servers::names;
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::openapi::{Kind, Model, Object};
 use crate::rule::{Findings, rules};
 
@@ -27,9 +27,9 @@ rules! {
 /// The prefixes of all paths.
 #[derive(Default)]
 struct Prefixes<'a> {
-    /// By a prefix and the segment after it, the number of the longer prefix.
+    /// The number of the longer prefix, by a prefix and the segment after it.
     longer: HashMap<(usize, &'a str), usize>,
-    /// By prefix, the first segment that was found after it.
+    /// The first segment that was found after each prefix.
     first: HashMap<usize, &'a str>,
 }
 
@@ -41,7 +41,8 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             let template = path.name();
             let is_routable = spelling(path, template, findings);
             if let Some(other) = templates.insert(anonymous(template), template) {
-                let message = format!("`{}` and `{}` are the same path.", shown(template), shown(other));
+                let message =
+                    format!("`{}` and `{}` are the same path.", shortened(template), shortened(other));
                 findings.add(&IDENTICAL, path.spot(), message, "Move the operations into one of them.");
             } else if is_routable {
                 route(path, &mut prefixes, findings);
@@ -57,27 +58,29 @@ fn anonymous(template: &str) -> String {
     parts.fold(first, |path, part| path + "{}" + part.split_once('}').map_or(part, |(_, rest)| rest))
 }
 
-/// Checks the spelling of a path. Returns whether dropshot knows all its segments.
+/// Checks the spelling of a path. Returns whether dropshot supports all its segments.
 fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) -> bool {
     if template.contains(['?', '#']) {
-        let message = format!("The path `{}` has a query or a fragment.", shown(template));
+        let message = format!("The path `{}` has a query or a fragment.", shortened(template));
         findings.add(&QUERY, path.spot(), message, "Remove it, and declare `parameters` with `in: query`.");
     }
     if template.len() > 1 && (template.ends_with('/') || template.contains("//")) {
-        let message = format!("The path `{}` has an empty segment.", shown(template));
+        let message = format!("The path `{}` has an empty segment.", shortened(template));
         findings.add(&TRAILING_SLASH, path.spot(), message, "Remove the superfluous slash.");
     }
     let names: Vec<&str> = names(template).collect();
     let balanced = ['{', '}'].iter().all(|brace| template.matches(*brace).count() == names.len());
     let distinct = names.iter().collect::<HashSet<_>>().len() == names.len();
     if !balanced || !distinct || names.iter().any(|name| name.is_empty() || name.contains('/')) {
-        let message = format!("The braces of the path `{}` are not distinct parameters.", shown(template));
+        let message =
+            format!("The braces of the path `{}` are not distinct parameters.", shortened(template));
         findings.add(&DECLARATIONS, path.spot(), message, "Write each parameter once, such as `{petId}`.");
         return false;
     }
     let partial = |segment: &&str| segment.contains('{') && parameter(segment).is_none();
     if let Some(segment) = template.split('/').find(partial) {
-        let message = format!("The parameter in the segment `{}` is not a whole segment.", shown(segment));
+        let message =
+            format!("The parameter in the segment `{}` is not a whole segment.", shortened(segment));
         findings.add(&ROUTABLE, path.spot(), message, "Make it a segment of its own, such as `/{petId}`.");
         return false;
     }
@@ -90,7 +93,7 @@ fn route<'a>(path: Object<'a>, prefixes: &mut Prefixes<'a>, findings: &mut Findi
     for segment in template.split('/').skip(1) {
         let other = *prefixes.first.entry(prefix).or_insert(segment);
         if other != segment && (parameter(segment).is_some() || parameter(other).is_some()) {
-            let (path_shown, here, other) = (shown(template), shown(segment), shown(other));
+            let (path_shown, here, other) = (shortened(template), shortened(segment), shortened(other));
             let message = format!("The path `{path_shown}` has `{here}` where another one has `{other}`.");
             findings.add(&ROUTABLE, path.spot(), message, "Add a literal segment before one of them.");
             return;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jsonschema::{PatternOptions, ValidationOptions};
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::openapi::{Kind, Model};
 use crate::rule::{Findings, Rule, rules};
 
@@ -16,16 +16,16 @@ rules! {
          lookaround nor back references.";
 }
 
-/// The most bytes of a pattern.
-const LONGEST: usize = 1_000;
-/// The most bytes of a compiled pattern that does not count as heavy.
-const LIGHT: usize = 1 << 16;
-/// The most bytes of a compiled pattern.
-const HEAVY: usize = 4 << 20;
-/// The most distinct patterns of a document.
-const MOST_PATTERNS: usize = 2_000;
-/// The most heavy patterns of a document.
-const MOST_HEAVY: usize = 30;
+/// The limit of bytes of a pattern.
+const MAX_LENGTH: usize = 1_000;
+/// The limit of bytes of a compiled pattern that is not heavy.
+const MAX_LIGHT_BYTES: usize = 1 << 16;
+/// The limit of bytes of a compiled pattern.
+const MAX_COMPILED_BYTES: usize = 4 << 20;
+/// The limit of distinct patterns of a document.
+const MAX_PATTERNS: usize = 2_000;
+/// The limit of heavy patterns of a document.
+const MAX_HEAVY: usize = 30;
 
 /// A rule that a pattern breaks, and how.
 type Problem = Option<(&'static Rule, &'static str)>;
@@ -38,23 +38,24 @@ pub(crate) struct Patterns<'a> {
 }
 
 impl<'a> Patterns<'a> {
-    /// What is wrong with a pattern. [`validator`] can match the others.
+    /// Returns the problem with a pattern. [`validator`] can match patterns without one.
     pub(crate) fn problem(&mut self, pattern: &'a str) -> Problem {
         if let Some(problem) = self.known.get(pattern) {
             return *problem;
         }
-        if self.known.len() >= MOST_PATTERNS || self.heavy >= MOST_HEAVY {
+        if self.known.len() >= MAX_PATTERNS || self.heavy >= MAX_HEAVY {
             return Some((&LINEAR, "is not checked, because the document has too many patterns"));
         }
-        let problem = if pattern.len() > LONGEST {
+        let problem = if pattern.len() > MAX_LENGTH {
             Some((&LINEAR, "is too long to check"))
         } else if regress::Regex::with_flags(pattern, "u").is_err() {
             Some((&VALID, "is not a regular expression of ECMA 262"))
-        } else if compiles(pattern, LIGHT) {
+        } else if compiles(pattern, MAX_LIGHT_BYTES) {
             None
         } else {
             self.heavy += 1;
-            (!compiles(pattern, HEAVY)).then_some((&LINEAR, "may need backtracking or too much memory"))
+            (!compiles(pattern, MAX_COMPILED_BYTES))
+                .then_some((&LINEAR, "may need backtracking or too much memory"))
         };
         self.known.insert(pattern, problem);
         problem
@@ -66,16 +67,16 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for schema in model.all(Kind::Schema) {
         let Some(pattern) = schema.text("pattern") else { continue };
         if let Some((rule, what)) = patterns.problem(pattern) {
-            let message = format!("The pattern `{}` {what}.", shown(pattern));
+            let message = format!("The pattern `{}` {what}.", shortened(pattern));
             let fix = "Simplify the pattern, and describe the rest in `description`.";
             findings.add(rule, schema.value_spot("pattern"), message, fix);
         }
     }
 }
 
-/// Options of a validator that matches patterns without backtracking.
+/// Returns options for a validator that matches patterns without backtracking.
 pub(crate) fn validator() -> ValidationOptions<'static> {
-    options(HEAVY)
+    options(MAX_COMPILED_BYTES)
 }
 
 fn options(most: usize) -> ValidationOptions<'static> {

@@ -67,7 +67,7 @@ fn status(response: Object<'_>, findings: &mut Findings) {
     if !status.starts_with(['4', '5']) {
         return;
     }
-    let spot = match content.iter().find(|entry| is_odd(entry)) {
+    let spot = match content.iter().find(|entry| is_not_error_schema(entry)) {
         Some(entry) => resolved.spot_at(&[Step::Key("content"), Step::Key(&entry.key)], entry.key_span),
         None if content.is_empty() => response.spot(),
         None => return,
@@ -78,7 +78,7 @@ fn status(response: Object<'_>, findings: &mut Findings) {
     findings.add(&BODY, spot, message, fix);
 }
 
-fn is_odd(media_type: &Entry) -> bool {
+fn is_not_error_schema(media_type: &Entry) -> bool {
     let schema = media_type.value.get("schema").and_then(|schema| schema.get("$ref")?.as_str());
     media_type.key != "application/json" || schema != Some("#/components/schemas/Error")
 }

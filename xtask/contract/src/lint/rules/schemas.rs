@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::document::{Node, Value};
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::lint::{item_spot, items};
 use crate::openapi::shapes::{text_of, type_of};
 use crate::openapi::{Kind, Model, Object, in_place};
@@ -13,7 +13,7 @@ use crate::rule::{Findings, rules};
 rules! {
     REQUIRED: Recommended Error "no-required-schema-properties-undefined",
         "Redocly: no-required-schema-properties-undefined",
-        "Each name in `required` is that of a property of the schema.";
+        "Each name in `required` is the name of a property of the schema.";
     ENUM_TYPE: Recommended Error "typed-enum", "Spectral: typed-enum; Redocly: no-enum-type-mismatch",
         "The values of an `enum` have the `type` of their schema.";
     DEFAULT_TYPE: Spec Error "default-type", "OpenAPI 3.0.3, 4.7.24.1",
@@ -57,23 +57,23 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let Some(kind) = schema.text("type") else { continue };
         let others = KEYWORDS_OF.iter().filter(|(types, _)| !types.contains(&kind));
         for keyword in others.flat_map(|(_, keywords)| *keywords).filter(|keyword| schema.has(keyword)) {
-            let message = format!("`{keyword}` does not apply to `type: {}`.", shown(kind));
+            let message = format!("`{keyword}` does not apply to `type: {}`.", shortened(kind));
             findings.add(&KEYWORDS, schema.key_spot(keyword), message, "Remove it, or correct the `type`.");
         }
         let format = schema.text("format").unwrap_or_default();
         let right = FORMATS_OF.iter().find(|(_, formats)| formats.contains(&format)).map(|(kind, _)| *kind);
         if let Some(right) = right.filter(|right| *right != kind) {
-            let message = format!("`format: {format}` does not apply to `type: {}`.", shown(kind));
+            let message = format!("`format: {format}` does not apply to `type: {}`.", shortened(kind));
             let fix = format!("Write `type: {right}`, or another format.");
             findings.add(&FORMAT, schema.value_spot("format"), message, fix);
         }
     }
 }
 
-/// The most schemas of a composition that are searched for a name. Larger compositions are not checked.
-const MOST_COMPOSED: usize = 100;
-/// The most parts of each of those.
-const MOST_PARTS: usize = 1_000;
+/// The limit of schemas of a composition to search for a name. Larger compositions are not checked.
+const MAX_COMPOSED: usize = 100;
+/// The limit of parts of each of these schemas.
+const MAX_PARTS: usize = 1_000;
 
 fn required(schema: Object<'_>, findings: &mut Findings) {
     let items = items(schema, "required");
@@ -89,7 +89,7 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
     let Some(names) = property_names(whole) else { return };
     for (number, item) in items.iter().enumerate() {
         if let Some(name) = item.as_str().filter(|name| !names.contains(name)) {
-            let (subject, name) = (schema.subject(), shown(name));
+            let (subject, name) = (schema.subject(), shortened(name));
             let message = format!("{subject} requires `{name}`, which is not one of its properties.");
             let spot = item_spot(schema, "required", number);
             findings.add(&REQUIRED, spot, message, "Correct the name, or add the property.");
@@ -97,8 +97,8 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
     }
 }
 
-/// The names of the properties of a schema and of those that it is composed of. `None` if they are too many, or
-/// a reference leads nowhere.
+/// Returns the names of the properties of a schema and of the schemas that it is composed of. `None` if they are
+/// too many, or a reference has no target.
 pub(super) fn property_names(schema: Object<'_>) -> Option<HashSet<&str>> {
     let mut open = vec![schema];
     let mut seen = HashSet::new();
@@ -108,7 +108,7 @@ pub(super) fn property_names(schema: Object<'_>) -> Option<HashSet<&str>> {
         if !seen.insert(object.id) {
             continue;
         }
-        if seen.len() > MOST_COMPOSED || object.parts().nth(MOST_PARTS).is_some() {
+        if seen.len() > MAX_COMPOSED || object.parts().nth(MAX_PARTS).is_some() {
             return None;
         }
         names.extend(object.get("properties").into_iter().flat_map(Node::entries).map(|entry| &*entry.key));
@@ -118,10 +118,10 @@ pub(super) fn property_names(schema: Object<'_>) -> Option<HashSet<&str>> {
 }
 
 fn values(schema: Object<'_>, findings: &mut Findings) {
-    let kind = shown(schema.text("type").unwrap_or_default());
+    let kind = shortened(schema.text("type").unwrap_or_default());
     for (number, item) in items(schema, "enum").iter().enumerate().filter(|(_, item)| !has_type(schema, item))
     {
-        let (value, other) = (shown(&text_of(item)), type_of(item));
+        let (value, other) = (shortened(&text_of(item)), type_of(item));
         let message = format!("`{value}` in the `enum` is {other}, not of `type: {kind}`.");
         let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
         findings.add(&ENUM_TYPE, item_spot(schema, "enum", number), message, fix);

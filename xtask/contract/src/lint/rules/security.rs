@@ -1,8 +1,8 @@
-//! Security requirements: stated, and defined.
+//! Security requirements must be present, and their schemes and scopes defined.
 
 use std::collections::HashMap;
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::lint::item_spot;
 use crate::openapi::{Kind, Model, Object};
 use crate::rule::{Findings, rules};
@@ -31,7 +31,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let schemes: HashMap<&str, _> = schemes.map(|scheme| (scheme.name(), scheme)).collect();
     for requirement in model.all(Kind::SecurityRequirement) {
         for entry in requirement.node().entries() {
-            let name = shown(&entry.key);
+            let name = shortened(&entry.key);
             let Some(scheme) = schemes.get(entry.key.as_str()) else {
                 let message = format!("The security scheme `{name}` is not defined.");
                 let fix = "Define it in `components/securitySchemes`, or correct the name.";
@@ -50,7 +50,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                     Some("oauth2") => &SCOPE,
                     _ => &SCHEME,
                 };
-                let message = format!("The security scheme `{name}` has no scope `{}`.", shown(text));
+                let message = format!("The security scheme `{name}` has no scope `{}`.", shortened(text));
                 let spot = item_spot(requirement, &entry.key, number);
                 findings.add(rule, spot, message, "Remove it, or define it.");
             }

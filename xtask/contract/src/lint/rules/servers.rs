@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::finding::shortened as shown;
+use crate::finding::shortened;
 use crate::openapi::{Kind, Model, Object};
 use crate::rule::{Findings, rules};
 
@@ -40,7 +40,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             (!urls.insert((owner, url)), &UNIQUE, "is listed twice", "Remove one."),
         ];
         for (_, rule, what, fix) in wrong.into_iter().filter(|(is_wrong, ..)| *is_wrong) {
-            let message = format!("The server URL `{}` {what}.", shown(url));
+            let message = format!("The server URL `{}` {what}.", shortened(url));
             findings.add(rule, server.value_spot("url"), message, fix);
         }
         variables(server, url, findings);
@@ -51,12 +51,12 @@ fn variables(server: Object<'_>, url: &str, findings: &mut Findings) {
     let in_url: HashSet<&str> = names(url).collect();
     let defined: HashSet<&str> = server.children("variables").map(|variable| variable.name()).collect();
     for name in names(url).filter(|name| !defined.contains(name)) {
-        let message = format!("The variable `{{{}}}` of the server URL is not defined.", shown(name));
+        let message = format!("The variable `{{{}}}` of the server URL is not defined.", shortened(name));
         let fix = "Define it in `variables` with a `default`.";
         findings.add(&VARIABLES, server.value_spot("url"), message, fix);
     }
     for variable in server.children("variables") {
-        let name = shown(variable.name());
+        let name = shortened(variable.name());
         if !in_url.contains(variable.name()) {
             let message = format!("The server URL does not contain the variable `{{{name}}}`.");
             findings.add(&VARIABLES, variable.spot(), message, "Remove it, or add it to the URL.");
@@ -64,8 +64,10 @@ fn variables(server: Object<'_>, url: &str, findings: &mut Findings) {
         let Some((default, allowed)) = variable.text("default").zip(variable.get("enum")) else { continue };
         if !allowed.items().is_empty() && !allowed.items().iter().any(|value| value.as_str() == Some(default))
         {
-            let message =
-                format!("The default `{}` of the variable `{name}` is not in its `enum`.", shown(default));
+            let message = format!(
+                "The default `{}` of the variable `{name}` is not in its `enum`.",
+                shortened(default)
+            );
             let fix = "Use a value of `enum`, or add this one to it.";
             findings.add(&VARIABLES, variable.value_spot("default"), message, fix);
         }
