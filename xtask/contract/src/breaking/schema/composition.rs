@@ -244,7 +244,7 @@ fn named(item: &Object<'_>) -> String {
     let name = item.text("$ref").or_else(|| item.text("title"));
     let last = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
     let says = || {
-        let entries = item.node().entries().iter().filter(|entry| !WORDS.contains(&entry.key.as_str()));
+        let entries = item.node().entries().iter().filter(|entry| !ANNOTATIONS.contains(&entry.key.as_str()));
         let entries: Vec<_> =
             entries.map(|entry| format!("{}: {}", entry.key, canonical(&entry.value))).collect();
         shortened(&entries.join(", "))
