@@ -133,6 +133,9 @@ async fn malformed_requests() {
     let pet = service.post(&key, &json!({ "name": "Rex", "categoryId": 1 })).await.expect(201);
     assert_eq!(service.get(&key, &format!("/v1/pets/{}", pet["id"])).await.expect(200), pet);
     let log = service.log();
+    // The start record names the database.
+    let (start, log) = log.split_once('\n').unwrap();
+    assert!(start.contains(" ready "), "{start}");
     for internal in INTERNALS.iter().chain(&["CRIT", &*key]) {
         let line = log.lines().find(|line| line.contains(internal));
         assert_eq!(line, None, "the log contains {internal}");
