@@ -1,4 +1,4 @@
-//! What several subcommands share: arguments, the configuration, the store, standard output.
+//! Shared by the subcommands: arguments, the configuration, the store, standard output.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ pub(crate) type Failure = Box<dyn std::error::Error>;
 
 /// The database and the configuration file, which every command has.
 #[derive(Args)]
-pub(crate) struct Place {
+pub(crate) struct DatabaseArgs {
     /// The database with the animals and API keys [default: sqlite:animal-store.db]
     #[arg(long, value_name = "sqlite:PATH|postgres://...")]
     pub(crate) database: Option<String>,
@@ -24,11 +24,11 @@ pub(crate) struct Place {
 }
 
 pub(crate) fn load(
-    place: Place,
+    args: DatabaseArgs,
     bind: Option<ListenAddress>,
     ops_bind: Option<ListenAddress>,
 ) -> Result<Loaded, Failure> {
-    Ok(Config::load(place.config.as_deref(), Flags { bind, ops_bind, database: place.database })?)
+    Ok(Config::load(args.config.as_deref(), Flags { bind, ops_bind, database: args.database })?)
 }
 
 pub(crate) fn store_options(config: &Config, log: &Logger) -> StoreOptions {
@@ -43,7 +43,7 @@ pub(crate) fn store_options(config: &Config, log: &Logger) -> StoreOptions {
 /// What to do when there is no SQLite file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfMissing {
-    /// Create it, and say so on standard error.
+    /// Create it, and report it on standard error.
     Create,
     /// Fail: its path may be mistyped.
     Fail,
@@ -57,9 +57,10 @@ pub(crate) async fn open(loaded: &Loaded, if_missing: IfMissing) -> Result<Arc<d
         check_exists(loaded)?;
     }
     let options = store_options(&loaded.config, &Logger::root(slog::Discard, slog::o!()));
-    let store = storage::open(database, &options).await.map_err(|error| loaded.blame("database", error))?;
+    let store =
+        storage::open(database, &options).await.map_err(|error| loaded.with_source("database", error))?;
     if let Some(path) = missing {
-        eprintln!("created a new database, {} (set by {})", path.display(), loaded.place("database"));
+        eprintln!("created a new database, {} (set by {})", path.display(), loaded.source("database"));
     }
     Ok(store)
 }
@@ -72,7 +73,7 @@ pub(crate) fn check_exists(loaded: &Loaded) -> Result<(), Failure> {
          with `animal-store key create NAME`",
         path.display()
     );
-    Err(loaded.blame("database", problem).into())
+    Err(loaded.with_source("database", problem).into())
 }
 
 pub(crate) fn print(text: &str) -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use animal_store::storage::sqlite;
 use clap::Args;
 
-use super::arguments::{Failure, Place, check_exists, load};
+use super::arguments::{DatabaseArgs, Failure, check_exists, load};
 
 /// `animal-store backup`
 #[derive(Args)]
@@ -13,12 +13,12 @@ pub(crate) struct Backup {
     /// The file to create, such as animal-store-backup.db; it must not exist
     file: PathBuf,
     #[command(flatten)]
-    place: Place,
+    args: DatabaseArgs,
 }
 
 impl Backup {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = load(self.place, None, None)?;
+        let loaded = load(self.args, None, None)?;
         let config = &loaded.config;
         let Some(path) = config.database.strip_prefix("sqlite:") else {
             return Err(

@@ -2,17 +2,17 @@
 
 use clap::Args;
 
-use super::arguments::{Failure, Place, load, print};
+use super::arguments::{DatabaseArgs, Failure, load, print};
 
 /// `animal-store config`
 #[derive(Args)]
 pub(crate) struct Config {
     #[command(flatten)]
-    place: Place,
+    args: DatabaseArgs,
 }
 
 impl Config {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        Ok(print(&load(self.place, None, None)?.page())?)
+        Ok(print(&load(self.args, None, None)?.to_toml())?)
     }
 }

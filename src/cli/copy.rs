@@ -9,7 +9,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use slog::Logger;
 
-use super::arguments::{Failure, Place, load, store_options};
+use super::arguments::{DatabaseArgs, Failure, load, store_options};
 
 /// `animal-store copy`
 #[derive(Args)]
@@ -27,7 +27,7 @@ pub(crate) struct Copy {
 
 impl Copy {
     pub(crate) async fn run(self) -> Result<(), Failure> {
-        let config = load(Place { database: None, config: self.config }, None, None)?.config;
+        let config = load(DatabaseArgs { database: None, config: self.config }, None, None)?.config;
         let options = store_options(&config, &Logger::root(slog::Discard, slog::o!()));
         if let Some(path) = storage::missing_file(&self.from) {
             // Opening would create it.
@@ -42,7 +42,7 @@ impl Copy {
             storage::open_for_copy(&self.from, &options).await.map_err(|error| at("--from", &error))?;
         let to = storage::open_for_copy(&self.to, &options).await.map_err(|error| at("--to", &error))?;
 
-        // Hidden by itself where standard error is no terminal.
+        // indicatif hides it if standard error is not a terminal.
         let bar = ProgressBar::new(0)
             .with_style(ProgressStyle::with_template("{msg:<12} {wide_bar} {human_pos}/{human_len} {eta}")?);
         let copied = copy(&*from, &*to, |progress| show(&bar, progress)).await;
@@ -86,7 +86,7 @@ fn show(bar: &ProgressBar, progress: Progress) {
     bar.set_length(last.max(0).unsigned_abs());
     bar.set_position(id.max(0).unsigned_abs());
     if is_new {
-        // The bar is drawn some times a second; a step that is shorter would never be seen.
+        // The bar is drawn a few times per second; a shorter step would not be visible.
         bar.force_draw();
     }
 }

@@ -1,11 +1,11 @@
-//! The command `key`: makes, lists, rotates and revokes API keys.
+//! The command `key`: creates, lists, rotates and revokes API keys.
 
 use animal_store::keys;
 use animal_store::storage::KeyRecord;
 use clap::Subcommand;
 use jiff::{SignedDuration, Timestamp};
 
-use super::arguments::{Failure, IfMissing, Place, load, open, print};
+use super::arguments::{DatabaseArgs, Failure, IfMissing, load, open, print};
 
 /// `animal-store key`
 #[derive(Subcommand)]
@@ -19,12 +19,12 @@ pub(crate) enum Key {
         #[arg(long, value_name = "DURATION", value_parser = lifetime)]
         expires_in: Option<SignedDuration>,
         #[command(flatten)]
-        place: Place,
+        args: DatabaseArgs,
     },
     /// List all keys, without their secrets
     List {
         #[command(flatten)]
-        place: Place,
+        args: DatabaseArgs,
     },
     /// Create a key that replaces another one, and print it; the old key stays valid for a while
     Rotate {
@@ -37,14 +37,14 @@ pub(crate) enum Key {
         #[arg(long, value_name = "DURATION", value_parser = lifetime)]
         expires_in: Option<SignedDuration>,
         #[command(flatten)]
-        place: Place,
+        args: DatabaseArgs,
     },
     /// Revoke a key, immediately and permanently
     Revoke {
         /// The identifier of the key, from `key list`
         id: String,
         #[command(flatten)]
-        place: Place,
+        args: DatabaseArgs,
     },
 }
 
@@ -72,14 +72,14 @@ impl Key {
                 "there is no valid key {id}; `animal-store key list` shows all keys, such as key_a1B2c3D4e5F6"
             )
         };
-        let (place, if_missing) = match &self {
-            Self::Create { place, .. } => (place, IfMissing::Create),
-            Self::List { place } | Self::Rotate { place, .. } | Self::Revoke { place, .. } => {
-                (place, IfMissing::Fail)
+        let (args, if_missing) = match &self {
+            Self::Create { args, .. } => (args, IfMissing::Create),
+            Self::List { args } | Self::Rotate { args, .. } | Self::Revoke { args, .. } => {
+                (args, IfMissing::Fail)
             }
         };
-        let place = Place { database: place.database.clone(), config: place.config.clone() };
-        let store = open(&load(place, None, None)?, if_missing).await?;
+        let args = DatabaseArgs { database: args.database.clone(), config: args.config.clone() };
+        let store = open(&load(args, None, None)?, if_missing).await?;
         let result: Result<String, Failure> = async {
             Ok(match self {
                 Self::Create { name, expires_in, .. } => {
@@ -111,7 +111,7 @@ fn list(keys: &[KeyRecord], now: Timestamp) -> String {
     for key in keys {
         let state = match key {
             KeyRecord { revoked: Some(_), .. } => "revoked",
-            key if key.is_valid_at(now) => "good",
+            key if key.is_valid_at(now) => "valid",
             _ => "expired",
         };
         let (created, expires, revoked) = (time(Some(key.created)), time(key.expires), time(key.revoked));

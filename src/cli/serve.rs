@@ -15,7 +15,7 @@ use slog::{Logger, info, warn};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::arguments::{Failure, Place, load, store_options};
+use super::arguments::{DatabaseArgs, Failure, load, store_options};
 
 /// `animal-store serve`
 #[derive(Args)]
@@ -29,12 +29,12 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "[ADDRESS:]PORT")]
     ops_bind: Option<ListenAddress>,
     #[command(flatten)]
-    place: Place,
+    args: DatabaseArgs,
 }
 
 impl Serve {
     pub(crate) fn run(self, runtime: &Runtime) -> Result<(), Failure> {
-        let loaded = load(self.place, self.bind, self.ops_bind)?;
+        let loaded = load(self.args, self.bind, self.ops_bind)?;
         let (log, flush) = logging::start(&loaded.config.log)?;
         let served = runtime.block_on(serve(&loaded, &log));
         flush.wait(Duration::from_millis(500));
@@ -58,26 +58,26 @@ async fn serve(loaded: &Loaded, log: &Logger) -> Result<(), Failure> {
         log_one_in: config.log.one_in,
         metrics: Arc::default(),
     };
-    let blame = |error: StartError| -> Failure {
+    let with_source = |error: StartError| -> Failure {
         match error.setting() {
-            Some(setting) => loaded.blame(setting, error).into(),
+            Some(setting) => loaded.with_source(setting, error).into(),
             None => error.into(),
         }
     };
-    options.check().map_err(blame)?;
+    options.check().map_err(with_source)?;
     let metrics = options.metrics.store().clone();
     let new_file = storage::missing_file(&config.database);
     let store = storage::open(&config.database, &StoreOptions { metrics, ..store_options(config, log) })
         .await
-        .map_err(|error| loaded.blame("database", error))?;
+        .map_err(|error| loaded.with_source("database", error))?;
     if let Some(path) = new_file {
-        warn!(log, "created a new database"; "source" => loaded.place("database"), "file" => %path.display());
+        warn!(log, "created a new database"; "source" => loaded.source("database"), "file" => %path.display());
     }
     let server = match Server::start(&options, &document, Arc::clone(&store), log) {
         Ok(server) => server,
         Err(error) => {
             store.close().await;
-            return Err(blame(error));
+            return Err(with_source(error));
         }
     };
     // slog serializes the last pair first.

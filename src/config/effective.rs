@@ -1,4 +1,4 @@
-//! The effective configuration, with where each setting came from.
+//! The effective configuration with the source of each setting.
 
 use std::fmt::Write;
 
@@ -9,8 +9,8 @@ use super::{Config, Loaded};
 use crate::storage::without_password;
 
 impl Loaded {
-    /// All settings as TOML, each with its source as a comment, without passwords.
-    pub fn page(&self) -> String {
+    /// Returns all settings as TOML, each with its source as a comment, without passwords.
+    pub fn to_toml(&self) -> String {
         let shown = Config { database: without_password(&self.config.database), ..self.config.clone() };
         let mut page = String::new();
         // Strings, numbers and tables of them always become JSON.
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn the_page_is_the_configuration_again_with_its_sources() {
         let flags = Flags { database: Some("sqlite:flag.db".to_owned()), ..Flags::default() };
-        let page = Config::load(None, flags).unwrap().page();
+        let page = Config::load(None, flags).unwrap().to_toml();
         let line = |key: &str| page.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
         assert!(line("database = \"sqlite:flag.db\"").ends_with("# flag"));
         assert!(line("log.level = \"info\"").ends_with("# default"));
@@ -59,6 +59,6 @@ mod tests {
         std::fs::write(file.path(), &page).unwrap();
         let again = Config::load(Some(file.path()), Flags::default()).unwrap();
         assert_eq!(again.config.database, "sqlite:flag.db");
-        assert!(again.page().contains(&format!("# {}", file.path().display())));
+        assert!(again.to_toml().contains(&format!("# {}", file.path().display())));
     }
 }

@@ -1,5 +1,5 @@
-//! What an operator can set, and where a setting came from: defaults, then a TOML file, then the
-//! environment (`ANIMAL_STORE_REQUEST_TIMEOUT=5s`, `ANIMAL_STORE_LOG__LEVEL=debug`), then flags.
+//! The settings of the service and their sources, each of which overrides the one before: defaults, a TOML
+//! file, the environment (`ANIMAL_STORE_REQUEST_TIMEOUT=5s`, `ANIMAL_STORE_LOG__LEVEL=debug`), flags.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -27,28 +27,28 @@ use place::{File, expected};
 pub struct Config {
     /// The address of the public listener; port 0 picks a free port.
     pub bind: ListenAddress,
-    /// The address of the operators' listener; without it there is none.
+    /// The address of the operators' listener; `None` for no such listener.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops_bind: Option<ListenAddress>,
-    /// Where the animals are, as `sqlite:PATH`.
+    /// The database: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
     pub database: String,
-    /// How long each step of a request may take: to judge its key, to read its body, to do what it asks.
+    /// The time limit of each step of a request: authentication, reading the input, the operation.
     #[serde(with = "humantime_serde")]
     pub request_timeout: Duration,
-    /// How long requests in flight may take to finish when the service is told to stop.
+    /// The time limit of requests in progress when the service stops.
     #[serde(with = "humantime_serde")]
     pub shutdown_grace: Duration,
     /// How long a write waits for a lock that another process holds.
     #[serde(with = "humantime_serde")]
     pub lock_timeout: Duration,
-    /// How many writes may wait before the next is answered 503.
+    /// The maximum number of waiting writes. The next one returns 503.
     pub write_queue: usize,
-    /// What goes to standard error.
+    /// The log on standard error.
     pub log: Log,
-    /// How many requests a key may make; without it, any number.
+    /// The rate limit of each API key; `None` for no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_limit: Option<RateLimit>,
-    /// The certificate of the public listener; without it, no TLS.
+    /// The certificate of the public listener; `None` for no TLS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<TlsFiles>,
 }
@@ -84,7 +84,7 @@ pub struct Flags {
     pub database: Option<String>,
 }
 
-/// A configuration, and where each setting came from.
+/// A configuration and the source of each setting.
 pub struct Loaded {
     /// The settings.
     pub config: Config,
@@ -93,33 +93,33 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Names the place where a setting was made, for messages: a flag, a variable of the environment, or a
-    /// line of the configuration file.
-    pub fn place(&self, setting: &str) -> String {
+    /// Returns the source of a setting for messages: a flag, an environment variable, or a line of the
+    /// configuration file.
+    pub fn source(&self, setting: &str) -> String {
         place::place_in(&self.figment, setting, self.file.as_ref())
     }
 
-    /// Adds to an error the place of the setting that caused it, and an example of a right one.
-    pub fn blame(&self, setting: &str, error: impl std::fmt::Display) -> ConfigError {
+    /// Adds the source of the setting that caused an error, and an example of a valid value.
+    pub fn with_source(&self, setting: &str, error: impl std::fmt::Display) -> ConfigError {
         let example = match setting {
-            // Its errors have their own advice, because most of them are not about the URL.
+            // Errors of the store say what to do, and most of them are not about the URL.
             "database" => String::new(),
             _ => format!("; expected {}", expected(setting)),
         };
-        ConfigError(format!("{error} (set by {}{example})", self.place(setting)))
+        ConfigError(format!("{error} (set by {}{example})", self.source(setting)))
     }
 }
 
-/// What is wrong with the configuration: where, which key, and why.
+/// An invalid configuration, in one line: the place, the problem, and what is expected.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(String);
 
 impl Config {
-    /// Reads the configuration: the file if there is one, the environment and the flags.
+    /// Reads the configuration from the file, if one is given, the environment and the flags.
     ///
     /// # Errors
-    /// When the file cannot be read, a key is unknown, or a value is not allowed.
+    /// When the file cannot be read, a setting is unknown, or a value is invalid.
     pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
         let mut figment = Figment::from(Serialized::defaults(Self::default()));
         if let Some(file) = file {
@@ -133,12 +133,12 @@ impl Config {
         match loaded.config.validate() {
             Ok(()) => Ok(loaded),
             Err(setting) => {
-                Err(invalid(&format!("{}: expected {}", loaded.place(setting), expected(setting))))
+                Err(invalid(&format!("{}: expected {}", loaded.source(setting), expected(setting))))
             }
         }
     }
 
-    /// Returns the name of a setting whose value is not allowed.
+    /// Returns the name of the first setting whose value is invalid.
     fn validate(&self) -> Result<(), &'static str> {
         if self.request_timeout.is_zero() {
             return Err("request_timeout");
@@ -158,7 +158,8 @@ fn invalid(line: &str) -> ConfigError {
     ConfigError(format!("configuration: {line}").replace(char::is_control, " "))
 }
 
-/// Returns one line: the place, what is wrong, and what is expected. It has no value that may be a password.
+/// Describes an error in one line: the place, the problem, and what is expected; never a value that may be a
+/// password.
 fn describe(error: &figment::Error, file: Option<&File>) -> ConfigError {
     let mut key: Vec<&str> = error.path.iter().map(String::as_str).collect();
     if let Kind::MissingField(name) = &error.kind {
@@ -199,7 +200,10 @@ mod tests {
         Config::load(Some(file.path()), Flags::default()).map(|loaded| loaded.config).map_err(|error| {
             let message = error.to_string();
             assert!(!message.contains('\n'), "more than one line: {message}");
-            assert!(message.contains(&file.path().display().to_string()), "names no file: {message}");
+            assert!(
+                message.contains(&file.path().display().to_string()),
+                "does not name the file: {message}"
+            );
             message
         })
     }
@@ -255,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_refused() {
+    fn a_missing_file_is_an_error() {
         let loaded = Config::load(Some(Path::new("no/such/file.toml")), Flags::default());
         let error = loaded.err().unwrap().to_string();
         assert!(error.contains("no/such/file.toml"), "{error}");

@@ -1,4 +1,4 @@
-//! Where a setting was written, and what it may be, for messages.
+//! The source of a setting and its valid values, for messages.
 
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,7 @@ fn line(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// Names the place of a setting: a line of the file, a variable, a flag or the default.
+/// Returns the source of a setting: a line of the file, a variable, a flag or the default.
 pub(super) fn place(metadata: Option<&Metadata>, key: &[&str], file: Option<&File>) -> String {
     let dotted = key.join(".");
     let flag = format!("--{}", dotted.replace('_', "-"));
@@ -67,18 +67,18 @@ pub(super) fn place(metadata: Option<&Metadata>, key: &[&str], file: Option<&Fil
             format!("{PREFIX}{}", key.join("__").to_uppercase())
         }
         _ => match &*dotted {
-            "bind" | "database" => format!("the default of {flag}"),
-            _ => format!("the default of `{dotted}`"),
+            "bind" | "database" => format!("default; the flag is {flag}"),
+            _ => format!("default; the setting is `{dotted}`"),
         },
     }
 }
 
-/// Names the place of a setting of a configuration.
+/// Returns the source of a setting of a configuration.
 pub(super) fn place_in(figment: &Figment, key: &str, file: Option<&File>) -> String {
     place(figment.find_metadata(key), &key.split('.').collect::<Vec<_>>(), file)
 }
 
-/// Returns what a setting may be, with an example.
+/// Returns the valid values of a setting, with an example.
 pub(super) fn expected(key: &str) -> &'static str {
     match key {
         "bind" => "an address such as \"127.0.0.1:8080\", or a port such as 8080",

@@ -29,18 +29,18 @@ pub struct AccessLog {
     log: Logger,
     /// Logs one in this many responses that are not server errors; 0 logs none of them.
     one_in: u64,
-    answers: AtomicU64,
+    responses: AtomicU64,
 }
 
 /// A response, and the request that it belongs to.
-pub(crate) struct Answered<'a> {
+pub(crate) struct LoggedResponse<'a> {
     pub(crate) method: &'a Method,
     pub(crate) path: &'a str,
     /// The path template of the operation, if there is one.
     pub(crate) route: Option<&'a str>,
     pub(crate) status: StatusCode,
     pub(crate) code: Option<ErrorCode>,
-    pub(crate) took: Duration,
+    pub(crate) duration: Duration,
     pub(crate) client: IpAddr,
     pub(crate) key: Option<&'a KeyId>,
     pub(crate) request_id: &'a str,
@@ -50,16 +50,21 @@ pub(crate) struct Answered<'a> {
 impl AccessLog {
     /// Logs server errors always, and one in `one_in` of the other responses; none of them for 0.
     pub fn new(log: Logger, one_in: u64) -> Self {
-        Self { log, one_in, answers: AtomicU64::new(0) }
+        Self { log, one_in, responses: AtomicU64::new(0) }
     }
 
-    pub(crate) fn record(&self, metrics: &Metrics, answered: &Answered<'_>) {
-        metrics.answered(answered.method, answered.route.unwrap_or_default(), answered.status, answered.took);
-        // A client error is not a warning: the service did what it should.
-        if answered.status.is_server_error() {
-            error!(self.log, #RESPONSE_TAG, "response"; answered);
+    pub(crate) fn record(&self, metrics: &Metrics, response: &LoggedResponse<'_>) {
+        metrics.observe_response(
+            response.method,
+            response.route.unwrap_or_default(),
+            response.status,
+            response.duration,
+        );
+        // A client error is not a warning: the service works as intended.
+        if response.status.is_server_error() {
+            error!(self.log, #RESPONSE_TAG, "response"; response);
         } else if self.samples() {
-            info!(self.log, #RESPONSE_TAG, "response"; answered);
+            info!(self.log, #RESPONSE_TAG, "response"; response);
         }
     }
 
@@ -67,19 +72,19 @@ impl AccessLog {
         match self.one_in {
             0 => false,
             1 => true,
-            one_in => self.answers.fetch_add(1, Ordering::Relaxed).is_multiple_of(one_in),
+            one_in => self.responses.fetch_add(1, Ordering::Relaxed).is_multiple_of(one_in),
         }
     }
 }
 
 // `slog::kv!` would serialize the fields in reverse order, and absent ones as well.
-impl KV for Answered<'_> {
+impl KV for LoggedResponse<'_> {
     fn serialize(&self, _: &Record<'_>, serializer: &mut dyn Serializer) -> slog::Result {
         serializer.emit_str("http.request.method".into(), self.method.as_str())?;
         serializer.emit_str("url.path".into(), &safe_path(self.path))?;
         serializer.emit_u16("http.response.status_code".into(), self.status.as_u16())?;
         // In microseconds: a clock that is more precise would only add digits.
-        let seconds = Duration::from_micros(u64::try_from(self.took.as_micros()).unwrap_or(u64::MAX));
+        let seconds = Duration::from_micros(u64::try_from(self.duration.as_micros()).unwrap_or(u64::MAX));
         serializer.emit_f64("http.server.request.duration".into(), seconds.as_secs_f64())?;
         if let Some(code) = self.code {
             serializer.emit_str("error.type".into(), code.as_str())?;

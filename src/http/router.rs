@@ -31,7 +31,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::BASE_PATH;
-use super::access_log::{AccessLog, Answered, TraceContext};
+use super::access_log::{AccessLog, LoggedResponse, TraceContext};
 use super::error::ApiError;
 use super::error_code::{ErrorCode, HeaderField};
 use super::in_flight::InFlight;
@@ -181,19 +181,19 @@ impl Router {
         if has_connection_header && self.in_flight.is_shutting_down() {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
-        let answered = Answered {
+        let logged = LoggedResponse {
             method: &sent_method,
             path: uri.path(),
             route: operation.map(|operation| &*operation.route),
             status: response.status(),
             code,
-            took: start.elapsed(),
+            duration: start.elapsed(),
             client,
             key: key.as_ref(),
             request_id: &request_id,
             trace: trace.as_ref(),
         };
-        self.access_log.record(&service.metrics, &answered);
+        self.access_log.record(&service.metrics, &logged);
         response
     }
 

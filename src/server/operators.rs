@@ -69,9 +69,10 @@ async fn readyz(context: RequestContext<Operators>) -> Result<Response<Body>, Ht
     Ok(match timeout(PROBE_TIMEOUT, probe).await {
         Ok(Ok(_)) => text(StatusCode::OK, "ready\n"),
         Ok(Err(error)) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
-        Err(_) => {
-            text(StatusCode::SERVICE_UNAVAILABLE, "the store is unavailable: it did not answer in time\n")
-        }
+        Err(_) => text(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the store is unavailable: it did not respond within the time limit\n",
+        ),
     })
 }
 

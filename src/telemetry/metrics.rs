@@ -113,7 +113,7 @@ impl Metrics {
         text
     }
 
-    pub(crate) fn answered(&self, method: &Method, route: &str, status: StatusCode, took: Duration) {
+    pub(crate) fn observe_response(&self, method: &Method, route: &str, status: StatusCode, took: Duration) {
         let labels = RequestLabels {
             http_request_method: method_label(method),
             http_route: route.to_owned(),

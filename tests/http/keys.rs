@@ -41,14 +41,14 @@ macro_rules! without_a_key {
 
 without_a_key! {
     without_a_key_the_challenge_names_no_error: ""
-    an_empty_authorization_is_no_key: "Authorization: \r\n"
-    a_scheme_without_a_token_is_no_key: "Authorization: Bearer\r\n"
-    a_scheme_with_an_empty_token_is_no_key: "Authorization: Bearer  \r\n"
-    another_scheme_is_no_key: "Authorization: Basic KEY\r\n"
-    a_key_without_a_scheme_is_no_key: "Authorization: KEY\r\n"
-    a_key_for_a_proxy_is_no_key: "Proxy-Authorization: Bearer KEY\r\n"
-    a_key_in_a_cookie_is_no_key: "Cookie: key=KEY\r\n"
-    a_key_in_another_header_is_no_key: "X-Api-Key: KEY\r\n"
+    an_empty_authorization_is_not_authentication: "Authorization: \r\n"
+    a_scheme_without_a_token_is_not_authentication: "Authorization: Bearer\r\n"
+    a_scheme_with_an_empty_token_is_not_authentication: "Authorization: Bearer  \r\n"
+    another_scheme_is_not_authentication: "Authorization: Basic KEY\r\n"
+    a_key_without_a_scheme_is_not_authentication: "Authorization: KEY\r\n"
+    a_key_for_a_proxy_is_not_authentication: "Proxy-Authorization: Bearer KEY\r\n"
+    a_key_in_a_cookie_is_not_authentication: "Cookie: key=KEY\r\n"
+    a_key_in_another_header_is_not_authentication: "X-Api-Key: KEY\r\n"
 }
 
 macro_rules! with_an_invalid_key {

@@ -35,7 +35,7 @@ async fn list_shows_every_key_and_no_secret() {
     let list = directory.run(&["key", "list"]).await.success();
     assert!(!list.contains("ask_") && !list.contains(key.trim_end()), "{list}");
     let row = row(&directory, "shop").await;
-    assert_eq!((&*row[1], &*row[3], &*row[4]), ("good", "-", "-"));
+    assert_eq!((&*row[1], &*row[3], &*row[4]), ("valid", "-", "-"));
     assert!(row[0].starts_with("key_"), "{row:?}");
 }
 

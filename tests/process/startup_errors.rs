@@ -50,7 +50,7 @@ rejected! {
 
     a_missing_source_is_rejected:
         ["copy", "--from", "sqlite:missing.db", "--to", "sqlite:to.db"] => ["missing.db does not exist", "--from", "such as sqlite:"];
-    a_backup_of_a_missing_database_is_rejected: ["backup", "kept.db"] => ["animal-store.db does not exist", "set by the default of --database"];
+    a_backup_of_a_missing_database_is_rejected: ["backup", "kept.db"] => ["animal-store.db does not exist", "set by default; the flag is --database"];
 
     a_key_without_a_name_is_rejected: ["key", "create"] => ["NAME"];
     a_key_with_an_empty_name_is_rejected: ["key", "create", ""] => ["1 to 100 characters"];

@@ -1,5 +1,5 @@
-//! Log records on standard error. A request never waits for them: when nobody reads them they are dropped,
-//! which the log says when it is read again.
+//! The log on standard error. A request never waits for it: records that are not read are dropped, and their
+//! number is logged when the log is read again.
 
 use std::cell::Cell;
 use std::io;
@@ -20,7 +20,7 @@ use pipe::Pipe;
 
 pub(crate) use line::RESPONSE_TAG;
 
-/// What goes to standard error.
+/// The settings of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Log {
@@ -28,7 +28,7 @@ pub struct Log {
     pub level: LogLevel,
     /// How a record is written.
     pub format: LogFormat,
-    /// Of the answers that are no server errors, one in this many is logged; 0 for none.
+    /// One in this many responses that are not server errors is logged; 0 logs none of them.
     pub one_in: u64,
 }
 
@@ -72,7 +72,7 @@ impl From<LogLevel> for slog::Level {
     }
 }
 
-/// Waits for the records that are still on their way.
+/// Waits for records that are not written yet.
 pub struct Flush(Pipe);
 
 impl Flush {
@@ -82,7 +82,7 @@ impl Flush {
     }
 }
 
-/// Starts to log, panics included.
+/// Starts the log, and logs panics.
 ///
 /// # Errors
 /// When no thread can be started.
@@ -109,7 +109,7 @@ struct Records {
 
 impl Records {
     fn write(&self, record: &Record<'_>, values: &OwnedKVList) {
-        // Taken, because a value that panics while it is formatted logs as well.
+        // Taken, because a value that panics while it is formatted logs too.
         let buffer = self.lines.get_or_default();
         let mut line = buffer.take();
         match self.format {

@@ -1,8 +1,8 @@
-//! Log records on their way to a file descriptor: whoever logs leaves them in memory, and one thread writes
-//! what has gathered with one call.
+//! A buffer between log records and a file descriptor: threads append records, and one thread writes all
+//! buffered records with one call.
 //!
-//! A channel to a thread that formats costs more than formatting: the record's values have to be made its own,
-//! and the thread woken for each record. So records arrive here as text.
+//! Records arrive as text. To send a record to a thread that formats it would cost more than formatting: its
+//! values would have to be copied, and the thread woken for each record.
 
 use std::io::{self, Write};
 use std::mem;
@@ -11,22 +11,22 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How late a record may be.
-const LINGER: Duration = Duration::from_millis(5);
-/// How many bytes may wait. What comes when there are more is dropped and counted.
-const MOST: usize = 1024 * 1024;
+/// The maximum delay of a record.
+const MAX_DELAY: Duration = Duration::from_millis(5);
+/// The maximum size of the buffer in bytes. Records that do not fit are dropped and counted.
+const CAPACITY: usize = 1024 * 1024;
 
-/// Takes records and never blocks.
+/// A buffer for records. Appending never blocks.
 #[derive(Clone)]
 pub(super) struct Pipe(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
-    /// Records that did not fit, and of which nobody has been told.
+    /// The number of dropped records that are not reported yet.
     dropped: AtomicU64,
-    /// There is something to write.
+    /// Notified when the buffer is no longer empty.
     ready: Condvar,
-    /// All is written.
+    /// Notified when all records are written.
     idle: Condvar,
 }
 
@@ -37,10 +37,10 @@ struct State {
 }
 
 impl Pipe {
-    /// A pipe to `writer`.
+    /// Starts the thread that writes to `writer`.
     ///
     /// # Errors
-    /// When there can be no thread.
+    /// When the thread cannot be started.
     pub(super) fn new(writer: impl Write + Send + 'static) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             state: Mutex::default(),
@@ -53,10 +53,10 @@ impl Pipe {
         Ok(Self(shared))
     }
 
-    /// Adds a complete record.
+    /// Appends a complete record, or drops it if the buffer is full.
     pub(super) fn push(&self, record: &[u8]) {
         let mut state = self.0.state();
-        if state.waiting.len() + record.len() > MOST {
+        if state.waiting.len() + record.len() > CAPACITY {
             self.0.dropped.fetch_add(1, Ordering::Relaxed);
             return;
         }
@@ -66,9 +66,10 @@ impl Pipe {
         state.waiting.extend_from_slice(record);
     }
 
-    /// How many records were dropped since this was asked; 0 while there is little room for an answer.
+    /// Returns the number of records dropped since the last call that returned one; 0 while the buffer is more
+    /// than half full.
     pub(super) fn take_dropped(&self) -> u64 {
-        let is_room = || self.0.state().waiting.len() < MOST / 2;
+        let is_room = || self.0.state().waiting.len() < CAPACITY / 2;
         if self.0.dropped.load(Ordering::Relaxed) > 0 && is_room() {
             self.0.dropped.swap(0, Ordering::Relaxed)
         } else {
@@ -76,7 +77,7 @@ impl Pipe {
         }
     }
 
-    /// Waits until everything is written, but not longer than `limit`: nobody may be reading.
+    /// Waits until all records are written, at most for `limit`, because the log may not be read.
     pub(super) fn wait(&self, limit: Duration) {
         let is_busy = |state: &mut State| !state.waiting.is_empty() || state.is_writing;
         drop(self.0.idle.wait_timeout_while(self.0.state(), limit, is_busy));
@@ -93,10 +94,10 @@ impl Shared {
         loop {
             let nothing = |state: &mut State| state.waiting.is_empty();
             drop(self.ready.wait_while(self.state(), nothing).unwrap_or_else(PoisonError::into_inner));
-            // What comes meanwhile goes along.
-            thread::sleep(LINGER);
+            // Records that arrive in the meantime are written with the same call.
+            thread::sleep(MAX_DELAY);
             self.state().take(&mut records);
-            // If there is nobody to read it, there is nobody to tell either.
+            // A failed write cannot be reported: this is the log.
             let _ = writer.write_all(&records).and_then(|()| writer.flush());
             records.clear();
             self.state().is_writing = false;
@@ -106,7 +107,7 @@ impl Shared {
 }
 
 impl State {
-    /// Exchanges what waits for `empty`, whose memory is used again.
+    /// Swaps the buffered records with `empty`, so that its memory is reused.
     fn take(&mut self, empty: &mut Vec<u8>) {
         self.is_writing = true;
         mem::swap(&mut self.waiting, empty);
@@ -119,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// Says what it is given, and takes no more until somebody has heard it.
+    /// Sends each write to a channel, and blocks until it is received.
     struct Calls(SyncSender<Vec<u8>>);
 
     impl Write for Calls {
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn records_arrive_by_themselves_whole_and_in_order() {
+    fn records_are_written_whole_and_in_order() {
         let (pipe, calls) = pipe();
         pipe.push(b"one ");
         pipe.push(b"two ");
@@ -155,9 +156,9 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_reads_is_dropped_whole_and_counted() {
+    fn unread_records_are_dropped_whole_and_counted() {
         let (pipe, calls) = pipe();
-        let record = vec![b'x'; MOST / 4];
+        let record = vec![b'x'; CAPACITY / 4];
         for _ in 0..20 {
             pipe.push(&record);
         }
