@@ -29,6 +29,7 @@ type Dfa = dense::DFA<Vec<u32>>;
 pub(crate) struct Patterns {
     automata: HashMap<String, Option<Dfa>>,
     included: HashMap<(String, String), bool>,
+    disjoint: HashMap<(String, String), bool>,
     matchers: HashMap<String, Option<regress::Regex>>,
 }
 
@@ -56,7 +57,16 @@ impl Patterns {
 
     /// Whether no string matches both patterns. `false` if that is undecided.
     pub(crate) fn are_disjoint(&mut self, one: &str, other: &str) -> bool {
-        one != other && self.search(one, other, |one, other| one && other) == Some(false)
+        if one == other {
+            return false;
+        }
+        let key = (one.to_owned(), other.to_owned());
+        if let Some(known) = self.disjoint.get(&key) {
+            return *known;
+        }
+        let disjoint = self.search(one, other, |one, other| one && other) == Some(false);
+        self.disjoint.insert(key, disjoint);
+        disjoint
     }
 
     /// Whether the pattern matches every string.
