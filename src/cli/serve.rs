@@ -87,7 +87,7 @@ async fn serve(loaded: &Loaded, log: &Logger) -> Result<(), Failure> {
         "url.full" => server.base_url(),
         "service.version" => document.version);
     let mut stdout = io::stdout();
-    // Who started us may have closed standard output; that is no reason to stop.
+    // Standard output may be closed: the service runs without it.
     let _ = writeln!(stdout, "ready: {}", server.base_url()).and_then(|()| stdout.flush());
     let name = loop {
         tokio::select! {
