@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use super::options::StartError;
 use crate::http::in_flight::InFlight;
-use crate::storage::{PetsQuery, Store};
+use crate::storage::Store;
 use crate::telemetry::metrics::Metrics;
 
 /// How long the store may take to respond to a readiness probe.
@@ -65,9 +65,8 @@ async fn readyz(context: RequestContext<Operators>) -> Result<Response<Body>, Ht
     if operators.in_flight.is_shutting_down() {
         return Ok(text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n"));
     }
-    let probe = operators.store.pets(PetsQuery { status: None, after: None, limit: 1 });
-    Ok(match timeout(PROBE_TIMEOUT, probe).await {
-        Ok(Ok(_)) => text(StatusCode::OK, "ready\n"),
+    Ok(match timeout(PROBE_TIMEOUT, operators.store.check_ready()).await {
+        Ok(Ok(())) => text(StatusCode::OK, "ready\n"),
         Ok(Err(error)) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
         Err(_) => text(
             StatusCode::SERVICE_UNAVAILABLE,

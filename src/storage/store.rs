@@ -91,6 +91,14 @@ pub trait Store: Animals + Keys + Send + Sync + 'static {
     /// Returns the secret of the store: 32 random bytes, generated once and the same for all processes.
     fn secret(&self) -> [u8; 32];
 
+    /// Checks that the store can be read and written now, without writing an animal or a key.
+    ///
+    /// # Errors
+    /// The error with which a read or a write would fail.
+    async fn check_ready(&self) -> Result<(), StoreError> {
+        self.pets(PetsQuery { status: None, after: None, limit: 1 }).await.map(drop)
+    }
+
     /// Finishes the accepted writes and closes the store. Later calls fail with [`StoreError::Unavailable`].
     async fn close(&self);
 }
