@@ -87,19 +87,21 @@ fn is_well_formed(text: &str) -> bool {
         && text.ends_with(&checksum(&text[..text.len() - CHECKSUM_CHARACTERS]))
 }
 
-/// Returns the identifier of the API key with this secret, if the key is valid at `now`.
+/// Returns the SHA-256 of a secret that is well-formed.
+pub fn hash(secret: &str) -> Option<[u8; 32]> {
+    is_well_formed(secret).then(|| Sha256::digest(secret).into())
+}
+
+/// Returns the identifier of the API key whose secret has this SHA-256, if the key is valid at `now`.
 ///
 /// # Errors
 /// The error of the store.
 pub async fn authenticate(
     store: &dyn Store,
-    secret: &str,
+    hash: &[u8; 32],
     now: Timestamp,
 ) -> Result<Option<KeyId>, StoreError> {
-    if !is_well_formed(secret) {
-        return Ok(None);
-    }
-    let key = store.key_for_authentication(&Sha256::digest(secret).into()).await?;
+    let key = store.key_for_authentication(hash).await?;
     Ok(key.filter(|key| key.is_valid_at(now)).map(|key| KeyId(key.id)))
 }
 

@@ -12,6 +12,7 @@
 //! - [`operations`]: one file for each `operationId`.
 //! - [`http`]: one request's way in, and its response's way out.
 //! - [`service`]: what operations can reach. No HTTP from here on.
+//! - `guessing`: the limit of failed authentications for each client address.
 //! - [`rate_limit`]: the rate limit of each API key.
 //! - `cursor`: the signed cursors of pages.
 //! - [`keys`]: the API keys.
@@ -23,6 +24,7 @@
 pub mod config;
 mod cursor;
 pub mod document;
+mod guessing;
 pub mod http;
 pub mod keys;
 pub mod operations;

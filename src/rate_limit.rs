@@ -22,13 +22,24 @@ pub struct RateLimit {
     pub period: Duration,
 }
 
-/// The rate limit of an API key is exceeded.
+/// A rate limit is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimitExceeded {
+    /// Whose requests are counted.
+    pub scope: Scope,
     /// The limit.
     pub limit: RateLimit,
     /// The number of seconds until the next request is allowed, at least 1.
     pub retry_after: u64,
+}
+
+/// Whose requests a rate limit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The requests of an API key.
+    Key,
+    /// The failed authentications of a client address.
+    Address,
 }
 
 /// Counts the requests of each API key.
@@ -63,8 +74,12 @@ impl RateLimiter {
     pub(crate) fn check(&self, key: &KeyId) -> Result<(), RateLimitExceeded> {
         self.governor.check_key(key).map_err(|not_until| {
             let wait = not_until.wait_time_from(TokioClock.now());
-            let retry_after = (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1);
-            RateLimitExceeded { limit: self.limit, retry_after }
+            RateLimitExceeded { scope: Scope::Key, limit: self.limit, retry_after: whole_seconds(wait) }
         })
     }
+}
+
+/// Returns a duration in whole seconds, rounded up, at least 1.
+pub(crate) fn whole_seconds(wait: Duration) -> u64 {
+    (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
 }

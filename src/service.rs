@@ -1,10 +1,12 @@
-//! What operations can reach: the store, the cursors, the rate limiter and the metrics.
+//! What operations can reach: the store, the cursors, the rate limiters and the metrics.
 
+use std::num::NonZeroU32;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cursor::Cursors;
+use crate::guessing::FailureLimiter;
 use crate::rate_limit::{RateLimit, RateLimiter};
 use crate::storage::Store;
 use crate::telemetry::metrics::Metrics;
@@ -21,7 +23,9 @@ pub struct Parts {
     pub(crate) cursors: Cursors,
     /// `None` without a rate limit.
     pub(crate) rate_limiter: Option<RateLimiter>,
-    /// The maximum duration of each step of a request.
+    /// `None` without a limit of failed authentications.
+    pub(crate) failure_limiter: Option<FailureLimiter>,
+    /// The maximum duration of a request.
     pub(crate) request_timeout: Duration,
     /// What operators can count.
     pub(crate) metrics: Arc<Metrics>,
@@ -32,12 +36,14 @@ impl Service {
     pub(crate) fn new(
         store: Arc<dyn Store>,
         rate_limit: Option<RateLimit>,
+        authentication_failures: u32,
         request_timeout: Duration,
         metrics: Arc<Metrics>,
     ) -> Self {
         let cursors = Cursors::new(&store.secret());
         let rate_limiter = rate_limit.and_then(RateLimiter::new);
-        Self(Arc::new(Parts { store, cursors, rate_limiter, request_timeout, metrics }))
+        let failure_limiter = NonZeroU32::new(authentication_failures).map(FailureLimiter::new);
+        Self(Arc::new(Parts { store, cursors, rate_limiter, failure_limiter, request_timeout, metrics }))
     }
 }
 

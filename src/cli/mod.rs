@@ -84,13 +84,15 @@ fn print_version() -> Result<(), Failure> {
 }
 
 fn command(command: Command) -> Result<(), Failure> {
+    let mut inherited = serve::Inherited::default();
     if matches!(command, Command::Serve(_)) {
-        // The runtime opens descriptors too.
+        // Before the runtime, which starts threads and opens descriptors.
+        inherited = serve::Inherited::take()?;
         descriptors::raise()?;
     }
     let runtime = tokio::runtime::Runtime::new()?;
     let result = match command {
-        Command::Serve(serve) => serve.run(&runtime),
+        Command::Serve(serve) => serve.run(&runtime, inherited),
         Command::Config(config) => config.run(),
         Command::Key { command } => runtime.block_on(command.run()),
         Command::Copy(copy) => runtime.block_on(copy.run()),

@@ -1,16 +1,18 @@
 //! The command `serve`: runs the service until a signal stops it.
 
 use std::io::{self, Write};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
 use animal_store::config::{ListenAddress, Loaded};
 use animal_store::document::DOCUMENT;
-use animal_store::server::descriptors;
-use animal_store::server::{Server, ServerOptions, StartError};
+use animal_store::server::tls::TlsFiles;
+use animal_store::server::{Listeners, Server, ServerOptions, StartError};
 use animal_store::storage::{self, StoreOptions};
 use animal_store::telemetry::logging;
 use clap::Args;
+use listenfd::ListenFd;
 use slog::{Logger, info, warn};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
@@ -32,17 +34,41 @@ pub(crate) struct Serve {
     args: DatabaseArgs,
 }
 
+/// The listening sockets that a service manager opened (systemd, sd_listen_fds(3)): the first is that of the
+/// public listener, the second that of the operators.
+#[derive(Default)]
+pub(crate) struct Inherited {
+    public: Option<TcpListener>,
+    operators: Option<TcpListener>,
+}
+
+impl Inherited {
+    /// Takes the sockets. Must be called before the process has another thread, because it removes variables
+    /// from the environment.
+    ///
+    /// # Errors
+    /// When a descriptor is no TCP listener.
+    pub(crate) fn take() -> Result<Self, Failure> {
+        let mut inherited = ListenFd::from_env();
+        let mut take = |index| {
+            let taken = if index < inherited.len() { inherited.take_tcp_listener(index) } else { Ok(None) };
+            taken.map_err(|error| format!("socket {index} from the service manager: {error}; expected ListenStream= with a TCP address"))
+        };
+        Ok(Self { public: take(0)?, operators: take(1)? })
+    }
+}
+
 impl Serve {
-    pub(crate) fn run(self, runtime: &Runtime) -> Result<(), Failure> {
+    pub(crate) fn run(self, runtime: &Runtime, inherited: Inherited) -> Result<(), Failure> {
         let loaded = load(self.args, self.bind, self.ops_bind)?;
         let (log, flush) = logging::start(&loaded.config.log)?;
-        let served = runtime.block_on(serve(&loaded, &log));
+        let served = runtime.block_on(serve(&loaded, inherited, &log));
         flush.wait(Duration::from_millis(500));
         served
     }
 }
 
-async fn serve(loaded: &Loaded, log: &Logger) -> Result<(), Failure> {
+async fn serve(loaded: &Loaded, inherited: Inherited, log: &Logger) -> Result<(), Failure> {
     let config = &loaded.config;
     // Before anything else, so that no signal is lost.
     let mut terminate = signal(SignalKind::terminate())?;
@@ -52,9 +78,13 @@ async fn serve(loaded: &Loaded, log: &Logger) -> Result<(), Failure> {
     let options = ServerOptions {
         bind: config.bind.0,
         ops_bind: config.ops_bind.map(|ListenAddress(address)| address),
+        ops_hosts: config.ops_hosts.clone(),
         tls: config.tls.clone(),
+        connections: config.connections,
         request_timeout: config.request_timeout,
         rate_limit: config.rate_limit,
+        authentication_failures: config.authentication_failures,
+        shutdown_delay: config.shutdown_delay,
         log_one_in: config.log.one_in,
         metrics: Arc::default(),
     };
@@ -64,7 +94,10 @@ async fn serve(loaded: &Loaded, log: &Logger) -> Result<(), Failure> {
             None => error.into(),
         }
     };
-    options.check().map_err(with_source)?;
+    // Before the store is opened, which may create or migrate a database.
+    let listeners =
+        Listeners::inherit(&options, inherited.public, inherited.operators).map_err(with_source)?;
+    options.tls.as_ref().map(TlsFiles::load).transpose().map_err(|error| with_source(error.into()))?;
     let metrics = options.metrics.store().clone();
     let new_file = storage::missing_file(&config.database);
     let store = storage::open(&config.database, &StoreOptions { metrics, ..store_options(config, log) })
@@ -73,7 +106,7 @@ async fn serve(loaded: &Loaded, log: &Logger) -> Result<(), Failure> {
     if let Some(path) = new_file {
         warn!(log, "created a new database"; "source" => loaded.source("database"), "file" => %path.display());
     }
-    let server = match Server::start(&options, &document, Arc::clone(&store), log) {
+    let server = match Server::start(&options, listeners, &document, Arc::clone(&store), log) {
         Ok(server) => server,
         Err(error) => {
             store.close().await;
@@ -93,11 +126,11 @@ async fn serve(loaded: &Loaded, log: &Logger) -> Result<(), Failure> {
         tokio::select! {
             _ = terminate.recv() => break "SIGTERM",
             _ = interrupt.recv() => break "SIGINT",
-            _ = hangup.recv() => server.reload_certificate().await,
+            _ = hangup.recv() => server.reload_certificate(),
         }
     };
     info!(log, "stopping"; "signal" => name);
-    server.stop_without_resets(config.shutdown_grace, descriptors::pause_accepting).await;
+    server.stop(config.shutdown_grace).await;
     info!(log, "stopped");
     Ok(())
 }

@@ -11,6 +11,7 @@ use figment::providers::{Env, Format, Serialized, Toml};
 use serde::{Deserialize, Serialize};
 
 use crate::rate_limit::RateLimit;
+use crate::server::ConnectionLimits;
 use crate::server::tls::TlsFiles;
 use crate::telemetry::logging::Log;
 
@@ -30,11 +31,16 @@ pub struct Config {
     /// The address of the operators' listener; `None` for no such listener.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops_bind: Option<ListenAddress>,
+    /// The host names to which the operators' listener answers, besides `localhost` and IP addresses.
+    pub ops_hosts: Vec<String>,
     /// The database: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
     pub database: String,
-    /// The time limit of each step of a request: authentication, reading the input, the operation.
+    /// The time limit of a request: authentication, reading the input, the operation.
     #[serde(with = "humantime_serde")]
     pub request_timeout: Duration,
+    /// How long the service accepts connections after a signal to stop, while `/readyz` returns 503.
+    #[serde(with = "humantime_serde")]
+    pub shutdown_delay: Duration,
     /// The time limit of requests in progress when the service stops.
     #[serde(with = "humantime_serde")]
     pub shutdown_grace: Duration,
@@ -45,6 +51,10 @@ pub struct Config {
     pub write_queue: usize,
     /// The log on standard error.
     pub log: Log,
+    /// The maximum number of failed authentications of a client address in a minute; 0 for no limit.
+    pub authentication_failures: u32,
+    /// The limits of connections to the public listener.
+    pub connections: ConnectionLimits,
     /// The rate limit of each API key; `None` for no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_limit: Option<RateLimit>,
@@ -59,12 +69,16 @@ impl Default for Config {
             bind: ListenAddress(SocketAddr::from(([127, 0, 0, 1], 8080))),
             database: "sqlite:animal-store.db".to_owned(),
             request_timeout: Duration::from_secs(10),
+            shutdown_delay: Duration::ZERO,
             shutdown_grace: Duration::from_secs(8),
             lock_timeout: Duration::from_secs(2),
             write_queue: 4096,
             log: Log::default(),
             rate_limit: None,
+            authentication_failures: 100,
+            connections: ConnectionLimits::default(),
             ops_bind: None,
+            ops_hosts: Vec::new(),
             tls: None,
         }
     }
@@ -145,6 +159,12 @@ impl Config {
         }
         if !(1..=1_000_000).contains(&self.write_queue) {
             return Err("write_queue");
+        }
+        if self.connections.max == Some(0) {
+            return Err("connections.max");
+        }
+        if let Some((setting, _)) = self.connections.times().into_iter().find(|(_, limit)| limit.is_zero()) {
+            return Err(setting);
         }
         let whole_seconds = |period: Duration| period.as_secs() > 0 && period.subsec_nanos() == 0;
         if self.rate_limit.is_some_and(|limit| !whole_seconds(limit.period)) {

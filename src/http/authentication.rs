@@ -1,5 +1,6 @@
 //! Authentication with a bearer token (RFC 6750).
 
+use dropshot::RequestInfo;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use jiff::Timestamp;
@@ -19,15 +20,30 @@ pub const SCHEME: &str = "bearer";
 /// Returns the identifier of the API key that the request was sent with.
 ///
 /// # Errors
-/// [`ApiError::Unauthorized`], or the error of the store.
-pub(super) async fn authenticate(service: &Service, headers: &HeaderMap) -> Result<KeyId, ApiError> {
+/// [`ApiError::Unauthorized`], [`ApiError::RateLimited`] after too many failures, or the error of the store.
+pub(super) async fn authenticate(service: &Service, request: &RequestInfo) -> Result<KeyId, ApiError> {
     let unauthorized = |failure| {
         service.metrics.authentication_failed(failure);
         ApiError::Unauthorized(failure)
     };
-    let token = bearer_token(headers).map_err(unauthorized)?;
-    let key = keys::authenticate(&*service.store, token, Timestamp::now()).await?;
-    key.ok_or_else(|| unauthorized(AuthenticationFailure::Invalid))
+    let token = bearer_token(request.headers()).map_err(unauthorized)?;
+    let hash = keys::hash(token);
+    let client = request.remote_addr().ip();
+    if let Some(limiter) = &service.failure_limiter {
+        limiter.check(client, hash.as_ref()).map_err(ApiError::RateLimited)?;
+    }
+    if let Some(hash) = &hash
+        && let Some(key) = keys::authenticate(&*service.store, hash, Timestamp::now()).await?
+    {
+        if let Some(limiter) = &service.failure_limiter {
+            limiter.succeeded(hash);
+        }
+        return Ok(key);
+    }
+    if let Some(limiter) = &service.failure_limiter {
+        limiter.failed(client);
+    }
+    Err(unauthorized(AuthenticationFailure::Invalid))
 }
 
 /// Returns the bearer token of the `Authorization` header (RFC 6750, section 2.1). Two such headers are

@@ -15,8 +15,8 @@
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use dropshot::{
@@ -34,10 +34,11 @@ use schemars::schema::{InstanceType, ObjectValidation, Schema, SchemaObject};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as QueryError, MapDeserializer};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::MAX_BODY_BYTES;
 use super::authentication::authenticate;
+use super::contexts::Contexts;
 use super::error::{ApiError, HandlerResult, OperationResponse};
 use super::error_code::{ErrorCode, ErrorCodes};
 use super::input_error::{BODY, QUERY, describe};
@@ -50,29 +51,36 @@ pub const COMMON_CODES: &[ErrorCode] =
 /// A call with the input `I` of an operation that fails with `E`.
 pub struct Call<I, E> {
     body: Body,
+    /// Where the context of the request returns to.
+    contexts: Option<Arc<Contexts>>,
     types: PhantomData<fn() -> (I, E)>,
 }
 
 impl<I: Input, E: ErrorCodes + Into<ApiError>> Call<I, E> {
-    /// Authenticates the client, applies the rate limit, reads the input and runs the operation. The request
-    /// timeout applies to authentication, input and operation separately.
+    /// Authenticates the client, applies the rate limit, reads the input and runs the operation. All of
+    /// it must end within the request timeout.
     pub async fn handle<T, F, R>(self, context: RequestContext<Service>, operation: F) -> HandlerResult<T>
     where
         F: FnOnce(Service, I) -> R,
         R: Future<Output = Result<T, E>>,
     {
         let service = context.context().clone();
-        let limit = service.request_timeout;
+        let deadline = Instant::now() + service.request_timeout;
+        let context = scopeguard::guard(context, |context| {
+            if let Some(contexts) = self.contexts {
+                contexts.give_back(context);
+            }
+        });
         let mut caller = None;
         let result = async {
-            let authenticated = authenticate(&service, context.request.headers());
-            let key = caller.insert(within(limit, authenticated).await.ok_or(ApiError::Unavailable)??);
+            let authenticated = authenticate(&service, &context.request);
+            let key = caller.insert(by(deadline, authenticated).await.ok_or(ApiError::Unavailable)??);
             if let Some(limiter) = &service.rate_limiter {
                 limiter.check(key).map_err(ApiError::RateLimited)?;
             }
             let input =
-                within(limit, I::read(&context, self.body)).await.ok_or(ApiError::RequestTimeout)??;
-            let output = within(limit, operation(service, input)).await.ok_or(ApiError::Unavailable)?;
+                by(deadline, I::read(&context, self.body)).await.ok_or(ApiError::RequestTimeout)??;
+            let output = by(deadline, operation(service, input)).await.ok_or(ApiError::Unavailable)?;
             output.map_err(Into::into)
         }
         .await;
@@ -80,12 +88,12 @@ impl<I: Input, E: ErrorCodes + Into<ApiError>> Call<I, E> {
     }
 }
 
-/// Returns the output of `future`, or `None` after `limit`. Most futures are ready at once and need no timer.
-async fn within<R: Future>(limit: Duration, future: R) -> Option<R::Output> {
+/// Returns the output of `future`, or `None` at `deadline`. Most futures are ready at once and need no timer.
+async fn by<R: Future>(deadline: Instant, future: R) -> Option<R::Output> {
     let mut future = pin!(future);
     match poll!(&mut future) {
         Poll::Ready(output) => Some(output),
-        Poll::Pending => timeout(limit, future).await.ok(),
+        Poll::Pending => timeout_at(deadline, future).await.ok(),
     }
 }
 
@@ -93,9 +101,10 @@ async fn within<R: Future>(limit: Duration, future: R) -> Option<R::Output> {
 impl<I: Input + 'static, E: ErrorCodes + 'static> ExclusiveExtractor for Call<I, E> {
     async fn from_request<Context: ServerContext>(
         _: &RequestContext<Context>,
-        request: http::Request<Body>,
+        mut request: http::Request<Body>,
     ) -> Result<Self, HttpError> {
-        Ok(Self { body: request.into_body(), types: PhantomData })
+        let contexts = request.extensions_mut().remove();
+        Ok(Self { body: request.into_body(), contexts, types: PhantomData })
     }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {

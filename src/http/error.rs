@@ -12,7 +12,7 @@ use http::{Response, StatusCode};
 use super::MAX_BODY_BYTES;
 use super::error_code::ErrorCode;
 use crate::keys::KeyId;
-use crate::rate_limit::RateLimitExceeded;
+use crate::rate_limit::{RateLimitExceeded, Scope};
 use crate::schemas::Error;
 use crate::storage::StoreError;
 use crate::telemetry::metrics::AuthenticationFailure;
@@ -95,7 +95,7 @@ pub enum ApiError {
     BodyTooLarge,
     /// The `Content-Type` of the body is not JSON.
     UnsupportedMediaType,
-    /// The API key exceeded its rate limit.
+    /// The API key or the client address exceeded its rate limit.
     RateLimited(RateLimitExceeded),
     /// The service failed.
     Internal,
@@ -165,17 +165,21 @@ impl ApiError {
                 header(HeaderName::from_static("accept-post"), "application/json");
                 "send the body as \"Content-Type: application/json\", without a Content-Encoding".into()
             }
-            Self::RateLimited(RateLimitExceeded { limit, retry_after }) => {
+            Self::RateLimited(RateLimitExceeded { scope, limit, retry_after }) => {
+                let (name, exceeded) = match scope {
+                    Scope::Key => ("key", "this API key exceeded its rate limit"),
+                    Scope::Address => ("address", "this client address sent too many invalid API keys"),
+                };
                 // draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4.
-                let policy = format!("\"key\";q={};w={}", limit.requests, limit.period.as_secs());
-                let state = format!("\"key\";r=0;t={retry_after}");
+                let policy = format!("\"{name}\";q={};w={}", limit.requests, limit.period.as_secs());
+                let state = format!("\"{name}\";r=0;t={retry_after}");
                 for (name, value) in [("ratelimit-policy", policy), ("ratelimit", state)] {
                     // Digits between constant text are always a header value.
                     headers
                         .extend(HeaderValue::try_from(value).map(|it| (HeaderName::from_static(name), it)));
                 }
                 headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
-                format!("this API key exceeded its rate limit; try again in {retry_after} seconds").into()
+                format!("{exceeded}; try again in {retry_after} seconds").into()
             }
             Self::Internal => {
                 "internal error; the log of the service has details under this x-request-id".into()

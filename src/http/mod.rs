@@ -7,10 +7,11 @@
 pub mod access_log;
 pub mod authentication;
 pub mod call;
+mod contexts;
 pub mod error;
 pub mod error_code;
-pub mod in_flight;
 mod input_error;
+mod malformed;
 mod published;
 pub mod router;
 mod unread_body;

@@ -2,39 +2,30 @@
 //! HEAD, panics, deprecation headers, unread bodies and the access log.
 //!
 //! dropshot has no middleware, has its own format for 404 and 405, accepts `//pets/` and `/%70ets` for
-//! `/pets`, and closes the connection when a handler panics. So its server has one route for all paths, which
-//! calls [`Router::respond`], and the operations are in a second router behind it. This costs about a quarter
-//! more instructions than one router. Rejected: a proxy in front of dropshot (one more hop and copy for each
-//! request), and an accept loop of our own (only dropshot's server can create its request context).
-//!
-//! Two kinds of responses do not come from here: those of hyper to invalid HTTP, and those of dropshot to
-//! undecodable percent-encoding, dot segments and non-standard methods.
+//! `/pets`, and closes the connection when a handler panics. So [`crate::server`] passes each request to
+//! [`Router::respond`], which finds the operation with dropshot's router and calls its handler.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
-use async_trait::async_trait;
-use dropshot::{
-    ApiDescription, ApiDescriptionRegisterError, ApiEndpoint, ApiEndpointBodyContentType,
-    ApiEndpointVersions, Body, ExtractorMetadata, HttpError, RawRequest, RequestContext,
-    RequestEndpointMetadata, ServerContext, SharedExtractor,
-};
+use dropshot::{ApiDescription, Body, RequestContext, RequestEndpointMetadata, RequestInfo};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, LINK};
-use http::{Method, Request, Response, StatusCode, Version};
-use hyper::body::Body as _;
-use schemars::JsonSchema;
-use serde::Deserialize;
+use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, LINK};
+use http::{Method, Request, Response, StatusCode, Uri};
+use hyper::body::{Body as _, Incoming};
+use uuid::Uuid;
 
 use super::BASE_PATH;
 use super::access_log::{AccessLog, LoggedResponse, TraceContext};
+use super::contexts::Contexts;
 use super::error::ApiError;
 use super::error_code::{ErrorCode, HeaderField};
-use super::in_flight::InFlight;
+use super::malformed::malformed;
 use super::published::Published;
 use super::unread_body::UnreadBody;
 use crate::document::{Deprecation, Document};
@@ -58,7 +49,8 @@ pub struct Router {
     operations: HashMap<String, Operation>,
     published: Published,
     access_log: AccessLog,
-    in_flight: Arc<InFlight>,
+    service: Service,
+    contexts: Arc<Contexts>,
 }
 
 /// What the router knows about an operation.
@@ -88,7 +80,7 @@ struct Match {
 )]
 pub struct MissingDeprecation(String);
 
-/// Returns the headers that the router adds to every response of an operation. dropshot adds `x-request-id`.
+/// Returns the headers that the router adds to every response of an operation.
 pub fn headers(deprecated: bool) -> Vec<HeaderField> {
     let names: &[_] =
         if deprecated { &["x-request-id", "Deprecation", "Sunset", "Link"] } else { &["x-request-id"] };
@@ -104,7 +96,7 @@ impl Router {
         api: ApiDescription<Service>,
         document: &Document,
         access_log: AccessLog,
-        in_flight: Arc<InFlight>,
+        service: Service,
     ) -> Result<Self, MissingDeprecation> {
         let router = api.into_router();
         let mut operations = HashMap::new();
@@ -126,8 +118,6 @@ impl Router {
             let found = router.lookup_route(method, path.into(), None).ok()?;
             let operation = found.handler;
             let handler: Handler = Box::new(|context, request| {
-                let expects_continue = request.headers().contains_key(EXPECT);
-                let request = request.map(|body| UnreadBody::guard(body, expects_continue));
                 let response = async move { operation.handle_request(context, request).await.ok() };
                 // The panic hook logs a panic where it happens. Extracting a `Call` and returning an
                 // `OperationResponse` never fail.
@@ -137,77 +127,136 @@ impl Router {
             Some(Match { endpoint: found.endpoint, handler })
         };
         let published = Published::new(document);
-        Ok(Self { lookup: Box::new(lookup), operations, published, access_log, in_flight })
+        let contexts = Arc::new(Contexts::new(service.clone()));
+        Ok(Self { lookup: Box::new(lookup), operations, published, access_log, service, contexts })
     }
 
-    async fn respond(&self, mut context: RequestContext<Service>, request: Request<Body>) -> Response<Body> {
-        let start = Instant::now();
-        let _in_flight = self.in_flight.begin();
-        let service = context.context().clone();
-        let request_id = context.request_id.clone();
-        let sent_method = request.method().clone();
-        let method = if sent_method == Method::HEAD { &Method::GET } else { &sent_method };
-        let has_connection_header = request.version() < Version::HTTP_2;
-        let trace = TraceContext::of(request.headers());
-        // Copies references, not the text.
-        let uri = request.uri().clone();
-        let client = context.request.remote_addr().ip();
-        let mut operation = None;
-        let mut response = match relative_path(uri.path()) {
-            None => self
-                .published
-                .respond(&sent_method, uri.path(), request.headers())
-                .unwrap_or_else(|| ApiError::NotFound("this path does not exist").into_response()),
-            Some(path) => match (self.lookup)(method, &path) {
-                None => self.no_operation(&path).into_response(),
-                Some(found) => {
-                    operation = self.operations.get(&found.endpoint.operation_id);
-                    context.endpoint = found.endpoint;
-                    (found.handler)(context, request).await
-                }
-            },
+    /// Returns the response to a request, and logs it.
+    pub(crate) async fn respond(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
+        let mut exchange = Exchange::new(self, &request, peer);
+        let expects_continue = request.headers().contains_key(EXPECT);
+        let request = request.map(|body| UnreadBody::guard(Body::wrap(body), expects_continue));
+        let mut response = match malformed(&request) {
+            Some(error) => error.into_response(),
+            None => self.dispatch(request, &mut exchange).await,
         };
-        let key = response.extensions_mut().remove::<KeyId>();
-        let code = response.extensions_mut().remove::<ErrorCode>();
-        if let Some(Operation { operation_id, deprecation: Some(headers), .. }) = operation {
+        exchange.key = response.extensions_mut().remove::<KeyId>();
+        exchange.code = response.extensions_mut().remove::<ErrorCode>();
+        exchange.status = response.status();
+        if let Some(Operation { operation_id, deprecation: Some(headers), .. }) = exchange.operation {
             response.headers_mut().extend(headers.iter().map(|(name, value)| (name.clone(), value.clone())));
-            if let Some(key) = &key {
-                service.metrics.deprecated_call(operation_id, key.as_str());
+            if let Some(key) = &exchange.key {
+                self.service.metrics.deprecated_call(operation_id, key.as_str());
             }
         }
-        if sent_method == Method::HEAD {
+        if exchange.method == Method::HEAD {
             strip_body(&mut response);
         }
-        if has_connection_header && self.in_flight.is_shutting_down() {
-            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-        }
-        let logged = LoggedResponse {
-            method: &sent_method,
-            path: uri.path(),
-            route: operation.map(|operation| &*operation.route),
-            status: response.status(),
-            code,
-            duration: start.elapsed(),
-            client,
-            key: key.as_ref(),
-            request_id: &request_id,
-            trace: trace.as_ref(),
-        };
-        self.access_log.record(&service.metrics, &logged);
+        // A UUID is always a header value.
+        let request_id = HeaderValue::try_from(&exchange.request_id);
+        response.headers_mut().extend(request_id.map(|id| (HeaderName::from_static("x-request-id"), id)));
         response
+    }
+
+    /// Returns the response of the operation or the published file, or an error.
+    async fn dispatch<'a>(
+        &'a self,
+        mut request: Request<Body>,
+        exchange: &mut Exchange<'a>,
+    ) -> Response<Body> {
+        // Copies references, not the text.
+        let uri = exchange.uri.clone();
+        let Some(path) = relative_path(uri.path()) else {
+            let file = self.published.respond(&exchange.method, uri.path(), request.headers());
+            return file.unwrap_or_else(|| ApiError::NotFound("this path does not exist").into_response());
+        };
+        let Some(found) = self.find(&exchange.method, &path) else {
+            return self.no_operation(&path).into_response();
+        };
+        exchange.operation = self.operations.get(&found.endpoint.operation_id);
+        let Ok(mut context) = self.contexts.take().await else {
+            return ApiError::Unavailable.into_response();
+        };
+        context.endpoint = found.endpoint;
+        context.request = RequestInfo::new(&request, exchange.client);
+        context.request_id.clone_from(&exchange.request_id);
+        request.extensions_mut().insert(Arc::clone(&self.contexts));
+        (found.handler)(context, request).await
+    }
+
+    /// Returns the operation for a method, whose case matters (RFC 9110, section 9.1), and a path below
+    /// [`BASE_PATH`]. HEAD is answered by GET.
+    fn find(&self, method: &Method, path: &str) -> Option<Match> {
+        let method = if method == Method::HEAD { &Method::GET } else { method };
+        // dropshot ignores the case.
+        METHODS.contains(method).then(|| (self.lookup)(method, path)).flatten()
     }
 
     /// Returns 405 if the path has an operation for another method, else 404.
     fn no_operation(&self, path: &str) -> ApiError {
-        let exists =
-            |method: &Method| (self.lookup)(if method == Method::HEAD { &Method::GET } else { method }, path);
         let allowed: Vec<_> =
-            METHODS.iter().filter(|method| exists(method).is_some()).map(Method::as_str).collect();
+            METHODS.iter().filter(|method| self.find(method, path).is_some()).map(Method::as_str).collect();
         if allowed.is_empty() {
             ApiError::NotFound("this path does not exist")
         } else {
             ApiError::MethodNotAllowed { allow: allowed.join(", ") }
         }
+    }
+}
+
+/// The status of a request whose client went away before the response. It is never sent, and has no name in
+/// HTTP; the access logs of nginx made it known.
+const CLIENT_CLOSED_REQUEST: u16 = 499;
+
+/// A request and its response, which are logged when this is dropped.
+struct Exchange<'a> {
+    router: &'a Router,
+    start: Instant,
+    method: Method,
+    uri: Uri,
+    client: SocketAddr,
+    request_id: String,
+    trace: Option<TraceContext>,
+    operation: Option<&'a Operation>,
+    status: StatusCode,
+    code: Option<ErrorCode>,
+    key: Option<KeyId>,
+}
+
+impl<'a> Exchange<'a> {
+    fn new(router: &'a Router, request: &Request<Incoming>, client: SocketAddr) -> Self {
+        Self {
+            router,
+            start: Instant::now(),
+            method: request.method().clone(),
+            uri: request.uri().clone(),
+            client,
+            request_id: Uuid::new_v4().to_string(),
+            trace: TraceContext::of(request.headers()),
+            operation: None,
+            // Until there is a response.
+            status: StatusCode::from_u16(CLIENT_CLOSED_REQUEST).unwrap_or_default(),
+            code: None,
+            key: None,
+        }
+    }
+}
+
+impl Drop for Exchange<'_> {
+    fn drop(&mut self) {
+        let logged = LoggedResponse {
+            method: &self.method,
+            path: self.uri.path(),
+            route: self.operation.map(|operation| &*operation.route),
+            status: self.status,
+            code: self.code,
+            duration: self.start.elapsed(),
+            client: self.client.ip(),
+            key: self.key.as_ref(),
+            request_id: &self.request_id,
+            trace: self.trace.as_ref(),
+        };
+        self.router.access_log.record(&self.router.service.metrics, &logged);
     }
 }
 
@@ -240,45 +289,4 @@ fn strip_body(response: &mut Response<Body>) {
         response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(bytes));
     }
     *response.body_mut() = Body::empty();
-}
-
-/// Returns the API that dropshot serves: each method of every path calls [`Router::respond`].
-///
-/// # Errors
-/// When dropshot rejects a route, which a test would find.
-pub fn catch_all(router: Router) -> Result<ApiDescription<Service>, ApiDescriptionRegisterError> {
-    let router = Arc::new(router);
-    let mut api = ApiDescription::new();
-    for method in METHODS {
-        let router = router.clone();
-        let respond = move |context: RequestContext<Service>, _: AnyPath, request: RawRequest| {
-            let router = router.clone();
-            async move { Ok::<_, HttpError>(router.respond(context, request.into_inner()).await) }
-        };
-        let (name, versions) = (format!("catch_all_{method}"), ApiEndpointVersions::All);
-        let route = ApiEndpoint::new(name, respond, method, "application/json", "/{path:.*}", versions);
-        api.register(route.visible(false))?;
-    }
-    Ok(api)
-}
-
-/// Declares the wildcard of the path, as dropshot requires, without reading it. Reading costs a tenth of a
-/// request.
-struct AnyPath;
-
-#[derive(Deserialize, JsonSchema)]
-struct Wildcard {
-    #[allow(dead_code)] // Only dropshot reads the name.
-    path: Vec<String>,
-}
-
-#[async_trait]
-impl SharedExtractor for AnyPath {
-    async fn from_request<Context: ServerContext>(_: &RequestContext<Context>) -> Result<Self, HttpError> {
-        Ok(Self)
-    }
-
-    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        <dropshot::Path<Wildcard> as SharedExtractor>::metadata(content_type)
-    }
 }

@@ -1,13 +1,20 @@
 //! The limit on open file descriptors: each connection uses one, and the store a few.
 //!
 //! Shells and service managers start a process with a low soft limit, for old programs that use `select`.
-//! This program does not, so it raises the soft limit to the hard limit. The limit is the only bound on
-//! connections: more of them wait in the kernel's queue.
+//! This program does not, so it raises the soft limit to the hard limit.
+
+use std::thread::available_parallelism;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::operators;
+
 /// With a lower limit, the service may not start, or may respond 503 to its first client.
 const MINIMUM: u64 = 64;
+/// The descriptors of the process itself, its listeners, and the store's writer.
+const OWN: usize = 24;
+/// The files of the connection to an SQLite database that each thread reads with.
+const PER_THREAD: usize = 3;
 
 /// Raises the limit on open files to the hard limit.
 ///
@@ -25,20 +32,10 @@ pub fn raise() -> Result<(), String> {
     }
 }
 
-/// While this exists, no connection is accepted.
-pub struct AcceptPause(Rlimit);
-
-/// Makes new connections wait in the kernel's queue: sets the limit to 0, which does not affect open
-/// descriptors.
-pub fn pause_accepting() -> AcceptPause {
-    let limit = getrlimit(Resource::Nofile);
-    // If this fails, a connection that arrives at the very end may be closed without a response.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..limit });
-    AcceptPause(limit)
-}
-
-impl Drop for AcceptPause {
-    fn drop(&mut self) {
-        let _ = setrlimit(Resource::Nofile, self.0);
-    }
+/// Returns the number of connections for which descriptors are left, at least 1.
+pub(super) fn for_connections() -> usize {
+    let limit = getrlimit(Resource::Nofile).current.and_then(|limit| usize::try_from(limit).ok());
+    let threads = available_parallelism().map_or(1, usize::from);
+    let reserve = OWN + PER_THREAD * threads + operators::MAX_CONNECTIONS;
+    limit.map_or(usize::MAX, |limit| limit.saturating_sub(reserve).max(1))
 }

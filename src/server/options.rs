@@ -4,8 +4,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dropshot::BuildError;
-
+use super::limits::ConnectionLimits;
+use super::listener::Listener;
 use super::tls::{TlsError, TlsFiles};
 use crate::http::router::MissingDeprecation;
 use crate::rate_limit::RateLimit;
@@ -20,10 +20,18 @@ pub struct ServerOptions {
     pub ops_bind: Option<SocketAddr>,
     /// The certificate of the public listener; without it there is no TLS.
     pub tls: Option<TlsFiles>,
-    /// The maximum duration of each step of a request: authentication, reading the input, the operation.
+    /// The host names to which the operators' listener answers, besides `localhost` and IP addresses.
+    pub ops_hosts: Vec<String>,
+    /// The limits of connections to the public listener.
+    pub connections: ConnectionLimits,
+    /// The maximum duration of a request: authentication, reading the input, the operation.
     pub request_timeout: Duration,
     /// The rate limit of each API key; without it there is none.
     pub rate_limit: Option<RateLimit>,
+    /// The maximum number of failed authentications of a client address in a minute; 0 for no limit.
+    pub authentication_failures: u32,
+    /// How long the server accepts connections after it began to shut down.
+    pub shutdown_delay: Duration,
     /// Logs one in this many responses that are not server errors; 0 logs none of them.
     pub log_one_in: u64,
     /// The metrics, which the store already uses.
@@ -31,38 +39,59 @@ pub struct ServerOptions {
 }
 
 impl Default for ServerOptions {
-    /// A free port of 127.0.0.1, ten seconds for each step, no rate limit, every response logged.
+    /// A free port of 127.0.0.1, ten seconds for a request, no rate limits, every response logged.
     fn default() -> Self {
         Self {
             bind: SocketAddr::from(([127, 0, 0, 1], 0)),
             ops_bind: None,
             tls: None,
+            ops_hosts: Vec::new(),
+            connections: ConnectionLimits::default(),
             request_timeout: Duration::from_secs(10),
             rate_limit: None,
+            authentication_failures: 0,
+            shutdown_delay: Duration::ZERO,
             log_one_in: 1,
             metrics: Arc::default(),
         }
     }
 }
 
-impl ServerOptions {
-    /// Checks that the addresses are free and the certificate is usable. Call it before opening a store,
-    /// which may create or migrate a database.
+/// The listening sockets of a server, bound to their addresses.
+pub struct Listeners {
+    pub(super) public: Listener,
+    pub(super) operators: Option<Listener>,
+}
+
+impl Listeners {
+    /// Binds the addresses. Call it before opening a store, which may create or migrate a database.
     ///
     /// # Errors
-    /// [`StartError`].
-    pub fn check(&self) -> Result<(), StartError> {
-        self.tls.as_ref().map(TlsFiles::load).transpose()?;
-        // Each stays bound until the end: both may be the same address.
-        let mut bound = Vec::new();
-        for (address, setting) in [(Some(self.bind), "bind"), (self.ops_bind, "ops_bind")] {
-            if let Some(address) = address {
-                let refused =
-                    |error: std::io::Error| StartError::Bind { address, reason: error.to_string(), setting };
-                bound.push(TcpListener::bind(address).map_err(refused)?);
-            }
-        }
-        Ok(())
+    /// [`StartError::Bind`].
+    pub fn bind(options: &ServerOptions) -> Result<Self, StartError> {
+        Self::inherit(options, None, None)
+    }
+
+    /// Uses the sockets that a service manager opened, and binds the addresses of the others.
+    ///
+    /// # Errors
+    /// [`StartError::Bind`].
+    pub fn inherit(
+        options: &ServerOptions,
+        public: Option<TcpListener>,
+        operators: Option<TcpListener>,
+    ) -> Result<Self, StartError> {
+        let listener = |inherited: Option<TcpListener>, address: SocketAddr, setting| {
+            inherited
+                .map_or_else(|| Listener::bind(address), Listener::inherited)
+                .map_err(|error| StartError::Bind { address, reason: error.to_string(), setting })
+        };
+        let public = listener(public, options.bind, "bind")?;
+        let operators = match (operators, options.ops_bind) {
+            (None, None) => None,
+            (inherited, bind) => Some(listener(inherited, bind.unwrap_or(options.bind), "ops_bind")?),
+        };
+        Ok(Self { public, operators })
     }
 }
 
@@ -85,6 +114,9 @@ pub enum StartError {
     /// The certificate or its private key cannot be used.
     #[error("TLS: {0}")]
     Tls(#[from] TlsError),
+    /// The runtime rejected a listening socket.
+    #[error("cannot accept connections: {0}")]
+    Accept(#[from] std::io::Error),
     /// dropshot rejected a route.
     #[error("two operations have the same route: {0}")]
     Operations(#[from] dropshot::ApiDescriptionRegisterError),
@@ -96,13 +128,7 @@ impl StartError {
         match self {
             Self::Bind { setting, .. } => Some(setting),
             Self::Tls(error) => Some(error.setting()),
-            Self::Document(_) | Self::Operations(_) => None,
+            Self::Document(_) | Self::Accept(_) | Self::Operations(_) => None,
         }
-    }
-
-    /// Returns the error for dropshot's failure to bind `address`.
-    pub(super) fn bind(address: SocketAddr, setting: &'static str, error: &BuildError) -> Self {
-        let cause = std::error::Error::source(error).map(ToString::to_string);
-        Self::Bind { address, reason: cause.unwrap_or_else(|| error.to_string()), setting }
     }
 }

@@ -11,6 +11,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
+use super::connections::ConnectionMetrics;
 use crate::storage::StoreMetrics;
 
 /// The buckets that OpenTelemetry recommends for `http.server.request.duration`, in seconds, and three
@@ -26,6 +27,7 @@ pub struct Metrics {
     requests: Family<RequestLabels, Histogram>,
     authentication_failures: Family<FailureLabels, Counter>,
     deprecated_calls: Family<DeprecatedLabels, Counter>,
+    connections: ConnectionMetrics,
     store: StoreMetrics,
 }
 
@@ -65,6 +67,7 @@ impl Default for Metrics {
             requests,
             authentication_failures: Family::default(),
             deprecated_calls: Family::default(),
+            connections: ConnectionMetrics::default(),
             store: StoreMetrics::default(),
         };
         metrics.register(|registry| {
@@ -84,6 +87,7 @@ impl Default for Metrics {
                 "Requests to deprecated operations, by API key",
                 metrics.deprecated_calls.clone(),
             );
+            metrics.connections.register(registry);
             metrics.store.register(registry);
         });
         metrics
@@ -97,6 +101,11 @@ fn histogram() -> Histogram {
 impl Metrics {
     fn register(&self, add: impl FnOnce(&mut Registry)) {
         add(&mut self.registry.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Returns the metrics of the connections to the public listener.
+    pub fn connections(&self) -> &ConnectionMetrics {
+        &self.connections
     }
 
     /// Returns the metrics of the store.

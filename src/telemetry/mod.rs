@@ -1,4 +1,5 @@
 //! What operators see: metrics and log records.
 
+pub mod connections;
 pub mod logging;
 pub mod metrics;

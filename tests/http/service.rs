@@ -13,7 +13,7 @@ use std::time::Duration;
 use animal_store::document::{self, Deprecation, Document};
 use animal_store::keys::{self, NewKey};
 use animal_store::rate_limit::RateLimit;
-use animal_store::server::{Server, ServerOptions};
+use animal_store::server::{Listeners, Server, ServerOptions};
 use animal_store::storage::{self, Store, StoreMetrics, StoreOptions};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
@@ -100,8 +100,10 @@ impl Setup {
         let store = StoreOptions { log: logger.clone(), metrics, ..self.store };
         let store = storage::open(&database.url(), &store).await.expect("a store");
         let store = Arc::new(FailingStore::around(store));
+        let listeners = Listeners::bind(&self.options).expect("a free port");
         let server =
-            Server::start(&self.options, &self.document, Arc::clone(&store) as _, &logger).expect("a server");
+            Server::start(&self.options, listeners, &self.document, Arc::clone(&store) as _, &logger)
+                .expect("a server");
         let recorder = Arc::new(Recorder::default());
         recorder.add_secret(database.secret());
         let address = proxy::start(server.address(), Arc::clone(&recorder)).await.expect("the proxy");

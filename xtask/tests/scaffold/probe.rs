@@ -11,7 +11,7 @@ use std::time::Duration;
 use animal_store::document::{Deprecation, Document};
 use animal_store::keys;
 use animal_store::operations;
-use animal_store::server::{Server, ServerOptions};
+use animal_store::server::{Listeners, Server, ServerOptions};
 use animal_store::storage::{self, StoreMetrics, StoreOptions};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -55,7 +55,9 @@ async fn serve(spec: &Path, code: &Value) -> (Server, String) {
     let database = format!("sqlite:{}", spec.with_extension("db").display());
     let store = storage::open(&database, &store).await.unwrap();
     let key = keys::create(&*store, "probe", Timestamp::now(), None).await.unwrap().secret;
-    (Server::start(&ServerOptions::default(), &document, store, &log).unwrap(), key)
+    let options = ServerOptions::default();
+    let listeners = Listeners::bind(&options).unwrap();
+    (Server::start(&options, listeners, &document, store, &log).unwrap(), key)
 }
 
 fn send(address: SocketAddr, key: &str, request: &str) -> String {

@@ -1,0 +1,37 @@
+//! Requests that RFC 9112 forbids and that hyper accepts.
+//!
+//! Two programs that read such a request differently can be attacked through the difference (section 11.2).
+
+use dropshot::Body;
+use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use http::uri::Authority;
+use http::{HeaderMap, Request, Version};
+
+use super::error::ApiError;
+
+/// Returns the error for a request that must not be processed.
+pub(super) fn malformed(request: &Request<Body>) -> Option<ApiError> {
+    if request.version() == Version::HTTP_11 && !has_one_host(request.headers()) {
+        // RFC 9112, section 3.2.
+        return Some(ApiError::InvalidParameter(
+            "the request must have one Host header, with a valid value".into(),
+        ));
+    }
+    let mut codings = request.headers().get_all(TRANSFER_ENCODING).iter();
+    let coding = codings.next()?;
+    if codings.next().is_some() || !coding.as_bytes().eq_ignore_ascii_case(b"chunked") {
+        // RFC 9112, section 6.1.
+        return Some(ApiError::InvalidBody("the only Transfer-Encoding of a request is chunked".into()));
+    }
+    // RFC 9112, section 6.3, item 3.
+    request.headers().contains_key(CONTENT_LENGTH).then(|| {
+        ApiError::InvalidBody("a request must not have both Content-Length and Transfer-Encoding".into())
+    })
+}
+
+/// Whether there is one `Host` header, and it is a host with an optional port.
+fn has_one_host(headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+    Authority::try_from(host.as_bytes()).is_ok_and(|host| !host.as_str().contains('@'))
+}

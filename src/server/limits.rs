@@ -1,0 +1,59 @@
+//! The limits of connections.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// The limits of connections to a listener.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConnectionLimits {
+    /// The maximum number of connections; the next one is closed. `None` for what the limit on open files
+    /// allows, and at most [`Self::DEFAULT_MAX`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<usize>,
+    /// How long a TLS handshake may take.
+    #[serde(with = "humantime_serde")]
+    pub handshake_timeout: Duration,
+    /// How long a client may take to send its first request, and the head of each request from its first byte.
+    #[serde(with = "humantime_serde")]
+    pub header_timeout: Duration,
+    /// How long a connection stays open without a request.
+    #[serde(with = "humantime_serde")]
+    pub idle_timeout: Duration,
+    /// How long a client may read nothing while a response waits.
+    #[serde(with = "humantime_serde")]
+    pub read_timeout: Duration,
+}
+
+impl ConnectionLimits {
+    /// The maximum number of connections without a setting. An idle connection takes about 20 KB of memory.
+    pub const DEFAULT_MAX: usize = 10_000;
+
+    /// Returns the shortest time limit.
+    pub(super) fn shortest(&self) -> Duration {
+        self.times().into_iter().map(|(_, limit)| limit).min().unwrap_or_default()
+    }
+
+    /// Returns the time limits with the names of their settings.
+    pub fn times(&self) -> [(&'static str, Duration); 4] {
+        [
+            ("connections.handshake_timeout", self.handshake_timeout),
+            ("connections.header_timeout", self.header_timeout),
+            ("connections.idle_timeout", self.idle_timeout),
+            ("connections.read_timeout", self.read_timeout),
+        ]
+    }
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> Self {
+        Self {
+            max: None,
+            handshake_timeout: Duration::from_secs(10),
+            header_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(60),
+            read_timeout: Duration::from_secs(30),
+        }
+    }
+}

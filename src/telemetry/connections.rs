@@ -1,0 +1,81 @@
+//! The metrics of connections.
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+/// The metrics of the connections to the public listener. A clone shares them.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectionMetrics {
+    open: Gauge,
+    refused: Counter,
+    timed_out: Family<TimeoutLabels, Counter>,
+    handshakes_failed: Counter,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TimeoutLabels {
+    timeout: &'static str,
+}
+
+/// The time limit that a connection exceeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timeout {
+    /// `handshake_timeout`
+    Handshake,
+    /// `header_timeout`
+    Header,
+    /// `idle_timeout`
+    Idle,
+    /// `read_timeout`, or too many bytes were unread.
+    Read,
+}
+
+impl ConnectionMetrics {
+    pub(super) fn register(&self, registry: &mut Registry) {
+        registry.register("connections_open", "Connections that are open", self.open.clone());
+        registry.register(
+            "connections_refused",
+            "Connections that were closed because there were too many",
+            self.refused.clone(),
+        );
+        registry.register(
+            "connections_timed_out",
+            "Connections that were closed because they exceeded a time limit",
+            self.timed_out.clone(),
+        );
+        registry.register(
+            "tls_handshakes_failed",
+            "TLS handshakes that failed",
+            self.handshakes_failed.clone(),
+        );
+    }
+
+    pub(crate) fn opened(&self) {
+        self.open.inc();
+    }
+
+    pub(crate) fn closed(&self) {
+        self.open.dec();
+    }
+
+    pub(crate) fn refused(&self) {
+        self.refused.inc();
+    }
+
+    pub(crate) fn timed_out(&self, timeout: Timeout) {
+        let timeout = match timeout {
+            Timeout::Handshake => "handshake",
+            Timeout::Header => "header",
+            Timeout::Idle => "idle",
+            Timeout::Read => "read",
+        };
+        self.timed_out.get_or_create(&TimeoutLabels { timeout }).inc();
+    }
+
+    pub(crate) fn handshake_failed(&self) {
+        self.handshakes_failed.inc();
+    }
+}
