@@ -44,6 +44,9 @@ not_found! {
     upper_case_is_another_path: "/V1/PETS"
     a_suffix_is_another_path: "/v1/pets.json"
     a_matrix_parameter_is_another_path: "/v1/pets;limit=5"
+    a_dot_segment_is_another_path: "/v1/./pets"
+    two_dots_are_another_path: "/v1/x/../pets"
+    percent_encoding_that_is_not_utf_8_is_another_path: "/v1/%ff"
 }
 
 #[tokio::test]
@@ -144,4 +147,35 @@ async fn pipelined_requests_get_responses_in_order() {
     assert_eq!(raw.response().await.expect(200)["id"], 1);
     raw.response().await.expect_error(404, "not_found");
     assert_eq!(raw.response().await.expect(200)["id"], 2);
+}
+
+#[tokio::test]
+async fn methods_are_case_sensitive_and_unknown_ones_are_not_allowed() {
+    let service = Service::start().await;
+    for method in ["post", "Get", "BREW", "CONNECT"] {
+        let mut raw = service.raw().await;
+        raw.head(&format!("{method} /v1/pets"), "").await;
+        raw.response().await.expect_error(405, "method_not_allowed");
+    }
+}
+
+#[tokio::test]
+async fn a_request_without_one_valid_host_is_refused() {
+    let service = Service::start().await;
+    for hosts in ["", "Host: a\r\nHost: a\r\n", "Host:\r\n", "Host: a b\r\n", "Host: user@a\r\n"] {
+        let mut raw = service.raw().await;
+        raw.send(format!("GET /v1/pets HTTP/1.1\r\n{hosts}Authorization: Bearer {}\r\n\r\n", service.key)).await;
+        raw.response().await.expect_error(400, "invalid_parameter");
+    }
+}
+
+#[tokio::test]
+async fn the_only_transfer_coding_is_chunked() {
+    let service = Service::start().await;
+    for coding in ["gzip, chunked", "identity, chunked"] {
+        let mut raw = service.raw().await;
+        let fields = format!("Content-Type: application/json\r\nTransfer-Encoding: {coding}\r\n");
+        raw.head("POST /v1/pets", &fields).await.send("2\r\n{}\r\n0\r\n\r\n").await;
+        raw.response().await.expect_error(400, "invalid_body");
+    }
 }
