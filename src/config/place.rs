@@ -83,8 +83,10 @@ pub(super) fn expected(key: &str) -> &'static str {
     match key {
         "bind" => "an address such as \"127.0.0.1:8080\", or a port such as 8080",
         "ops_bind" => "an address such as \"127.0.0.1:9090\", or a port such as 9090",
+        "ops_hosts" => "a list of host names such as [\"store.internal\"]",
         "database" => "\"sqlite:animal-store.db\" or \"postgres://USER:PASSWORD@HOST:PORT/DATABASE\"",
         "request_timeout" => "a duration longer than zero, such as \"10s\"",
+        "shutdown_delay" => "a duration such as \"5s\"",
         "shutdown_grace" => "a duration such as \"8s\"",
         "lock_timeout" => "a duration such as \"2s\"",
         "write_queue" => "a number from 1 to 1000000, such as 4096",
@@ -92,6 +94,14 @@ pub(super) fn expected(key: &str) -> &'static str {
         "log.level" => "\"error\", \"warning\", \"info\", \"debug\" or \"trace\"",
         "log.format" => "\"text\" or \"json\"",
         "log.one_in" => "a number such as 1 for every response, 100 for one in a hundred, 0 for none",
+        "authentication_failures" => "a number such as 100, or 0 for no limit",
+        "connections" => "a table such as `[connections]` with `max = 10000`",
+        "connections.max" => "a number from 1, such as 10000",
+        "connections.handshake_timeout" | "connections.header_timeout" => {
+            "a duration longer than zero, such as \"10s\""
+        }
+        "connections.idle_timeout" => "a duration longer than zero, such as \"60s\"",
+        "connections.read_timeout" => "a duration longer than zero, such as \"30s\"",
         "rate_limit" => "a table such as `[rate_limit]` with `requests = 100` and `period = \"1s\"`",
         "rate_limit.requests" => "a number from 1, such as 100",
         "rate_limit.period" => "whole seconds, at least one, such as \"1s\"",

@@ -25,10 +25,16 @@ async fn without_configuration_all_settings_are_defaults() {
         ("log.level", r#""info""#),
         ("log.format", r#""text""#),
         ("log.one_in", "1"),
+        ("shutdown_delay", r#""0s""#),
+        ("authentication_failures", "100"),
+        ("connections.handshake_timeout", r#""10s""#),
+        ("connections.header_timeout", r#""10s""#),
+        ("connections.idle_timeout", r#""1m""#),
+        ("connections.read_timeout", r#""30s""#),
     ] {
         assert_eq!(setting(&page, name), (value.to_owned(), "default".to_owned()));
     }
-    assert_eq!(page.lines().count(), 9, "{page}");
+    assert!(page.lines().all(|line| line.ends_with("# default")), "{page}");
     assert_eq!(directory.files(), [], "the command created a file");
 }
 
@@ -115,9 +121,7 @@ async fn errors_name_the_setting_and_its_source() {
         (
             &["config"],
             &[("ANIMAL_STORE_DATABSE", "x")],
-            &[
-                "configuration: ANIMAL_STORE_DATABSE: no such setting; expected one of bind, ops_bind, database",
-            ],
+            &["configuration: ANIMAL_STORE_DATABSE: no such setting; expected one of bind, ops_bind, "],
         ),
         (
             &["config"],

@@ -13,6 +13,7 @@ mod postgres_cluster;
 mod program;
 
 mod access_log;
+mod activation;
 mod config;
 mod crash;
 mod keys;
