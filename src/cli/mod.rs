@@ -7,8 +7,11 @@ mod copy;
 mod key;
 mod serve;
 
+use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
+use animal_store::config::may_be_secret;
 use animal_store::document::DOCUMENT;
 use animal_store::server::descriptors;
 use arguments::{Failure, print};
@@ -59,6 +62,7 @@ pub(crate) fn run() -> ExitCode {
             // clap repeats the usage; the first paragraph says what is wrong.
             let first = message.split("\n\n").next().unwrap_or_default();
             let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
+            let line = without_secrets(line, env::args_os());
             eprintln!("{line} (for help, run animal-store --help)");
             return ExitCode::from(2);
         }
@@ -67,6 +71,22 @@ pub(crate) fn run() -> ExitCode {
         Err(help) => return exit(print(&help.to_string()).map_err(Failure::from)),
     };
     exit(command(cli.command))
+}
+
+/// Replaces the arguments that may be a database URL in an error of clap, which repeats them.
+fn without_secrets(mut line: String, arguments: impl Iterator<Item = OsString>) -> String {
+    for argument in arguments {
+        let argument = argument.to_string_lossy();
+        // clap repeats only the value of `--flag=value`, and only the flag of an unknown one.
+        for part in [&*argument].into_iter().chain(argument.split_once('=').map(|(_, value)| value)) {
+            // White space in the line is normalised.
+            let part = part.split_whitespace().collect::<Vec<_>>().join(" ");
+            if may_be_secret(&part) {
+                line = line.replace(&part, "[redacted]");
+            }
+        }
+    }
+    line
 }
 
 fn exit(result: Result<(), Failure>) -> ExitCode {

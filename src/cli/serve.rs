@@ -80,6 +80,8 @@ async fn serve(loaded: &Loaded, log: &Logger) -> Result<(), Failure> {
             return Err(with_source(error));
         }
     };
+    // Not earlier: a configuration that is rejected gets one line only.
+    loaded.log_warnings(log);
     // slog serializes the last pair first.
     info!(log, "ready";
         "animal_store.operators" => server.ops_address().map(|address| address.to_string()),
