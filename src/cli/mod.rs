@@ -2,8 +2,10 @@
 
 mod arguments;
 mod backup;
+mod check_config;
 mod config;
 mod copy;
+mod generate;
 mod key;
 mod serve;
 
@@ -16,7 +18,7 @@ use animal_store::document::DOCUMENT;
 use animal_store::server::descriptors;
 use arguments::{Failure, print};
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// The settings, which the help of the program and of `serve` explains.
 const SETTINGS: &str = "\
@@ -42,6 +44,9 @@ enum Command {
     /// Print the effective configuration with the source of each setting, without passwords
     #[command(after_help = SETTINGS)]
     Config(config::Config),
+    /// Check the configuration like `serve`, without opening or creating anything
+    #[command(after_help = SETTINGS)]
+    CheckConfig(check_config::CheckConfig),
     /// Create, list, rotate and revoke API keys
     Key {
         #[command(subcommand)]
@@ -51,6 +56,10 @@ enum Command {
     Copy(copy::Copy),
     /// Copy an SQLite database into a new file, also while a service uses it
     Backup(backup::Backup),
+    /// Print the completions for a shell
+    Completions(generate::Completions),
+    /// Write the manual pages into a directory
+    Man(generate::Man),
 }
 
 /// Runs the program with the arguments of the process.
@@ -112,9 +121,12 @@ fn command(command: Command) -> Result<(), Failure> {
     let result = match command {
         Command::Serve(serve) => serve.run(&runtime),
         Command::Config(config) => config.run(),
+        Command::CheckConfig(check) => check.run(),
         Command::Key { command } => runtime.block_on(command.run()),
         Command::Copy(copy) => runtime.block_on(copy.run()),
         Command::Backup(backup) => backup.run(),
+        Command::Completions(completions) => completions.run(Cli::command()),
+        Command::Man(man) => man.run(Cli::command()),
     };
     // Nothing worth waiting for is left, and a stuck client must not hold up the exit.
     runtime.shutdown_background();

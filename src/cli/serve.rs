@@ -10,6 +10,7 @@ use animal_store::server::descriptors;
 use animal_store::server::{Server, ServerOptions, StartError};
 use animal_store::storage::{self, StoreOptions};
 use animal_store::telemetry::logging;
+use animal_store::telemetry::metrics::Metrics;
 use clap::Args;
 use slog::{Logger, info, warn};
 use tokio::runtime::Runtime;
@@ -35,20 +36,22 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) fn run(self, runtime: &Runtime) -> Result<(), Failure> {
         let loaded = load(self.args, self.bind, self.ops_bind)?;
-        let (log, flush) = logging::start(&loaded.config.log)?;
-        let served = runtime.block_on(serve(&loaded, &log));
+        let metrics = Arc::new(Metrics::default());
+        let (log, flush) = logging::start(&loaded.config.log, metrics.log())?;
+        let served = runtime.block_on(serve(&loaded, metrics, &log));
         flush.wait(Duration::from_millis(500));
         served
     }
 }
 
-async fn serve(loaded: &Loaded, log: &Logger) -> Result<(), Failure> {
+async fn serve(loaded: &Loaded, metrics: Arc<Metrics>, log: &Logger) -> Result<(), Failure> {
     let config = &loaded.config;
     // Before anything else, so that no signal is lost.
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
     let document = DOCUMENT?;
+    metrics.add_build_info(document.version);
     let options = ServerOptions {
         bind: config.bind.0,
         ops_bind: config.ops_bind.map(|ListenAddress(address)| address),
@@ -56,7 +59,7 @@ async fn serve(loaded: &Loaded, log: &Logger) -> Result<(), Failure> {
         request_timeout: config.request_timeout,
         rate_limit: config.rate_limit,
         log_one_in: config.log.one_in,
-        metrics: Arc::default(),
+        metrics,
     };
     let with_source = |error: StartError| -> Failure {
         match error.setting() {

@@ -21,6 +21,10 @@ pub(super) fn describe(error: &figment::Error, file: Option<&File>) -> ConfigErr
     if let Kind::MissingField(name) = &error.kind {
         key.push(name);
     }
+    // The setting is a list.
+    while key.last().is_some_and(|name| name.parse::<usize>().is_ok()) {
+        key.pop();
+    }
     let place = place::place(error.metadata.as_ref(), &key, file);
     let setting = key.join(".");
     let expected = expected(&setting);

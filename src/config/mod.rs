@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use figment::Figment;
 use figment::providers::{Env, Format, Serialized, Toml};
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::rate_limit::RateLimit;
@@ -56,6 +57,9 @@ pub struct Config {
     pub lock_timeout: Duration,
     /// The maximum number of waiting writes. The next one returns 503.
     pub write_queue: usize,
+    /// The networks of the proxies whose `Forwarded` and `X-Forwarded-For` are believed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trusted_proxies: Vec<IpNet>,
     /// The log on standard error.
     pub log: Log,
     /// The rate limit of each API key; `None` for no limit.
@@ -76,6 +80,7 @@ impl Default for Config {
             shutdown_grace: Duration::from_secs(8),
             lock_timeout: Duration::from_secs(2),
             write_queue: 4096,
+            trusted_proxies: Vec::new(),
             log: Log::default(),
             rate_limit: None,
             ops_bind: None,

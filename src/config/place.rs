@@ -124,6 +124,7 @@ pub(super) fn expected(key: &str) -> &'static str {
         "shutdown_grace" => "a duration such as \"8s\"",
         "lock_timeout" => "a duration such as \"2s\"",
         "write_queue" => "a number from 1 to 1000000, such as 4096",
+        "trusted_proxies" => "a list of networks such as [\"10.0.0.0/8\", \"2001:db8::/32\"]",
         "log" => "a table such as `[log]` with `level = \"info\"`",
         "log.level" => "\"error\", \"warning\", \"info\", \"debug\" or \"trace\"",
         "log.format" => "\"text\" or \"json\"",

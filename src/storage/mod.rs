@@ -38,10 +38,18 @@ pub async fn open_for_copy(url: &str, options: &StoreOptions) -> Result<Arc<dyn 
     match DatabaseKind::of(url) {
         Some(DatabaseKind::Sqlite(path)) => Ok(Arc::new(sqlite::SqliteStore::open(path, options)?)),
         Some(DatabaseKind::Postgres) => Ok(Arc::new(postgres::PostgresStore::open(url, options).await?)),
-        None => Err(OpenError(
-            "the database must be given as sqlite:PATH, for example sqlite:animals.db, or as \
-             postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in the password"
-                .to_owned(),
-        )),
+        None => Err(url::unknown_kind()),
+    }
+}
+
+/// Checks a database URL without opening the database or creating a file. Reads the file of `sslrootcert`.
+///
+/// # Errors
+/// One line that says what to do.
+pub fn check_url(url: &str) -> Result<(), OpenError> {
+    match DatabaseKind::of(url) {
+        Some(DatabaseKind::Sqlite(path)) => url::check_file(path),
+        Some(DatabaseKind::Postgres) => postgres::check_url(url),
+        None => Err(url::unknown_kind()),
     }
 }

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::options::OpenError;
+
 /// Shown instead of a part that may be a password.
 const REDACTED: &str = "[redacted]";
 
@@ -29,6 +31,29 @@ impl<'a> DatabaseKind<'a> {
             ("postgres" | "postgresql", _) => Some(Self::Postgres),
             _ => None,
         }
+    }
+}
+
+/// Returns the error of a text that has no [`DatabaseKind`].
+pub(super) fn unknown_kind() -> OpenError {
+    OpenError(
+        "the database must be given as sqlite:PATH, for example sqlite:animals.db, or as \
+         postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in the password"
+            .to_owned(),
+    )
+}
+
+/// Checks that there is a file at `path`, or a directory in which it can be created.
+pub(super) fn check_file(path: &Path) -> Result<(), OpenError> {
+    let wrong = |problem: &str| Err(OpenError(format!("{} {problem}", path.display())));
+    if path.is_dir() {
+        return wrong("is a directory; give the path of a file in it");
+    }
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
+            wrong("is in a directory that does not exist; create the directory first")
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,4 +1,6 @@
 //! What operators see: metrics and log records.
 
+pub mod certificate;
 pub mod logging;
 pub mod metrics;
+mod process;

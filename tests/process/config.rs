@@ -154,7 +154,11 @@ async fn variables_of_a_kubernetes_service_are_ignored_with_one_warning() {
         assert!(finished.stderr.contains(name), "{name} is not in: {}", finished.stderr);
     }
 
-    let mut service = directory.serve_with(&[], |command| drop(command.envs(INJECTED))).await;
+    let mut service = directory
+        .serve_with(&[], |command| {
+            command.envs(INJECTED);
+        })
+        .await;
     service.wait_for_log("ready").await;
     let log = service.log();
     assert_eq!(log.matches("WARN").count() - log.matches("created a new database").count(), 1, "{log}");
@@ -254,4 +258,24 @@ async fn files_with_secrets_that_every_user_can_read_are_warned_about() {
         assert_eq!(finished.stderr.lines().count(), warned, "{}", finished.stderr);
         assert_eq!(finished.stderr.matches("chmod o-rwx").count(), warned, "{}", finished.stderr);
     }
+}
+
+#[tokio::test]
+async fn networks_of_trusted_proxies_are_a_list() {
+    let directory = WorkDir::new();
+    let networks = r#"["10.0.0.0/8","2001:db8::/32"]"#;
+    directory.write("store.toml", format!("trusted_proxies = {networks}\n"));
+    let environment = [("ANIMAL_STORE_TRUSTED_PROXIES", "[10.0.0.0/8, 2001:db8::/32]")];
+    for (arguments, environment) in
+        [(&["config", "--config", "store.toml"][..], &[][..]), (&["config"], &environment)]
+    {
+        let page = directory.run_with(arguments, environment).await.success();
+        assert_eq!(setting(&page, "trusted_proxies").0, networks);
+    }
+    directory.write("wrong.toml", "bind = 0\ntrusted_proxies = ['10.0.0.0/8', '10.0.0.0/33']\n");
+    let line = directory.run(&["config", "--config", "wrong.toml"]).await.failure();
+    assert!(
+        line.contains("`trusted_proxies` in wrong.toml, line 2: ") && line.contains("a list of networks"),
+        "{line}"
+    );
 }

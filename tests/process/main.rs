@@ -13,8 +13,10 @@ mod postgres_cluster;
 mod program;
 
 mod access_log;
+mod check_config;
 mod config;
 mod crash;
+mod generate;
 mod keys;
 mod ops;
 mod outage;
