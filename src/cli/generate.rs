@@ -21,7 +21,9 @@ impl Completions {
     pub(crate) fn run(&self, mut command: Command) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, "animal-store", &mut script);
-        Ok(print(&String::from_utf8(script)?)?)
+        // clap_complete 4.6.11 writes the name of the program in two ways, so bash finds no subcommand.
+        let script = String::from_utf8(script)?.replace("animal__subcmd__store", "animal__store");
+        Ok(print(&script)?)
     }
 }
 

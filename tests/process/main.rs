@@ -16,6 +16,7 @@ mod access_log;
 mod check_config;
 mod config;
 mod crash;
+mod deployment;
 mod generate;
 mod keys;
 mod ops;
