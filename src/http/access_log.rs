@@ -2,8 +2,8 @@
 //!
 //! A record has the path without the query, and without segments that may be an API key ([`safe_path`]). The
 //! fields have the names of OpenTelemetry's semantic conventions: an error code is `error.type`, and the
-//! identifier of the API key is `enduser.id`. Behind a reverse proxy, the client address is that of the proxy:
-//! a `Forwarded` header can be forged.
+//! identifier of the API key is `enduser.id`. Behind a trusted proxy, the client address is the one that the
+//! proxy reports (`client_address.rs`).
 
 use std::borrow::Cow;
 use std::net::IpAddr;

@@ -14,8 +14,11 @@ mod program;
 
 mod access_log;
 mod activation;
+mod check_config;
 mod config;
 mod crash;
+mod deployment;
+mod generate;
 mod keys;
 mod ops;
 mod outage;
