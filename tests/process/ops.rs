@@ -254,3 +254,46 @@ async fn failed_writes_of_the_log_are_counted() {
     }
     service.stop().await;
 }
+
+#[tokio::test]
+async fn a_service_that_stops_is_not_ready_and_accepts_connections_for_a_while() {
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let delay = |command: &mut tokio::process::Command| {
+        command.env("ANIMAL_STORE_SHUTDOWN_DELAY", "1h");
+    };
+    let service = directory.serve_with(&["--ops-bind", "0"], delay).await;
+    service.wait_for_readiness(200).await;
+    service.signal(Signal::TERM);
+    assert_eq!(service.wait_for_readiness(503).await, "stopping\n");
+    let response = service.get(&key, "/v1/pets").await;
+    response.expect(200);
+    assert_eq!(response.header("connection"), Some("close"));
+}
+
+#[tokio::test]
+async fn operators_are_answered_only_under_known_host_names() {
+    let directory = WorkDir::new();
+    let names = |command: &mut tokio::process::Command| {
+        command.env("ANIMAL_STORE_OPS_HOSTS", "[store.internal]");
+    };
+    let service = directory.serve_with(&["--ops-bind", "0"], names).await;
+    let address = service.ops_address().await;
+    for (host, status) in [
+        ("127.0.0.1:9090", 200),
+        ("[::1]", 200),
+        ("localhost:9090", 200),
+        ("store.internal", 200),
+        ("Store.Internal:80", 200),
+        ("evil.example", 421),
+        ("localhost.evil.example", 421),
+        ("", 421),
+    ] {
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        let request = format!("GET /livez HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        tokio::io::AsyncReadExt::read_to_string(&mut stream, &mut response).await.unwrap();
+        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{host}: {response}");
+    }
+}
