@@ -26,7 +26,8 @@ pub(super) async fn authenticate(service: &Service, headers: &HeaderMap) -> Resu
         ApiError::Unauthorized(failure)
     };
     let token = bearer_token(headers).map_err(unauthorized)?;
-    let key = keys::authenticate(&*service.store, token, Timestamp::now()).await?;
+    let key = keys::authenticate(&*service.store, token, Timestamp::now()).await;
+    let key = key.map_err(|error| ApiError::authentication(&error))?;
     key.ok_or_else(|| unauthorized(AuthenticationFailure::Invalid))
 }
 

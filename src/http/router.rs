@@ -32,7 +32,7 @@ use serde::Deserialize;
 
 use super::BASE_PATH;
 use super::access_log::{AccessLog, LoggedResponse, TraceContext};
-use super::error::ApiError;
+use super::error::{ApiError, Cause};
 use super::error_code::{ErrorCode, HeaderField};
 use super::in_flight::InFlight;
 use super::published::Published;
@@ -169,6 +169,7 @@ impl Router {
         };
         let key = response.extensions_mut().remove::<KeyId>();
         let code = response.extensions_mut().remove::<ErrorCode>();
+        let cause = response.extensions_mut().remove::<Cause>();
         if let Some(Operation { operation_id, deprecation: Some(headers), .. }) = operation {
             response.headers_mut().extend(headers.iter().map(|(name, value)| (name.clone(), value.clone())));
             if let Some(key) = &key {
@@ -187,6 +188,7 @@ impl Router {
             route: operation.map(|operation| &*operation.route),
             status: response.status(),
             code,
+            cause: cause.as_ref(),
             duration: start.elapsed(),
             client,
             key: key.as_ref(),

@@ -21,6 +21,7 @@ mod generate;
 mod keys;
 mod ops;
 mod outage;
+mod outage_log;
 mod postgres_startup_errors;
 mod replicas;
 mod restart;
