@@ -25,7 +25,7 @@ use super::BASE_PATH;
 use super::access_log::{AccessLog, LoggedResponse, TraceContext};
 use super::client_address::client_address;
 use super::contexts::Contexts;
-use super::error::ApiError;
+use super::error::{ApiError, Cause};
 use super::error_code::{ErrorCode, HeaderField};
 use super::malformed::malformed;
 use super::published::Published;
@@ -155,6 +155,7 @@ impl Router {
         };
         exchange.key = response.extensions_mut().remove::<KeyId>();
         exchange.code = response.extensions_mut().remove::<ErrorCode>();
+        exchange.cause = response.extensions_mut().remove::<Cause>();
         exchange.status = response.status();
         if let Some(Operation { operation_id, deprecation: Some(headers), .. }) = exchange.operation {
             response.headers_mut().extend(headers.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -233,6 +234,7 @@ struct Exchange<'a> {
     operation: Option<&'a Operation>,
     status: StatusCode,
     code: Option<ErrorCode>,
+    cause: Option<Cause>,
     key: Option<KeyId>,
 }
 
@@ -251,6 +253,7 @@ impl<'a> Exchange<'a> {
             // Until there is a response.
             status: StatusCode::from_u16(CLIENT_CLOSED_REQUEST).unwrap_or_default(),
             code: None,
+            cause: None,
             key: None,
         }
     }
@@ -264,6 +267,7 @@ impl Drop for Exchange<'_> {
             route: self.operation.map(|operation| &*operation.route),
             status: self.status,
             code: self.code,
+            cause: self.cause.as_ref(),
             duration: self.start.elapsed(),
             client: self.client.ip(),
             key: self.key.as_ref(),

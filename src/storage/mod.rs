@@ -10,6 +10,7 @@ pub mod copy;
 mod key_cache;
 mod metrics;
 mod options;
+mod outage;
 pub mod postgres;
 pub mod sqlite;
 mod store;

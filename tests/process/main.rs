@@ -22,6 +22,7 @@ mod generate;
 mod keys;
 mod ops;
 mod outage;
+mod outage_log;
 mod postgres_startup_errors;
 mod replicas;
 mod restart;

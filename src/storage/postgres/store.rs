@@ -54,7 +54,7 @@ impl PostgresStore {
     /// # Errors
     /// One line that names the database and says what to do. The database is then unchanged.
     pub async fn open(url: &str, options: &StoreOptions) -> Result<Self, OpenError> {
-        let address = parse(url)?;
+        let address = parse(url)?.with_metrics(options.metrics.clone());
         let secret = opening::open(&address, options).await?;
         let (writer, stopped) = Writer::start(&address, options);
         let readers = Arc::new(Readers::new(address, options.lock_timeout, options.log.clone()));
@@ -73,7 +73,11 @@ impl PostgresStore {
         Running: Future<Output = Result<T, Failure>>,
     {
         let readers = self.with_open(|open| Ok(open.readers.clone()))?;
-        readers.run(query).await.map_err(|failure| failure.report(&self.options, Operation::Read))
+        readers
+            .run(query)
+            .await
+            .inspect(|_| self.options.metrics.read())
+            .map_err(|failure| failure.report(&self.options, Operation::Read))
     }
 
     /// Runs one statement that writes.

@@ -5,7 +5,16 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
-use super::pipe::Importance;
+/// The order in which records are dropped, first the least important.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Importance {
+    /// A response below status 500.
+    Response,
+    /// A response from status 500.
+    ServerError,
+    /// Any other record.
+    Other,
+}
 
 /// The metrics of the log. A clone shares them.
 #[derive(Clone, Debug, Default)]

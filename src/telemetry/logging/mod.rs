@@ -17,7 +17,8 @@ mod pipe;
 mod text;
 
 use line::Line;
-use pipe::{Importance, Pipe};
+use metrics::Importance;
+use pipe::Pipe;
 
 pub(crate) use line::RESPONSE_TAG;
 pub use metrics::LogMetrics;

@@ -17,7 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::metrics::LogMetrics;
+use super::metrics::{Importance, LogMetrics};
 
 /// The maximum delay of a record.
 const MAX_DELAY: Duration = Duration::from_millis(5);
@@ -25,17 +25,6 @@ const MAX_DELAY: Duration = Duration::from_millis(5);
 const CAPACITY: usize = 1024 * 1024;
 /// The additional bytes for records that are not responses.
 const RESERVE: usize = CAPACITY / 4;
-
-/// The order in which records are dropped, first the least important.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Importance {
-    /// A response below status 500.
-    Response,
-    /// A response from status 500.
-    ServerError,
-    /// Any other record.
-    Other,
-}
 
 /// A buffer for records. Appending never blocks.
 #[derive(Clone)]
