@@ -1,21 +1,39 @@
 //! One connection: what its client has done, when its time is up, and how it ends.
 
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::Version;
 use tokio::sync::Notify;
 
-use super::connections::Connections;
 use super::limits::ConnectionLimits;
 use crate::telemetry::connections::Timeout;
 
 /// The maximum size in bytes of the responses that a client has not read when its next request starts.
 const MAX_UNREAD: usize = 1024 * 1024;
+/// The maximum size in bytes of all responses that the clients of a listener have not read.
+pub(super) const MAX_UNREAD_TOTAL: usize = 64 * 1024 * 1024;
+
+/// What the connections of a listener share.
+#[derive(Default)]
+pub(super) struct Shared {
+    /// The time at the last look at the connections.
+    pub(super) now: AtomicU64,
+    /// The size in bytes of all responses that clients have not read.
+    unread: AtomicUsize,
+    /// Notified when `unread` exceeds [`MAX_UNREAD_TOTAL`].
+    pub(super) too_much_unread: Notify,
+}
+
+impl Shared {
+    fn now(&self) -> Time {
+        self.now.load(Relaxed)
+    }
+}
 
 /// An open connection.
 pub(super) struct Connection {
-    connections: Arc<Connections>,
-    id: u64,
+    shared: Arc<Shared>,
     state: Mutex<State>,
     /// Notified when the client has read a response.
     read: Notify,
@@ -23,7 +41,7 @@ pub(super) struct Connection {
     ended: Notify,
 }
 
-/// Times are those of [`Connections::now`].
+/// Times are those of [`Shared::now`].
 struct State {
     phase: Phase,
     /// The number of requests in progress.
@@ -67,8 +85,8 @@ pub(super) enum Ending {
 }
 
 impl Connection {
-    pub(super) fn new(connections: Arc<Connections>, id: u64, phase: Phase) -> Self {
-        let now = connections.now();
+    pub(super) fn new(shared: Arc<Shared>, phase: Phase) -> Self {
+        let now = shared.now();
         let state = State {
             phase,
             requests: 0,
@@ -79,7 +97,7 @@ impl Connection {
             unread_since: now,
             ending: None,
         };
-        Self { connections, id, state: Mutex::new(state), read: Notify::new(), ended: Notify::new() }
+        Self { shared, state: Mutex::new(state), read: Notify::new(), ended: Notify::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -89,7 +107,7 @@ impl Connection {
     /// Records that the TLS handshake is complete.
     pub(super) fn handshake_complete(&self) {
         let mut state = self.state();
-        (state.phase, state.idle_since) = (Phase::New, self.connections.now());
+        (state.phase, state.idle_since) = (Phase::New, self.shared.now());
     }
 
     /// Records that bytes arrived.
@@ -97,7 +115,7 @@ impl Connection {
         let mut state = self.state();
         // On HTTP/2, they may belong to the connection: a PING, for example.
         if state.requests == 0 && state.phase == Phase::Http1 && state.head_since.is_none() {
-            state.head_since = Some(self.connections.now());
+            state.head_since = Some(self.shared.now());
         }
     }
 
@@ -107,7 +125,7 @@ impl Connection {
         if accepted {
             state.blocked_since = None;
         } else if state.blocked_since.is_none() {
-            state.blocked_since = Some(self.connections.now());
+            state.blocked_since = Some(self.shared.now());
         }
     }
 
@@ -134,20 +152,22 @@ impl Connection {
     pub(super) fn add_unread(&self, bytes: usize) {
         let mut state = self.state();
         if state.unread == 0 {
-            state.unread_since = self.connections.now();
+            state.unread_since = self.shared.now();
         }
         state.unread += bytes;
         drop(state);
-        self.connections.add_unread(bytes);
+        if self.shared.unread.fetch_add(bytes, Relaxed) + bytes > MAX_UNREAD_TOTAL {
+            self.shared.too_much_unread.notify_one();
+        }
     }
 
     /// Subtracts the bytes of a response that was sent.
     pub(super) fn remove_unread(&self, bytes: usize) {
         let mut state = self.state();
         state.unread -= bytes;
-        state.unread_since = self.connections.now();
+        state.unread_since = self.shared.now();
         drop(state);
-        self.connections.remove_unread(bytes);
+        self.shared.unread.fetch_sub(bytes, Relaxed);
         self.read.notify_waiters();
     }
 
@@ -222,15 +242,6 @@ impl Connection {
     }
 }
 
-/// A registered connection. It is removed when this is dropped.
-pub(super) struct Registered(pub(super) Arc<Connection>);
-
-impl Drop for Registered {
-    fn drop(&mut self) {
-        self.0.connections.remove(self.0.id);
-    }
-}
-
 /// A request in progress until this is dropped.
 pub(super) struct RequestInProgress(Arc<Connection>);
 
@@ -239,7 +250,7 @@ impl Drop for RequestInProgress {
         let mut state = self.0.state();
         state.requests -= 1;
         if state.requests == 0 {
-            state.idle_since = self.0.connections.now();
+            state.idle_since = self.0.shared.now();
         }
     }
 }

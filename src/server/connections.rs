@@ -5,14 +5,14 @@
 //! keeps the time, so that the events of a connection need not read the clock.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::connection::{Connection, Phase, Registered, Time};
+use super::connection::{Connection, MAX_UNREAD_TOTAL, Phase, Shared};
 use super::limits::ConnectionLimits;
 use crate::telemetry::connections::{ConnectionMetrics, Timeout};
 
@@ -21,8 +21,6 @@ const PERIOD: Duration = Duration::from_millis(250);
 /// How long a connection without a request stays open during shutdown. A client that uses it sends its next
 /// request within this time, and the response says that the connection closes.
 const LINGER: Duration = Duration::from_secs(1);
-/// The maximum size in bytes of all responses that clients have not read.
-const MAX_UNREAD: usize = 64 * 1024 * 1024;
 
 /// The open connections of a listener.
 pub(super) struct Connections {
@@ -31,10 +29,7 @@ pub(super) struct Connections {
     limits: ConnectionLimits,
     max: usize,
     start: Instant,
-    /// Milliseconds since `start`, at the last look at the connections.
-    now: AtomicU64,
-    /// The size in bytes of all responses that clients have not read.
-    unread: AtomicUsize,
+    shared: Arc<Shared>,
     shutting_down: AtomicBool,
     /// Whether connections without a request are closed after [`LINGER`].
     closing: AtomicBool,
@@ -51,8 +46,7 @@ impl Connections {
             limits,
             max,
             start: Instant::now(),
-            now: AtomicU64::new(0),
-            unread: AtomicUsize::new(0),
+            shared: Arc::default(),
             shutting_down: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             last_closed: Notify::new(),
@@ -70,13 +64,13 @@ impl Connections {
             return None;
         }
         let id = self.next.fetch_add(1, Relaxed);
-        let connection = Arc::new(Connection::new(self.clone(), id, phase));
+        let connection = Arc::new(Connection::new(self.shared.clone(), phase));
         open.insert(id, connection.clone());
         self.metrics.opened();
-        Some(Registered(connection))
+        Some(Registered { connection, id, connections: self.clone() })
     }
 
-    pub(super) fn remove(&self, id: u64) {
+    fn remove(&self, id: u64) {
         let mut open = self.open();
         open.remove(&id);
         self.metrics.closed();
@@ -87,11 +81,6 @@ impl Connections {
 
     fn open(&self) -> MutexGuard<'_, HashMap<u64, Arc<Connection>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the time at the last look at the connections.
-    pub(super) fn now(&self) -> Time {
-        self.now.load(Relaxed)
     }
 
     pub(super) fn metrics(&self) -> &ConnectionMetrics {
@@ -129,7 +118,7 @@ impl Connections {
     /// Closes the connections whose time is up.
     fn close_overdue(&self) {
         let now = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.now.store(now, Relaxed);
+        self.shared.now.store(now, Relaxed);
         let mut limits = self.limits;
         if self.closing.load(Relaxed) {
             for limit in [&mut limits.handshake_timeout, &mut limits.header_timeout, &mut limits.idle_timeout]
@@ -149,18 +138,8 @@ impl Connections {
         }
     }
 
-    pub(super) fn add_unread(&self, bytes: usize) {
-        if self.unread.fetch_add(bytes, Relaxed) + bytes > MAX_UNREAD {
-            self.abort_unread();
-        }
-    }
-
-    pub(super) fn remove_unread(&self, bytes: usize) {
-        self.unread.fetch_sub(bytes, Relaxed);
-    }
-
     /// Closes the connections whose clients have read nothing for longest, until all responses that are not
-    /// read are within [`MAX_UNREAD`].
+    /// read are within [`MAX_UNREAD_TOTAL`].
     fn abort_unread(&self) {
         let open = self.open();
         let mut unread: Vec<_> = open.values().map(|connection| (connection, connection.unread())).collect();
@@ -168,7 +147,7 @@ impl Connections {
         unread.retain(|(_, (bytes, _))| *bytes > 0);
         unread.sort_by_key(|(_, (_, since))| *since);
         for (connection, (bytes, _)) in unread {
-            if sum <= MAX_UNREAD {
+            if sum <= MAX_UNREAD_TOTAL {
                 break;
             }
             sum -= bytes;
@@ -178,13 +157,37 @@ impl Connections {
     }
 }
 
+/// A registered connection. It is removed when this is dropped.
+pub(super) struct Registered {
+    pub(super) connection: Arc<Connection>,
+    id: u64,
+    connections: Arc<Connections>,
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        self.connections.remove(self.id);
+    }
+}
+
 async fn close_overdue(connections: Weak<Connections>) {
-    let period = connections.upgrade().map(|it| it.limits.shortest() / 8).unwrap_or_default();
+    let Some((period, shared)) =
+        connections.upgrade().map(|it| (it.limits.shortest() / 8, it.shared.clone()))
+    else {
+        return;
+    };
     let mut periods = interval(period.clamp(Duration::from_millis(1), PERIOD));
     periods.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        periods.tick().await;
+        let too_much_unread = tokio::select! {
+            _ = periods.tick() => false,
+            () = shared.too_much_unread.notified() => true,
+        };
         let Some(connections) = connections.upgrade() else { return };
-        connections.close_overdue();
+        if too_much_unread {
+            connections.abort_unread();
+        } else {
+            connections.close_overdue();
+        }
     }
 }

@@ -18,8 +18,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
-use super::connection::{Connection, Ending, Registered};
-use super::connections::Connections;
+use super::connection::{Connection, Ending};
+use super::connections::{Connections, Registered};
 use super::monitored::Monitored;
 use super::response_body::ResponseBody;
 
@@ -73,7 +73,7 @@ pub(super) async fn serve<H: Handler>(
     tls: Option<Arc<ServerConfig>>,
     registered: Registered,
 ) {
-    let connection = registered.0.clone();
+    let connection = registered.connection.clone();
     // A client that sends nothing costs no buffers.
     tokio::select! {
         readable = stream.readable() => if readable.is_err() { return },
