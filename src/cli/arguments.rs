@@ -13,11 +13,14 @@ use slog::Logger;
 pub(crate) type Failure = Box<dyn std::error::Error>;
 
 /// The database and the configuration file, which every command has.
-#[derive(Args)]
+#[derive(Args, Clone, Default)]
 pub(crate) struct DatabaseArgs {
     /// The database with the animals and API keys [default: sqlite:animal-store.db]
     #[arg(long, value_name = "sqlite:PATH|postgres://...")]
     pub(crate) database: Option<String>,
+    /// A file with the URL of the database, so that its password is not on the command line
+    #[arg(long, value_name = "FILE", conflicts_with = "database")]
+    pub(crate) database_file: Option<PathBuf>,
     /// A configuration file in TOML, such as `animal-store config` prints
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -28,7 +31,8 @@ pub(crate) fn load(
     bind: Option<ListenAddress>,
     ops_bind: Option<ListenAddress>,
 ) -> Result<Loaded, Failure> {
-    Ok(Config::load(args.config.as_deref(), Flags { bind, ops_bind, database: args.database })?)
+    let DatabaseArgs { database, database_file, config } = args;
+    Ok(Config::load(config.as_deref(), Flags { bind, ops_bind, database, database_file })?)
 }
 
 pub(crate) fn store_options(config: &Config, log: &Logger) -> StoreOptions {
@@ -74,6 +78,13 @@ pub(crate) fn check_exists(loaded: &Loaded) -> Result<(), Failure> {
         path.display()
     );
     Err(loaded.with_source("database", problem).into())
+}
+
+/// Prints the warnings about a configuration on standard error.
+pub(crate) fn print_warnings(loaded: &Loaded) {
+    for warning in loaded.warnings() {
+        eprintln!("warning: {warning}");
+    }
 }
 
 pub(crate) fn print(text: &str) -> io::Result<()> {

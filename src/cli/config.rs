@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::arguments::{DatabaseArgs, Failure, load, print};
+use super::arguments::{DatabaseArgs, Failure, load, print, print_warnings};
 
 /// `animal-store config`
 #[derive(Args)]
@@ -13,6 +13,8 @@ pub(crate) struct Config {
 
 impl Config {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        Ok(print(&load(self.args, None, None)?.to_toml())?)
+        let loaded = load(self.args, None, None)?;
+        print_warnings(&loaded);
+        Ok(print(&loaded.to_toml())?)
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Copy {
 
 impl Copy {
     pub(crate) async fn run(self) -> Result<(), Failure> {
-        let config = load(DatabaseArgs { database: None, config: self.config }, None, None)?.config;
+        let config = load(DatabaseArgs { config: self.config, ..Default::default() }, None, None)?.config;
         let options = store_options(&config, &Logger::root(slog::Discard, slog::o!()));
         if let Some(path) = storage::missing_file(&self.from) {
             // Opening would create it.

@@ -78,8 +78,7 @@ impl Key {
                 (args, IfMissing::Fail)
             }
         };
-        let args = DatabaseArgs { database: args.database.clone(), config: args.config.clone() };
-        let store = open(&load(args, None, None)?, if_missing).await?;
+        let store = open(&load(args.clone(), None, None)?, if_missing).await?;
         let result: Result<String, Failure> = async {
             Ok(match self {
                 Self::Create { name, expires_in, .. } => {

@@ -2,18 +2,23 @@
 
 mod arguments;
 mod backup;
+mod check_config;
 mod config;
 mod copy;
+mod generate;
 mod key;
 mod serve;
 
+use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
+use animal_store::config::may_be_secret;
 use animal_store::document::DOCUMENT;
 use animal_store::server::descriptors;
 use arguments::{Failure, print};
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// The settings, which the help of the program and of `serve` explains.
 const SETTINGS: &str = "\
@@ -39,6 +44,9 @@ enum Command {
     /// Print the effective configuration with the source of each setting, without passwords
     #[command(after_help = SETTINGS)]
     Config(config::Config),
+    /// Check the configuration like `serve`, without opening or creating anything
+    #[command(after_help = SETTINGS)]
+    CheckConfig(check_config::CheckConfig),
     /// Create, list, rotate and revoke API keys
     Key {
         #[command(subcommand)]
@@ -48,6 +56,10 @@ enum Command {
     Copy(copy::Copy),
     /// Copy an SQLite database into a new file, also while a service uses it
     Backup(backup::Backup),
+    /// Print the completions for a shell
+    Completions(generate::Completions),
+    /// Write the manual pages into a directory
+    Man(generate::Man),
 }
 
 /// Runs the program with the arguments of the process.
@@ -59,6 +71,7 @@ pub(crate) fn run() -> ExitCode {
             // clap repeats the usage; the first paragraph says what is wrong.
             let first = message.split("\n\n").next().unwrap_or_default();
             let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
+            let line = without_secrets(line, env::args_os());
             eprintln!("{line} (for help, run animal-store --help)");
             return ExitCode::from(2);
         }
@@ -67,6 +80,22 @@ pub(crate) fn run() -> ExitCode {
         Err(help) => return exit(print(&help.to_string()).map_err(Failure::from)),
     };
     exit(command(cli.command))
+}
+
+/// Replaces the arguments that may be a database URL in an error of clap, which repeats them.
+fn without_secrets(mut line: String, arguments: impl Iterator<Item = OsString>) -> String {
+    for argument in arguments {
+        let argument = argument.to_string_lossy();
+        // clap repeats only the value of `--flag=value`, and only the flag of an unknown one.
+        for part in [&*argument].into_iter().chain(argument.split_once('=').map(|(_, value)| value)) {
+            // White space in the line is normalised.
+            let part = part.split_whitespace().collect::<Vec<_>>().join(" ");
+            if may_be_secret(&part) {
+                line = line.replace(&part, "[redacted]");
+            }
+        }
+    }
+    line
 }
 
 fn exit(result: Result<(), Failure>) -> ExitCode {
@@ -94,9 +123,12 @@ fn command(command: Command) -> Result<(), Failure> {
     let result = match command {
         Command::Serve(serve) => serve.run(&runtime, inherited),
         Command::Config(config) => config.run(),
+        Command::CheckConfig(check) => check.run(),
         Command::Key { command } => runtime.block_on(command.run()),
         Command::Copy(copy) => runtime.block_on(copy.run()),
         Command::Backup(backup) => backup.run(),
+        Command::Completions(completions) => completions.run(Cli::command()),
+        Command::Man(man) => man.run(Cli::command()),
     };
     // Nothing worth waiting for is left, and a stuck client must not hold up the exit.
     runtime.shutdown_background();

@@ -11,6 +11,7 @@ use animal_store::server::tls::TlsFiles;
 use animal_store::server::{Listeners, Server, ServerOptions, StartError};
 use animal_store::storage::{self, StoreOptions};
 use animal_store::telemetry::logging;
+use animal_store::telemetry::metrics::Metrics;
 use clap::Args;
 use listenfd::ListenFd;
 use slog::{Logger, info, warn};
@@ -61,20 +62,27 @@ impl Inherited {
 impl Serve {
     pub(crate) fn run(self, runtime: &Runtime, inherited: Inherited) -> Result<(), Failure> {
         let loaded = load(self.args, self.bind, self.ops_bind)?;
-        let (log, flush) = logging::start(&loaded.config.log)?;
-        let served = runtime.block_on(serve(&loaded, inherited, &log));
+        let metrics = Arc::new(Metrics::default());
+        let (log, flush) = logging::start(&loaded.config.log, metrics.log())?;
+        let served = runtime.block_on(serve(&loaded, inherited, metrics, &log));
         flush.wait(Duration::from_millis(500));
         served
     }
 }
 
-async fn serve(loaded: &Loaded, inherited: Inherited, log: &Logger) -> Result<(), Failure> {
+async fn serve(
+    loaded: &Loaded,
+    inherited: Inherited,
+    metrics: Arc<Metrics>,
+    log: &Logger,
+) -> Result<(), Failure> {
     let config = &loaded.config;
     // Before anything else, so that no signal is lost.
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
     let document = DOCUMENT?;
+    metrics.add_build_info(document.version);
     let options = ServerOptions {
         bind: config.bind.0,
         ops_bind: config.ops_bind.map(|ListenAddress(address)| address),
@@ -82,11 +90,12 @@ async fn serve(loaded: &Loaded, inherited: Inherited, log: &Logger) -> Result<()
         tls: config.tls.clone(),
         connections: config.connections,
         request_timeout: config.request_timeout,
+        trusted_proxies: config.trusted_proxies.clone(),
         rate_limit: config.rate_limit,
         authentication_failures: config.authentication_failures,
         shutdown_delay: config.shutdown_delay,
         log_one_in: config.log.one_in,
-        metrics: Arc::default(),
+        metrics,
     };
     let with_source = |error: StartError| -> Failure {
         match error.setting() {
@@ -113,6 +122,8 @@ async fn serve(loaded: &Loaded, inherited: Inherited, log: &Logger) -> Result<()
             return Err(with_source(error));
         }
     };
+    // Not earlier: a configuration that is rejected gets one line only.
+    loaded.log_warnings(log);
     // slog serializes the last pair first.
     info!(log, "ready";
         "animal_store.operators" => server.ops_address().map(|address| address.to_string()),

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use figment::{Metadata, Source};
 use serde_json::Value;
 
+use super::place::Origin;
 use super::{Config, Loaded};
 use crate::storage::without_password;
 
@@ -12,9 +12,14 @@ impl Loaded {
     /// Returns all settings as TOML, each with its source as a comment, without passwords.
     pub fn to_toml(&self) -> String {
         let shown = Config { database: without_password(&self.config.database), ..self.config.clone() };
-        let mut page = String::new();
         // Strings, numbers and tables of them always become JSON.
-        self.add(&mut page, String::new(), &serde_json::to_value(shown).unwrap_or_default());
+        let mut settings = serde_json::to_value(&shown).unwrap_or_default();
+        if let (Some(_), Value::Object(settings)) = (&shown.database_file, &mut settings) {
+            // Both settings together would not be valid.
+            settings.remove("database");
+        }
+        let mut page = String::new();
+        self.add(&mut page, String::new(), &settings);
         page
     }
 
@@ -26,19 +31,16 @@ impl Loaded {
             }
             return;
         }
-        let source = self.figment.find_metadata(&key).map_or_else(|| "default".to_owned(), source);
+        let source = match Origin::of(self.figment.find_metadata(&key)) {
+            Origin::Default => "default".to_owned(),
+            Origin::File => {
+                self.file.as_ref().map(|file| file.path().display().to_string()).unwrap_or_default()
+            }
+            Origin::Environment => "environment".to_owned(),
+            Origin::Flag => "flag".to_owned(),
+        };
         // JSON's strings and numbers are TOML's, too.
         let _ = writeln!(page, "{:<49} # {source}", format!("{key} = {value}"));
-    }
-}
-
-fn source(metadata: &Metadata) -> String {
-    match &metadata.source {
-        Some(Source::File(path)) => path.display().to_string(),
-        // The two that are made in `Config::load`.
-        Some(Source::Code(_)) if metadata.name.ends_with("Flags") => "flag".to_owned(),
-        Some(Source::Code(_)) => "default".to_owned(),
-        _ => "environment".to_owned(),
     }
 }
 

@@ -1,26 +1,37 @@
 //! The settings of the service and their sources, each of which overrides the one before: defaults, a TOML
 //! file, the environment (`ANIMAL_STORE_REQUEST_TIMEOUT=5s`, `ANIMAL_STORE_LOG__LEVEL=debug`), flags.
 
+use std::cmp::Ordering;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use figment::Figment;
-use figment::error::{Actual, Kind};
 use figment::providers::{Env, Format, Serialized, Toml};
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::rate_limit::RateLimit;
 use crate::server::ConnectionLimits;
 use crate::server::tls::TlsFiles;
+use crate::storage::DatabaseKind;
 use crate::telemetry::logging::Log;
 
 mod effective;
+mod error;
+mod kubernetes;
 mod listen_address;
+mod permissions;
 mod place;
+mod url_file;
+mod warnings;
 
+pub use error::ConfigError;
+use error::{describe, invalid};
 pub use listen_address::ListenAddress;
-use place::{File, expected};
+pub use place::may_be_secret;
+use place::{File, Origin, expected};
+pub use url_file::read_url_file;
 
 /// The whole configuration. Durations are written as in `1m 30s`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -35,6 +46,9 @@ pub struct Config {
     pub ops_hosts: Vec<String>,
     /// The database: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
     pub database: String,
+    /// The file that `database` was read from. `None` if a source that is at least as strong has the URL itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub database_file: Option<PathBuf>,
     /// The time limit of a request: authentication, reading the input, the operation.
     #[serde(with = "humantime_serde")]
     pub request_timeout: Duration,
@@ -49,6 +63,9 @@ pub struct Config {
     pub lock_timeout: Duration,
     /// The maximum number of waiting writes. The next one returns 503.
     pub write_queue: usize,
+    /// The networks of the proxies whose `Forwarded` and `X-Forwarded-For` are believed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trusted_proxies: Vec<IpNet>,
     /// The log on standard error.
     pub log: Log,
     /// The maximum number of failed authentications of a client address in a minute; 0 for no limit.
@@ -68,11 +85,13 @@ impl Default for Config {
         Self {
             bind: ListenAddress(SocketAddr::from(([127, 0, 0, 1], 8080))),
             database: "sqlite:animal-store.db".to_owned(),
+            database_file: None,
             request_timeout: Duration::from_secs(10),
             shutdown_delay: Duration::ZERO,
             shutdown_grace: Duration::from_secs(8),
             lock_timeout: Duration::from_secs(2),
             write_queue: 4096,
+            trusted_proxies: Vec::new(),
             log: Log::default(),
             rate_limit: None,
             authentication_failures: 100,
@@ -96,6 +115,9 @@ pub struct Flags {
     /// `--database`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
+    /// `--database-file`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub database_file: Option<PathBuf>,
 }
 
 /// A configuration and the source of each setting.
@@ -104,13 +126,42 @@ pub struct Loaded {
     pub config: Config,
     figment: Figment,
     file: Option<File>,
+    /// The variables that Kubernetes injected.
+    injected: Vec<String>,
 }
 
 impl Loaded {
     /// Returns the source of a setting for messages: a flag, an environment variable, or a line of the
     /// configuration file.
     pub fn source(&self, setting: &str) -> String {
+        let setting = match setting {
+            "database" if self.config.database_file.is_some() => "database_file",
+            setting => setting,
+        };
         place::place_in(&self.figment, setting, self.file.as_ref())
+    }
+
+    /// Reads the URL of the database from its file, unless a stronger source has the URL itself.
+    fn read_database_file(&mut self) -> Result<(), ConfigError> {
+        let Some(path) = &self.config.database_file else { return Ok(()) };
+        let origin = |setting: &str| Origin::of(self.figment.find_metadata(setting));
+        let place = |setting: &str| place::place_in(&self.figment, setting, self.file.as_ref());
+        match origin("database").cmp(&origin("database_file")) {
+            Ordering::Less => {
+                let with_place = |problem| invalid(&format!("{}: {problem}", place("database_file")));
+                self.config.database = url_file::read(path).map_err(with_place)?;
+            }
+            Ordering::Equal => {
+                return Err(invalid(&format!(
+                    "{}: not allowed together with {}; expected one of them from each source: a flag overrides \
+                     the environment, which overrides the file",
+                    place("database_file"),
+                    place("database")
+                )));
+            }
+            Ordering::Greater => self.config.database_file = None,
+        }
+        Ok(())
     }
 
     /// Adds the source of the setting that caused an error, and an example of a valid value.
@@ -124,11 +175,6 @@ impl Loaded {
     }
 }
 
-/// An invalid configuration, in one line: the place, the problem, and what is expected.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct ConfigError(String);
-
 impl Config {
     /// Reads the configuration from the file, if one is given, the environment and the flags.
     ///
@@ -140,10 +186,13 @@ impl Config {
             figment = figment.merge(Toml::file_exact(file));
         }
         let file = file.map(File::read).transpose().map_err(|line| invalid(&line))?;
-        let figment =
-            figment.merge(Env::prefixed(place::PREFIX).split("__")).merge(Serialized::defaults(flags));
+        let injected = kubernetes::injected(place::PREFIX);
+        let ignored: Vec<&str> = injected.iter().map(|name| &name[place::PREFIX.len()..]).collect();
+        let environment = Env::prefixed(place::PREFIX).ignore(&ignored).split("__");
+        let figment = figment.merge(environment).merge(Serialized::defaults(flags));
         let config: Self = figment.extract().map_err(|error| describe(&error, file.as_ref()))?;
-        let loaded = Loaded { config, figment, file };
+        let mut loaded = Loaded { config, figment, file, injected };
+        loaded.read_database_file()?;
         match loaded.config.validate() {
             Ok(()) => Ok(loaded),
             Err(setting) => {
@@ -154,6 +203,9 @@ impl Config {
 
     /// Returns the name of the first setting whose value is invalid.
     fn validate(&self) -> Result<(), &'static str> {
+        if DatabaseKind::of(&self.database).is_none() {
+            return Err("database");
+        }
         if self.request_timeout.is_zero() {
             return Err("request_timeout");
         }
@@ -172,39 +224,6 @@ impl Config {
         }
         Ok(())
     }
-}
-
-fn invalid(line: &str) -> ConfigError {
-    ConfigError(format!("configuration: {line}").replace(char::is_control, " "))
-}
-
-/// Describes an error in one line: the place, the problem, and what is expected; never a value that may be a
-/// password.
-fn describe(error: &figment::Error, file: Option<&File>) -> ConfigError {
-    let mut key: Vec<&str> = error.path.iter().map(String::as_str).collect();
-    if let Kind::MissingField(name) = &error.kind {
-        key.push(name);
-    }
-    let place = place::place(error.metadata.as_ref(), &key, file);
-    let setting = key.join(".");
-    let expected = expected(&setting);
-    let found = match &error.kind {
-        Kind::UnknownField(_, known) => {
-            return invalid(&format!("{place}: no such setting; expected one of {}", known.join(", ")));
-        }
-        Kind::MissingField(_) => "missing, ".to_owned(),
-        Kind::UnknownVariant(found, _) => format!("found \"{found}\", "),
-        Kind::InvalidType(found, _) | Kind::InvalidValue(found, _) if setting != "database" => match found {
-            Actual::Str(text) => format!("found {text:?}, "),
-            Actual::Bool(value) => format!("found {value}, "),
-            Actual::Unsigned(number) => format!("found {number}, "),
-            Actual::Signed(number) => format!("found {number}, "),
-            Actual::Float(number) => format!("found {number}, "),
-            other => format!("found a {other}, "),
-        },
-        _ => String::new(),
-    };
-    invalid(&format!("{place}: {found}expected {expected}"))
 }
 
 #[cfg(test)]

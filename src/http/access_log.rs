@@ -2,8 +2,8 @@
 //!
 //! A record has the path without the query, and without segments that may be an API key ([`safe_path`]). The
 //! fields have the names of OpenTelemetry's semantic conventions: an error code is `error.type`, and the
-//! identifier of the API key is `enduser.id`. Behind a reverse proxy, the client address is that of the proxy:
-//! a `Forwarded` header can be forged.
+//! identifier of the API key is `enduser.id`. Behind a trusted proxy, the client address is the one that the
+//! proxy reports (`client_address.rs`).
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -13,6 +13,7 @@ use std::time::Duration;
 use http::{HeaderMap, Method, StatusCode};
 use slog::{KV, Logger, Record, Serializer, error, info};
 
+use super::error::Cause;
 use super::error_code::ErrorCode;
 use crate::keys::KeyId;
 use crate::telemetry::logging::RESPONSE_TAG;
@@ -40,6 +41,8 @@ pub(crate) struct LoggedResponse<'a> {
     pub(crate) route: Option<&'a str>,
     pub(crate) status: StatusCode,
     pub(crate) code: Option<ErrorCode>,
+    /// Why the store failed, if it did.
+    pub(crate) cause: Option<&'a Cause>,
     pub(crate) duration: Duration,
     pub(crate) client: IpAddr,
     pub(crate) key: Option<&'a KeyId>,
@@ -88,6 +91,9 @@ impl KV for LoggedResponse<'_> {
         serializer.emit_f64("http.server.request.duration".into(), seconds.as_secs_f64())?;
         if let Some(code) = self.code {
             serializer.emit_str("error.type".into(), code.as_str())?;
+        }
+        if let Some(Cause(cause)) = self.cause {
+            serializer.emit_str("animal_store.cause".into(), cause)?;
         }
         serializer
             .emit_arguments("client.address".into(), &format_args!("{}", self.client.to_canonical()))?;

@@ -32,13 +32,14 @@ pub(super) async fn authenticate(service: &Service, request: &RequestInfo) -> Re
     if let Some(limiter) = &service.failure_limiter {
         limiter.check(client, hash.as_ref()).map_err(ApiError::RateLimited)?;
     }
-    if let Some(hash) = &hash
-        && let Some(key) = keys::authenticate(&*service.store, hash, Timestamp::now()).await?
-    {
-        if let Some(limiter) = &service.failure_limiter {
-            limiter.succeeded(hash);
+    if let Some(hash) = &hash {
+        let key = keys::authenticate(&*service.store, hash, Timestamp::now()).await;
+        if let Some(key) = key.map_err(|error| ApiError::authentication(&error))? {
+            if let Some(limiter) = &service.failure_limiter {
+                limiter.succeeded(hash);
+            }
+            return Ok(key);
         }
-        return Ok(key);
     }
     if let Some(limiter) = &service.failure_limiter {
         limiter.failed(client);

@@ -99,14 +99,38 @@ pub enum ApiError {
     RateLimited(RateLimitExceeded),
     /// The service failed.
     Internal,
-    /// The service or its database cannot respond now.
+    /// The service cannot respond in time.
     Unavailable,
+    /// The store failed.
+    Store {
+        /// [`ErrorCode::Unavailable`] or [`ErrorCode::Internal`].
+        code: ErrorCode,
+        /// For the access log.
+        cause: Cause,
+    },
     /// The operation has no implementation. Only code from `cargo xtask scaffold` may return it: no operation
     /// can declare it, so the tests reject it as a status that the document does not have.
     NotImplemented,
 }
 
+/// Why the service did not respond as it should: one line for operators.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause(pub String);
+
 impl ApiError {
+    /// Returns the error of a store that failed to check an API key.
+    pub(super) fn authentication(error: &StoreError) -> Self {
+        Self::store(error, format!("authentication: {error}"))
+    }
+
+    fn store(error: &StoreError, cause: String) -> Self {
+        let code = match error {
+            StoreError::Busy | StoreError::Unavailable(_) => ErrorCode::Unavailable,
+            StoreError::Broken(_) => ErrorCode::Internal,
+        };
+        Self::Store { code, cause: Cause(cause) }
+    }
+
     /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -121,6 +145,7 @@ impl ApiError {
             Self::RateLimited(_) => ErrorCode::RateLimited,
             Self::Internal => ErrorCode::Internal,
             Self::Unavailable => ErrorCode::Unavailable,
+            Self::Store { code, .. } => *code,
             Self::NotImplemented => ErrorCode::NotImplemented,
         }
     }
@@ -132,12 +157,23 @@ impl ApiError {
         *response.status_mut() = code.status();
         // For the access log.
         response.extensions_mut().insert(code);
+        let error = match self {
+            Self::Store { code, cause } => {
+                response.extensions_mut().insert(cause);
+                if code == ErrorCode::Unavailable { Self::Unavailable } else { Self::Internal }
+            }
+            Self::Unavailable => {
+                response.extensions_mut().insert(Cause("the request reached its time limit".to_owned()));
+                Self::Unavailable
+            }
+            error => error,
+        };
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let mut header = |name: HeaderName, value: &'static str| {
             headers.insert(name, HeaderValue::from_static(value));
         };
-        let message: Cow<'static, str> = match self {
+        let message: Cow<'static, str> = match error {
             Self::InvalidParameter(message) | Self::InvalidBody(message) => message.into(),
             Self::NotFound(message) => message.into(),
             Self::Unauthorized(AuthenticationFailure::Missing) => {
@@ -181,7 +217,7 @@ impl ApiError {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
                 format!("{exceeded}; try again in {retry_after} seconds").into()
             }
-            Self::Internal => {
+            Self::Internal | Self::Store { .. } => {
                 "internal error; the log of the service has details under this x-request-id".into()
             }
             Self::Unavailable => {
@@ -199,9 +235,36 @@ impl ApiError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Busy | StoreError::Unavailable(_) => Self::Unavailable,
-            StoreError::Broken(_) => Self::Internal,
+        Self::store(&error, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_response_to_a_failure_has_its_cause_for_the_log_only() {
+        let full = || StoreError::Unavailable("its disk is full".to_owned());
+        for (error, status, cause) in [
+            (full().into(), 503, "the store is unavailable: its disk is full"),
+            (
+                ApiError::authentication(&full()),
+                503,
+                "authentication: the store is unavailable: its disk is full",
+            ),
+            (StoreError::Busy.into(), 503, "too many writes are waiting"),
+            (
+                StoreError::Broken("it is damaged".to_owned()).into(),
+                500,
+                "the store is broken: it is damaged",
+            ),
+            (ApiError::Unavailable, 503, "the request reached its time limit"),
+        ] {
+            let response = error.into_response();
+            assert_eq!(response.status(), status);
+            assert_eq!(response.extensions().get::<Cause>(), Some(&Cause(cause.to_owned())));
+            assert_eq!(response.headers().contains_key(header::RETRY_AFTER), status == 503);
         }
     }
 }

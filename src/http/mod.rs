@@ -7,6 +7,7 @@
 pub mod access_log;
 pub mod authentication;
 pub mod call;
+pub mod client_address;
 mod contexts;
 pub mod error;
 pub mod error_code;

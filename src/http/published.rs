@@ -92,11 +92,11 @@ impl Published {
     }
 }
 
-/// Redirects to the page. 302, because browsers keep a 308 for ever, and another release may have something
+/// Redirects to the page. 303, because browsers keep a 308 for ever, and another release may have something
 /// else at `/` (RFC 9110, section 15.4).
 fn redirect() -> Response<Body> {
     let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::FOUND;
+    *response.status_mut() = StatusCode::SEE_OTHER;
     response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/docs"));
     response
 }

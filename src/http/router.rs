@@ -18,12 +18,14 @@ use futures::future::BoxFuture;
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, LINK};
 use http::{Method, Request, Response, StatusCode, Uri};
 use hyper::body::{Body as _, Incoming};
+use ipnet::IpNet;
 use uuid::Uuid;
 
 use super::BASE_PATH;
 use super::access_log::{AccessLog, LoggedResponse, TraceContext};
+use super::client_address::client_address;
 use super::contexts::Contexts;
-use super::error::ApiError;
+use super::error::{ApiError, Cause};
 use super::error_code::{ErrorCode, HeaderField};
 use super::malformed::malformed;
 use super::published::Published;
@@ -49,6 +51,7 @@ pub struct Router {
     operations: HashMap<String, Operation>,
     published: Published,
     access_log: AccessLog,
+    trusted_proxies: Vec<IpNet>,
     service: Service,
     contexts: Arc<Contexts>,
 }
@@ -88,7 +91,8 @@ pub fn headers(deprecated: bool) -> Vec<HeaderField> {
 }
 
 impl Router {
-    /// Creates the router of the operations in `api`. Their dates of deprecation are in `document`.
+    /// Creates the router of the operations in `api`. Their dates of deprecation are in `document`. The proxies
+    /// report the addresses of their clients.
     ///
     /// # Errors
     /// [`MissingDeprecation`].
@@ -96,6 +100,7 @@ impl Router {
         api: ApiDescription<Service>,
         document: &Document,
         access_log: AccessLog,
+        trusted_proxies: Vec<IpNet>,
         service: Service,
     ) -> Result<Self, MissingDeprecation> {
         let router = api.into_router();
@@ -128,7 +133,15 @@ impl Router {
         };
         let published = Published::new(document);
         let contexts = Arc::new(Contexts::new(service.clone()));
-        Ok(Self { lookup: Box::new(lookup), operations, published, access_log, service, contexts })
+        Ok(Self {
+            lookup: Box::new(lookup),
+            operations,
+            published,
+            access_log,
+            trusted_proxies,
+            service,
+            contexts,
+        })
     }
 
     /// Returns the response to a request, and logs it.
@@ -142,6 +155,7 @@ impl Router {
         };
         exchange.key = response.extensions_mut().remove::<KeyId>();
         exchange.code = response.extensions_mut().remove::<ErrorCode>();
+        exchange.cause = response.extensions_mut().remove::<Cause>();
         exchange.status = response.status();
         if let Some(Operation { operation_id, deprecation: Some(headers), .. }) = exchange.operation {
             response.headers_mut().extend(headers.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -220,23 +234,26 @@ struct Exchange<'a> {
     operation: Option<&'a Operation>,
     status: StatusCode,
     code: Option<ErrorCode>,
+    cause: Option<Cause>,
     key: Option<KeyId>,
 }
 
 impl<'a> Exchange<'a> {
-    fn new(router: &'a Router, request: &Request<Incoming>, client: SocketAddr) -> Self {
+    fn new(router: &'a Router, request: &Request<Incoming>, peer: SocketAddr) -> Self {
+        let address = client_address(peer.ip(), request.headers(), &router.trusted_proxies);
         Self {
             router,
             start: Instant::now(),
             method: request.method().clone(),
             uri: request.uri().clone(),
-            client,
+            client: SocketAddr::new(address, peer.port()),
             request_id: Uuid::new_v4().to_string(),
             trace: TraceContext::of(request.headers()),
             operation: None,
             // Until there is a response.
             status: StatusCode::from_u16(CLIENT_CLOSED_REQUEST).unwrap_or_default(),
             code: None,
+            cause: None,
             key: None,
         }
     }
@@ -250,6 +267,7 @@ impl Drop for Exchange<'_> {
             route: self.operation.map(|operation| &*operation.route),
             status: self.status,
             code: self.code,
+            cause: self.cause.as_ref(),
             duration: self.start.elapsed(),
             client: self.client.ip(),
             key: self.key.as_ref(),

@@ -29,6 +29,7 @@ use crate::http::router::Router;
 use crate::operations;
 use crate::service::Service;
 use crate::storage::Store;
+use crate::telemetry::metrics::Metrics;
 use connections::Connections;
 use listener::Accepting;
 use operators::Operators;
@@ -46,6 +47,7 @@ pub struct Server {
     public: Accepting,
     operators: Option<Accepting>,
     tls: Option<TlsFiles>,
+    metrics: Arc<Metrics>,
     shutdown_delay: Duration,
     store: Arc<dyn Store>,
     log: Logger,
@@ -87,8 +89,10 @@ impl Server {
             options.request_timeout,
             metrics,
         );
-        let router = Router::new(operations::api()?, document, access_log, service)?;
+        let router =
+            Router::new(operations::api()?, document, access_log, options.trusted_proxies.clone(), service)?;
         let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
+        let tls = tls.map(|certificate| certificate.report(&options.metrics));
         let start_operators = |listener| {
             let limits = ConnectionLimits::default();
             let connections = Connections::new(limits, operators::MAX_CONNECTIONS, Default::default());
@@ -100,6 +104,7 @@ impl Server {
             public,
             operators,
             tls: options.tls.clone(),
+            metrics: options.metrics.clone(),
             shutdown_delay: options.shutdown_delay,
             store,
             log: log.clone(),
@@ -127,8 +132,8 @@ impl Server {
     pub fn reload_certificate(&self) {
         let Some(files) = &self.tls else { return };
         match files.load() {
-            Ok(config) => {
-                self.public.set_tls(config);
+            Ok(certificate) => {
+                self.public.set_tls(certificate.report(&self.metrics));
                 info!(self.log, "certificate reloaded");
             }
             Err(error) => warn!(self.log, "the certificate stays as it was"; "error" => %error),

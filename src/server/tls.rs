@@ -3,11 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use serde::{Deserialize, Serialize};
+
+use crate::telemetry::certificate::not_after;
+use crate::telemetry::metrics::Metrics;
 
 const CERTIFICATE: &str = "tls.certificate";
 const PRIVATE_KEY: &str = "tls.private_key";
@@ -38,19 +42,37 @@ impl TlsError {
     }
 }
 
+/// A certificate that the listener can use.
+pub struct Certificate {
+    config: ServerConfig,
+    /// `None` if it cannot be read.
+    expires: Option<Timestamp>,
+}
+
+impl Certificate {
+    /// Returns the configuration for rustls, and reports the end of the certificate's validity.
+    pub(super) fn report(self, metrics: &Metrics) -> ServerConfig {
+        if let Some(expires) = self.expires {
+            metrics.certificate_expires(expires);
+        }
+        self.config
+    }
+}
+
 impl TlsFiles {
     /// Reads both files.
     ///
     /// # Errors
     /// When a file cannot be read or has no such PEM section, or the private key belongs to another
     /// certificate.
-    pub fn load(&self) -> Result<ServerConfig, TlsError> {
+    pub fn load(&self) -> Result<Certificate, TlsError> {
         let certificates = CertificateDer::pem_file_iter(&self.certificate)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
             .map_err(|error| at(CERTIFICATE, &self.certificate, pem(&error)))?;
         if certificates.is_empty() {
             return Err(at(CERTIFICATE, &self.certificate, "contains no certificate in PEM".to_owned()));
         }
+        let expires = certificates.first().and_then(|leaf| not_after(leaf));
         let key = PrivateKeyDer::from_pem_file(&self.private_key).map_err(|error| {
             let problem = match error {
                 PemError::NoItemsFound => "contains no private key in PEM".to_owned(),
@@ -72,7 +94,7 @@ impl TlsFiles {
                 at(PRIVATE_KEY, &self.private_key, problem)
             })?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(config)
+        Ok(Certificate { config, expires })
     }
 }
 

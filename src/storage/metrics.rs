@@ -3,14 +3,20 @@
 //! OpenTelemetry (semantic conventions for database client metrics) has no names for these metrics. The
 //! labels are its attributes `db.system.name`, `db.operation.name` and `error.type`.
 
+use std::fmt::Display;
+
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use slog::Logger;
 
 use super::cause::Cause;
+use super::outage::Outages;
+
+pub(super) use super::outage::Operation;
 
 /// The buckets, up to the largest batch of the engines.
 const BATCHES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
@@ -21,6 +27,7 @@ pub struct StoreMetrics {
     queue: Gauge,
     batches: Histogram,
     errors: Family<ErrorLabels, Counter>,
+    outages: Outages,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -30,28 +37,14 @@ struct ErrorLabels {
     error_type: &'static str,
 }
 
-/// What the database was used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operation {
-    /// Connecting in order to write.
-    Connect,
-    Read,
-    Write,
-}
-
-impl Operation {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Connect => "connect",
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
-}
-
 impl Default for StoreMetrics {
     fn default() -> Self {
-        Self { queue: Gauge::default(), batches: Histogram::new(BATCHES), errors: Family::default() }
+        Self {
+            queue: Gauge::default(),
+            batches: Histogram::new(BATCHES),
+            errors: Family::default(),
+            outages: Outages::default(),
+        }
     }
 }
 
@@ -81,10 +74,29 @@ impl StoreMetrics {
     pub(super) fn committed(&self, count: usize) {
         // A batch is far smaller than 2^53.
         self.batches.observe(count as f64);
+        self.outages.succeeded(Operation::Write);
     }
 
-    /// Counts an error of the database `system` (`db.system.name` of OpenTelemetry).
-    pub(super) fn failed(&self, system: &'static str, operation: Operation, cause: Cause) {
+    /// Must be called after each read, because it may end an outage.
+    pub(super) fn read(&self) {
+        self.outages.succeeded(Operation::Read);
+    }
+
+    /// Must be called with the host of each new connection.
+    pub(super) fn connected_to(&self, host: &str) {
+        self.outages.connected_to(host);
+    }
+
+    /// Counts an error of the database `system` (`db.system.name` of OpenTelemetry), and logs the first one of
+    /// an outage. `code` is the error code of the database.
+    pub(super) fn failed(
+        &self,
+        log: &Logger,
+        (system, operation, cause): (&'static str, Operation, Cause),
+        error: &dyn Display,
+        code: Option<&str>,
+    ) {
+        self.outages.failed(log, operation, cause, error, code);
         let labels = ErrorLabels {
             db_system_name: system,
             db_operation_name: operation.as_str(),

@@ -4,14 +4,19 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
+use jiff::Timestamp;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::connections::ConnectionMetrics;
+use super::logging::LogMetrics;
+use super::process::Process;
 use crate::storage::StoreMetrics;
 
 /// The buckets that OpenTelemetry recommends for `http.server.request.duration`, in seconds, and three
@@ -28,8 +33,13 @@ pub struct Metrics {
     authentication_failures: Family<FailureLabels, Counter>,
     deprecated_calls: Family<DeprecatedLabels, Counter>,
     connections: ConnectionMetrics,
+    /// Without labels, so that it is absent until it is set.
+    certificate_expiry: Family<NoLabels, Gauge>,
     store: StoreMetrics,
+    log: LogMetrics,
 }
+
+type NoLabels = [(&'static str, &'static str); 0];
 
 // The attributes that OpenTelemetry requires for the requests of an HTTP server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -68,7 +78,9 @@ impl Default for Metrics {
             authentication_failures: Family::default(),
             deprecated_calls: Family::default(),
             connections: ConnectionMetrics::default(),
+            certificate_expiry: Family::default(),
             store: StoreMetrics::default(),
+            log: LogMetrics::default(),
         };
         metrics.register(|registry| {
             registry.register_with_unit(
@@ -88,7 +100,15 @@ impl Default for Metrics {
                 metrics.deprecated_calls.clone(),
             );
             metrics.connections.register(registry);
+            registry.register_with_unit(
+                "tls_certificate_not_after",
+                "End of the validity of the certificate in use, since 1970",
+                Unit::Seconds,
+                metrics.certificate_expiry.clone(),
+            );
             metrics.store.register(registry);
+            metrics.log.register(registry);
+            registry.register_collector(Box::new(Process::new()));
         });
         metrics
     }
@@ -111,6 +131,22 @@ impl Metrics {
     /// Returns the metrics of the store.
     pub fn store(&self) -> &StoreMetrics {
         &self.store
+    }
+
+    /// Returns the metrics of the log.
+    pub fn log(&self) -> &LogMetrics {
+        &self.log
+    }
+
+    /// Adds `build_info` with the version of the program. Must be called at most once.
+    pub fn add_build_info(&self, version: &str) {
+        let labels = vec![("version", version.to_owned())];
+        self.register(|registry| registry.register("build", "The version of the program", Info::new(labels)));
+    }
+
+    /// Sets the end of the validity of the certificate in use.
+    pub fn certificate_expires(&self, at: Timestamp) {
+        self.certificate_expiry.get_or_create(&[]).set(at.as_second());
     }
 
     /// Returns all metrics (OpenMetrics text format, version 1.0.0).
@@ -157,5 +193,18 @@ fn method_label(method: &Method) -> &'static str {
         Method::OPTIONS => "OPTIONS",
         Method::TRACE => "TRACE",
         _ => "_OTHER",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_the_certificate_is_absent_until_it_is_set() {
+        let metrics = Metrics::default();
+        assert!(!metrics.encode().contains("\ntls_certificate_not_after_seconds"));
+        metrics.certificate_expires("2030-03-04T00:00:00Z".parse().unwrap());
+        assert!(metrics.encode().contains("\ntls_certificate_not_after_seconds{} 1898812800\n"));
     }
 }

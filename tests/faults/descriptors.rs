@@ -29,7 +29,7 @@ async fn no_file_descriptors_are_left() {
     for _ in 0..64 {
         idle.push(TcpStream::connect(service.direct).await.unwrap());
     }
-    service.wait_for_log("accept error").await;
+    service.wait_for_log("cannot accept connections").await;
 
     // Open connections are served. A new connection waits and is not reset.
     assert_eq!(ledger.add(&mut early).await.unwrap(), 201);
@@ -44,7 +44,7 @@ async fn no_file_descriptors_are_left() {
     assert_eq!(late.response().await.unwrap().status, 200);
     let took = start.elapsed();
     prlimit(Some(service.pid()), Resource::Nofile, limits).unwrap();
-    let errors = service.log().matches("accept error").count();
+    let errors = service.log().matches("cannot accept connections").count();
     let compared = ledger.compare(&service.all(&key).await);
     assert_eq!((compared.acknowledged, compared.unknown), (2, 0));
     row(

@@ -180,3 +180,22 @@ async fn writes_beyond_the_queue_are_rejected_and_the_others_succeed() {
     assert!(added > 0 && rejected > 0 && added + rejected == 8, "{added} and {rejected}");
     assert_eq!(ids(&service.get("/v1/pets").await.expect(200)).len(), added);
 }
+
+#[tokio::test]
+async fn a_request_whose_client_goes_away_is_logged() {
+    let service = Service::start().await;
+    let gate = Gate::closed();
+    service.store.fail(Step::AddPet, Fault::Stall(gate.clone()));
+    let mut raw = service.raw().await;
+    let body = r#"{"name":"Rex","categoryId":1}"#;
+    let fields = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+    raw.head("POST /v1/pets", &fields).await.send(body).await;
+    gate.arrival().await;
+    drop(raw);
+    let logged = async {
+        while !service.log.text().contains("http.response.status_code: 499") {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), logged).await.expect("a record of the request");
+}

@@ -164,7 +164,8 @@ async fn a_request_without_one_valid_host_is_refused() {
     let service = Service::start().await;
     for hosts in ["", "Host: a\r\nHost: a\r\n", "Host:\r\n", "Host: a b\r\n", "Host: user@a\r\n"] {
         let mut raw = service.raw().await;
-        raw.send(format!("GET /v1/pets HTTP/1.1\r\n{hosts}Authorization: Bearer {}\r\n\r\n", service.key)).await;
+        raw.send(format!("GET /v1/pets HTTP/1.1\r\n{hosts}Authorization: Bearer {}\r\n\r\n", service.key))
+            .await;
         raw.response().await.expect_error(400, "invalid_parameter");
     }
 }

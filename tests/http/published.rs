@@ -145,7 +145,7 @@ async fn the_root_redirects_to_the_page() {
         let mut raw = service.raw().await;
         raw.head_without_key(line, "").await;
         let response = raw.response().await;
-        assert_eq!((response.status, response.header("location")), (302, Some("/docs")), "{line}");
+        assert_eq!((response.status, response.header("location")), (303, Some("/docs")), "{line}");
         assert_eq!(response.header("content-length"), Some("0"), "{line}");
     }
     for method in [Method::PUT, Method::POST, Method::DELETE, Method::PATCH, Method::OPTIONS] {
@@ -158,7 +158,7 @@ async fn the_root_redirects_to_the_page() {
         raw.head(&format!("GET {target}"), "").await;
         assert!((400..=404).contains(&raw.response().await.status), "{target}");
     }
-    assert!(service.log.text().contains("http.response.status_code: 302"), "{}", service.log.text());
+    assert!(service.log.text().contains("http.response.status_code: 303"), "{}", service.log.text());
 }
 
 #[tokio::test]

@@ -1,9 +1,12 @@
-//! The rate limit per key, where one is configured.
+//! The rate limit per key, and the limit of failed authentications per client address, where they are configured.
 
 use std::time::Duration;
 
+use reqwest::Method;
+
 use crate::clock::Clock;
-use crate::service::Service;
+use crate::failing_store::{Fault, Step};
+use crate::service::{RequestExt, Service};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -97,4 +100,25 @@ async fn without_configuration_there_is_no_limit() {
     for _ in 0..200 {
         service.get("/v1/pets").await.expect(200);
     }
+}
+
+#[tokio::test]
+async fn guessing_keys_is_limited_without_a_query_of_the_store() {
+    let service = Service::setup().authentication_failures(2).start().await;
+    let unknown = animal_store::keys::NewKey::generate("unknown", jiff::Timestamp::now(), None).secret;
+    service.get("/v1/pets").await.expect(200);
+    for key in [&*unknown, "ask_malformed"] {
+        service.get_with(key, "/v1/pets").await.expect_error(401, "unauthorized");
+    }
+    service.store.fail(Step::KeyByHash, Fault::Broken);
+    let response = service.get_with(&unknown, "/v1/pets").await;
+    response.expect_error(429, "rate_limited");
+    let wait = response.header("retry-after").unwrap();
+    assert!((1..=30).contains(&wait.parse::<u64>().unwrap()), "{wait}");
+    assert_eq!(response.header("ratelimit-policy"), Some("\"address\";q=2;w=60"));
+    assert_eq!(response.header("ratelimit"), Some(&*format!("\"address\";r=0;t={wait}")));
+    service.store.recover();
+    // A key that was valid before works from the same address, and a request without a key is no guess.
+    service.get("/v1/pets").await.expect(200);
+    service.anonymous(Method::GET, "/v1/pets").response().await.expect_error(401, "unauthorized");
 }

@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::failing_store::{Fault, Gate, Step};
 use crate::raw::Raw;
 use crate::recorder::wire::Response;
-use crate::service::{Service, ids};
+use crate::service::Service;
 
 const JSON: &str = "Content-Type: application/json\r\n";
 const BODY: &str = r#"{"name":"Rex","categoryId":1}"#;

@@ -97,7 +97,10 @@ async fn each_response_has_one_record_with_the_names_of_opentelemetry() {
         with(record("INFO", "GET", "/v1/nothing", 404), json!({ "error.type": "not_found" })),
         with(
             record("ERROR", "POST", "/v1/pets", 503),
-            json!({ "http.route": "/v1/pets", "enduser.id": id, "error.type": "unavailable" }),
+            json!({
+                "http.route": "/v1/pets", "enduser.id": id, "error.type": "unavailable",
+                "animal_store.cause": "the store is unavailable: another process or session holds its lock",
+            }),
         ),
     ];
     assert_eq!(records, expected);
@@ -132,7 +135,11 @@ async fn the_text_format_is_one_short_line_without_absent_fields() {
         format!("INFO GET /v1/pets/1 404 TIME code=not_found client=127.0.0.1 key={id} request=other"),
         "INFO GET /v1/pets 401 TIME code=unauthorized client=127.0.0.1 request=other".to_owned(),
         "INFO GET /v1/nothing 404 TIME code=not_found client=127.0.0.1 request=other".to_owned(),
-        format!("ERROR POST /v1/pets 503 TIME code=unavailable client=127.0.0.1 key={id} request=other"),
+        format!(
+            "ERROR POST /v1/pets 503 TIME code=unavailable \
+             cause=\"the store is unavailable: another process or session holds its lock\" \
+             client=127.0.0.1 key={id} request=other"
+        ),
     ];
     assert_eq!(log.lines().filter_map(shown).collect::<Vec<_>>(), expected, "{log}");
 }

@@ -13,11 +13,16 @@ mod postgres_cluster;
 mod program;
 
 mod access_log;
+mod activation;
+mod check_config;
 mod config;
 mod crash;
+mod deployment;
+mod generate;
 mod keys;
 mod ops;
 mod outage;
+mod outage_log;
 mod postgres_startup_errors;
 mod replicas;
 mod restart;

@@ -165,6 +165,9 @@ async fn the_page_has_every_metric_and_no_api_key() {
         "store_write_queue_depth gauge",
         "store_write_batch_size histogram",
         "database_errors counter",
+        "log_write_errors counter",
+        "process_open_fds gauge",
+        "build info",
     ] {
         assert!(page.contains(&format!("# TYPE {family}\n")), "{family} is not in:\n{page}");
     }
@@ -195,4 +198,102 @@ async fn during_shutdown_the_service_is_alive_and_not_ready() {
     assert_eq!(service.ops("/livez").await.0, 200);
     incomplete.write_all(br#"{"name":"Rex","categoryId":3}"#).await.unwrap();
     assert_eq!(service.exit().await.0, Some(0));
+}
+
+#[tokio::test]
+async fn the_page_has_the_version_and_the_metrics_of_the_process() {
+    let directory = WorkDir::new();
+    let service = directory.serve(&["--ops-bind", "0"]).await;
+    let before = page(&service).await;
+    let version = directory.run(&["--version"]).await.success();
+    let version = version.trim().trim_start_matches("animal-store ");
+    assert_eq!(value(&before, &format!("build_info{{version=\"{version}\"}}")), 1.0, "{before}");
+    let (resident, virtual_memory) =
+        (value(&before, "process_resident_memory_bytes"), value(&before, "process_virtual_memory_bytes"));
+    assert!(1e6 < resident && resident < virtual_memory, "{before}");
+    assert!(value(&before, "process_cpu_seconds_total") > 0.0, "{before}");
+    let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs_f64();
+    assert!((now - 3600.0..=now).contains(&value(&before, "process_start_time_seconds")), "{before}");
+    // The service has no certificate.
+    assert!(!before.contains("\ntls_certificate_not_after_seconds"), "{before}");
+
+    let open = value(&before, "process_open_fds");
+    assert!(open < value(&before, "process_max_fds"), "{before}");
+    let mut connections = Vec::new();
+    for _ in 0..20 {
+        let mut connection = TcpStream::connect(service.direct).await.unwrap();
+        connection.write_all(b"GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+        // The first byte of the response: the connection was accepted.
+        tokio::io::AsyncReadExt::read_u8(&mut connection).await.unwrap();
+        connections.push(connection);
+    }
+    let more = value(&page(&service).await, "process_open_fds");
+    assert!(more >= open + 15.0, "{more} after {open}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn failed_writes_of_the_log_are_counted() {
+    let directory = WorkDir::new();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    // Each write fails with "no space left on device".
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let service = directory
+        .serve_with(&["--ops-bind", &free], |command| {
+            command.stderr(full);
+        })
+        .await;
+    let url = format!("http://{free}/metrics");
+    let start = std::time::Instant::now();
+    loop {
+        let page = reqwest::get(&url).await.unwrap().text().await.unwrap();
+        if value(&page, "log_write_errors_total") >= 1.0 {
+            break;
+        }
+        assert!(start.elapsed() < std::time::Duration::from_secs(300), "{page}");
+    }
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_service_that_stops_is_not_ready_and_accepts_connections_for_a_while() {
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let delay = |command: &mut tokio::process::Command| {
+        command.env("ANIMAL_STORE_SHUTDOWN_DELAY", "1h");
+    };
+    let service = directory.serve_with(&["--ops-bind", "0"], delay).await;
+    service.wait_for_readiness(200).await;
+    service.signal(Signal::TERM);
+    assert_eq!(service.wait_for_readiness(503).await, "stopping\n");
+    let response = service.get(&key, "/v1/pets").await;
+    response.expect(200);
+    assert_eq!(response.header("connection"), Some("close"));
+}
+
+#[tokio::test]
+async fn operators_are_answered_only_under_known_host_names() {
+    let directory = WorkDir::new();
+    let names = |command: &mut tokio::process::Command| {
+        command.env("ANIMAL_STORE_OPS_HOSTS", "[store.internal]");
+    };
+    let service = directory.serve_with(&["--ops-bind", "0"], names).await;
+    let address = service.ops_address().await;
+    for (host, status) in [
+        ("127.0.0.1:9090", 200),
+        ("[::1]", 200),
+        ("localhost:9090", 200),
+        ("store.internal", 200),
+        ("Store.Internal:80", 200),
+        ("evil.example", 421),
+        ("localhost.evil.example", 421),
+        ("", 421),
+    ] {
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        let request = format!("GET /livez HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        tokio::io::AsyncReadExt::read_to_string(&mut stream, &mut response).await.unwrap();
+        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{host}: {response}");
+    }
 }

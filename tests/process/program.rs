@@ -84,6 +84,12 @@ impl WorkDir {
         self.path(name)
     }
 
+    /// Sets the permissions of a file in the directory.
+    pub fn set_mode(&self, name: &str, mode: u32) {
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        fs::set_permissions(self.path(name), permissions).expect("a file");
+    }
+
     /// Returns the paths and contents of all files in the directory.
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let entries = fs::read_dir(self.0.path()).expect("a directory");

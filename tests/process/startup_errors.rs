@@ -79,12 +79,80 @@ macro_rules! rejected_files {
 rejected_files! {
     a_file_that_is_not_toml_is_rejected: "bind = 1\n= nonsense" => ["store.toml, line 2", "bind = \"127.0.0.1:8080\""];
     a_file_that_is_not_utf_8_is_rejected: &b"\xff\xfe"[..] => ["store.toml"];
-    a_misspelt_setting_is_rejected: "databse = 'sqlite:x.db'" => ["`databse` in store.toml, line 1", "no such setting; expected one of bind, ops_bind, database"];
+    a_misspelt_setting_is_rejected: "databse = 'sqlite:x.db'" => ["`databse` in store.toml, line 1", "no such setting; expected one of bind, ops_bind, database, database_file"];
     a_setting_of_another_type_is_rejected: "write_queue = 'many'" => ["`write_queue` in store.toml, line 1", "many", "such as 4096"];
     a_duration_without_a_unit_is_rejected: "request_timeout = '5'" => ["`request_timeout` in store.toml, line 1", "such as \"10s\""];
     a_timeout_of_zero_is_rejected: "request_timeout = '0s'" => ["`request_timeout` in store.toml, line 1", "longer than zero"];
     a_rate_limit_of_zero_is_rejected: "[rate_limit]\nrequests = 0\nperiod = '1s'" => ["`rate_limit.requests` in store.toml, line 2", "from 1"];
     an_incomplete_rate_limit_is_rejected: "[rate_limit]\nrequests = 5" => ["`rate_limit.period` in store.toml, line 1", "missing", "such as \"1s\""];
+}
+
+/// Database URLs with a mistake, each with the password `sesame`.
+const MISTYPED: [&str; 9] = [
+    "postgress://u:sesame@h/d",
+    "postgres//u:sesame@h",
+    "postgres:u:sesame@h/d",
+    "postgres://u:sesame/h/d",
+    "postgres://u:x@sesame@h.invalid/d",
+    "mysql://u:sesame@h/d",
+    "sqlite:postgres://u:sesame@h/d",
+    "sqlite://u:sesame@h/d",
+    "u:sesame@h/d",
+];
+
+#[tokio::test]
+async fn a_mistyped_database_url_is_never_shown() {
+    let directory = WorkDir::new();
+    directory.key().await;
+    for url in MISTYPED {
+        directory.write("url", url);
+        for (name, content) in [
+            ("url.toml", format!("database = '{url}'")),
+            ("list.toml", format!("database = ['{url}']")),
+            ("table.toml", format!("[database]\nurl = '{url}'")),
+            ("bind.toml", format!("bind = '{url}'")),
+            ("level.toml", format!("[log]\nlevel = '{url}'")),
+            ("key.toml", format!("'{url}' = 1")),
+            ("bare.toml", url.to_owned()),
+            ("string.toml", format!("database = {url}")),
+        ] {
+            directory.write(name, content);
+        }
+        let (equals, variable) = (format!("--databse={url}"), format!("ANIMAL_STORE_{url}"));
+        let mut runs = vec![
+            (vec!["config", "--config", "list.toml"], None),
+            (vec!["config", "--config", "table.toml"], None),
+            (vec!["config", "--config", "bind.toml"], None),
+            (vec!["config", "--config", "level.toml"], None),
+            (vec!["config", "--config", "key.toml"], None),
+            (vec!["config", "--config", "bare.toml"], None),
+            (vec!["config", "--config", "string.toml"], None),
+            (vec!["config"], Some(("ANIMAL_STORE_BIND", url))),
+            (vec!["config"], Some((variable.as_str(), "1"))),
+            (vec!["serve", "--bind", url], None),
+            (vec!["serve", url], None),
+            (vec![url], None),
+            (vec!["serve", &equals], None),
+            (vec!["copy", "--from", url, "--to", "sqlite:to.db"], None),
+            (vec!["copy", "--from", "sqlite:animal-store.db", "--to", url], None),
+        ];
+        for command in
+            [&["serve", "--bind", "127.0.0.1:0"][..], &["key", "list"], &["backup", "b.db"], &["config"]]
+        {
+            let with = |more: &[&'static str]| [command, more].concat();
+            runs.push(([command, &["--database", url]].concat(), None));
+            runs.push((with(&["--database-file", "url"]), None));
+            runs.push((with(&["--config", "url.toml"]), None));
+            runs.push((with(&[]), Some(("ANIMAL_STORE_DATABASE", url))));
+        }
+        for (arguments, variable) in runs {
+            let finished = directory.run_with(&arguments, variable.as_slice()).await;
+            let output = format!("{}{}", finished.stdout, finished.stderr);
+            assert!(!output.contains("sesame"), "{arguments:?} {variable:?}: {output}");
+            // `config` checks only the kind of the URL.
+            assert!(finished.code != Some(0) || arguments[0] == "config", "{arguments:?}: {output}");
+        }
+    }
 }
 
 #[tokio::test]

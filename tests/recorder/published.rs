@@ -42,7 +42,7 @@ pub fn check(request: &RequestLine, response: &Response) -> Vec<String> {
     let known: &[HeaderName] = match (&*request.method, response.status) {
         ("GET" | "HEAD", status) if request.path() == "/" => {
             let location = response.header("location");
-            require((status, location) == (302, Some("/docs")), "/ must redirect to /docs");
+            require((status, location) == (303, Some("/docs")), "/ must redirect to /docs");
             require(response.body.is_empty(), "a redirect must not have a body");
             &[REQUEST_ID, LOCATION]
         }

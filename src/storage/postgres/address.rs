@@ -15,6 +15,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::failure::{ConnectError, describe};
 use super::tls;
+use crate::storage::metrics::StoreMetrics;
 
 /// The timeout for one host, unless the URL has a `connect_timeout`.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -32,6 +33,8 @@ pub(super) struct Address {
     database: String,
     user: String,
     tls: MakeRustlsConnect,
+    /// Where the host of each connection is reported.
+    metrics: StoreMetrics,
 }
 
 impl Address {
@@ -75,7 +78,12 @@ impl Address {
         let first = &hosts.first().ok_or("it has no host")?.1;
         let user = first.get_user().ok_or("it has no user")?.to_owned();
         let database = first.get_dbname().unwrap_or(&user).to_owned();
-        Ok(Self { hosts, database, user, tls })
+        Ok(Self { hosts, database, user, tls, metrics: StoreMetrics::default() })
+    }
+
+    /// Reports the host of each connection to `metrics`.
+    pub(super) fn with_metrics(self, metrics: StoreMetrics) -> Self {
+        Self { metrics, ..self }
     }
 
     /// Returns the name of the database, for messages.
@@ -103,7 +111,10 @@ impl Address {
             let host = host.clone();
             let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
             match timeout(limit, config.connect(self.tls.clone())).await {
-                Ok(Ok(connected)) => return Ok(connected),
+                Ok(Ok(connected)) => {
+                    self.metrics.connected_to(&host);
+                    return Ok(connected);
+                }
                 Ok(Err(error)) => errors.push(connect_error(host, &error)),
                 Err(_) => {
                     errors.push(ConnectError::Unreachable { host, why: "no response in time".to_owned() })

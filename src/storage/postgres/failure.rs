@@ -3,7 +3,6 @@
 use std::error::Error as _;
 use std::fmt;
 
-use slog::error;
 use tokio_postgres::Error;
 
 use crate::storage::cause::Cause;
@@ -104,9 +103,8 @@ impl Failure {
 
     /// Logs and counts the failure, and returns the error for the caller.
     pub(super) fn report(&self, options: &StoreOptions, operation: Operation) -> StoreError {
-        error!(options.log, "the database failed";
-            "doing" => operation.as_str(), "error" => %self, "code" => self.code());
-        options.metrics.failed("postgresql", operation, self.cause());
+        let what = ("postgresql", operation, self.cause());
+        options.metrics.failed(&options.log, what, self, self.code());
         self.store_error()
     }
 

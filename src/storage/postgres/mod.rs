@@ -53,4 +53,4 @@ mod store;
 mod tls;
 mod writer;
 
-pub use store::PostgresStore;
+pub use store::{PostgresStore, check_url};

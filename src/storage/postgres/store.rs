@@ -34,6 +34,18 @@ struct Open {
     writer: Writer,
 }
 
+/// Checks a URL without connecting.
+///
+/// # Errors
+/// One line that does not repeat the URL.
+pub fn check_url(url: &str) -> Result<(), OpenError> {
+    parse(url).map(drop)
+}
+
+fn parse(url: &str) -> Result<Address, OpenError> {
+    Address::parse(url).map_err(|why| OpenError(format!("the PostgreSQL URL cannot be used: {why}")))
+}
+
 impl PostgresStore {
     /// Opens the store in the database at `url`: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with more
     /// hosts and parameters as in the PostgreSQL documentation. Creates the tables if there are none. Must be
@@ -42,8 +54,7 @@ impl PostgresStore {
     /// # Errors
     /// One line that names the database and says what to do. The database is then unchanged.
     pub async fn open(url: &str, options: &StoreOptions) -> Result<Self, OpenError> {
-        let address = Address::parse(url)
-            .map_err(|why| OpenError(format!("the PostgreSQL URL cannot be used: {why}")))?;
+        let address = parse(url)?.with_metrics(options.metrics.clone());
         let secret = opening::open(&address, options).await?;
         let (writer, stopped) = Writer::start(&address, options);
         let readers = Arc::new(Readers::new(address, options.lock_timeout, options.log.clone()));
@@ -62,7 +73,11 @@ impl PostgresStore {
         Running: Future<Output = Result<T, Failure>>,
     {
         let readers = self.with_open(|open| Ok(open.readers.clone()))?;
-        readers.run(query).await.map_err(|failure| failure.report(&self.options, Operation::Read))
+        readers
+            .run(query)
+            .await
+            .inspect(|_| self.options.metrics.read())
+            .map_err(|failure| failure.report(&self.options, Operation::Read))
     }
 
     /// Runs one statement that writes.

@@ -1,7 +1,6 @@
 //! Turns errors of SQLite into [`StoreError`]. The log gets the details, the caller only the cause.
 
 use rusqlite::{Error, ErrorCode};
-use slog::error;
 
 use crate::storage::cause::Cause;
 use crate::storage::metrics::Operation;
@@ -10,9 +9,8 @@ use crate::storage::store::StoreError;
 
 /// Logs and counts an error, and returns the error for the caller.
 pub(super) fn report(options: &StoreOptions, operation: Operation, error: &Error) -> StoreError {
-    error!(options.log, "the database failed";
-        "doing" => operation.as_str(), "error" => %error, "code" => extended_code(error));
-    options.metrics.failed("sqlite", operation, cause(error));
+    let code = error.sqlite_error().map(|error| error.extended_code.to_string());
+    options.metrics.failed(&options.log, ("sqlite", operation, cause(error)), error, code.as_deref());
     store_error(error)
 }
 
@@ -59,8 +57,4 @@ pub(super) fn is_connection_failure(error: &Error) -> bool {
 /// Whether the database rejected the values of one statement.
 pub(super) fn is_constraint_violation(error: &Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
-}
-
-fn extended_code(error: &Error) -> Option<i32> {
-    error.sqlite_error().map(|error| error.extended_code)
 }

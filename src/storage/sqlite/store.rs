@@ -56,7 +56,10 @@ impl SqliteStore {
     fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         let open = open.as_ref().ok_or_else(closed)?;
-        open.readers.run(query).map_err(|error| report(&self.options, Operation::Read, &error))
+        open.readers
+            .run(query)
+            .inspect(|_| self.options.metrics.read())
+            .map_err(|error| report(&self.options, Operation::Read, &error))
     }
 
     async fn write<T: Send + 'static>(

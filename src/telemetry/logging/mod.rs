@@ -1,5 +1,5 @@
-//! The log on standard error. A request never waits for it: records that are not read are dropped, and their
-//! number is logged when the log is read again.
+//! The log on standard error. A request never waits for it: records that are not read are dropped, responses
+//! before errors, and their number is logged when the log is read again.
 
 use std::cell::Cell;
 use std::io;
@@ -12,13 +12,16 @@ use thread_local::ThreadLocal;
 
 mod json;
 mod line;
+mod metrics;
 mod pipe;
 mod text;
 
 use line::Line;
+use metrics::Importance;
 use pipe::Pipe;
 
 pub(crate) use line::RESPONSE_TAG;
+pub use metrics::LogMetrics;
 
 /// The settings of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -86,8 +89,8 @@ impl Flush {
 ///
 /// # Errors
 /// When no thread can be started.
-pub fn start(config: &Log) -> io::Result<(Logger, Flush)> {
-    let pipe = Pipe::new(io::stderr())?;
+pub fn start(config: &Log, metrics: &LogMetrics) -> io::Result<(Logger, Flush)> {
+    let pipe = Pipe::new(io::stderr(), metrics.clone())?;
     let records = Records { format: config.format, lines: ThreadLocal::new(), pipe: pipe.clone() };
     let log = Logger::root(LevelFilter::new(records, config.level.into()).fuse(), o!());
     let panics = log.clone();
@@ -116,9 +119,17 @@ impl Records {
             LogFormat::Text => text::format(&mut line, record, values),
             LogFormat::Json => json::format(&mut line, record, values),
         }
-        self.pipe.push(&line.bytes);
+        self.pipe.push(&line.bytes, importance(record));
         line.bytes.clear();
         buffer.set(line);
+    }
+}
+
+fn importance(record: &Record<'_>) -> Importance {
+    match (record.tag() == RESPONSE_TAG, record.level().is_at_least(slog::Level::Error)) {
+        (false, _) => Importance::Other,
+        (true, true) => Importance::ServerError,
+        (true, false) => Importance::Response,
     }
 }
 

@@ -1,0 +1,27 @@
+//! The command `check-config`: checks the configuration without opening or creating anything.
+
+use animal_store::server::StartError;
+use animal_store::server::tls::TlsFiles;
+use animal_store::storage;
+use clap::Args;
+
+use super::arguments::{DatabaseArgs, Failure, load, print, print_warnings};
+
+/// `animal-store check-config`
+#[derive(Args)]
+pub(crate) struct CheckConfig {
+    #[command(flatten)]
+    args: DatabaseArgs,
+}
+
+impl CheckConfig {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let loaded = load(self.args, None, None)?;
+        let config = &loaded.config;
+        let tls = config.tls.as_ref().map(TlsFiles::load).transpose();
+        tls.map_err(|error| loaded.with_source(error.setting(), StartError::from(error)))?;
+        storage::check_url(&config.database).map_err(|error| loaded.with_source("database", error))?;
+        print_warnings(&loaded);
+        Ok(print("the configuration is valid\n")?)
+    }
+}

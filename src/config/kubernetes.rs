@@ -1,0 +1,87 @@
+//! The environment variables that Kubernetes injects for a Service (Kubernetes documentation, "Service",
+//! "Environment variables").
+//!
+//! A Service named `animal-store` gives every container of its namespace variables such as
+//! `ANIMAL_STORE_SERVICE_HOST`, which begin like the settings.
+
+/// Returns the names of the injected variables that begin with `prefix`, sorted.
+pub(super) fn injected(prefix: &str) -> Vec<String> {
+    let variables = std::env::vars_os().filter_map(|(name, value)| {
+        let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
+        is_injected(name.strip_prefix(prefix)?, &value).then_some(name)
+    });
+    let mut names: Vec<String> = variables.collect();
+    names.sort_unstable();
+    names
+}
+
+/// Whether Kubernetes injects a variable with this name, without the prefix of the settings, and this value.
+/// The Service may have a longer name, such as `animal-store-replicas`.
+pub(super) fn is_injected(name: &str, value: &str) -> bool {
+    // The whole rest of the name, or its last words.
+    let ends_with =
+        |words: &str| name.strip_suffix(words).is_some_and(|it| it.is_empty() || it.ends_with('_'));
+    // An operator who writes `ANIMAL_STORE_PORT=8080` must learn that there is no such setting.
+    if ends_with("PORT") && ["tcp://", "udp://", "sctp://"].iter().any(|scheme| value.starts_with(scheme)) {
+        return true;
+    }
+    ends_with("SERVICE_HOST") || ends_with("SERVICE_PORT") || has_named_port(name) || has_port_number(name)
+}
+
+/// Whether the name contains `SERVICE_PORT_<name of the port>`.
+fn has_named_port(name: &str) -> bool {
+    name.starts_with("SERVICE_PORT_") || name.contains("_SERVICE_PORT_")
+}
+
+/// Whether the name ends with `PORT_<number>_<protocol>`, or that and a part of the address.
+fn has_port_number(name: &str) -> bool {
+    let words: Vec<&str> = name.split('_').collect();
+    let words = match words.as_slice() {
+        [words @ .., "PROTO" | "PORT" | "ADDR"] => words,
+        words => words,
+    };
+    matches!(words, [.., "PORT", number, "TCP" | "UDP" | "SCTP"] if number.parse::<u16>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_of_a_service_are_recognised() {
+        for (name, value) in [
+            ("PORT", "tcp://10.0.0.11:8080"),
+            ("PORT_8080_TCP", "tcp://10.0.0.11:8080"),
+            ("PORT_8080_TCP_ADDR", "10.0.0.11"),
+            ("PORT_8080_TCP_PORT", "8080"),
+            ("PORT_8080_TCP_PROTO", "tcp"),
+            ("PORT_53_UDP", "udp://10.0.0.11:53"),
+            ("SERVICE_HOST", "10.0.0.11"),
+            ("SERVICE_PORT", "8080"),
+            ("SERVICE_PORT_HTTP", "8080"),
+            ("OPS_PORT", "tcp://10.0.0.12:9090"),
+            ("OPS_SERVICE_HOST", "10.0.0.12"),
+            ("OPS_SERVICE_PORT_METRICS", "9090"),
+            ("OPS_PORT_9090_TCP_ADDR", "10.0.0.12"),
+        ] {
+            assert!(is_injected(name, value), "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn settings_and_mistakes_are_not() {
+        for (name, value) in [
+            ("PORT", "8080"),
+            ("OPS_PORT", "9090"),
+            ("BIND", "tcp://10.0.0.11:8080"),
+            ("PORT_8080", "8080"),
+            ("PORT_HTTP_TCP", "8080"),
+            ("SUPPORT", "tcp://10.0.0.11:8080"),
+            ("MYSERVICE_HOST", "10.0.0.11"),
+            ("LOG__LEVEL", "debug"),
+            ("service_host", "10.0.0.11"),
+        ] {
+            assert!(!is_injected(name, value), "{name}={value}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The address of a client behind trusted proxies.
+//!
+//! A proxy appends the address of its own client to `Forwarded` (RFC 7239) or `X-Forwarded-For`. What a proxy
+//! did not append, a client can forge. So the addresses are read from the right, from the peer of the
+//! connection on, for as long as each one belongs to a trusted proxy. The first one that does not is the
+//! client; so is the last valid one before a malformed value.
+//!
+//! A client can also send the header that its proxy does not know, and the proxy passes it on. So if both
+//! headers are present and lead to different addresses, neither is used.
+
+use std::net::{IpAddr, SocketAddr};
+
+use http::HeaderMap;
+use http::header::{FORWARDED, HeaderName};
+use ipnet::IpNet;
+
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// Returns the address of the client whose request arrived from `peer`, if that is one of the `trusted`
+/// proxies; else `peer`.
+pub fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+    let peer = peer.to_canonical();
+    if !is_trusted(peer, trusted) {
+        return peer;
+    }
+    let client = |name: HeaderName, parse: fn(&str) -> Option<IpAddr>| {
+        headers.contains_key(&name).then(|| walk(peer, headers, &name, parse, trusted))
+    };
+    match (client(FORWARDED, forwarded_for), client(X_FORWARDED_FOR, node)) {
+        (Some(one), Some(other)) if one != other => peer,
+        (one, other) => one.or(other).unwrap_or(peer),
+    }
+}
+
+fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    trusted.iter().any(|network| network.contains(&address))
+}
+
+/// Reads the addresses of a header from the right.
+fn walk(
+    peer: IpAddr,
+    headers: &HeaderMap,
+    name: &HeaderName,
+    parse: fn(&str) -> Option<IpAddr>,
+    trusted: &[IpNet],
+) -> IpAddr {
+    let mut client = peer;
+    // Not every iterator over the values of a header can be reversed.
+    let lines: Vec<_> =
+        headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect();
+    // A comma in a quoted string is not respected: a client that opens a quote could hide what proxies append.
+    for element in lines.iter().rev().flat_map(|line| line.rsplit(',')) {
+        let Some(address) = parse(element.trim()) else { break };
+        client = address.to_canonical();
+        if !is_trusted(client, trusted) {
+            break;
+        }
+    }
+    client
+}
+
+/// Returns the address in the only `for` of an element such as `for="[2001:db8::1]:4711";proto=https`.
+fn forwarded_for(element: &str) -> Option<IpAddr> {
+    let pairs = element.split(';').filter_map(|pair| pair.split_once('='));
+    let mut values = pairs.filter(|(name, _)| name.trim().eq_ignore_ascii_case("for"));
+    let (Some((_, value)), None) = (values.next(), values.next()) else { return None };
+    let value = value.trim();
+    match value.strip_prefix('"') {
+        Some(quoted) => node(quoted.strip_suffix('"')?),
+        None => node(value),
+    }
+}
+
+/// Returns the address of a node: IPv4, or IPv6 with or without brackets, each with or without a port; `None`
+/// for `unknown` and for a name that hides an address (RFC 7239, section 6.3).
+fn node(text: &str) -> Option<IpAddr> {
+    let bracketed = || text.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(IpAddr::V6);
+    let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
+    text.parse().ok().or_else(bracketed).or_else(with_port)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The proxies of these tests.
+    fn trusted() -> Vec<IpNet> {
+        ["10.0.0.0/8", "2001:db8:1::/48"].map(|network| network.parse().unwrap()).to_vec()
+    }
+
+    fn client(peer: &str, lines: &[(&'static str, &str)]) -> String {
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, HeaderValue::from_str(value).unwrap());
+        }
+        client_address(peer.parse().unwrap(), &headers, &trusted()).to_string()
+    }
+
+    #[test]
+    fn headers_of_an_untrusted_peer_are_ignored() {
+        assert_eq!(client("192.0.2.1", &[("forwarded", "for=198.51.100.7")]), "192.0.2.1");
+        assert_eq!(client("192.0.2.1", &[("x-forwarded-for", "198.51.100.7")]), "192.0.2.1");
+        assert_eq!(client("::ffff:192.0.2.1", &[]), "192.0.2.1");
+        assert_eq!(client("10.0.0.1", &[]), "10.0.0.1");
+    }
+
+    #[test]
+    fn the_first_untrusted_address_from_the_right_is_the_client() {
+        for (value, expected) in [
+            ("for=198.51.100.7", "198.51.100.7"),
+            ("For=198.51.100.7;proto=https;by=10.0.0.1", "198.51.100.7"),
+            ("proto=https; for = \"198.51.100.7:4711\"", "198.51.100.7"),
+            ("for=\"[2001:db8::7]\"", "2001:db8::7"),
+            ("for=\"[2001:db8::7]:4711\"", "2001:db8::7"),
+            ("for=192.0.2.66, for=198.51.100.7, for=10.0.0.2", "198.51.100.7"),
+            ("for=198.51.100.7,for=\"[2001:db8:1::5]\",for=10.0.0.2", "198.51.100.7"),
+            // Only proxies.
+            ("for=10.0.0.3, for=10.0.0.2", "10.0.0.3"),
+        ] {
+            assert_eq!(client("10.0.0.1", &[("forwarded", value)]), expected, "{value}");
+            assert_eq!(client("::ffff:10.0.0.1", &[("forwarded", value)]), expected, "{value}");
+        }
+        for (value, expected) in [
+            ("198.51.100.7", "198.51.100.7"),
+            ("192.0.2.66, 198.51.100.7,10.0.0.2", "198.51.100.7"),
+            ("2001:db8::7", "2001:db8::7"),
+            ("[2001:db8::7]:4711", "2001:db8::7"),
+            ("198.51.100.7:4711", "198.51.100.7"),
+            ("::ffff:198.51.100.7", "198.51.100.7"),
+        ] {
+            assert_eq!(client("10.0.0.1", &[("x-forwarded-for", value)]), expected, "{value}");
+        }
+        let lines = [("x-forwarded-for", "192.0.2.66"), ("x-forwarded-for", "198.51.100.7")];
+        assert_eq!(client("10.0.0.1", &lines), "198.51.100.7");
+    }
+
+    #[test]
+    fn a_malformed_value_ends_at_the_last_valid_address() {
+        for value in [
+            "unknown",
+            "_hidden",
+            "",
+            "198.51.100.7;for=198.51.100.8",
+            "\"198.51.100.7",
+            "198.51.100",
+            "\\\"a",
+        ] {
+            let line = format!("for=192.0.2.66, for={value}, for=10.0.0.2");
+            assert_eq!(client("10.0.0.1", &[("forwarded", &line)]), "10.0.0.2", "{line}");
+        }
+        for value in ["unknown", "", "a, ,", "198.51.100.7:x", "for=198.51.100.7"] {
+            assert_eq!(client("10.0.0.1", &[("x-forwarded-for", value)]), "10.0.0.1", "{value}");
+        }
+        assert_eq!(client("10.0.0.1", &[("forwarded", "by=10.0.0.1;proto=https")]), "10.0.0.1");
+        // A quote that a client opened does not hide what its proxy appended.
+        assert_eq!(client("10.0.0.1", &[("forwarded", "for=\"x, for=198.51.100.7")]), "198.51.100.7");
+    }
+
+    #[test]
+    fn headers_that_contradict_each_other_are_ignored() {
+        let both = |other: &str| {
+            client("10.0.0.1", &[("forwarded", "for=198.51.100.7"), ("x-forwarded-for", other)])
+        };
+        assert_eq!(both("198.51.100.7"), "198.51.100.7");
+        assert_eq!(both("192.0.2.66"), "10.0.0.1");
+    }
+
+    proptest! {
+        #[test]
+        fn no_header_changes_the_address_behind_the_one_that_a_proxy_appended(forged in "[ -~]{0,80}") {
+            for (name, appended) in [("forwarded", "for=198.51.100.7"), ("x-forwarded-for", "198.51.100.7")] {
+                prop_assert_eq!(client("10.0.0.1", &[(name, &format!("{forged}, {appended}"))]), "198.51.100.7");
+                prop_assert_eq!(client("10.0.0.1", &[(name, &forged), (name, appended)]), "198.51.100.7");
+            }
+        }
+    }
+}

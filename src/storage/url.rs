@@ -1,0 +1,158 @@
+//! Database URLs: their kinds, and how they are shown. A URL that cannot be read may be a mistyped one with a
+//! password, so no part of it is shown.
+
+use std::path::{Path, PathBuf};
+
+use super::options::OpenError;
+
+/// Shown instead of a part that may be a password.
+const REDACTED: &str = "[redacted]";
+
+/// The kind of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatabaseKind<'a> {
+    /// The file of an SQLite database.
+    Sqlite(&'a Path),
+    /// A PostgreSQL database.
+    Postgres,
+}
+
+impl<'a> DatabaseKind<'a> {
+    /// Returns the kind of the database at `sqlite:PATH` or `postgres://...`; `None` for any other text.
+    pub fn of(url: &'a str) -> Option<Self> {
+        match url.split_once(':')? {
+            // Otherwise an error would show the URL as a path.
+            ("sqlite", path) if path.contains("://") || (path.starts_with("//") && path.contains('@')) => {
+                None
+            }
+            ("sqlite", path) if !path.is_empty() => Some(Self::Sqlite(path.as_ref())),
+            // With a second `@`, a part of the password would be read and shown as the host.
+            ("postgres" | "postgresql", rest) if without_parameters(rest).matches('@').count() > 1 => None,
+            ("postgres" | "postgresql", _) => Some(Self::Postgres),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the error of a text that has no [`DatabaseKind`].
+pub(super) fn unknown_kind() -> OpenError {
+    OpenError(
+        "the database must be given as sqlite:PATH, for example sqlite:animals.db, or as \
+         postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in the password"
+            .to_owned(),
+    )
+}
+
+/// Checks that there is a file at `path`, or a directory in which it can be created.
+pub(super) fn check_file(path: &Path) -> Result<(), OpenError> {
+    let wrong = |problem: &str| Err(OpenError(format!("{} {problem}", path.display())));
+    if path.is_dir() {
+        return wrong("is a directory; give the path of a file in it");
+    }
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
+            wrong("is in a directory that does not exist; create the directory first")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the absolute path of the SQLite file that opening `url` would create, because it does not exist.
+pub fn missing_file(url: &str) -> Option<PathBuf> {
+    let DatabaseKind::Sqlite(path) = DatabaseKind::of(url)? else { return None };
+    let path = std::path::absolute(path).ok()?;
+    let error = std::fs::metadata(&path).err()?;
+    (error.kind() == std::io::ErrorKind::NotFound).then_some(path)
+}
+
+/// Returns a database URL without its password and parameters, for logs.
+pub fn without_password(url: &str) -> String {
+    match DatabaseKind::of(url) {
+        Some(DatabaseKind::Sqlite(_)) => url.to_owned(),
+        Some(DatabaseKind::Postgres) => {
+            let shown = url.split_once("://").and_then(|(scheme, rest)| {
+                let (user, address) = user_and_address(rest)?;
+                let at = if user.is_empty() { "" } else { "@" };
+                Some(format!("{scheme}://{user}{at}{address}"))
+            });
+            shown.unwrap_or_else(|| format!("postgres://{REDACTED}"))
+        }
+        None => REDACTED.to_owned(),
+    }
+}
+
+/// Returns the user, and the hosts with the database; `None` if a part may be a misplaced password.
+fn user_and_address(rest: &str) -> Option<(&str, &str)> {
+    let rest = without_parameters(rest);
+    let (user, address) = match rest.split_once('@') {
+        Some((user, address)) => (user.split(':').next().unwrap_or_default(), address),
+        None => ("", rest),
+    };
+    let hosts = address.split('/').next().unwrap_or_default();
+    let is_port = |host: &str| match host.rsplit_once(':') {
+        Some((_, port)) => port.ends_with(']') || port.bytes().all(|byte| byte.is_ascii_digit()),
+        None => true,
+    };
+    (!user.contains('/') && hosts.split(',').all(is_port)).then_some((user, address))
+}
+
+/// Returns a URL up to its parameters, which may contain a password.
+fn without_parameters(url: &str) -> &str {
+    url.split('?').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_password_is_shown() {
+        for (url, shown) in [
+            ("sqlite:a@b:c?password=x", "sqlite:a@b:c?password=x"),
+            ("sqlite:///var/lib/a.db", "sqlite:///var/lib/a.db"),
+            ("postgres://u:secret@h:1,i:2/d", "postgres://u@h:1,i:2/d"),
+            ("postgres://u@h/d?password=secret&sslmode=require", "postgres://u@h/d"),
+            ("postgres://u@h/d?password=secret@1", "postgres://u@h/d"),
+            ("postgres:///d?host=/tmp&user=u", "postgres:///d"),
+            ("postgres://u@[::1]:5,[::2]/d", "postgres://u@[::1]:5,[::2]/d"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
+    }
+
+    #[test]
+    fn no_part_of_a_mistyped_url_is_shown() {
+        for url in [
+            "postgress://u:secret@h/d",
+            "postgres//u:secret@h/d",
+            "postgres:u:secret@h/d",
+            "postgres:/u:secret@h/d",
+            "postgres://u:secret/h/d",
+            "postgres://u:secret",
+            "postgres://u:secret@secret@h/d",
+            "postgres://u:secret?secret/@h/d",
+            "Postgres://u:secret@h/d",
+            " postgres://u:secret@h/d",
+            "sqlite:postgres://u:secret@h/d",
+            "sqlite://u:secret@h/d",
+            "u:secret@h/d",
+            "secret",
+            "",
+        ] {
+            let shown = without_password(url);
+            assert!(shown.ends_with(REDACTED) && !shown.contains("secret"), "{url}: {shown}");
+        }
+    }
+
+    #[test]
+    fn only_the_file_of_an_sqlite_database_can_be_missing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.db");
+        assert_eq!(missing_file(&format!("sqlite:{}", path.display())), Some(path.clone()));
+        std::fs::write(&path, "").unwrap();
+        assert_eq!(missing_file(&format!("sqlite:{}", path.display())), None);
+        for url in ["sqlite:", "sqlite:no/such://u@h", "postgres://u@h/no-such", "no-such"] {
+            assert_eq!(missing_file(url), None);
+        }
+    }
+}

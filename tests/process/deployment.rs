@@ -1,0 +1,182 @@
+//! The files in `src/server/deploy`: the units of systemd, checked by systemd, and the stages of the container.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{env, fs, io};
+
+use tempfile::TempDir;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+const PROGRAM: &str = "/usr/local/bin/animal-store";
+/// The maximum exposure that `systemd-analyze security` accepts, in tenths; 20 is "OK".
+const THRESHOLD: u8 = 20;
+
+fn deploy(name: &str) -> String {
+    let path = Path::new(ROOT).join("src/server/deploy").join(name);
+    fs::read_to_string(path).expect(name)
+}
+
+fn is_set(variable: &str) -> bool {
+    env::var_os(variable).is_some_and(|value| value == "1")
+}
+
+fn run(command: &mut Command) -> Output {
+    command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+/// Whether `systemd-analyze` is installed. A missing one is an error if no test may be skipped.
+fn has_systemd() -> bool {
+    let found = Command::new("systemd-analyze").arg("--version").output().is_ok();
+    if !found {
+        assert!(!is_set("STORE_TESTS_REQUIRE_TOOLS"), "systemd-analyze is not installed (Debian: systemd)");
+        // The test harness captures `eprintln!` of a test that passes.
+        let _ = writeln!(io::stderr(), "SKIPPED: systemd-analyze is not installed");
+    }
+    found
+}
+
+/// The units in a temporary directory, with the program of this build.
+struct Units(TempDir);
+
+impl Units {
+    fn new(change: impl FnOnce(String) -> String) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let service = deploy("animal-store.service");
+        assert!(service.contains(PROGRAM), "{service}");
+        let service = change(service.replace(PROGRAM, env!("CARGO_BIN_EXE_animal-store")));
+        fs::write(directory.path().join("animal-store.service"), service).unwrap();
+        fs::write(directory.path().join("animal-store.socket"), deploy("animal-store.socket")).unwrap();
+        Self(directory)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Returns what systemd reports about the units.
+    fn problems(&self) -> String {
+        let units = [self.path("animal-store.service"), self.path("animal-store.socket")];
+        let output = run(Command::new("systemd-analyze").arg("verify").args(units));
+        let text = String::from_utf8_lossy(&output.stderr);
+        // systemd also reports what is wrong with other units of the machine.
+        let ours: Vec<_> = text.lines().filter(|line| line.contains("animal-store")).collect();
+        ours.join("\n")
+    }
+
+    fn is_hardened(&self) -> bool {
+        let mut command = Command::new("systemd-analyze");
+        command.args(["security", "--offline=true", "--no-pager", &format!("--threshold={THRESHOLD}")]);
+        run(command.arg(self.path("animal-store.service"))).status.success()
+    }
+}
+
+#[test]
+fn systemd_accepts_the_units() {
+    if !has_systemd() {
+        return;
+    }
+    assert_eq!(Units::new(|service| service).problems(), "");
+    let misspelt = Units::new(|service| service.replace("ProtectHome=", "ProtectHom="));
+    assert!(misspelt.problems().contains("ProtectHom"), "{}", misspelt.problems());
+}
+
+#[test]
+fn the_service_is_hardened() {
+    if !has_systemd() {
+        return;
+    }
+    assert!(Units::new(|service| service).is_hardened());
+    let weaker = |service: String| {
+        service
+            .replace("SystemCallFilter=", "# ")
+            .replace("ProtectSystem=strict", "")
+            .replace("PrivateUsers=yes", "")
+    };
+    assert!(!Units::new(weaker).is_hardened());
+}
+
+#[test]
+fn the_service_and_the_container_start_the_program_as_it_is() {
+    let service = deploy("animal-store.service");
+    let arguments = service.lines().find_map(|line| line.strip_prefix(&format!("ExecStart={PROGRAM} ")));
+    let arguments: Vec<&str> = arguments.expect("a command").split_whitespace().collect();
+    // The arguments are accepted, up to the file that does not exist.
+    assert_eq!(arguments[..2], ["serve", "--config"]);
+    let output = run(Command::new(env!("CARGO_BIN_EXE_animal-store")).args(arguments).env_clear());
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("/etc/animal-store/store.toml cannot be read"), "{error}");
+
+    let container = deploy("Containerfile");
+    assert!(container.contains(&format!("ENTRYPOINT [\"{PROGRAM}\"]\nCMD [\"serve\"]\n")), "{container}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_animal-store"));
+    command.arg("config").env_clear();
+    for variable in container.lines().filter_map(|line| line.strip_prefix("ENV ")) {
+        let (name, value) = variable.split_once('=').expect("a value");
+        command.env(name, value);
+    }
+    let page = String::from_utf8(run(&mut command).stdout).unwrap();
+    assert!(page.contains("bind = \"0.0.0.0:8080\""), "{page}");
+}
+
+/// Returns what the first stage of the container copies from the repository.
+fn copied() -> Vec<String> {
+    let container = deploy("Containerfile");
+    let copies = container.lines().filter_map(|line| line.strip_prefix("COPY "));
+    let sources = copies.filter(|copy| !copy.starts_with("--from")).flat_map(|copy| {
+        let mut words: Vec<_> = copy.split_whitespace().map(str::to_owned).collect();
+        words.pop();
+        words
+    });
+    sources.collect()
+}
+
+/// Copies those files, as they are in the working tree, to a new directory.
+fn copy_to(directory: &Path) {
+    let files = run(Command::new("git").args(["ls-files", "-z", "--"]).args(copied()).current_dir(ROOT));
+    assert!(files.status.success(), "{}", String::from_utf8_lossy(&files.stderr));
+    for name in String::from_utf8(files.stdout).unwrap().split_terminator('\0') {
+        let target = directory.join(name);
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(Path::new(ROOT).join(name), target).unwrap();
+    }
+}
+
+#[test]
+fn the_container_copies_what_cargo_reads() {
+    let sources = copied();
+    assert!(sources.len() > 5, "{sources:?}");
+    for source in &sources {
+        let found =
+            run(Command::new("git").args(["ls-files", "--error-unmatch", "--", source]).current_dir(ROOT));
+        assert!(found.status.success(), "{source} is not in the repository");
+    }
+    let directory = tempfile::tempdir().unwrap();
+    copy_to(directory.path());
+    // Reads the manifests of all members and checks that their targets exist.
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--no-deps", "--locked", "--offline", "--format-version=1"]);
+    let read = run(cargo.current_dir(directory.path()));
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+}
+
+/// Takes minutes, because the dependencies are built with the features of the program alone.
+#[test]
+fn the_container_builds_the_program() {
+    if !is_set("STORE_TESTS_LONG") {
+        return;
+    }
+    let container = deploy("Containerfile");
+    let command = container.lines().find_map(|line| line.strip_prefix("RUN cargo ")).expect("a build");
+    let directory = tempfile::tempdir().unwrap();
+    copy_to(directory.path());
+    // An optimised build would take longer and find nothing more.
+    let arguments = command.split_whitespace().filter(|argument| *argument != "--release");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(arguments).arg("--offline").current_dir(directory.path());
+    let target = Path::new(ROOT).join("target/container");
+    let built = run(cargo.env("CARGO_TARGET_DIR", &target));
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let version = run(Command::new(target.join("debug/animal-store")).arg("--version"));
+    assert!(version.stdout.starts_with(b"animal-store "), "{version:?}");
+}
