@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use http::Version;
 use tokio::sync::Notify;
@@ -30,6 +31,8 @@ impl Shared {
         self.now.load(Relaxed)
     }
 }
+/// How long a client over HTTP/2 may take to confirm that its connection ends.
+const CONFIRMATION: Duration = Duration::from_secs(1);
 
 /// An open connection.
 pub(super) struct Connection {
@@ -46,7 +49,7 @@ struct State {
     phase: Phase,
     /// The number of requests in progress.
     requests: usize,
-    /// When the last request ended, or the phase began.
+    /// When the last request ended, or the phase or the end of the connection began.
     idle_since: Time,
     /// When the first byte of the next request arrived.
     head_since: Option<Time>,
@@ -182,9 +185,10 @@ impl Connection {
     /// Returns the time limit that the connection exceeds at `now`.
     pub(super) fn overdue(&self, now: Time, limits: &ConnectionLimits) -> Option<Timeout> {
         let state = self.state();
-        let exceeds = |since: Time, limit: std::time::Duration| {
-            u128::from(now.saturating_sub(since)) > limit.as_millis()
-        };
+        let exceeds = |since: Time, limit: Duration| u128::from(now.saturating_sub(since)) > limit.as_millis();
+        if state.ending == Some(Ending::Abort) {
+            return None;
+        }
         if state.unread > 0 && exceeds(state.unread_since, limits.read_timeout)
             || state.blocked_since.is_some_and(|since| exceeds(since, limits.read_timeout))
         {
@@ -199,15 +203,21 @@ impl Connection {
         let (limit, timeout) = match state.phase {
             Phase::Handshake => (limits.handshake_timeout, Timeout::Handshake),
             Phase::New => (limits.header_timeout, Timeout::Header),
+            Phase::Http1 | Phase::Http2 if state.ending.is_some() => (CONFIRMATION, Timeout::Idle),
             Phase::Http1 | Phase::Http2 => (limits.idle_timeout, Timeout::Idle),
         };
         exceeds(state.idle_since, limit).then_some(timeout)
     }
 
     /// Ends the connection: over HTTP/2 the client is told first (GOAWAY, RFC 9113, section 6.8), and its
-    /// requests in progress finish.
+    /// requests in progress finish. A client that does not answer the PING after GOAWAY is not waited for.
     pub(super) fn finish(&self) {
         self.end(Ending::Finish);
+    }
+
+    /// Whether [`Self::finish`] or [`Self::abort`] was called.
+    pub(super) fn is_ending(&self) -> bool {
+        self.state().ending.is_some()
     }
 
     /// Whether the client knows HTTP/2, which can announce the end of a connection.
@@ -222,6 +232,9 @@ impl Connection {
 
     fn end(&self, ending: Ending) {
         let mut state = self.state();
+        if state.ending.is_none() {
+            state.idle_since = self.connections.now();
+        }
         if state.ending != Some(Ending::Abort) {
             state.ending = Some(ending);
         }

@@ -127,13 +127,16 @@ impl Connections {
             }
         }
         for connection in self.open().values() {
-            match connection.overdue(now, &limits) {
-                None => {}
-                Some(Timeout::Idle) if connection.is_http2() => connection.finish(),
-                Some(timeout) => {
-                    self.metrics.timed_out(timeout);
-                    connection.abort();
-                }
+            let Some(timeout) = connection.overdue(now, &limits) else { continue };
+            if connection.is_ending() {
+                connection.abort();
+                continue;
+            }
+            self.metrics.timed_out(timeout);
+            if timeout == Timeout::Idle && connection.is_http2() {
+                connection.finish();
+            } else {
+                connection.abort();
             }
         }
     }

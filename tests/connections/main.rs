@@ -1,0 +1,28 @@
+//! Connections of hostile clients to the program, beside those of good clients.
+//!
+//! `clients` connects both. Every wait is for an event: the end of a connection, a response, or the value of a
+//! metric. No test measures a duration; `cargo xtask bench connections` does.
+
+#![allow(unreachable_pub)] // A test binary has no public API.
+
+#[path = "../recorder/mod.rs"]
+#[allow(dead_code)] // Tests over HTTP use the rest.
+mod recorder;
+
+#[path = "../process/program.rs"]
+#[allow(dead_code)] // Process tests use the rest.
+mod program;
+
+mod clients;
+mod service;
+
+mod floods;
+mod handshake;
+mod http2;
+mod idle;
+mod number;
+mod shutdown;
+mod silent;
+mod strictness;
+mod thousands;
+mod unread;
