@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use animal_store::config::{Config, Flags, ListenAddress, Loaded};
-use animal_store::storage::{self, Store, StoreMetrics, StoreOptions};
+use animal_store::document::DOCUMENT;
+use animal_store::storage::{self, Migrate, Store, StoreMetrics, StoreOptions};
 use clap::Args;
 use slog::Logger;
 
@@ -35,6 +36,8 @@ pub(crate) fn store_options(config: &Config, log: &Logger) -> StoreOptions {
     StoreOptions {
         write_queue: config.write_queue,
         lock_timeout: config.lock_timeout,
+        migrate: Migrate::Apply,
+        version: DOCUMENT.map_or("unknown", |document| document.version),
         log: log.clone(),
         metrics: StoreMetrics::default(),
     }

@@ -99,6 +99,12 @@ pub trait Store: Animals + Keys + Send + Sync + 'static {
         self.pets(PetsQuery { status: None, after: None, limit: 1 }).await.map(drop)
     }
 
+    /// Completes when the store can never write again until the process is restarted, such as after a panic of
+    /// the thread that writes. Never completes while the store works, nor after [`Store::close`].
+    async fn failed(&self) {
+        std::future::pending().await
+    }
+
     /// Finishes the accepted writes and closes the store. Later calls fail with [`StoreError::Unavailable`].
     async fn close(&self);
 }
