@@ -53,13 +53,18 @@ pub(crate) enum IfMissing {
 }
 
 /// Opens the store of a command that is not `serve`.
-pub(crate) async fn open(loaded: &Loaded, if_missing: IfMissing) -> Result<Arc<dyn Store>, Failure> {
+pub(crate) async fn open(
+    loaded: &Loaded,
+    if_missing: IfMissing,
+    migrate: Migrate,
+) -> Result<Arc<dyn Store>, Failure> {
     let database = &loaded.config.database;
     let missing = storage::missing_file(database);
     if if_missing == IfMissing::Fail {
         check_exists(loaded)?;
     }
-    let options = store_options(&loaded.config, &Logger::root(slog::Discard, slog::o!()));
+    let log = Logger::root(slog::Discard, slog::o!());
+    let options = StoreOptions { migrate, ..store_options(&loaded.config, &log) };
     let store =
         storage::open(database, &options).await.map_err(|error| loaded.with_source("database", error))?;
     if let Some(path) = missing {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 mod cause;
 pub mod copy;
 mod key_cache;
+mod key_uses;
 mod metrics;
 mod options;
 pub mod postgres;

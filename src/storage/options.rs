@@ -33,6 +33,11 @@ pub enum Migrate {
     Never,
 }
 
+/// Returns the release to use for a database of a newer release, whose version may be unknown.
+pub(super) fn newer_release(version: Option<&str>) -> String {
+    version.map_or_else(|| "that release".to_owned(), |version| format!("release {version} or a later one"))
+}
+
 /// Why a store could not be opened. One line that says what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]

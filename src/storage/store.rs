@@ -67,6 +67,10 @@ pub struct KeyRecord {
     pub expires: Option<Timestamp>,
     /// When the key was revoked, if it was.
     pub revoked: Option<Timestamp>,
+    /// Who made the key, or what it is for.
+    pub note: Option<String>,
+    /// The start of the hour in which the key was last used, if it was.
+    pub last_used: Option<Timestamp>,
 }
 
 impl KeyRecord {
@@ -143,6 +147,11 @@ pub trait Keys {
     async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
         self.key_by_hash(hash).await
     }
+
+    /// Stores that `key` was used at `at`, to the hour: returns at once, and the write happens later, at most once
+    /// for each key, hour and store. It may be lost when the write or the process fails. Must be called within
+    /// a tokio runtime.
+    fn note_use(&self, key: &KeyRecord, at: Timestamp);
 
     /// Revokes a key at `at`. A key that is already revoked keeps its time. Returns `false` when there is no
     /// such key.

@@ -149,7 +149,7 @@ impl Service {
 
     /// Creates another key.
     pub async fn new_key(&self, name: &str, expires_in: Option<SignedDuration>) -> NewKey {
-        let made = keys::create(&*self.store, name, Timestamp::now(), expires_in).await.expect("a key");
+        let made = keys::create(&*self.store, name, None, Timestamp::now(), expires_in).await.expect("a key");
         self.recorder.add_secret(&made.secret);
         made
     }

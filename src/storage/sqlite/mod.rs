@@ -39,8 +39,10 @@
 
 mod animals;
 mod backup;
+mod checkpoint;
 mod connection;
 mod failure;
+mod file;
 mod keys;
 mod migrations;
 mod opening;

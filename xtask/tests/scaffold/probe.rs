@@ -56,7 +56,7 @@ async fn serve(spec: &Path, code: &Value) -> (Server, String) {
     };
     let database = format!("sqlite:{}", spec.with_extension("db").display());
     let store = storage::open(&database, &store).await.unwrap();
-    let key = keys::create(&*store, "probe", Timestamp::now(), None).await.unwrap().secret;
+    let key = keys::create(&*store, "probe", None, Timestamp::now(), None).await.unwrap().secret;
     (Server::start(&ServerOptions::default(), &document, store, &log).unwrap(), key)
 }
 
