@@ -49,7 +49,13 @@ impl Copy {
         }
         // The source is only read.
         let from = source.open(&StoreOptions { migrate: Migrate::Never, ..options.clone() }).await?;
-        let to = target.open(&options).await?;
+        let to = match target.open(&options).await {
+            Ok(to) => to,
+            Err(error) => {
+                from.close().await;
+                return Err(error);
+            }
+        };
 
         // indicatif hides it if standard error is not a terminal.
         let bar = ProgressBar::new(0)
