@@ -49,7 +49,7 @@ pub struct NewKey {
 
 impl NewKey {
     /// Generates a key from the random numbers of the operating system.
-    pub fn generate(name: &str, created: Timestamp, expires: Option<Timestamp>) -> Self {
+    pub fn generate(name: &str, note: Option<&str>, created: Timestamp, expires: Option<Timestamp>) -> Self {
         let mut random = rand::rng();
         let mut secret = PREFIX.to_owned() + &Alphanumeric.sample_string(&mut random, RANDOM_CHARACTERS);
         secret += &checksum(&secret);
@@ -61,6 +61,8 @@ impl NewKey {
             created,
             expires,
             revoked: None,
+            note: note.map(str::to_owned),
+            last_used: None,
         };
         Self { secret, record }
     }
@@ -92,7 +94,8 @@ pub fn hash(secret: &str) -> Option<[u8; 32]> {
     is_well_formed(secret).then(|| Sha256::digest(secret).into())
 }
 
-/// Returns the identifier of the API key whose secret has this SHA-256, if the key is valid at `now`.
+/// Returns the identifier of the API key whose secret has this SHA-256, if the key is valid at `now`, and
+/// notes its use.
 ///
 /// # Errors
 /// The error of the store.
@@ -102,7 +105,10 @@ pub async fn authenticate(
     now: Timestamp,
 ) -> Result<Option<KeyId>, StoreError> {
     let key = store.key_for_authentication(hash).await?;
-    Ok(key.filter(|key| key.is_valid_at(now)).map(|key| KeyId(key.id)))
+    Ok(key.filter(|key| key.is_valid_at(now)).map(|key| {
+        store.note_use(&key, now);
+        KeyId(key.id)
+    }))
 }
 
 /// Creates and stores a key that expires `expires_in` after `now`, or never. The secret is not stored.
@@ -112,15 +118,16 @@ pub async fn authenticate(
 pub async fn create(
     store: &dyn Store,
     name: &str,
+    note: Option<&str>,
     now: Timestamp,
     expires_in: Option<SignedDuration>,
 ) -> Result<NewKey, StoreError> {
-    let key = NewKey::generate(name, now, expiry(now, expires_in)?);
+    let key = NewKey::generate(name, note, now, expiry(now, expires_in)?);
     store.add_key(key.record.clone()).await?;
     Ok(key)
 }
 
-/// Creates and stores a key with the name of the key `id`, which then expires `overlap` after `now` at the
+/// Creates and stores a key with the name and the note of the key `id`, which then expires `overlap` after `now` at the
 /// latest. Returns `None` when there is no valid key `id`.
 ///
 /// # Errors
@@ -134,7 +141,7 @@ pub async fn rotate(
 ) -> Result<Option<NewKey>, StoreError> {
     let old = store.keys().await?.into_iter().find(|key| key.id == id && key.is_valid_at(now));
     let Some(old) = old else { return Ok(None) };
-    let key = NewKey::generate(&old.name, now, expiry(now, expires_in)?);
+    let key = NewKey::generate(&old.name, old.note.as_deref(), now, expiry(now, expires_in)?);
     let old_expires = expiry(now, Some(overlap))?.unwrap_or(now);
     Ok(store.rotate_key(id, old_expires, key.record.clone()).await?.then_some(key))
 }
@@ -150,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_new_key_is_well_formed_and_a_mistyped_one_is_not() {
-        let key = NewKey::generate("test", Timestamp::UNIX_EPOCH, None).secret;
+        let key = NewKey::generate("test", None, Timestamp::UNIX_EPOCH, None).secret;
         assert!(is_well_formed(&key));
         for at in 0..key.len() {
             let mut typo = key.clone().into_bytes();
@@ -172,7 +179,7 @@ mod tests {
     #[test]
     fn keys_are_unique() {
         let keys: std::collections::HashSet<_> =
-            (0..1000).map(|_| NewKey::generate("test", Timestamp::UNIX_EPOCH, None).secret).collect();
+            (0..1000).map(|_| NewKey::generate("test", None, Timestamp::UNIX_EPOCH, None).secret).collect();
         assert_eq!(keys.len(), 1000);
     }
 }

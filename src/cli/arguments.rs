@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use animal_store::config::{Config, Flags, ListenAddress, Loaded};
-use animal_store::storage::{self, Store, StoreMetrics, StoreOptions};
+use animal_store::document::DOCUMENT;
+use animal_store::storage::{self, Migrate, Store, StoreMetrics, StoreOptions};
 use clap::Args;
 use slog::Logger;
 
@@ -39,6 +40,8 @@ pub(crate) fn store_options(config: &Config, log: &Logger) -> StoreOptions {
     StoreOptions {
         write_queue: config.write_queue,
         lock_timeout: config.lock_timeout,
+        migrate: Migrate::Apply,
+        version: DOCUMENT.map_or("unknown", |document| document.version),
         log: log.clone(),
         metrics: StoreMetrics::default(),
     }
@@ -54,13 +57,18 @@ pub(crate) enum IfMissing {
 }
 
 /// Opens the store of a command that is not `serve`.
-pub(crate) async fn open(loaded: &Loaded, if_missing: IfMissing) -> Result<Arc<dyn Store>, Failure> {
+pub(crate) async fn open(
+    loaded: &Loaded,
+    if_missing: IfMissing,
+    migrate: Migrate,
+) -> Result<Arc<dyn Store>, Failure> {
     let database = &loaded.config.database;
     let missing = storage::missing_file(database);
     if if_missing == IfMissing::Fail {
         check_exists(loaded)?;
     }
-    let options = store_options(&loaded.config, &Logger::root(slog::Discard, slog::o!()));
+    let log = Logger::root(slog::Discard, slog::o!());
+    let options = StoreOptions { migrate, ..store_options(&loaded.config, &log) };
     let store =
         storage::open(database, &options).await.map_err(|error| loaded.with_source("database", error))?;
     if let Some(path) = missing {

@@ -1,10 +1,12 @@
 //! The command `copy`: copies all animals and keys to another database.
 
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use animal_store::storage;
-use animal_store::storage::copy::{Progress, Step, copy};
+use animal_store::storage::copy::{Progress, Step, Transfer, copy};
+use animal_store::storage::{self, Migrate, StoreOptions};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use slog::Logger;
@@ -15,11 +17,17 @@ use super::arguments::{DatabaseArgs, Failure, load, store_options};
 #[derive(Args)]
 pub(crate) struct Copy {
     /// The database to copy; stop the services that add animals to it first
-    #[arg(long, value_name = "sqlite:PATH|postgres://...")]
-    from: String,
+    #[arg(long, value_name = "sqlite:PATH|postgres://...", required_unless_present = "from_file")]
+    from: Option<String>,
+    /// A file with the URL of the database to copy, so that its password is not on the command line
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    from_file: Option<PathBuf>,
     /// The target: a new or empty database, or the one of an interrupted copy
-    #[arg(long, value_name = "sqlite:PATH|postgres://...")]
-    to: String,
+    #[arg(long, value_name = "sqlite:PATH|postgres://...", required_unless_present = "to_file")]
+    to: Option<String>,
+    /// A file with the URL of the target, so that its password is not on the command line
+    #[arg(long, value_name = "FILE", conflicts_with = "to")]
+    to_file: Option<PathBuf>,
     /// A configuration file in TOML, such as `animal-store config` prints
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -29,18 +37,25 @@ impl Copy {
     pub(crate) async fn run(self) -> Result<(), Failure> {
         let config = load(DatabaseArgs { config: self.config, ..Default::default() }, None, None)?.config;
         let options = store_options(&config, &Logger::root(slog::Discard, slog::o!()));
-        if let Some(path) = storage::missing_file(&self.from) {
-            // Opening would create it.
-            let path = path.display();
+        let source = DatabaseUrl::of("--from", self.from, "--from-file", self.from_file)?;
+        let target = DatabaseUrl::of("--to", self.to, "--to-file", self.to_file)?;
+        if let Some(path) = storage::missing_file(&source.url) {
+            let (path, flag) = (path.display(), source.flag);
             return Err(format!(
-                "the source {path} does not exist; check the path given with --from, such as \
+                "the source {path} does not exist; check the path given with {flag}, such as \
                  sqlite:animal-store.db"
             )
             .into());
         }
-        let from =
-            storage::open_for_copy(&self.from, &options).await.map_err(|error| at("--from", &error))?;
-        let to = storage::open_for_copy(&self.to, &options).await.map_err(|error| at("--to", &error))?;
+        // The source is only read.
+        let from = source.open(&StoreOptions { migrate: Migrate::Never, ..options.clone() }).await?;
+        let to = match target.open(&options).await {
+            Ok(to) => to,
+            Err(error) => {
+                from.close().await;
+                return Err(error);
+            }
+        };
 
         // indicatif hides it if standard error is not a terminal.
         let bar = ProgressBar::new(0)
@@ -70,8 +85,39 @@ impl Copy {
     }
 }
 
-fn at(flag: &str, error: &storage::OpenError) -> String {
-    format!("{error} (set by {flag})")
+/// The URL of a database, and the flag that it comes from. It may contain a password, so it is not printed.
+struct DatabaseUrl {
+    url: String,
+    flag: &'static str,
+}
+
+impl DatabaseUrl {
+    /// Returns the given URL or the one in the file. clap makes sure that there is exactly one of them.
+    fn of(
+        flag: &'static str,
+        url: Option<String>,
+        file_flag: &'static str,
+        file: Option<PathBuf>,
+    ) -> Result<Self, Failure> {
+        let Some(file) = file else { return Ok(Self { url: url.unwrap_or_default(), flag }) };
+        let problem = |why: String| {
+            let file = file.display();
+            format!(
+                "{file} {why}; expected a file with the URL of a database in one line (set by {file_flag})"
+            )
+        };
+        let text = fs::read_to_string(&file).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        let url = text.trim_end_matches(['\r', '\n']);
+        if url.is_empty() || url.contains(char::is_control) {
+            return Err(problem("does not have exactly one line".to_owned()).into());
+        }
+        Ok(Self { url: url.to_owned(), flag: file_flag })
+    }
+
+    async fn open(&self, options: &StoreOptions) -> Result<Arc<dyn Transfer>, Failure> {
+        let opened = storage::open_for_copy(&self.url, options).await;
+        Ok(opened.map_err(|error| format!("{error} (set by {})", self.flag))?)
+    }
 }
 
 fn show(bar: &ProgressBar, progress: Progress) {

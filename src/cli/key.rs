@@ -1,11 +1,18 @@
 //! The command `key`: creates, lists, rotates and revokes API keys.
 
+use std::time::Duration;
+
 use animal_store::keys;
-use animal_store::storage::KeyRecord;
+use animal_store::storage::{KeyRecord, Migrate};
+use animal_store::telemetry::logging::{self, LogMetrics};
 use clap::Subcommand;
 use jiff::{SignedDuration, Timestamp};
+use slog::{Logger, info};
 
 use super::arguments::{DatabaseArgs, Failure, IfMissing, load, open, print};
+
+/// How long the audit line may wait for standard error.
+const MAX_FLUSH: Duration = Duration::from_millis(500);
 
 /// `animal-store key`
 #[derive(Subcommand)]
@@ -15,6 +22,9 @@ pub(crate) enum Key {
         /// The name of the key: 1 to 100 characters, such as shop
         #[arg(value_parser = key_name)]
         name: String,
+        /// Who has the key or what it is for: up to 200 characters, such as "web shop, team 5"
+        #[arg(long, value_name = "TEXT", value_parser = key_note)]
+        note: Option<String>,
         /// The lifetime of the key, such as 90d [default: unlimited]
         #[arg(long, value_name = "DURATION", value_parser = lifetime)]
         expires_in: Option<SignedDuration>,
@@ -57,6 +67,15 @@ fn key_name(name: &str) -> Result<String, &'static str> {
     }
 }
 
+fn key_note(note: &str) -> Result<String, &'static str> {
+    let fine = (1..=200).contains(&note.chars().count()) && !note.contains(char::is_control);
+    if fine {
+        Ok(note.to_owned())
+    } else {
+        Err("expected a note of 1 to 200 characters without control characters")
+    }
+}
+
 fn lifetime(text: &str) -> Result<SignedDuration, String> {
     let duration = humantime::parse_duration(text)
         .map_err(|_| "expected a duration such as 90d, 12h or 30m".to_owned())?;
@@ -72,26 +91,35 @@ impl Key {
                 "there is no valid key {id}; `animal-store key list` shows all keys, such as key_a1B2c3D4e5F6"
             )
         };
-        let (args, if_missing) = match &self {
-            Self::Create { args, .. } => (args, IfMissing::Create),
-            Self::List { args } | Self::Rotate { args, .. } | Self::Revoke { args, .. } => {
-                (args, IfMissing::Fail)
-            }
+        let (args, if_missing, migrate) = match &self {
+            Self::Create { args, .. } => (args, IfMissing::Create, Migrate::Apply),
+            Self::List { args } => (args, IfMissing::Fail, Migrate::Never),
+            Self::Rotate { args, .. } | Self::Revoke { args, .. } => (args, IfMissing::Fail, Migrate::Apply),
         };
-        let store = open(&load(args.clone(), None, None)?, if_missing).await?;
+        let loaded = load(args.clone(), None, None)?;
+        let store = open(&loaded, if_missing, migrate).await?;
+        let (log, flush) = logging::start(&loaded.config.log, &LogMetrics::default())?;
         let result: Result<String, Failure> = async {
             Ok(match self {
-                Self::Create { name, expires_in, .. } => {
-                    keys::create(&*store, &name, now, expires_in).await?.secret + "\n"
+                Self::Create { name, note, expires_in, .. } => {
+                    let key = keys::create(&*store, &name, note.as_deref(), now, expires_in).await?;
+                    audit(&log, "key created", &key.record, None);
+                    key.secret + "\n"
                 }
                 Self::List { .. } => list(&store.keys().await?, now),
                 Self::Rotate { id, overlap, expires_in, .. } => {
                     let key = keys::rotate(&*store, &id, now, overlap, expires_in).await?;
-                    key.ok_or_else(|| no_key(&id))?.secret + "\n"
+                    let key = key.ok_or_else(|| no_key(&id))?;
+                    audit(&log, "key rotated", &key.record, Some(&id));
+                    key.secret + "\n"
                 }
                 Self::Revoke { id, .. } => {
                     if !store.revoke_key(&id, now).await? {
                         return Err(no_key(&id).replace("valid ", "").into());
+                    }
+                    let keys = store.keys().await?;
+                    if let Some(key) = keys.iter().find(|key| key.id == id) {
+                        audit(&log, "key revoked", key, None);
                     }
                     String::new()
                 }
@@ -99,22 +127,51 @@ impl Key {
         }
         .await;
         store.close().await;
+        flush.wait(MAX_FLUSH);
         Ok(print(&result?)?)
     }
 }
 
+/// Logs who changed a key. `replaced` is the identifier of the key that this one replaces.
+fn audit(log: &Logger, event: &str, key: &KeyRecord, replaced: Option<&str>) {
+    let user = rustix::process::getuid().as_raw();
+    // slog serializes the last pair first.
+    info!(log, "{}", event;
+        "animal_store.user" => user_name(user),
+        "animal_store.user_id" => user,
+        "animal_store.replaced" => replaced,
+        "animal_store.note" => key.note.as_deref(),
+        "animal_store.name" => &key.name,
+        "enduser.id" => &key.id);
+}
+
+/// Returns the name of a user of the operating system, if the file of local users has it.
+fn user_name(id: u32) -> Option<String> {
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, _password, found) = (fields.next()?, fields.next()?, fields.next()?);
+        (found.parse() == Ok(id)).then(|| name.to_owned())
+    })
+}
+
 fn list(keys: &[KeyRecord], now: Timestamp) -> String {
     let time = |time: Option<Timestamp>| time.map_or("-".to_owned(), |time| time.to_string());
-    let mut table =
-        format!("{:<18}{:<9}{:<22}{:<22}{:<22}NAME\n", "ID", "STATE", "CREATED", "EXPIRES", "REVOKED");
+    let row = |[id, state, created, expires, revoked, used, name, note]: [&str; 8]| {
+        let times = format!("{created:<22}{expires:<22}{revoked:<22}{used:<22}");
+        format!("{id:<18}{state:<9}{times}{name}  {note}").trim_end().to_owned() + "\n"
+    };
+    let mut table = row(["ID", "STATE", "CREATED", "EXPIRES", "REVOKED", "LAST USED", "NAME", "NOTE"]);
     for key in keys {
         let state = match key {
             KeyRecord { revoked: Some(_), .. } => "revoked",
             key if key.is_valid_at(now) => "valid",
             _ => "expired",
         };
-        let (created, expires, revoked) = (time(Some(key.created)), time(key.expires), time(key.revoked));
-        table += &format!("{:<18}{state:<9}{created:<22}{expires:<22}{revoked:<22}{}\n", key.id, key.name);
+        let (created, expires) = (time(Some(key.created)), time(key.expires));
+        let (revoked, used) = (time(key.revoked), time(key.last_used));
+        let note = key.note.as_deref().unwrap_or_default();
+        table += &row([&key.id, state, &created, &expires, &revoked, &used, &key.name, note]);
     }
     table
 }

@@ -15,6 +15,9 @@ const MAX_UNREAD: usize = 1024 * 1024;
 /// The maximum size in bytes of all responses that the clients of a listener have not read.
 pub(super) const MAX_UNREAD_TOTAL: usize = 64 * 1024 * 1024;
 
+/// How long a client over HTTP/2 may take to confirm that its connection ends.
+const CONFIRMATION: Duration = Duration::from_secs(1);
+
 /// What the connections of a listener share.
 #[derive(Default)]
 pub(super) struct Shared {
@@ -31,8 +34,6 @@ impl Shared {
         self.now.load(Relaxed)
     }
 }
-/// How long a client over HTTP/2 may take to confirm that its connection ends.
-const CONFIRMATION: Duration = Duration::from_secs(1);
 
 /// An open connection.
 pub(super) struct Connection {
@@ -185,7 +186,8 @@ impl Connection {
     /// Returns the time limit that the connection exceeds at `now`.
     pub(super) fn overdue(&self, now: Time, limits: &ConnectionLimits) -> Option<Timeout> {
         let state = self.state();
-        let exceeds = |since: Time, limit: Duration| u128::from(now.saturating_sub(since)) > limit.as_millis();
+        let exceeds =
+            |since: Time, limit: Duration| u128::from(now.saturating_sub(since)) > limit.as_millis();
         if state.ending == Some(Ending::Abort) {
             return None;
         }
@@ -233,7 +235,7 @@ impl Connection {
     fn end(&self, ending: Ending) {
         let mut state = self.state();
         if state.ending.is_none() {
-            state.idle_since = self.connections.now();
+            state.idle_since = self.shared.now();
         }
         if state.ending != Some(Ending::Abort) {
             state.ending = Some(ending);

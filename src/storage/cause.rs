@@ -30,6 +30,8 @@ pub(super) enum Cause {
     OutOfResources,
     /// The disk failed.
     Io,
+    /// The highest identifier of an animal was assigned.
+    NoIdentifierLeft,
     /// A row contains a value that this program does not store.
     UnexpectedValue,
     /// The database file is corrupt.
@@ -56,6 +58,7 @@ impl Cause {
             Self::DiskFull => "disk_full",
             Self::OutOfResources => "out_of_resources",
             Self::Io => "io",
+            Self::NoIdentifierLeft => "no_identifier_left",
             Self::UnexpectedValue => "unexpected_value",
             Self::Damaged => "damaged",
             Self::RefusedStatement => "refused_statement",
@@ -81,6 +84,7 @@ impl From<Cause> for StoreError {
             Cause::DiskFull => unavailable("its disk is full"),
             Cause::OutOfResources => unavailable("it is out of resources"),
             Cause::Io => unavailable("its disk failed"),
+            Cause::NoIdentifierLeft => broken("it has no identifier left for another animal"),
             Cause::UnexpectedValue => broken("it contains an unexpected value"),
             Cause::Damaged => broken("it is damaged"),
             Cause::RefusedStatement => broken("it rejected a statement"),

@@ -5,9 +5,14 @@
 //! each time. At the end both stores are read again through [`Store`], and must have the same number of
 //! animals and the same checksum.
 //!
+//! A key that exists in the target is merged: of both, the earlier expiry and the earlier revocation count, so
+//! that no copy makes a key valid again. Two keys are the same if identifier and hash are. If only one of them
+//! is, nothing is copied.
+//!
 //! The secret that signs cursors is not copied, so clients must start their pages again.
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::store::{KeyRecord, PetsQuery, Store, StoreError};
@@ -26,7 +31,8 @@ pub trait Transfer: Store {
     /// [`super::Animals::add_pet`] assign greater ones.
     async fn import_pets(&self, pets: Vec<Pet>) -> Result<(), StoreError>;
 
-    /// Stores a key, or replaces the one with the same `id`.
+    /// Stores a key, or merges it into the same key: the earlier expiry, the earlier revocation and the later use
+    /// count. Fails with [`StoreError::Broken`] if another key has its `id` or `hash`.
     async fn import_key(&self, key: KeyRecord) -> Result<(), StoreError>;
 }
 
@@ -77,6 +83,9 @@ pub enum CopyError {
     /// The target contains animals of another source.
     #[error("the target contains animals that are not in the source; use an empty database")]
     Foreign,
+    /// A key of the source and another key of the target have the same identifier or hash.
+    #[error("the target has another key with the identifier or the secret of key {0}; use an empty database")]
+    KeyConflict(String),
     /// The stores differ after the copy.
     #[error("the target differs from the source: {0}")]
     Differs(String),
@@ -99,6 +108,7 @@ pub async fn copy(
     {
         return Err(CopyError::Foreign);
     }
+    check_keys(from, to).await?;
     let mut copied = 0;
     let mut after = copied_before.as_ref().map(|pet| pet.id);
     progress(Progress { step: Step::Copying, id: after.unwrap_or(0), last });
@@ -151,16 +161,39 @@ async fn chunk(
     Ok((pets, true))
 }
 
+/// Rejects a target with a key that is another one, although its identifier or hash is in the source.
+async fn check_keys(from: &dyn Transfer, to: &dyn Transfer) -> Result<(), CopyError> {
+    let existing = to.keys().await.map_err(CopyError::Target)?;
+    for key in from.keys().await.map_err(CopyError::Source)? {
+        if existing.iter().any(|other| (other.id == key.id) != (other.hash == key.hash)) {
+            return Err(CopyError::KeyConflict(key.id));
+        }
+    }
+    Ok(())
+}
+
 async fn copy_keys(from: &dyn Transfer, to: &dyn Transfer) -> Result<usize, CopyError> {
     let keys = from.keys().await.map_err(CopyError::Source)?;
     for key in &keys {
         to.import_key(key.clone()).await.map_err(CopyError::Target)?;
     }
     let copied = to.keys().await.map_err(CopyError::Target)?;
-    match keys.iter().find(|key| !copied.contains(key)) {
+    match keys.iter().find(|key| !copied.iter().any(|copy| is_copy(copy, key))) {
         None => Ok(keys.len()),
         Some(key) => Err(CopyError::Differs(format!("key {}", key.id))),
     }
+}
+
+/// Whether `copy` is `key` and is at no time valid when `key` is not.
+fn is_copy(copy: &KeyRecord, key: &KeyRecord) -> bool {
+    let ends_no_later = |end: Option<Timestamp>, other: Option<Timestamp>| match (end, other) {
+        (_, None) => true,
+        (None, Some(_)) => false,
+        (Some(end), Some(other)) => end <= other,
+    };
+    (&copy.id, &copy.hash) == (&key.id, &key.hash)
+        && ends_no_later(copy.expires, key.expires)
+        && ends_no_later(copy.revoked, key.revoked)
 }
 
 /// Returns the number of animals up to the identifier `last`, and their SHA-256.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 mod cause;
 pub mod copy;
 mod key_cache;
+mod key_uses;
 mod metrics;
 mod options;
 mod outage;
@@ -17,7 +18,7 @@ mod store;
 mod url;
 
 pub use metrics::StoreMetrics;
-pub use options::{OpenError, StoreOptions};
+pub use options::{Migrate, OpenError, StoreOptions};
 pub use store::{Animals, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError};
 pub use url::{DatabaseKind, missing_file, without_password};
 

@@ -13,10 +13,29 @@ pub struct StoreOptions {
     pub write_queue: usize,
     /// How long a write waits for a lock of another process.
     pub lock_timeout: Duration,
+    /// Whether opening the store may change the schema of an existing database.
+    pub migrate: Migrate,
+    /// The version of this program, which is stored with each migration that it applies. A program that is too
+    /// old for a database names it.
+    pub version: &'static str,
     /// The log for failures of which callers learn only the cause.
     pub log: Logger,
     /// The metrics.
     pub metrics: StoreMetrics,
+}
+
+/// What to do when a database lacks migrations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Migrate {
+    /// Applies missing migrations, and creates a database that does not exist.
+    Apply,
+    /// Fails when migrations are missing: for commands that only read.
+    Never,
+}
+
+/// Returns the release to use for a database of a newer release, whose version may be unknown.
+pub(super) fn newer_release(version: Option<&str>) -> String {
+    version.map_or_else(|| "that release".to_owned(), |version| format!("release {version} or a later one"))
 }
 
 /// Why a store could not be opened. One line that says what to do.

@@ -67,6 +67,10 @@ pub struct KeyRecord {
     pub expires: Option<Timestamp>,
     /// When the key was revoked, if it was.
     pub revoked: Option<Timestamp>,
+    /// Who made the key, or what it is for.
+    pub note: Option<String>,
+    /// The start of the hour in which the key was last used, if it was.
+    pub last_used: Option<Timestamp>,
 }
 
 impl KeyRecord {
@@ -97,6 +101,12 @@ pub trait Store: Animals + Keys + Send + Sync + 'static {
     /// The error with which a read or a write would fail.
     async fn check_ready(&self) -> Result<(), StoreError> {
         self.pets(PetsQuery { status: None, after: None, limit: 1 }).await.map(drop)
+    }
+
+    /// Completes when the store can never write again until the process is restarted, such as after a panic of
+    /// the thread that writes. Never completes while the store works, nor after [`Store::close`].
+    async fn failed(&self) {
+        std::future::pending().await
     }
 
     /// Finishes the accepted writes and closes the store. Later calls fail with [`StoreError::Unavailable`].
@@ -137,6 +147,11 @@ pub trait Keys {
     async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
         self.key_by_hash(hash).await
     }
+
+    /// Stores that `key` was used at `at`, to the hour: returns at once, and the write happens later, at most once
+    /// for each key, hour and store. It may be lost when the write or the process fails. Must be called within
+    /// a tokio runtime.
+    fn note_use(&self, key: &KeyRecord, at: Timestamp);
 
     /// Revokes a key at `at`. A key that is already revoked keeps its time. Returns `false` when there is no
     /// such key.

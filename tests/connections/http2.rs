@@ -22,7 +22,9 @@ async fn open(service: &Service, window: u32) -> Connection {
 
 /// Reads until the next frame that fits.
 async fn find(connection: &mut Connection, what: &str, fits: impl Fn(&Frame) -> bool) -> Frame {
-    in_time(what, connection.find(fits)).await.unwrap_or_else(|| panic!("the connection ended before: {what}"))
+    in_time(what, connection.find(fits))
+        .await
+        .unwrap_or_else(|| panic!("the connection ended before: {what}"))
 }
 
 /// Checks that a request on a new stream gets 200.
@@ -67,7 +69,8 @@ async fn streams_above_the_limit_are_refused_and_the_others_answered() {
     client.send(&[settings, update].concat()).await.unwrap();
     let mut complete = 0;
     while complete < STREAMS {
-        let end = find(&mut client, "a page", |frame| frame.kind == DATA && frame.flags & END_STREAM != 0).await;
+        let end =
+            find(&mut client, "a page", |frame| frame.kind == DATA && frame.flags & END_STREAM != 0).await;
         assert!(end.stream < stream(STREAMS));
         complete += 1;
     }
@@ -256,7 +259,10 @@ async fn uploads_within_the_window_are_read_and_others_refused() {
     .await;
     if let Some(frame) = refused {
         let code = frame.payload[frame.payload.len() - 4..].to_vec();
-        assert!([0, FLOW_CONTROL_ERROR, 8].contains(&u32::from_be_bytes(code.try_into().unwrap())), "{frame:?}");
+        assert!(
+            [0, FLOW_CONTROL_ERROR, 8].contains(&u32::from_be_bytes(code.try_into().unwrap())),
+            "{frame:?}"
+        );
     }
     service.answers().await;
     service.stop().await;

@@ -8,6 +8,29 @@ use crate::ledger::Ledger;
 use crate::program::WorkDir;
 use crate::row::{exclusive, milliseconds, row};
 
+const OPERATORS: &[&str] = &["--ops-bind", "127.0.0.1:0"];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_read_only_file_system_is_not_ready() {
+    let _turn = exclusive().await;
+    if !has("strace").await {
+        return skip(3, "read-only file system", "strace is not installed");
+    }
+    let directory = WorkDir::new();
+    directory.key().await;
+    let service = directory.serve(OPERATORS).await;
+    // Without requests that write.
+    service.wait_for_readiness(200).await;
+    let failing = match FailingCalls::inject(service.pid(), "pwrite64,ftruncate:error=EROFS").await {
+        Ok(failing) => failing,
+        Err(why) => return skip(3, "read-only file system", &why),
+    };
+    service.wait_for_readiness(503).await;
+    failing.end().await;
+    service.wait_for_readiness(200).await;
+    service.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fsync_fails() {
     let _turn = exclusive().await;
@@ -27,18 +50,20 @@ async fn write_error(order: u8, fault: &str, what: &str) {
     let directory = WorkDir::new();
     let key = directory.key().await;
     let ledger = Ledger::default();
-    let service = directory.serve(&[]).await;
+    let service = directory.serve(OPERATORS).await;
     let mut reader = Client::connect(service.direct, &key).await.unwrap();
     let faults = async {
         ledger.acknowledged(100).await;
         let failing = FailingCalls::inject(service.pid(), what).await?;
         ledger.unavailable(50).await;
         assert_eq!(reader.get("/v1/pets").await.unwrap().status, 200);
+        service.wait_for_readiness(503).await;
         failing.end().await;
         let fault_ended = std::time::Instant::now();
         ledger.acknowledged(1).await;
         let took = fault_ended.elapsed();
         ledger.acknowledged(100).await;
+        service.wait_for_readiness(200).await;
         Ok(took)
     };
     let faults = async {
@@ -92,7 +117,7 @@ async fn the_disk_is_full() {
         }
     };
     let database = format!("sqlite:{}", mount_point.join("animals.db").display());
-    let arguments = ["--database", &database];
+    let arguments = [OPERATORS, &["--database", &database]].concat();
     let serve = || directory.serve_with(&arguments, |command| disk.enter(command));
     let key = directory
         .run_changed(&["key", "create", "tests", "--database", &database], |command| disk.enter(command))
@@ -108,11 +133,13 @@ async fn the_disk_is_full() {
     let faults = async {
         ledger.unavailable(20).await;
         assert_eq!(reader.get("/v1/pets").await.unwrap().status, 200);
+        service.wait_for_readiness(503).await;
         fs::remove_file(&filler).unwrap();
         let space = std::time::Instant::now();
         ledger.acknowledged(1).await;
         let took = space.elapsed();
         ledger.acknowledged(100).await;
+        service.wait_for_readiness(200).await;
         ledger.stop();
         took
     };

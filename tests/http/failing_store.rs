@@ -164,6 +164,10 @@ impl Keys for FailingStore {
         key
     }
 
+    fn note_use(&self, key: &KeyRecord, at: Timestamp) {
+        self.inner.note_use(key, at);
+    }
+
     async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
         self.inner.revoke_key(id, at).await
     }

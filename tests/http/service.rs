@@ -14,7 +14,7 @@ use animal_store::document::{self, Deprecation, Document};
 use animal_store::keys::{self, NewKey};
 use animal_store::rate_limit::RateLimit;
 use animal_store::server::{Listeners, Server, ServerOptions};
-use animal_store::storage::{self, Store, StoreMetrics, StoreOptions};
+use animal_store::storage::{self, Migrate, Store, StoreMetrics, StoreOptions};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -130,6 +130,17 @@ impl Setup {
     }
 }
 
+fn store_options(write_queue: usize) -> StoreOptions {
+    StoreOptions {
+        write_queue,
+        lock_timeout: TIMEOUT,
+        migrate: Migrate::Apply,
+        version: "0.0.0",
+        log: Logger::root(slog::Discard, o!()),
+        metrics: StoreMetrics::default(),
+    }
+}
+
 impl Service {
     /// Starts a service with default options.
     pub async fn start() -> Self {
@@ -139,26 +150,21 @@ impl Service {
     /// Returns default options, to change before the start.
     pub fn setup() -> Setup {
         let options = ServerOptions { request_timeout: TIMEOUT, ..ServerOptions::default() };
-        let log = Logger::root(slog::Discard, o!());
-        let metrics = StoreMetrics::default();
-        let store = StoreOptions { write_queue: 4096, lock_timeout: TIMEOUT, log, metrics };
+        let store = store_options(4096);
         let document = Document { released: &[], ..document::DOCUMENT.expect("the document") };
         Setup { options, store, document }
     }
 
     /// Creates another key.
     pub async fn new_key(&self, name: &str, expires_in: Option<SignedDuration>) -> NewKey {
-        let made = keys::create(&*self.store, name, Timestamp::now(), expires_in).await.expect("a key");
+        let made = keys::create(&*self.store, name, None, Timestamp::now(), expires_in).await.expect("a key");
         self.recorder.add_secret(&made.secret);
         made
     }
 
     /// Opens the store a second time, as another process would.
     pub async fn open_store_again(&self) -> Arc<dyn Store> {
-        let log = Logger::root(slog::Discard, o!());
-        let metrics = StoreMetrics::default();
-        let options = StoreOptions { write_queue: 16, lock_timeout: TIMEOUT, log, metrics };
-        storage::open(&self.database.url(), &options).await.expect("a store")
+        storage::open(&self.database.url(), &store_options(16)).await.expect("a store")
     }
 
     /// Blocks writes to the store until the lock is released.

@@ -171,7 +171,8 @@ async fn the_page_has_every_metric_and_no_api_key() {
     ] {
         assert!(page.contains(&format!("# TYPE {family}\n")), "{family} is not in:\n{page}");
     }
-    assert_eq!(value(&page, "store_write_batch_size_sum"), 2.0, "{page}");
+    // Two animals, and the hour of the last use of the key.
+    assert_eq!(value(&page, "store_write_batch_size_sum"), 3.0, "{page}");
     assert_eq!(value(&page, "store_write_queue_depth"), 0.0, "{page}");
     let locked = r#"{db_system_name="sqlite",db_operation_name="write",error_type="locked"}"#;
     assert_eq!(value(&page, &format!("database_errors_total{locked}")), 1.0, "{page}");

@@ -38,20 +38,34 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Returns the standard output of a successful run without other output, except about a new database.
+    /// Returns the standard output of a successful run without other output, except about a new database and about
+    /// changed keys.
     #[track_caller]
     pub fn success(self) -> String {
         let created = self.created();
-        assert!(self.code == Some(0) && (self.stderr.is_empty() || created.is_some()), "{}", self.stderr);
+        let is_quiet = self.without_audit().is_empty() || created.is_some();
+        assert!(self.code == Some(0) && is_quiet, "{}", self.stderr);
         if let Some(created) = created {
             assert!(!self.before.contains(&created), "{} is not new", created.display());
         }
         self.stdout
     }
 
+    /// Returns the log records about changed keys on standard error.
+    pub fn audit(&self) -> Vec<&str> {
+        self.stderr.lines().filter(|line| line.contains(" INFO  key ")).collect()
+    }
+
+    /// Returns standard error without the records about changed keys.
+    fn without_audit(&self) -> String {
+        let rest = self.stderr.split_inclusive('\n').filter(|line| !line.contains(" INFO  key "));
+        rest.collect()
+    }
+
     /// Returns the path of the new database, if standard error has only the line about it.
     pub fn created(&self) -> Option<PathBuf> {
-        let line = self.stderr.strip_prefix("created a new database, ")?.strip_suffix(")\n")?;
+        let rest = self.without_audit();
+        let line = rest.strip_prefix("created a new database, ")?.strip_suffix(")\n")?;
         let (path, _source) = line.split_once(" (set by ")?;
         (!line.contains('\n')).then(|| path.into())
     }

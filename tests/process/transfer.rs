@@ -50,6 +50,42 @@ async fn a_backup_of_a_running_service_can_be_served_or_moved_to_its_place() {
     assert_eq!(restored.add(&key, 1).await, [4]);
 }
 
+/// Makes system calls of the program fail, as on a file system that cannot execute them.
+fn with_failing_calls(command: &mut tokio::process::Command, calls: &[&str]) {
+    let plain = command.as_std();
+    let mut traced = tokio::process::Command::new("strace");
+    traced.args(["-f", "-o", "/dev/null"]);
+    for call in calls {
+        traced.args(["-e", &format!("inject={call}")]);
+    }
+    traced.arg(plain.get_program()).args(plain.get_args());
+    traced.current_dir(plain.get_current_dir().unwrap()).kill_on_drop(true);
+    traced.stdin(std::process::Stdio::null());
+    traced.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    *command = traced;
+}
+
+#[tokio::test]
+async fn a_backup_needs_no_hard_links_and_replaces_no_file() {
+    if std::process::Command::new("strace").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: strace is not installed");
+        return;
+    }
+    let directory = WorkDir::new();
+    directory.key().await;
+    let no_links = "linkat:error=EPERM";
+    for (name, calls) in [("1.db", &[no_links][..]), ("2.db", &[no_links, "renameat2:error=EINVAL"])] {
+        let backup = ["backup", name];
+        directory.run_changed(&backup, |command| with_failing_calls(command, calls)).await.success();
+        let list = ["key", "list", "--database", &format!("sqlite:{name}")];
+        assert_eq!(directory.run(&list).await.success().lines().count(), 2);
+        let before = directory.names();
+        let refused = directory.run_changed(&backup, |command| with_failing_calls(command, calls)).await;
+        assert!(refused.failure().contains("exists; choose another path"));
+        assert_eq!(directory.names(), before);
+    }
+}
+
 #[tokio::test]
 async fn a_backup_of_postgresql_is_rejected_with_a_hint_to_pg_dump() {
     let directory = WorkDir::new();
@@ -176,4 +212,59 @@ async fn a_copy_shows_its_progress_on_a_terminal() {
     for words in ["copying", "/5,000", "checking 2/2", "5000 animals (0 of them from an earlier run)"] {
         assert!(ran.stdout.contains(words), "{words} is not in: {}", ran.stdout);
     }
+}
+
+#[tokio::test]
+async fn copy_reads_the_urls_from_files() {
+    let directory = WorkDir::new();
+    fill(&directory, "from.db").await;
+    directory.write("from.url", "sqlite:from.db\n");
+    directory.write("to.url", "sqlite:to.db");
+    let line = directory.run(&["copy", "--from-file", "from.url", "--to-file", "to.url"]).await.success();
+    assert!(line.starts_with("5000 animals"), "{line}");
+}
+
+#[tokio::test]
+async fn copy_never_prints_a_url() {
+    const URL: &str = "postgres://u:sesame@127.0.0.1:1/d";
+    let directory = WorkDir::new();
+    fill(&directory, "from.db").await;
+    directory.write("good.url", URL);
+    directory.write("scheme.url", "postgress://u:sesame@h/d");
+    directory.write("lines.url", "postgres://u:sesame@h/d\nsesame\n");
+    directory.write("empty.url", "\n");
+    let before = directory.names();
+    for (arguments, source) in [
+        (["--from-file", "good.url", "--to", "sqlite:to.db"], "--from-file"),
+        (["--from", "sqlite:from.db", "--to-file", "good.url"], "--to-file"),
+        (["--from-file", "scheme.url", "--to", "sqlite:to.db"], "--from-file"),
+        (["--from", "sqlite:from.db", "--to-file", "lines.url"], "--to-file"),
+        (["--from", "sqlite:from.db", "--to-file", "empty.url"], "--to-file"),
+        (["--from", "sqlite:from.db", "--to-file", "missing.url"], "--to-file"),
+        (["--from", "postgress://u:sesame@h/d", "--to", "sqlite:to.db"], "--from"),
+        (["--from", "postgres://u:sesame@h:sesame/d", "--to", "sqlite:to.db"], "--from"),
+        (["--from", URL, "--from-file", "good.url"], "--from"),
+        (["--from", URL, "--to-file", "missing.url"], "--to-file"),
+    ] {
+        let line = directory.run(&[&["copy"][..], &arguments].concat()).await.failure();
+        assert!(line.contains(source) && !line.contains("sesame"), "{line}");
+        assert_eq!(directory.names(), before);
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_was_revoked_in_the_target_stays_revoked() {
+    let directory = WorkDir::new();
+    fill(&directory, "from.db").await;
+    let copy = ["copy", "--from", "sqlite:from.db", "--to", "sqlite:to.db"];
+    directory.run(&copy).await.success();
+    let target = ["--database", "sqlite:to.db"];
+    let list = async || directory.run(&[&["key", "list"][..], &target].concat()).await.success();
+    let before = list().await;
+    let id = before.lines().nth(1).unwrap().split(' ').next().unwrap();
+    directory.run(&[&["key", "revoke", id][..], &target].concat()).await.success();
+    let revoked = list().await;
+    assert!(revoked.contains(" revoked "), "{revoked}");
+    directory.run(&copy).await.success();
+    assert_eq!(list().await, revoked);
 }

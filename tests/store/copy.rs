@@ -178,3 +178,99 @@ async fn check_take(store: Arc<dyn Transfer>) {
     assert!(matches!(rejected, Err(StoreError::Broken(_))), "{rejected:?}");
     assert_eq!(store.keys().await.unwrap(), [key(1)]);
 }
+
+/// Runs a check with each pair of engines.
+macro_rules! with_each_target {
+    ($($name:ident: $check:ident;)*) => {$(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $name() {
+            let (source, target) = (Sqlite::fresh().await, Sqlite::fresh().await);
+            $check(sqlite(&source).await, sqlite(&target).await).await;
+            let Some(target) = Postgres::try_fresh().await else { return };
+            let (source, back) = (Sqlite::fresh().await, Sqlite::fresh().await);
+            $check(sqlite(&source).await, postgres(&target).await).await;
+            let Some(target) = Postgres::try_fresh().await else { return };
+            $check(postgres(&target).await, sqlite(&back).await).await;
+        }
+    )*};
+}
+
+with_each_target! {
+    a_copy_never_extends_the_life_of_a_key: check_life;
+    a_key_that_exists_only_in_part_is_rejected: check_conflict;
+    a_copy_of_one_animal_goes_on_numbering: check_one;
+    a_copy_of_no_animal_goes_on_numbering: check_none;
+    a_copy_of_the_highest_identifier_reports_that_none_is_left: check_highest;
+}
+
+async fn check_life(from: Arc<dyn Transfer>, to: Arc<dyn Transfer>) {
+    // The ends of a key in the source and in the target, and the earlier one.
+    let ends = [
+        (None, None, None),
+        (Some(5), None, Some(5)),
+        (None, Some(5), Some(5)),
+        (Some(5), Some(9), Some(5)),
+        (Some(9), Some(5), Some(5)),
+    ];
+    let at = |end: Option<i64>| end.map(second);
+    let mut expected = Vec::new();
+    for (number, (source, target, earlier)) in (0..).zip(ends) {
+        let (expiring, revoked) = (key(2 * number), key(2 * number + 1));
+        for (store, end) in [(&from, source), (&to, target)] {
+            store.add_key(KeyRecord { expires: at(end), ..expiring.clone() }).await.unwrap();
+            store.add_key(KeyRecord { revoked: at(end), ..revoked.clone() }).await.unwrap();
+        }
+        expected.push(KeyRecord { expires: at(earlier), ..expiring });
+        expected.push(KeyRecord { revoked: at(earlier), ..revoked });
+    }
+    for _ in 0..2 {
+        assert_eq!(copy(&*from, &*to, |_| {}).await.unwrap().keys, expected.len());
+        assert_eq!(to.keys().await.unwrap(), expected);
+    }
+}
+
+async fn check_conflict(from: Arc<dyn Transfer>, to: Arc<dyn Transfer>) {
+    fill(&*from, 3).await;
+    let theirs = KeyRecord { hash: [9; 32], ..key(1) };
+    to.add_key(theirs.clone()).await.unwrap();
+    let rejected = copy(&*from, &*to, |_| {}).await;
+    assert!(matches!(&rejected, Err(CopyError::KeyConflict(id)) if id == "key1"), "{rejected:?}");
+    assert_eq!(all(&*to).await, []);
+    // The engine rejects it too.
+    for other in [key(1), KeyRecord { id: "other".to_owned(), ..theirs.clone() }] {
+        let rejected = to.import_key(other).await;
+        assert!(matches!(rejected, Err(StoreError::Broken(_))), "{rejected:?}");
+        assert_eq!(to.keys().await.unwrap(), std::slice::from_ref(&theirs));
+    }
+}
+
+async fn check_one(from: Arc<dyn Transfer>, to: Arc<dyn Transfer>) {
+    let only = add(&*from, "only").await;
+    assert_eq!(only.id, 1);
+    assert_eq!(copy(&*from, &*to, |_| {}).await.unwrap().pets, 1);
+    assert_eq!(add(&*to, "next").await.id, 2);
+    assert_eq!(to.pet(1).await.unwrap(), Some(only));
+}
+
+async fn check_none(from: Arc<dyn Transfer>, to: Arc<dyn Transfer>) {
+    assert_eq!(copy(&*from, &*to, |_| {}).await.unwrap().pets, 0);
+    assert_eq!(add(&*to, "first").await.id, 1);
+    assert_eq!(add(&*to, "second").await.id, 2);
+}
+
+async fn check_highest(from: Arc<dyn Transfer>, to: Arc<dyn Transfer>) {
+    let first = add(&*from, "first").await;
+    from.import_pets(vec![Pet { id: i64::MAX, ..first.clone() }]).await.unwrap();
+    for before in [0, 2] {
+        let copied = copy(&*from, &*to, |_| {}).await.unwrap();
+        assert_eq!((copied.pets, copied.before), (2, before));
+    }
+    for store in [&from, &to] {
+        let error = store.add_pet(new_pet("none left", 1, None)).await.unwrap_err();
+        assert!(matches!(error, StoreError::Broken(_)), "{error:?}");
+        assert!(error.to_string().contains("no identifier left"), "{error}");
+        assert_eq!(all(&**store).await.len(), 2);
+        // Other writes succeed.
+        store.add_key(key(7)).await.unwrap();
+    }
+}

@@ -35,7 +35,9 @@ const IMPORT: &str = "INSERT INTO animal (id, name, category_id, status) \
      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) AS given (id, name, category_id, status) \
      ON CONFLICT (id) DO NOTHING";
 
-const ADVANCE_SEQUENCE: &str = "SELECT setval('animal_id', $1) FROM animal_id WHERE last_value < $1";
+// A new sequence has the last value 1, which was not assigned yet.
+const ADVANCE_SEQUENCE: &str = "SELECT setval('animal_id', $1) FROM animal_id \
+     WHERE last_value < $1 OR (last_value = $1 AND NOT is_called)";
 
 const LAST: &str = "SELECT id, name, category_id, status FROM animal ORDER BY id DESC LIMIT 1";
 

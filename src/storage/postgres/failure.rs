@@ -133,6 +133,7 @@ fn cause_of_code(code: &str) -> Option<Cause> {
     Some(match (class(code), code) {
         (_, "55P03" | "57014") | ("40", _) => Cause::Locked,
         ("08" | "57", _) => Cause::Restarting,
+        (_, "2200H") => Cause::NoIdentifierLeft,
         (_, "25006") => Cause::ReadOnly,
         (_, "53100") => Cause::DiskFull,
         ("53", _) => Cause::OutOfResources,

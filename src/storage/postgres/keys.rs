@@ -9,27 +9,42 @@ use tokio_postgres::{Client, Error, Row, Statement};
 use super::failure::{Failure, WriteResult};
 use crate::storage::store::{KeyRecord, StoreError};
 
-const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked) \
-     VALUES ($1, $2, $3, $4, $5, $6)";
+const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
-const ALL: &str = "SELECT id, name, hash, created, expires, revoked FROM api_key ORDER BY created, position";
+const ALL: &str = "SELECT id, name, hash, created, expires, revoked, note, last_used \
+     FROM api_key ORDER BY created, position";
 
-const BY_HASH: &str = "SELECT id, name, hash, created, expires, revoked FROM api_key WHERE hash = $1";
+const BY_HASH: &str = "SELECT id, name, hash, created, expires, revoked, note, last_used \
+     FROM api_key WHERE hash = $1";
+
+// Locks in the order of the identifiers, so that replicas do not deadlock.
+const USE: &str = "WITH used AS ( \
+         SELECT api_key.id, given.at FROM unnest($1::text[], $2::bigint[]) AS given (id, at) \
+             JOIN api_key ON api_key.id = given.id \
+         WHERE last_used IS NULL OR last_used < given.at ORDER BY api_key.id FOR NO KEY UPDATE OF api_key \
+     ) \
+     UPDATE api_key SET last_used = greatest(last_used, used.at) FROM used WHERE api_key.id = used.id";
 
 const REVOKE: &str = "UPDATE api_key SET revoked = coalesce(revoked, $2) WHERE id = $1";
 
 // One statement, so that a rejected new key leaves the old one unchanged.
 const ROTATE: &str = "WITH old AS ( \
-         UPDATE api_key SET expires = least(coalesce(expires, $8), $8) \
-         WHERE id = $7 AND revoked IS NULL RETURNING id \
+         UPDATE api_key SET expires = least(expires, $10) \
+         WHERE id = $9 AND revoked IS NULL RETURNING id \
      ) \
-     INSERT INTO api_key (id, name, hash, created, expires, revoked) \
-     SELECT $1::text, $2::text, $3::bytea, $4::bigint, $5::bigint, $6::bigint FROM old";
+     INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
+     SELECT $1::text, $2::text, $3::bytea, $4::bigint, $5::bigint, $6::bigint, $7::text, $8::bigint FROM old";
 
-const IMPORT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked) \
-     VALUES ($1, $2, $3, $4, $5, $6) \
-     ON CONFLICT (id) DO UPDATE SET name = excluded.name, hash = excluded.hash, \
-         created = excluded.created, expires = excluded.expires, revoked = excluded.revoked";
+// `least` and `greatest` ignore NULL.
+const IMPORT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+     ON CONFLICT (id) DO UPDATE SET \
+         expires = least(api_key.expires, excluded.expires), \
+         revoked = least(api_key.revoked, excluded.revoked), \
+         note = coalesce(api_key.note, excluded.note), \
+         last_used = greatest(api_key.last_used, excluded.last_used) \
+     WHERE api_key.hash = excluded.hash";
 
 /// The prepared queries of a connection for reading.
 pub(super) struct Queries {
@@ -60,9 +75,24 @@ pub(super) async fn insert(client: &Client, key: &KeyRecord) -> WriteResult<bool
     execute(client, INSERT, key, &[]).await
 }
 
-/// Stores a key, or replaces the one with the same identifier.
+/// Stores a key, or merges it into the same key: the earlier expiry and revocation count. Rejects a key of which
+/// only the identifier or only the hash exists.
 pub(super) async fn import(client: &Client, key: &KeyRecord) -> WriteResult<bool> {
-    execute(client, IMPORT, key, &[]).await
+    Ok(match execute(client, IMPORT, key, &[]).await? {
+        Ok(false) => Err(exists()),
+        stored => stored,
+    })
+}
+
+/// Stores that keys were used, each at a time in seconds.
+pub(super) async fn note_uses(client: &Client, uses: Vec<(String, i64)>) -> WriteResult<()> {
+    let (ids, times): (Vec<String>, Vec<i64>) = uses.into_iter().unzip();
+    client.execute(USE, &[&ids, &times]).await?;
+    Ok(Ok(()))
+}
+
+fn exists() -> StoreError {
+    StoreError::Broken("another key with this id or hash exists".to_owned())
 }
 
 /// Returns `false` when there is no such key.
@@ -80,7 +110,7 @@ pub(super) async fn rotate(
     execute(client, ROTATE, new, &[&old, &old_expires.as_second()]).await
 }
 
-/// Executes a statement whose first six parameters are a key. Returns whether it changed a row; rejects a key
+/// Executes a statement whose first eight parameters are a key. Returns whether it changed a row; rejects a key
 /// whose identifier or hash exists.
 async fn execute(
     client: &Client,
@@ -90,13 +120,13 @@ async fn execute(
 ) -> WriteResult<bool> {
     let (created, hash) = (key.created.as_second(), key.hash.as_slice());
     let (expires, revoked) = (key.expires.map(Timestamp::as_second), key.revoked.map(Timestamp::as_second));
-    let mut all: Vec<&(dyn ToSql + Sync)> = vec![&key.id, &key.name, &hash, &created, &expires, &revoked];
+    let last_used = key.last_used.map(Timestamp::as_second);
+    let mut all: Vec<&(dyn ToSql + Sync)> =
+        vec![&key.id, &key.name, &hash, &created, &expires, &revoked, &key.note, &last_used];
     all.extend_from_slice(parameters);
     match client.execute(statement, &all).await {
         Ok(rows) => Ok(Ok(rows > 0)),
-        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
-            Ok(Err(StoreError::Broken("a key with this id or hash exists".to_owned())))
-        }
+        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(Err(exists())),
         Err(error) => Err(error.into()),
     }
 }
@@ -116,5 +146,7 @@ fn key(row: &Row) -> Result<KeyRecord, Failure> {
         created: time(row.try_get(3)?)?,
         expires: row.try_get::<_, Option<i64>>(4)?.map(time).transpose()?,
         revoked: row.try_get::<_, Option<i64>>(5)?.map(time).transpose()?,
+        note: row.try_get(6)?,
+        last_used: row.try_get::<_, Option<i64>>(7)?.map(time).transpose()?,
     })
 }

@@ -13,9 +13,9 @@ use tokio_postgres::Client;
 
 use super::address::Address;
 use super::failure::{ConnectError, Failure, describe};
-use super::migrations::{NEWEST, migrate, version};
+use super::migrations::{NEWEST, migrate, newer_program, version};
 use super::session::{Purpose, Session};
-use crate::storage::options::{OpenError, StoreOptions};
+use crate::storage::options::{OpenError, StoreOptions, newer_release};
 
 /// Why a database cannot be opened.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ enum OpenFailure {
     Encoding(String),
     NoSchema,
     Foreign(String),
-    Newer(i64),
+    Newer(i64, Option<String>),
     NoRight(String),
     Other(String),
 }
@@ -47,9 +47,10 @@ impl OpenFailure {
             Self::Foreign(table) => {
                 format!("{start}has a table {table} of another program; use another database")
             }
-            Self::Newer(number) => format!(
+            Self::Newer(number, program) => format!(
                 "{start}was written by a newer release of this program (format {number}, this one knows up \
-                 to {NEWEST}); use that release"
+                 to {NEWEST}); use {}",
+                newer_release(program.as_deref())
             ),
             Self::NoRight(why) => {
                 format!(
@@ -112,7 +113,7 @@ async fn inspect_and_open(address: &Address, options: &StoreOptions) -> Result<[
         false => false,
     };
     if !up_to_date {
-        migrate(client).await?;
+        migrate(client, options.version).await?;
         // A replica of a newer release may have migrated it first.
         check_version(client).await?;
     }
@@ -167,7 +168,7 @@ async fn has_our_tables(client: &Client) -> Result<bool, OpenFailure> {
 /// Whether the tables are current; an error if a newer release wrote them.
 async fn check_version(client: &Client) -> Result<bool, OpenFailure> {
     match version(client).await? {
-        newer if newer > NEWEST => Err(OpenFailure::Newer(newer)),
+        newer if newer > NEWEST => Err(OpenFailure::Newer(newer, newer_program(client).await)),
         known => Ok(known == NEWEST),
     }
 }

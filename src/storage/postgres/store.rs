@@ -15,6 +15,7 @@ use super::{animals, keys, opening};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::copy::Transfer;
 use crate::storage::key_cache::KeyCache;
+use crate::storage::key_uses::KeyUses;
 use crate::storage::metrics::Operation;
 use crate::storage::options::{OpenError, StoreOptions};
 use crate::storage::store::{Animals, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError};
@@ -25,6 +26,7 @@ pub struct PostgresStore {
     open: RwLock<Option<Open>>,
     stopped: writer::Stopped,
     key_cache: KeyCache,
+    key_uses: Arc<KeyUses>,
     secret: [u8; 32],
     options: StoreOptions,
 }
@@ -62,6 +64,7 @@ impl PostgresStore {
             open: RwLock::new(Some(Open { readers, writer })),
             stopped,
             key_cache: KeyCache::default(),
+            key_uses: Arc::default(),
             secret,
             options: options.clone(),
         })
@@ -152,6 +155,22 @@ impl Keys for PostgresStore {
 
     async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
         self.key_cache.get_or_query(hash, || self.key_by_hash(hash)).await
+    }
+
+    fn note_use(&self, key: &KeyRecord, at: Timestamp) {
+        if !self.key_uses.note(key, at) {
+            return;
+        }
+        let uses = Arc::clone(&self.key_uses);
+        let written = self.with_open(|open| {
+            open.writer
+                .enqueue(move |client| Box::pin(async move { keys::note_uses(client, uses.take()).await }))
+        });
+        // An error was logged.
+        if let Ok(written) = written {
+            // A write without a receiver is skipped.
+            tokio::spawn(written.wait());
+        }
     }
 
     async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {

@@ -1,13 +1,17 @@
 //! The SQL of animals.
 
 use rusqlite::types::Type;
-use rusqlite::{Connection, Error, OptionalExtension, Row, params};
+use rusqlite::{Connection, Error, ErrorCode, OptionalExtension, Row, params};
 
+use super::failure::NoIdentifierLeft;
 use super::writer::{WriteResult, in_savepoint};
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
 use crate::storage::store::{PetsFound, PetsQuery};
 
 const INSERT: &str = "INSERT INTO animal (name, category_id, status) VALUES (?1, ?2, ?3)";
+
+/// The highest identifier that was ever assigned.
+const ASSIGNED: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'animal'";
 
 const GET: &str = "SELECT id, name, category_id, status FROM animal WHERE id = ?1";
 
@@ -25,12 +29,22 @@ const LAST: &str = "SELECT id, name, category_id, status FROM animal ORDER BY id
 
 pub(super) fn insert(connection: &Connection, new: NewPet) -> WriteResult<Pet> {
     let NewPet { name, category_id, status } = new;
-    connection.prepare_cached(INSERT)?.execute(params![
-        name.as_str(),
-        category_id,
-        status.map(PetStatus::as_str)
-    ])?;
+    connection
+        .prepare_cached(INSERT)?
+        .execute(params![name.as_str(), category_id, status.map(PetStatus::as_str)])
+        .map_err(|error| explain(connection, error))?;
     Ok(Ok(Pet { id: connection.last_insert_rowid(), name, category_id, status }))
+}
+
+/// SQLite reports a full disk also when no identifier is left.
+fn explain(connection: &Connection, error: Error) -> Error {
+    let assigned = || connection.query_row(ASSIGNED, [], |row| row.get::<_, i64>(0));
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) if matches!(assigned(), Ok(i64::MAX)) => {
+            Error::ToSqlConversionFailure(Box::new(NoIdentifierLeft))
+        }
+        _ => error,
+    }
 }
 
 pub(super) fn get(connection: &Connection, id: i64) -> rusqlite::Result<Option<Pet>> {
@@ -108,7 +122,7 @@ mod tests {
 
     fn plan(statement: &str, parameters: &[&dyn rusqlite::ToSql]) -> String {
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection).unwrap();
+        migrate(&mut connection, "1.2.3").unwrap();
         connection
             .query_row(&format!("EXPLAIN QUERY PLAN {statement}"), parameters, |row| row.get("detail"))
             .unwrap()

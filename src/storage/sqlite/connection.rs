@@ -10,8 +10,8 @@ use rusqlite::{Connection, OpenFlags};
 const CACHE_KIB: usize = 2048;
 /// The cache of all connections for reading, in KiB. The operating system caches the file as well.
 const READERS_CACHE_KIB: usize = 64 * 1024;
-/// The log is truncated to this size after a checkpoint.
-const LOG_BYTES: i64 = 16 * 1024 * 1024;
+/// The log is truncated to this size in bytes after a checkpoint.
+pub(super) const LOG_BYTES: u64 = 16 * 1024 * 1024;
 /// SQLite stores the timeout in milliseconds in 31 bits.
 const MAX_LOCK_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -20,7 +20,7 @@ pub(super) fn open_for_writing(path: &Path, lock_timeout: Duration) -> rusqlite:
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, lock_timeout)?;
     // COMMIT returns when the log is on disk.
     connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+    shorten_log_to(&connection, LOG_BYTES)?;
     // The writer checkpoints between batches.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     // The journal of a savepoint; otherwise SQLite allocates 64 KiB for each.
@@ -43,6 +43,11 @@ pub(super) fn open_for_reading(
 /// Sets how long the connection waits for a lock before it fails with `SQLITE_BUSY`.
 pub(super) fn set_lock_timeout(connection: &Connection, timeout: Duration) -> rusqlite::Result<()> {
     connection.busy_timeout(timeout.min(MAX_LOCK_TIMEOUT))
+}
+
+/// Sets the size in bytes to which the log is truncated when it restarts after a checkpoint.
+pub(super) fn shorten_log_to(connection: &Connection, bytes: u64) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "journal_size_limit", i64::try_from(bytes).unwrap_or(i64::MAX))
 }
 
 fn open(path: &Path, access: OpenFlags, lock_timeout: Duration) -> rusqlite::Result<Connection> {

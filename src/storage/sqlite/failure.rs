@@ -35,6 +35,7 @@ fn cause(error: &Error) -> Cause {
         ) => Cause::Interrupted,
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Cause::Damaged,
         Some(_) => Cause::RefusedStatement,
+        None if is_no_identifier_left(error) => Cause::NoIdentifierLeft,
         None => Cause::UnexpectedValue,
     }
 }
@@ -57,4 +58,13 @@ pub(super) fn is_connection_failure(error: &Error) -> bool {
 /// Whether the database rejected the values of one statement.
 pub(super) fn is_constraint_violation(error: &Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
+}
+
+/// The highest identifier of an animal was assigned. SQLite reports a full disk.
+#[derive(Debug, thiserror::Error)]
+#[error("the highest identifier was assigned")]
+pub(super) struct NoIdentifierLeft;
+
+fn is_no_identifier_left(error: &Error) -> bool {
+    matches!(error, Error::ToSqlConversionFailure(inner) if inner.is::<NoIdentifierLeft>())
 }

@@ -8,17 +8,26 @@ use super::failure;
 use super::writer::{WriteResult, in_savepoint};
 use crate::storage::store::{KeyRecord, StoreError};
 
-const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 
-const IMPORT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
-     ON CONFLICT (id) DO UPDATE SET name = excluded.name, hash = excluded.hash, \
-         created = excluded.created, expires = excluded.expires, revoked = excluded.revoked";
+// `min` and `max` of NULL and a value are NULL.
+const IMPORT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
+     ON CONFLICT (id) DO UPDATE SET \
+         expires = min(coalesce(expires, excluded.expires), coalesce(excluded.expires, expires)), \
+         revoked = min(coalesce(revoked, excluded.revoked), coalesce(excluded.revoked, revoked)), \
+         note = coalesce(note, excluded.note), \
+         last_used = max(coalesce(last_used, excluded.last_used), coalesce(excluded.last_used, last_used)) \
+     WHERE hash = excluded.hash";
 
-const ALL: &str = "SELECT id, name, hash, created, expires, revoked FROM api_key ORDER BY created, position";
+const ALL: &str = "SELECT id, name, hash, created, expires, revoked, note, last_used \
+     FROM api_key ORDER BY created, position";
 
-const BY_HASH: &str = "SELECT id, name, hash, created, expires, revoked FROM api_key WHERE hash = ?1";
+const BY_HASH: &str = "SELECT id, name, hash, created, expires, revoked, note, last_used \
+     FROM api_key WHERE hash = ?1";
+
+const USE: &str = "UPDATE api_key SET last_used = ?2 WHERE id = ?1 AND coalesce(last_used < ?2, true)";
 
 const REVOKE: &str = "UPDATE api_key SET revoked = coalesce(revoked, ?2) WHERE id = ?1";
 
@@ -29,7 +38,8 @@ pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> WriteResult<()
     store(connection, INSERT, key)
 }
 
-/// Stores a key, or replaces the one with the same identifier.
+/// Stores a key, or merges it into the same key: the earlier expiry and revocation count. Rejects a key of which
+/// only the identifier or only the hash exists.
 pub(super) fn import(connection: &Connection, key: &KeyRecord) -> WriteResult<()> {
     store(connection, IMPORT, key)
 }
@@ -42,14 +52,25 @@ fn store(connection: &Connection, statement: &str, key: &KeyRecord) -> WriteResu
         key.created.as_second(),
         key.expires.map(Timestamp::as_second),
         key.revoked.map(Timestamp::as_second),
+        key.note,
+        key.last_used.map(Timestamp::as_second),
     ]);
+    let exists = || StoreError::Broken("another key with this id or hash exists".to_owned());
     match inserted {
+        Ok(0) => Ok(Err(exists())),
         Ok(_) => Ok(Ok(())),
-        Err(error) if failure::is_constraint_violation(&error) => {
-            Ok(Err(StoreError::Broken("a key with this id or hash exists".to_owned())))
-        }
+        Err(error) if failure::is_constraint_violation(&error) => Ok(Err(exists())),
         Err(error) => Err(error),
     }
+}
+
+/// Stores that keys were used, each at a time in seconds.
+pub(super) fn note_uses(connection: &Connection, uses: &[(String, i64)]) -> WriteResult<()> {
+    let mut statement = connection.prepare_cached(USE)?;
+    for (id, at) in uses {
+        statement.execute(params![id, at])?;
+    }
+    Ok(Ok(()))
 }
 
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<KeyRecord>> {
@@ -92,5 +113,7 @@ fn key(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
         created: time(3)?.ok_or(Error::InvalidColumnType(3, "created".to_owned(), Type::Null))?,
         expires: time(4)?,
         revoked: time(5)?,
+        note: row.get(6)?,
+        last_used: time(7)?,
     })
 }

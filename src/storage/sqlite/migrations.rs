@@ -2,21 +2,32 @@
 //!
 //! `user_version` in the header of the database is the number of the last applied file. Each file and its
 //! number are committed together, so a crash leaves no partial migration. A released file is never edited; a
-//! change is a new file.
+//! change is a new file. The table `migration` has the version of the program that applied a file, which an
+//! older program names when it refuses the database.
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 /// Identifies the databases of this program, in the header of the file ("Anml").
 pub(super) const APPLICATION_ID: i32 = 0x416e_6d6c;
 
-const MIGRATIONS: [&str; 3] =
-    [include_str!("0001_animals.sql"), include_str!("0002_api_keys.sql"), include_str!("0003_secret.sql")];
+const MIGRATIONS: [&str; 4] = [
+    include_str!("0001_animals.sql"),
+    include_str!("0002_api_keys.sql"),
+    include_str!("0003_secret.sql"),
+    include_str!("0004_key_use.sql"),
+];
+
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (
+    number  INTEGER PRIMARY KEY,
+    program TEXT    NOT NULL
+) STRICT";
 
 /// The number of the newest migration.
 pub(super) const NEWEST: i32 = MIGRATIONS.len() as i32;
 
-/// Migrates the database to [`NEWEST`]. Takes no lock when it is up to date.
-pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+/// Migrates the database to [`NEWEST`], as the version `program` of this program. Takes no lock when it is up
+/// to date.
+pub(super) fn migrate(connection: &mut Connection, program: &str) -> rusqlite::Result<()> {
     for (number, sql) in (1..).zip(MIGRATIONS) {
         if version(connection)? >= number {
             continue;
@@ -25,6 +36,8 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
         // Another process may have applied it during the wait for the lock.
         if version(&step)? < number {
             step.execute_batch(sql)?;
+            step.execute_batch(TABLE)?;
+            step.execute("INSERT INTO migration (number, program) VALUES (?1, ?2)", (number, program))?;
             step.pragma_update(None, "application_id", APPLICATION_ID)?;
             step.pragma_update(None, "user_version", number)?;
         }
@@ -33,7 +46,19 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// Writes the number of the last applied migration again, within a transaction: a write of one page.
+pub(super) fn rewrite_version(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "user_version", version(connection)?)
+}
+
 /// Returns the number of the last applied migration.
 pub(super) fn version(connection: &Connection) -> rusqlite::Result<i32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Returns the version of the program that applied the last migration after [`NEWEST`], if it is known.
+pub(super) fn newer_program(connection: &Connection) -> Option<String> {
+    let sql = "SELECT program FROM migration WHERE number > ?1 ORDER BY number DESC LIMIT 1";
+    // The table may have changed, or may not exist.
+    connection.query_row(sql, [NEWEST], |row| row.get(0)).optional().ok().flatten()
 }

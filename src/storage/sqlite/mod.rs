@@ -2,13 +2,14 @@
 //!
 //! # Data model
 //!
-//! Numbered SQL files create the tables and are applied at start (`migrations.rs`):
+//! Numbered SQL files create the tables and are applied by commands that write (`migrations.rs`):
 //!
 //! - `animal`: identifier, name, category and status. The identifier is `AUTOINCREMENT`, so that it is never
 //!   reused. An index on (status, id) contains the animals that have a status.
-//! - `api_key`: public identifier, name, SHA-256, and the times of creation, expiry and revocation in
-//!   seconds.
+//! - `api_key`: public identifier, name, note, SHA-256, and the times of creation, expiry, revocation and
+//!   last use (to the hour) in seconds.
 //! - `secret`: 32 random bytes, generated with the database.
+//! - `migration`: for each applied file, the version of the program that applied it.
 //!
 //! The file uses write-ahead logging with `synchronous=FULL`: a transaction is on disk when COMMIT returns,
 //! and readers and the writer do not block each other.
@@ -24,6 +25,8 @@
 //!   previous reads until the next commit (`reader.rs`). Each query is bounded by an index and a limit, so
 //!   moving it to another thread would cost more than running it.
 //! - An API key is cached for one second (`../key_cache.rs`): querying it costs as much as reading an animal.
+//!   Its use is stored once per hour, after the request (`../key_uses.rs`).
+//! - Readiness is checked by a write of one page that changes nothing: a full disk fails only a commit.
 //! - Opening inspects a file before it writes: a file of another program, a newer or a damaged one stays
 //!   unchanged (`opening.rs`).
 //!
@@ -39,8 +42,10 @@
 
 mod animals;
 mod backup;
+mod checkpoint;
 mod connection;
 mod failure;
+mod file;
 mod keys;
 mod migrations;
 mod opening;

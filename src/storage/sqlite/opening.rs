@@ -22,8 +22,8 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags, OptionalExtension};
 use rustix::fs::Access;
 
 use super::connection;
-use super::migrations::{APPLICATION_ID, NEWEST, migrate, version};
-use crate::storage::options::{OpenError, StoreOptions};
+use super::migrations::{APPLICATION_ID, NEWEST, migrate, newer_program, version};
+use crate::storage::options::{Migrate, OpenError, StoreOptions, newer_release};
 
 /// The time limit of the search for damage. A million animals must be open within 200 ms.
 const CHECK_TIME: Duration = Duration::from_millis(80);
@@ -63,9 +63,20 @@ enum OpenFailure {
     Foreign,
     #[error(
         "was written by a newer release of this program (format {0}, this one knows up to {NEWEST}); \
-         use that release"
+         use {1}"
     )]
-    Newer(i32),
+    Newer(i32, String),
+    #[error("does not exist; check the path")]
+    Missing,
+    #[error("is empty; create a database in it with `animal-store key create NAME`")]
+    Empty,
+    #[error(
+        "has the format {0} of an older release, which this command does not change to format {NEWEST}; make a \
+         copy with `animal-store backup FILE`, then upgrade the database with `animal-store serve`"
+    )]
+    Older(i32),
+    #[error("was not created completely; run `animal-store serve` once")]
+    NoSecret,
     #[error("is damaged ({0}); restore a backup, or recover the rest with `.recover` of sqlite3")]
     Damaged(String),
     #[error("is locked by another process; stop that process, or try again later")]
@@ -101,7 +112,7 @@ impl From<Error> for OpenFailure {
 
 /// Opens or creates the database at `path`. The error is one line.
 pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenError> {
-    inspect_and_open(path, options.lock_timeout).map_err(|failure| {
+    inspect_and_open(path, options).map_err(|failure| {
         let line = format!("{} {failure}", path.display());
         OpenError(line.replace(char::is_control, "?"))
     })
@@ -124,10 +135,14 @@ pub(super) fn open_for_backup(path: &Path, lock_timeout: Duration) -> Result<Con
     })
 }
 
-fn inspect_and_open(path: &Path, lock_timeout: Duration) -> Result<Opened, OpenFailure> {
+fn inspect_and_open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenFailure> {
+    let lock_timeout = options.lock_timeout;
     // An absolute path is never `:memory:` or `file:...`, which SQLite interprets.
     let path = std::path::absolute(path).map_err(OpenFailure::Forbidden)?;
-    let path = find_or_create(&path)?;
+    let path = match options.migrate {
+        Migrate::Apply => find_or_create(&path)?,
+        Migrate::Never => find(&path)?.ok_or(OpenFailure::Missing)?,
+    };
     check_immutable(&path)?;
     check_writable(&path)?;
 
@@ -146,31 +161,47 @@ fn inspect_and_open(path: &Path, lock_timeout: Duration) -> Result<Opened, OpenF
     }
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
 
-    migrate(&mut connection)?;
-    enable_wal(&connection, lock_timeout)?;
-    let secret = secret(&connection)?;
+    let secret = match options.migrate {
+        Migrate::Apply => {
+            migrate(&mut connection, options.version)?;
+            enable_wal(&connection, lock_timeout)?;
+            find_or_create_secret(&connection)?
+        }
+        Migrate::Never => match version(&connection)? {
+            0 => return Err(OpenFailure::Empty),
+            older if older < NEWEST => return Err(OpenFailure::Older(older)),
+            _ => find_secret(&connection)?.ok_or(OpenFailure::NoSecret)?,
+        },
+    };
     Ok(Opened { connection, path, secret })
 }
 
-/// Returns the path with all symbolic links resolved. Creates the file with permissions for its owner only.
+/// Returns the path of a file with all symbolic links resolved. Creates the file with permissions for its owner
+/// only.
 fn find_or_create(path: &Path) -> Result<PathBuf, OpenFailure> {
-    match fs::metadata(path) {
-        Ok(found) if found.is_dir() => return Err(OpenFailure::Directory),
-        Ok(found) if !found.is_file() => return Err(OpenFailure::NotRegular),
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let mut create = OpenOptions::new();
-            create.write(true).create(true).truncate(false);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut create, 0o600);
-            create.open(path).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => OpenFailure::NoDirectory,
-                _ => OpenFailure::Forbidden(error),
-            })?;
-        }
-        Err(error) => return Err(OpenFailure::Forbidden(error)),
+    if let Some(found) = find(path)? {
+        return Ok(found);
     }
+    let mut create = OpenOptions::new();
+    create.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut create, 0o600);
+    create.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => OpenFailure::NoDirectory,
+        _ => OpenFailure::Forbidden(error),
+    })?;
     fs::canonicalize(path).map_err(OpenFailure::Forbidden)
+}
+
+/// Returns the path of a file with all symbolic links resolved; `None` if it does not exist.
+fn find(path: &Path) -> Result<Option<PathBuf>, OpenFailure> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(OpenFailure::Directory),
+        Ok(found) if !found.is_file() => Err(OpenFailure::NotRegular),
+        Ok(_) => fs::canonicalize(path).map(Some).map_err(OpenFailure::Forbidden),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(OpenFailure::Forbidden(error)),
+    }
 }
 
 /// Without write permission, SQLite would open the file for reading and create a log that cannot be written
@@ -221,7 +252,9 @@ fn check_format(connection: &Connection) -> Result<(), OpenFailure> {
     }
     match version(connection)? {
         known if (1..=NEWEST).contains(&known) => Ok(()),
-        newer if newer > NEWEST => Err(OpenFailure::Newer(newer)),
+        newer if newer > NEWEST => {
+            Err(OpenFailure::Newer(newer, newer_release(newer_program(connection).as_deref())))
+        }
         impossible => Err(OpenFailure::Damaged(format!("its format is {impossible}"))),
     }
 }
@@ -281,9 +314,8 @@ fn enable_wal(connection: &Connection, lock_timeout: Duration) -> Result<(), Ope
 }
 
 /// Returns the secret of the store, and generates it if there is none.
-fn secret(connection: &Connection) -> Result<[u8; 32], OpenFailure> {
-    let stored = || connection.query_row("SELECT bytes FROM secret", [], |row| row.get(0));
-    if let Some(secret) = stored().optional()? {
+fn find_or_create_secret(connection: &Connection) -> Result<[u8; 32], OpenFailure> {
+    if let Some(secret) = find_secret(connection)? {
         return Ok(secret);
     }
     let mut bytes = [0; 32];
@@ -292,7 +324,11 @@ fn secret(connection: &Connection) -> Result<[u8; 32], OpenFailure> {
     })?;
     // Another process may have stored its secret first; then that one is used.
     connection.execute("INSERT OR IGNORE INTO secret (only, bytes) VALUES (1, ?1)", [bytes])?;
-    Ok(stored()?)
+    find_secret(connection)?.ok_or(OpenFailure::NoSecret)
+}
+
+fn find_secret(connection: &Connection) -> Result<Option<[u8; 32]>, OpenFailure> {
+    Ok(connection.query_row("SELECT bytes FROM secret", [], |row| row.get(0)).optional()?)
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {

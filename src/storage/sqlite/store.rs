@@ -6,17 +6,21 @@ use std::sync::{Arc, PoisonError, RwLock};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use rusqlite::Connection;
+use tokio::sync::oneshot;
 
 use super::failure::report;
 use super::reader::Readers;
 use super::writer::{self, WriteResult, Writer};
-use super::{animals, keys, opening};
+use super::{animals, keys, migrations, opening};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::copy::Transfer;
 use crate::storage::key_cache::KeyCache;
+use crate::storage::key_uses::KeyUses;
 use crate::storage::metrics::Operation;
 use crate::storage::options::{OpenError, StoreOptions};
 use crate::storage::store::{Animals, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError};
+
+const ONE: PetsQuery = PetsQuery { status: None, after: None, limit: 1 };
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
@@ -24,6 +28,7 @@ pub struct SqliteStore {
     open: RwLock<Option<Open>>,
     stopped: writer::Stopped,
     key_cache: KeyCache,
+    key_uses: Arc<KeyUses>,
     secret: [u8; 32],
     options: StoreOptions,
 }
@@ -48,6 +53,7 @@ impl SqliteStore {
             open: RwLock::new(Some(Open { readers, writer })),
             stopped,
             key_cache: KeyCache::default(),
+            key_uses: Arc::default(),
             secret: opened.secret,
             options: options.clone(),
         })
@@ -66,17 +72,22 @@ impl SqliteStore {
         &self,
         work: impl FnOnce(&Connection) -> WriteResult<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let result = {
-            let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
-            open.as_ref().ok_or_else(closed)?.writer.enqueue(work)?
-        };
+        let result = self.enqueue(work)?;
         result.await.unwrap_or_else(|_| Err(writer::stopped()))
     }
 
-    async fn change_key(
+    fn enqueue<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> WriteResult<bool> + Send + 'static,
-    ) -> Result<bool, StoreError> {
+        work: impl FnOnce(&Connection) -> WriteResult<T> + Send + 'static,
+    ) -> Result<oneshot::Receiver<Result<T, StoreError>>, StoreError> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        open.as_ref().ok_or_else(closed)?.writer.enqueue(work)
+    }
+
+    async fn change_key<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> WriteResult<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let result = self.write(work).await;
         // Also after an error: the change may have been made.
         self.key_cache.invalidate();
@@ -92,6 +103,20 @@ fn closed() -> StoreError {
 impl Store for SqliteStore {
     fn secret(&self) -> [u8; 32] {
         self.secret
+    }
+
+    /// Reads an animal, and commits a write of one page that changes nothing: only a commit fails on a full disk.
+    async fn check_ready(&self) -> Result<(), StoreError> {
+        self.read(|connection| animals::page(connection, ONE))?;
+        match self.write(|connection| migrations::rewrite_version(connection).map(Ok)).await {
+            // The writer works, and has more to do than it can.
+            Err(StoreError::Busy) => Ok(()),
+            checked => checked,
+        }
+    }
+
+    async fn failed(&self) {
+        self.stopped.wait_for_panic().await;
     }
 
     async fn close(&self) {
@@ -135,6 +160,18 @@ impl Keys for SqliteStore {
         self.key_cache.get_or_query(hash, || self.key_by_hash(hash)).await
     }
 
+    fn note_use(&self, key: &KeyRecord, at: Timestamp) {
+        if !self.key_uses.note(key, at) {
+            return;
+        }
+        let uses = Arc::clone(&self.key_uses);
+        // An error was logged.
+        if let Ok(written) = self.enqueue(move |connection| keys::note_uses(connection, &uses.take())) {
+            // A write without a receiver is skipped.
+            tokio::spawn(written);
+        }
+    }
+
     async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
         let id = id.to_owned();
         self.change_key(move |connection| keys::revoke(connection, &id, at)).await
@@ -162,6 +199,6 @@ impl Transfer for SqliteStore {
     }
 
     async fn import_key(&self, key: KeyRecord) -> Result<(), StoreError> {
-        self.write(move |connection| keys::import(connection, &key)).await
+        self.change_key(move |connection| keys::import(connection, &key)).await
     }
 }

@@ -12,7 +12,9 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use rusqlite::{Connection, ffi};
+use rusqlite::Connection;
+
+use super::file;
 
 /// The header has 48 bytes.
 const WORDS: usize = 12;
@@ -20,6 +22,8 @@ const WORDS: usize = 12;
 const VERSION: u32 = 3_007_000;
 /// The index of the word with the number of frames.
 const FRAMES: usize = 4;
+/// The index of the word with the number of frames that were checkpointed, after two copies of the header.
+const CHECKPOINTED_FRAMES: usize = 2 * WORDS;
 /// The size of the mapping.
 const REGION_BYTES: c_int = 32 * 1024;
 
@@ -53,19 +57,20 @@ pub(super) fn header(connection: &Connection) -> Option<Header> {
     (first == second && first[0] == VERSION).then_some(Header(first))
 }
 
+/// Returns how many frames of the log were copied into the database; `None` before the first read.
+pub(super) fn checkpointed_frames(connection: &Connection) -> Option<u32> {
+    let words = mapped(connection)?;
+    // SAFETY: as in `header`.
+    Some(unsafe { AtomicU32::from_ptr(words.add(CHECKPOINTED_FRAMES)) }.load(Ordering::Relaxed))
+}
+
 /// Returns the start of the wal-index in SQLite's mapping.
 fn mapped(connection: &Connection) -> Option<*mut u32> {
-    let mut file: *mut ffi::sqlite3_file = ptr::null_mut();
+    let (file, methods) = file::handle(connection).filter(|(_, methods)| methods.iVersion >= 2)?;
     let mut region: *mut c_void = ptr::null_mut();
-    // SAFETY: the connection is open. SQLite returns a pointer to its file object, which has the method
-    // `xShmMap` from version 2 on. With `bExtend` 0, the method returns the existing mapping or null.
-    unsafe {
-        let file_pointer = ptr::from_mut(&mut file).cast();
-        let main = c"main".as_ptr();
-        ffi::sqlite3_file_control(connection.handle(), main, ffi::SQLITE_FCNTL_FILE_POINTER, file_pointer);
-        let methods = file.as_ref()?.pMethods.as_ref().filter(|methods| methods.iVersion >= 2)?;
-        methods.xShmMap?(file, 0, REGION_BYTES, 0, &raw mut region);
-    }
+    // SAFETY: the file is open, and has this method from version 2 on. With `bExtend` 0, the method returns the
+    // existing mapping or null.
+    unsafe { methods.xShmMap?(file, 0, REGION_BYTES, 0, &raw mut region) };
     (!region.is_null()).then_some(region.cast())
 }
 
@@ -97,6 +102,9 @@ mod tests {
             seen = now;
         }
         assert!(seen.frames() >= 100);
+        assert_eq!(checkpointed_frames(&ours), Some(0));
+        theirs.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).unwrap();
+        assert_eq!(checkpointed_frames(&ours), Some(seen.frames()));
         // A restarted log has another header.
         theirs.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(())).unwrap();
         theirs.execute("INSERT INTO some VALUES (1)", []).unwrap();

@@ -5,7 +5,8 @@
 //! there is no timer.
 //!
 //! The thread also checkpoints the log between two batches. SQLite would do it within a COMMIT, while callers
-//! wait, and could never restart the log while reads overlap.
+//! wait, and could never restart the log while reads overlap. Another thread checkpoints most of a long log
+//! (`checkpoint.rs`).
 //!
 //! Failure modes of a write:
 //!
@@ -22,6 +23,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -29,7 +31,7 @@ use slog::warn;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::reader::Readers;
-use super::{connection, failure, wal_index};
+use super::{checkpoint, connection, failure, wal_index};
 use crate::storage::metrics::Operation;
 use crate::storage::metrics::StoreMetrics;
 use crate::storage::options::StoreOptions;
@@ -42,6 +44,8 @@ const MAX_QUEUE: usize = 1 << 20;
 
 /// The growth of the log, in pages, that starts a checkpoint. The default of SQLite.
 const CHECKPOINT_PAGES: u32 = 1000;
+/// The maximum number of bytes by which the log is truncated while writes wait.
+const MAX_TRUNCATED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The result of one write inside the transaction. The outer error is one of the database and fails the whole
 /// batch; the inner error rejects only this write.
@@ -53,14 +57,22 @@ pub(super) struct Writer {
     metrics: StoreMetrics,
 }
 
-/// Reports that the writer thread has ended.
-pub(super) struct Stopped(watch::Receiver<()>);
+/// Reports that the writer thread has ended. The value is whether it panicked.
+pub(super) struct Stopped(watch::Receiver<bool>);
 
 impl Stopped {
     pub(super) async fn wait(&self) {
-        // The thread sends nothing, and drops its sender when it ends or panics.
+        // The thread drops its sender when it ends or panics.
         let mut thread = self.0.clone();
         while thread.changed().await.is_ok() {}
+    }
+
+    /// Waits until the thread panics, or for ever.
+    pub(super) async fn wait_for_panic(&self) {
+        self.wait().await;
+        if !*self.0.borrow() {
+            std::future::pending().await
+        }
     }
 }
 
@@ -129,12 +141,19 @@ impl Writer {
         options: &StoreOptions,
     ) -> std::io::Result<(Self, Stopped)> {
         let (queue, waiting) = mpsc::channel(options.write_queue.clamp(1, MAX_QUEUE));
-        let (running, ended) = watch::channel(());
+        let (running, ended) = watch::channel(true);
         let connection = Some(connection);
-        let thread = WriterThread { connection, path, readers, options: options.clone(), checkpointed: 0 };
+        let thread = WriterThread {
+            connection,
+            path,
+            readers,
+            options: options.clone(),
+            checkpointed: 0,
+            background: None,
+        };
         std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
             thread.run(waiting);
-            drop(running);
+            running.send_replace(false);
         })?;
         Ok((Self { queue, metrics: options.metrics.clone() }, Stopped(ended)))
     }
@@ -172,6 +191,8 @@ struct WriterThread {
     options: StoreOptions,
     /// The length of the log, in pages, at the last checkpoint.
     checkpointed: u32,
+    /// The thread that checkpoints a long log.
+    background: Option<JoinHandle<()>>,
 }
 
 impl WriterThread {
@@ -217,22 +238,43 @@ impl WriterThread {
     /// Checkpoints the log if it has grown, up to the oldest snapshot that another process reads.
     fn checkpoint(&mut self) -> rusqlite::Result<()> {
         let Some(connection) = &self.connection else { return Ok(()) };
-        let pages = wal_index::header(connection).map_or(0, |header| header.frames());
-        if pages < self.checkpointed {
-            self.checkpointed = 0; // The log was restarted.
+        match &self.background {
+            Some(thread) if !thread.is_finished() => return Ok(()),
+            // The rest is checkpointed at once, so that the log can restart.
+            Some(_) => self.background = None,
+            None => {
+                let pages = wal_index::header(connection).map_or(0, |header| header.frames());
+                if pages < self.checkpointed {
+                    self.checkpointed = 0; // The log was restarted.
+                }
+                if pages - self.checkpointed < CHECKPOINT_PAGES {
+                    return Ok(());
+                }
+                // Set first: a checkpoint that fails must not be tried, and logged, after each batch.
+                self.checkpointed = pages;
+                if checkpoint::remaining(connection) > checkpoint::MAX_REST {
+                    // A reader with an older snapshot would limit the checkpoint.
+                    self.readers.end_transactions();
+                    self.background = checkpoint::start(self.path.clone(), self.options.clone()).ok();
+                    return Ok(());
+                }
+            }
         }
-        if pages - self.checkpointed < CHECKPOINT_PAGES {
-            return Ok(());
-        }
-        // Set first: a checkpoint that fails must not be tried, and logged, after each batch.
-        self.checkpointed = pages;
-        // A reader with an older snapshot would limit the checkpoint.
         self.readers.end_transactions();
-        connection.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |_| Ok(()))?;
+        connection::shorten_log_to(connection, self.log_limit())?;
+        connection.prepare_cached(checkpoint::PASSIVE)?.query_row([], |_| Ok(()))?;
         // A reader that uses the log would prevent the next write from restarting it. New transactions do not
         // use it.
         self.readers.end_transactions();
         Ok(())
+    }
+
+    /// Returns the size to which the log is truncated when it restarts.
+    fn log_limit(&self) -> u64 {
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        let length = std::fs::metadata(log).map_or(0, |found| found.len());
+        length.saturating_sub(MAX_TRUNCATED_BYTES).max(connection::LOG_BYTES)
     }
 
     /// Rolls back, or drops the connection.
@@ -248,6 +290,10 @@ impl WriterThread {
     fn finish(self) {
         // Closed first: the last connection removes the log.
         self.readers.close();
+        if let Some(background) = self.background {
+            // A panic was logged.
+            let _ = background.join();
+        }
         let Some(connection) = self.connection else { return };
         let checkpoint = connection::set_lock_timeout(&connection, Duration::ZERO)
             .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
@@ -277,4 +323,50 @@ pub(super) fn in_savepoint<T>(
 
 fn execute(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(statement)?.execute([]).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use futures::FutureExt as _;
+
+    use super::*;
+    use crate::storage::options::Migrate;
+
+    fn start() -> (tempfile::TempDir, Writer, Stopped) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("some.db");
+        let connection = Connection::open(&path).unwrap();
+        let readers = Arc::new(Readers::new(path.clone(), Duration::ZERO));
+        let options = StoreOptions {
+            write_queue: 16,
+            lock_timeout: Duration::from_secs(60),
+            migrate: Migrate::Apply,
+            version: "1.2.3",
+            log: slog::Logger::root(slog::Discard, slog::o!()),
+            metrics: StoreMetrics::default(),
+        };
+        let (writer, stopped) = Writer::start(connection, path, readers, &options).unwrap();
+        (directory, writer, stopped)
+    }
+
+    #[tokio::test]
+    async fn a_panic_of_the_thread_is_reported_and_fails_all_writes() {
+        let (_directory, writer, stopped) = start();
+        let panicking = writer.enqueue(|_| -> WriteResult<()> { panic!("for the test") }).unwrap();
+        assert!(panicking.await.is_err());
+        stopped.wait_for_panic().await;
+        assert!(matches!(writer.enqueue(|_| Ok(Ok(()))), Err(StoreError::Unavailable(_))));
+    }
+
+    #[tokio::test]
+    async fn the_end_of_the_thread_is_not_reported_as_a_panic() {
+        let (_directory, writer, stopped) = start();
+        writer.enqueue(|_| Ok(Ok(()))).unwrap().await.unwrap().unwrap();
+        assert!(stopped.wait_for_panic().now_or_never().is_none());
+        drop(writer);
+        stopped.wait().await;
+        assert!(stopped.wait_for_panic().now_or_never().is_none());
+    }
 }

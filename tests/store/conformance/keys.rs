@@ -24,6 +24,7 @@ async fn a_key_is_stored_unchanged() {
         KeyRecord { name: "Zoé's 🔑\n".to_owned(), expires: Some(second(50)), ..key(2) },
         KeyRecord { expires: Some(second(-50)), revoked: Some(second(0)), ..key(3) },
         KeyRecord { created: second(4), expires: Some(second(253_402_207_200)), ..key(4) },
+        KeyRecord { note: Some("team 5, \u{1f511}".to_owned()), last_used: Some(second(7200)), ..key(6) },
     ];
     for key in &all {
         store.add_key(key.clone()).await.unwrap();
@@ -154,4 +155,49 @@ async fn rotating_to_a_key_that_exists_changes_nothing() {
         assert!(matches!(rejected, Err(StoreError::Broken(_))), "{rejected:?}");
         assert_eq!(store.keys().await.unwrap(), [key(1), key(2)]);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_hour_of_the_last_use_is_stored() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    for number in 1..=3 {
+        store.add_key(key(number)).await.unwrap();
+    }
+    store.note_use(&key(1), second(7199));
+    store.note_use(&key(2), second(7200));
+    // Unknown: another process may have removed it.
+    store.note_use(&key(9), second(7200));
+    // Closing finishes the writes.
+    store.close().await;
+    let store = engine.open().await;
+    let used = |at: i64, number: u8| KeyRecord { last_used: Some(second(at)), ..key(number) };
+    assert_eq!(store.keys().await.unwrap(), [used(3600, 1), used(7200, 2), key(3)]);
+    // The records are of replicas that do not know the last use; the earlier one is not stored.
+    store.note_use(&key(2), second(3600));
+    store.note_use(&key(1), second(10_800));
+    store.close().await;
+    let store = engine.open().await;
+    assert_eq!(store.keys().await.unwrap(), [used(10_800, 1), used(7200, 2), key(3)]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replicas_store_the_uses_of_the_same_keys_concurrently() {
+    let Some(engine) = fresh().await else { return };
+    let replicas = [engine.open().await, engine.open().await, engine.open().await];
+    for number in 0..50 {
+        replicas[0].add_key(key(number)).await.unwrap();
+    }
+    for hour in 1..=5 {
+        for (replica, store) in (0..).zip(&replicas) {
+            for number in 0..50_u8 {
+                let number = if replica % 2 == 0 { number } else { 49 - number };
+                store.note_use(&key(number), second(hour * 3600));
+            }
+        }
+    }
+    join_all(replicas.iter().map(|store| store.close())).await;
+    let store = engine.open().await;
+    let keys = store.keys().await.unwrap();
+    assert!(keys.iter().all(|key| key.last_used == Some(second(5 * 3600))), "{keys:?}");
 }

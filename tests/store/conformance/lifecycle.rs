@@ -111,7 +111,9 @@ async fn a_closed_store_is_unavailable() {
     let store = engine.open().await;
     add(&*store, "before").await;
     store.add_key(key(1)).await.unwrap();
+    store.check_ready().await.unwrap();
     store.close().await;
+    assert!(store.failed().now_or_never().is_none(), "a closed store did not fail");
     let errors = [
         store.add_pet(new_pet("after", 1, None)).await.unwrap_err(),
         store.pet(1).await.unwrap_err(),
@@ -121,6 +123,7 @@ async fn a_closed_store_is_unavailable() {
         store.key_by_hash(&[1; 32]).await.unwrap_err(),
         store.revoke_key("key1", second(1)).await.unwrap_err(),
         store.rotate_key("key1", second(1), key(2)).await.unwrap_err(),
+        store.check_ready().await.unwrap_err(),
     ];
     for error in errors {
         assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");

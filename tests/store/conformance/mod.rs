@@ -43,5 +43,7 @@ pub(crate) fn key(number: u8) -> KeyRecord {
         created: second(i64::from(number)),
         expires: None,
         revoked: None,
+        note: None,
+        last_used: None,
     }
 }

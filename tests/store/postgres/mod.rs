@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use animal_store::storage::{Store, StoreError, StoreMetrics, StoreOptions, open};
+use animal_store::storage::{Migrate, Store, StoreError, StoreMetrics, StoreOptions, open};
 use tokio_postgres::Client;
 
 use crate::conformance::Engine;
@@ -101,6 +101,8 @@ pub(crate) fn options() -> StoreOptions {
         write_queue: 1024,
         // The store's time limit for a statement applies before this one.
         lock_timeout: Duration::from_secs(600),
+        migrate: Migrate::Apply,
+        version: "1.2.3",
         log: slog::Logger::root(slog::Discard, slog::o!()),
         metrics: StoreMetrics::default(),
     }

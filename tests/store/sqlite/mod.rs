@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use animal_store::storage::{Store, StoreMetrics, StoreOptions, open};
+use animal_store::storage::{Migrate, Store, StoreMetrics, StoreOptions, open};
 use tempfile::TempDir;
 
 use crate::conformance::Engine;
@@ -57,6 +57,8 @@ pub(crate) fn options() -> StoreOptions {
         write_queue: 1024,
         // Longer than any test holds a lock, even on a busy machine.
         lock_timeout: Duration::from_secs(600),
+        migrate: Migrate::Apply,
+        version: "1.2.3",
         log: slog::Logger::root(slog::Discard, slog::o!()),
         metrics: StoreMetrics::default(),
     }

@@ -8,16 +8,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use animal_store::schemas::PetStatus;
-use animal_store::storage::{PetsQuery, StoreOptions, open};
+use animal_store::storage::sqlite::backup;
+use animal_store::storage::{KeyRecord, Migrate, PetsQuery, StoreOptions, open};
 
 use super::{Sqlite, options};
-use crate::conformance::{Engine as _, add, key, new_pet};
+use crate::conformance::{Engine as _, add, key, new_pet, second};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../../src/storage/sqlite/0001_animals.sql"),
     include_str!("../../../src/storage/sqlite/0002_api_keys.sql"),
     include_str!("../../../src/storage/sqlite/0003_secret.sql"),
+    include_str!("../../../src/storage/sqlite/0004_key_use.sql"),
 ];
 
 const NEWEST: i32 = MIGRATIONS.len() as i32;
@@ -274,35 +276,93 @@ async fn a_store_can_be_opened_during_a_write_lock() {
     assert_eq!(database.open().await.keys().await.unwrap(), [key(1)]);
 }
 
+/// Returns a database with an animal, to which only the first migrations were applied.
+async fn older(applied: usize) -> Sqlite {
+    let database = Sqlite::fresh().await;
+    let older = database.connection();
+    for sql in &MIGRATIONS[..applied] {
+        older.execute_batch(sql).unwrap();
+    }
+    older.pragma_update(None, "application_id", 0x416e_6d6c).unwrap();
+    older.pragma_update(None, "user_version", applied as i32).unwrap();
+    older.execute_batch("INSERT INTO animal (name, category_id, status) VALUES ('old', 7, 'sold')").unwrap();
+    if applied > 1 {
+        let key = "INSERT INTO api_key (id, name, hash, created, expires, revoked) \
+             VALUES ('key9', 'a key', zeroblob(32), 9, 10, NULL)";
+        older.execute_batch(key).unwrap();
+    }
+    database
+}
+
 #[tokio::test]
 async fn older_databases_are_migrated() {
     for applied in 1..MIGRATIONS.len() {
-        let database = Sqlite::fresh().await;
-        let older = database.connection();
-        for sql in &MIGRATIONS[..applied] {
-            older.execute_batch(sql).unwrap();
-        }
-        older.pragma_update(None, "application_id", 0x416e_6d6c).unwrap();
-        older.pragma_update(None, "user_version", applied as i32).unwrap();
-        older
-            .execute_batch("INSERT INTO animal (name, category_id, status) VALUES ('old', 7, 'sold')")
-            .unwrap();
-        drop(older);
-
+        let database = older(applied).await;
         let store = database.open().await;
         let animals = store.pets(ALL).await.unwrap().pets;
         assert_eq!(animals.len(), 1);
         assert_eq!((animals[0].name.as_str(), animals[0].category_id), ("old", 7));
+        let old = KeyRecord { hash: [0; 32], expires: Some(second(10)), ..key(9) };
+        assert_eq!(store.keys().await.unwrap(), if applied > 1 { vec![old] } else { vec![] });
         store.add_key(key(1)).await.unwrap();
         assert!(add(&*store, "new").await.id > animals[0].id);
         let secret = store.secret();
         store.close().await;
 
-        let version: i32 =
-            database.connection().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        let connection = database.connection();
+        let version: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         assert_eq!(version, NEWEST);
+        let programs: Vec<(i32, String)> = connection
+            .prepare("SELECT number, program FROM migration ORDER BY number")
+            .unwrap()
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        let expected: Vec<_> =
+            (applied as i32 + 1..=NEWEST).map(|number| (number, "1.2.3".to_owned())).collect();
+        assert_eq!(programs, expected);
         assert_eq!(database.open().await.secret(), secret);
     }
+}
+
+#[tokio::test]
+async fn a_command_that_only_reads_changes_no_older_database() {
+    let never = StoreOptions { migrate: Migrate::Never, ..options() };
+    for applied in 1..MIGRATIONS.len() {
+        let database = older(applied).await;
+        let before = contents(database.0.path());
+        let line = open(&database.url(), &never).await.err().expect("an error").to_string();
+        for text in [&format!("format {applied} of an older release"), "`animal-store serve`"] {
+            assert!(line.contains(text), "{line}");
+        }
+        assert!(contents(database.0.path()) == before);
+        let copy = database.0.path().join("copy.db");
+        backup(&database.path(), &copy, Duration::from_secs(2)).unwrap();
+        fs::remove_file(copy).unwrap();
+        assert!(contents(database.0.path()) == before);
+    }
+    let database = Sqlite::fresh().await;
+    let line = open(&database.url(), &never).await.err().unwrap().to_string();
+    assert!(line.contains("does not exist"), "{line}");
+    assert!(contents(database.0.path()).is_empty());
+    fs::write(database.path(), "").unwrap();
+    let line = open(&database.url(), &never).await.err().unwrap().to_string();
+    assert!(line.contains("is empty"), "{line}");
+    assert_eq!(fs::metadata(database.path()).unwrap().len(), 0);
+
+    let current = filled().await;
+    assert_eq!(open(&current.url(), &never).await.unwrap().keys().await.unwrap(), [key(1)]);
+}
+
+#[tokio::test]
+async fn a_newer_database_names_the_release_to_use() {
+    let database = filled().await;
+    database.connection().pragma_update(None, "user_version", NEWEST + 2).unwrap();
+    rejected_and_unchanged(&database, "up to 4); use that release").await;
+    let sql = "INSERT INTO migration (number, program) VALUES (?1 + 1, '1.3.0'), (?1 + 2, '2.0.0')";
+    database.connection().execute(sql, [NEWEST]).unwrap();
+    rejected_and_unchanged(&database, "use release 2.0.0 or a later one").await;
 }
 
 #[tokio::test]

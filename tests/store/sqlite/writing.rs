@@ -77,11 +77,14 @@ async fn a_lock_held_too_long_is_unavailable_and_later_writes_succeed() {
         store.add_key(key(1)),
         store.revoke_key("key1", key(1).created),
     );
+    let ready = store.check_ready().await;
+    assert!(matches!(ready, Err(StoreError::Unavailable(_))), "{ready:?}");
     for error in [pet.unwrap_err(), stored.unwrap_err(), revoked.unwrap_err()] {
         assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
     }
     assert_eq!(store.pets(ALL).await.unwrap().pets, [], "reads do not wait for the lock");
     drop(other);
+    store.check_ready().await.unwrap();
     let pet = add(&*store, "later").await;
     assert_eq!(store.pets(ALL).await.unwrap().pets, [pet]);
 }

@@ -12,7 +12,7 @@ use animal_store::document::{Deprecation, Document};
 use animal_store::keys;
 use animal_store::operations;
 use animal_store::server::{Listeners, Server, ServerOptions};
-use animal_store::storage::{self, StoreMetrics, StoreOptions};
+use animal_store::storage::{self, Migrate, StoreMetrics, StoreOptions};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -49,12 +49,14 @@ async fn serve(spec: &Path, code: &Value) -> (Server, String) {
     let store = StoreOptions {
         write_queue: 16,
         lock_timeout: Duration::from_secs(2),
+        migrate: Migrate::Apply,
+        version: "0.0.0",
         log: log.clone(),
         metrics: StoreMetrics::default(),
     };
     let database = format!("sqlite:{}", spec.with_extension("db").display());
     let store = storage::open(&database, &store).await.unwrap();
-    let key = keys::create(&*store, "probe", Timestamp::now(), None).await.unwrap().secret;
+    let key = keys::create(&*store, "probe", None, Timestamp::now(), None).await.unwrap().secret;
     let options = ServerOptions::default();
     let listeners = Listeners::bind(&options).unwrap();
     (Server::start(&options, listeners, &document, store, &log).unwrap(), key)

@@ -1,0 +1,106 @@
+//! The uses of API keys that are not stored yet.
+//!
+//! A use is stored to the hour, so most requests find that the hour of their key is stored already. Uses that
+//! come while a write waits in the queue join it.
+
+use std::collections::{HashMap, HashSet};
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+
+use super::store::KeyRecord;
+
+const SECONDS_PER_HOUR: i64 = 3600;
+
+#[derive(Default)]
+pub(super) struct KeyUses(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// The start of the hour of `seen`, in seconds.
+    hour: i64,
+    /// The identifiers of the keys that were noted in that hour.
+    seen: HashSet<String>,
+    /// The keys that no write has taken yet, each with one hour: PostgreSQL updates a row once per statement.
+    pending: HashMap<String, i64>,
+}
+
+impl KeyUses {
+    /// Notes that `key` was used at `at`. Returns whether a write must be started, which calls [`Self::take`].
+    pub(super) fn note(&self, key: &KeyRecord, at: Timestamp) -> bool {
+        let hour = at.as_second().div_euclid(SECONDS_PER_HOUR) * SECONDS_PER_HOUR;
+        if key.last_used.is_some_and(|last| last.as_second() >= hour) {
+            return false;
+        }
+        let mut state = self.lock();
+        if state.hour != hour {
+            state.hour = hour;
+            state.seen.clear();
+        }
+        if !state.seen.insert(key.id.clone()) {
+            return false;
+        }
+        let is_first = state.pending.is_empty();
+        state.pending.insert(key.id.clone(), hour);
+        is_first
+    }
+
+    /// Returns the noted uses, for a write.
+    pub(super) fn take(&self) -> Vec<(String, i64)> {
+        mem::take(&mut self.lock().pending).into_iter().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(id: &str, last_used: Option<i64>) -> KeyRecord {
+        KeyRecord {
+            id: id.to_owned(),
+            name: String::new(),
+            hash: [0; 32],
+            created: Timestamp::UNIX_EPOCH,
+            expires: None,
+            revoked: None,
+            note: None,
+            last_used: last_used.map(second),
+        }
+    }
+
+    fn second(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn a_key_is_noted_once_per_hour() {
+        let uses = KeyUses::default();
+        assert!(uses.note(&key("a", None), second(3600)));
+        assert!(!uses.note(&key("a", Some(0)), second(7199)));
+        assert!(!uses.note(&key("b", None), second(3601)), "a write was started already");
+        let mut taken = uses.take();
+        taken.sort();
+        assert_eq!(taken, [("a".to_owned(), 3600), ("b".to_owned(), 3600)]);
+        assert!(!uses.note(&key("b", None), second(7199)));
+        assert!(uses.note(&key("b", None), second(7200)));
+        assert_eq!(uses.take(), [("b".to_owned(), 7200)]);
+        // The later of two hours that wait counts.
+        assert!(uses.note(&key("a", None), second(3600)));
+        assert!(!uses.note(&key("a", None), second(7200)));
+        assert_eq!(uses.take(), [("a".to_owned(), 7200)]);
+    }
+
+    #[test]
+    fn an_hour_that_is_stored_is_not_noted() {
+        let uses = KeyUses::default();
+        assert!(!uses.note(&key("a", Some(3600)), second(7199)));
+        assert!(!uses.note(&key("a", Some(7200)), second(7199)), "the clock was set back");
+        assert_eq!(uses.take(), []);
+        assert!(uses.note(&key("a", Some(3600)), second(7200)));
+    }
+}
