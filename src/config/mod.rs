@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rate_limit::RateLimit;
 use crate::server::tls::TlsFiles;
+use crate::storage::PostgresOptions;
 use crate::telemetry::logging::Log;
 
 mod effective;
@@ -43,6 +44,8 @@ pub struct Config {
     pub lock_timeout: Duration,
     /// The maximum number of waiting writes. The next one returns 503.
     pub write_queue: usize,
+    /// The connections to a PostgreSQL database.
+    pub postgres: PostgresOptions,
     /// The log on standard error.
     pub log: Log,
     /// The rate limit of each API key; `None` for no limit.
@@ -62,6 +65,7 @@ impl Default for Config {
             shutdown_grace: Duration::from_secs(8),
             lock_timeout: Duration::from_secs(2),
             write_queue: 4096,
+            postgres: PostgresOptions::default(),
             log: Log::default(),
             rate_limit: None,
             ops_bind: None,
@@ -145,6 +149,22 @@ impl Config {
         }
         if !(1..=1_000_000).contains(&self.write_queue) {
             return Err("write_queue");
+        }
+        let postgres = &self.postgres;
+        for (setting, connections) in
+            [("postgres.readers", postgres.readers), ("postgres.writers", postgres.writers)]
+        {
+            if !(1..=100).contains(&connections) {
+                return Err(setting);
+            }
+        }
+        for (setting, limit) in [
+            ("postgres.connect_timeout", postgres.connect_timeout),
+            ("postgres.statement_timeout", postgres.statement_timeout),
+        ] {
+            if !(Duration::from_millis(100)..=Duration::from_secs(3_600)).contains(&limit) {
+                return Err(setting);
+            }
         }
         let whole_seconds = |period: Duration| period.as_secs() > 0 && period.subsec_nanos() == 0;
         if self.rate_limit.is_some_and(|limit| !whole_seconds(limit.period)) {
@@ -249,6 +269,23 @@ mod tests {
             ),
             ("bind = 'localhost'", "`bind` in FILE, line 1", "such as 8080"),
             ("\n\nwrite_queue = 0", "`write_queue` in FILE, line 3", "1 to 1000000"),
+            ("[postgres]\nreaders = 0", "`postgres.readers` in FILE, line 2", "1 to 100, such as 8"),
+            (
+                "[postgres]\nwriters = 'x'",
+                "`postgres.writers` in FILE, line 2",
+                "found \"x\", expected a number",
+            ),
+            (
+                "[postgres]\n\nstatement_timeout = '1ms'",
+                "`postgres.statement_timeout` in FILE, line 3",
+                "such as \"3500ms\"",
+            ),
+            (
+                "[postgres]\nconnect_timeout = '2h'",
+                "`postgres.connect_timeout` in FILE, line 2",
+                "100ms to 1h, such as \"2s\"",
+            ),
+            ("[postgres]\npool = 1", "`postgres.pool` in FILE, line 2", "expected one of readers, writers, "),
             ("database = 5", "`database` in FILE, line 1", "sqlite:animal-store.db"),
             ("bind = 1\n= nonsense", "FILE, line 2: not TOML", "such as `bind = "),
         ] {

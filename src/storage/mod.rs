@@ -16,7 +16,7 @@ pub mod sqlite;
 mod store;
 
 pub use metrics::StoreMetrics;
-pub use options::{Migrate, OpenError, StoreOptions};
+pub use options::{Migrate, OpenError, PostgresOptions, StoreOptions};
 pub use store::{Animals, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError};
 
 /// Opens the store at a database URL: `sqlite:PATH` or `postgres://...`. Must be called within a tokio

@@ -42,11 +42,11 @@ impl PostgresStore {
     /// # Errors
     /// One line that names the database and says what to do. The database is then unchanged.
     pub async fn open(url: &str, options: &StoreOptions) -> Result<Self, OpenError> {
-        let address = Address::parse(url)
+        let address = Address::parse(url, options.postgres.connect_timeout)
             .map_err(|why| OpenError(format!("the PostgreSQL URL cannot be used: {why}")))?;
         let secret = opening::open(&address, options).await?;
         let (writer, stopped) = Writer::start(&address, options);
-        let readers = Arc::new(Readers::new(address, options.lock_timeout, options.log.clone()));
+        let readers = Readers::new(address, options);
         Ok(Self {
             open: RwLock::new(Some(Open { readers, writer })),
             stopped,
@@ -62,7 +62,11 @@ impl PostgresStore {
         Running: Future<Output = Result<T, Failure>>,
     {
         let readers = self.with_open(|open| Ok(open.readers.clone()))?;
-        readers.run(query).await.map_err(|failure| failure.report(&self.options, Operation::Read))
+        readers.run(query).await.map_err(|failure| self.read_failed(&failure))
+    }
+
+    fn read_failed(&self, failure: &Failure) -> StoreError {
+        failure.report(&self.options, Operation::Read)
     }
 
     /// Runs one statement that writes.
@@ -95,6 +99,23 @@ impl Store for PostgresStore {
         self.secret
     }
 
+    async fn check_ready(&self) -> Result<(), StoreError> {
+        self.pets(PetsQuery { status: None, after: None, limit: 1 }).await?;
+        match self.with_open(|open| open.writer.enqueue_check()) {
+            // The queue is full, but tasks write it.
+            Err(StoreError::Busy) => Ok(()),
+            queued => queued?.wait().await,
+        }
+    }
+
+    async fn failed(&self) {
+        self.stopped.wait().await;
+        // After `close`, the tasks end as they should.
+        if self.with_open(|_| Ok(())).is_err() {
+            std::future::pending().await
+        }
+    }
+
     async fn close(&self) {
         // Closes the queue, and so ends the tasks. A read in progress keeps its connection until it ends.
         drop(self.open.write().unwrap_or_else(PoisonError::into_inner).take());
@@ -114,7 +135,8 @@ impl Animals for PostgresStore {
 
     async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
         query.check()?;
-        self.read(|reader| async move { reader.animals.page(reader.client(), query).await }).await
+        let readers = self.with_open(|open| Ok(open.readers.clone()))?;
+        readers.page(query).await.map_err(|failure| self.read_failed(&failure))
     }
 }
 
