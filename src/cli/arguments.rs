@@ -42,6 +42,7 @@ pub(crate) fn store_options(config: &Config, log: &Logger) -> StoreOptions {
         lock_timeout: config.lock_timeout,
         migrate: Migrate::Apply,
         version: DOCUMENT.map_or("unknown", |document| document.version),
+        postgres: config.postgres,
         log: log.clone(),
         metrics: StoreMetrics::default(),
     }

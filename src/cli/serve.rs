@@ -14,7 +14,7 @@ use animal_store::telemetry::logging;
 use animal_store::telemetry::metrics::Metrics;
 use clap::Args;
 use listenfd::ListenFd;
-use slog::{Logger, info, warn};
+use slog::{Logger, error, info, warn};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -133,15 +133,22 @@ async fn serve(
     let mut stdout = io::stdout();
     // Standard output may be closed: the service runs without it.
     let _ = writeln!(stdout, "ready: {}", server.base_url()).and_then(|()| stdout.flush());
-    let name = loop {
+    let signal = loop {
         tokio::select! {
-            _ = terminate.recv() => break "SIGTERM",
-            _ = interrupt.recv() => break "SIGINT",
+            _ = terminate.recv() => break Some("SIGTERM"),
+            _ = interrupt.recv() => break Some("SIGINT"),
+            () = store.failed() => break None,
             _ = hangup.recv() => server.reload_certificate(),
         }
     };
-    info!(log, "stopping"; "signal" => name);
+    match signal {
+        Some(signal) => info!(log, "stopping"; "signal" => signal),
+        None => error!(log, "stopping: the database can no longer be written"),
+    }
     server.stop(config.shutdown_grace).await;
     info!(log, "stopped");
-    Ok(())
+    match signal {
+        Some(_) => Ok(()),
+        None => Err("the thread that writes to the database ended; its last message is above; start the service again".into()),
+    }
 }

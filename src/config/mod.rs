@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::rate_limit::RateLimit;
 use crate::server::ConnectionLimits;
 use crate::server::tls::TlsFiles;
-use crate::storage::DatabaseKind;
+use crate::storage::{DatabaseKind, PostgresOptions};
 use crate::telemetry::logging::Log;
 
 mod effective;
@@ -66,6 +66,8 @@ pub struct Config {
     /// The networks of the proxies whose `Forwarded` and `X-Forwarded-For` are believed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trusted_proxies: Vec<IpNet>,
+    /// The connections to a PostgreSQL database.
+    pub postgres: PostgresOptions,
     /// The log on standard error.
     pub log: Log,
     /// The maximum number of failed authentications of a client address in a minute; 0 for no limit.
@@ -92,6 +94,7 @@ impl Default for Config {
             lock_timeout: Duration::from_secs(2),
             write_queue: 4096,
             trusted_proxies: Vec::new(),
+            postgres: PostgresOptions::default(),
             log: Log::default(),
             rate_limit: None,
             authentication_failures: 100,
@@ -218,6 +221,22 @@ impl Config {
         if let Some((setting, _)) = self.connections.times().into_iter().find(|(_, limit)| limit.is_zero()) {
             return Err(setting);
         }
+        let postgres = &self.postgres;
+        for (setting, connections) in
+            [("postgres.readers", postgres.readers), ("postgres.writers", postgres.writers)]
+        {
+            if !(1..=100).contains(&connections) {
+                return Err(setting);
+            }
+        }
+        for (setting, limit) in [
+            ("postgres.connect_timeout", postgres.connect_timeout),
+            ("postgres.statement_timeout", postgres.statement_timeout),
+        ] {
+            if !(Duration::from_millis(100)..=Duration::from_secs(3_600)).contains(&limit) {
+                return Err(setting);
+            }
+        }
         let whole_seconds = |period: Duration| period.as_secs() > 0 && period.subsec_nanos() == 0;
         if self.rate_limit.is_some_and(|limit| !whole_seconds(limit.period)) {
             return Err("rate_limit.period");
@@ -288,6 +307,23 @@ mod tests {
             ),
             ("bind = 'localhost'", "`bind` in FILE, line 1", "such as 8080"),
             ("\n\nwrite_queue = 0", "`write_queue` in FILE, line 3", "1 to 1000000"),
+            ("[postgres]\nreaders = 0", "`postgres.readers` in FILE, line 2", "1 to 100, such as 8"),
+            (
+                "[postgres]\nwriters = 'x'",
+                "`postgres.writers` in FILE, line 2",
+                "found \"x\", expected a number",
+            ),
+            (
+                "[postgres]\n\nstatement_timeout = '1ms'",
+                "`postgres.statement_timeout` in FILE, line 3",
+                "such as \"3500ms\"",
+            ),
+            (
+                "[postgres]\nconnect_timeout = '2h'",
+                "`postgres.connect_timeout` in FILE, line 2",
+                "100ms to 1h, such as \"2s\"",
+            ),
+            ("[postgres]\npool = 1", "`postgres.pool` in FILE, line 2", "expected one of readers, writers, "),
             ("database = 5", "`database` in FILE, line 1", "sqlite:animal-store.db"),
             ("bind = 1\n= nonsense", "FILE, line 2: not TOML", "such as `bind = "),
         ] {

@@ -18,7 +18,7 @@ mod store;
 mod url;
 
 pub use metrics::StoreMetrics;
-pub use options::{Migrate, OpenError, StoreOptions};
+pub use options::{Migrate, OpenError, PostgresOptions, StoreOptions};
 pub use store::{Animals, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError};
 pub use url::{DatabaseKind, missing_file, without_password};
 

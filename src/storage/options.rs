@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use slog::Logger;
 
 use super::metrics::StoreMetrics;
@@ -18,6 +19,8 @@ pub struct StoreOptions {
     /// The version of this program, which is stored with each migration that it applies. A program that is too
     /// old for a database names it.
     pub version: &'static str,
+    /// The connections to a PostgreSQL server.
+    pub postgres: PostgresOptions,
     /// The log for failures of which callers learn only the cause.
     pub log: Logger,
     /// The metrics.
@@ -36,6 +39,40 @@ pub enum Migrate {
 /// Returns the release to use for a database of a newer release, whose version may be unknown.
 pub(super) fn newer_release(version: Option<&str>) -> String {
     version.map_or_else(|| "that release".to_owned(), |version| format!("release {version} or a later one"))
+}
+
+/// The connections to a PostgreSQL server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PostgresOptions {
+    /// The number of connections for reading.
+    pub readers: usize,
+    /// The number of connections for writing.
+    pub writers: usize,
+    /// The time limit for connecting to each host, unless the URL has a `connect_timeout`.
+    #[serde(with = "humantime_serde")]
+    pub connect_timeout: Duration,
+    /// The time after which the server cancels a statement.
+    #[serde(with = "humantime_serde")]
+    pub statement_timeout: Duration,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self {
+            readers: 8,
+            writers: 4,
+            connect_timeout: Duration::from_secs(2),
+            statement_timeout: Duration::from_millis(3_500),
+        }
+    }
+}
+
+impl PostgresOptions {
+    /// The maximum duration of a call. Longer than that of a statement, so that the caller learns the result.
+    pub(super) fn call_timeout(&self) -> Duration {
+        self.statement_timeout + Duration::from_millis(1_500)
+    }
 }
 
 /// Why a store could not be opened. One line that says what to do.

@@ -105,7 +105,7 @@ async fn without_configuration_there_is_no_limit() {
 #[tokio::test]
 async fn guessing_keys_is_limited_without_a_query_of_the_store() {
     let service = Service::setup().authentication_failures(2).start().await;
-    let unknown = animal_store::keys::NewKey::generate("unknown", jiff::Timestamp::now(), None).secret;
+    let unknown = animal_store::keys::NewKey::generate("unknown", None, jiff::Timestamp::now(), None).secret;
     service.get("/v1/pets").await.expect(200);
     for key in [&*unknown, "ask_malformed"] {
         service.get_with(key, "/v1/pets").await.expect_error(401, "unauthorized");

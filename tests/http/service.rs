@@ -14,7 +14,7 @@ use animal_store::document::{self, Deprecation, Document};
 use animal_store::keys::{self, NewKey};
 use animal_store::rate_limit::RateLimit;
 use animal_store::server::{Listeners, Server, ServerOptions};
-use animal_store::storage::{self, Migrate, Store, StoreMetrics, StoreOptions};
+use animal_store::storage::{self, Migrate, PostgresOptions, Store, StoreMetrics, StoreOptions};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -136,6 +136,7 @@ fn store_options(write_queue: usize) -> StoreOptions {
         lock_timeout: TIMEOUT,
         migrate: Migrate::Apply,
         version: "0.0.0",
+        postgres: PostgresOptions::default(),
         log: Logger::root(slog::Discard, o!()),
         metrics: StoreMetrics::default(),
     }

@@ -1,12 +1,15 @@
 //! The URL of a database: its hosts, and connecting to the primary.
 //!
 //! `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETER=VALUE`, as in the PostgreSQL
-//! documentation, "Connection URIs". The hosts are tried in order. The connect timeout applies to each and
-//! includes the handshake, so that a host that accepts a connection and then hangs does not block the next
-//! one. Only a host that accepts writes is used, whatever the URL says, so that the store follows a failover.
+//! documentation, "Connection URIs". The hosts are tried in order. While a host does not respond, for example
+//! because its server is stopped, the next one is tried at the same time. The connect timeout applies to each
+//! host and includes the handshake. Only a host that accepts writes is used, whatever the URL says, so that
+//! the store follows a failover.
 
 use std::time::Duration;
 
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
 use tokio::time::timeout;
 use tokio_postgres::config::{Host, TargetSessionAttrs};
 use tokio_postgres::tls::MakeTlsConnect;
@@ -17,19 +20,22 @@ use super::failure::{ConnectError, describe};
 use super::tls;
 use crate::storage::metrics::StoreMetrics;
 
-/// The timeout for one host, unless the URL has a `connect_timeout`.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a host may take to respond before the next one is tried too.
+const STAGGER: Duration = Duration::from_millis(250);
 /// The idle time of a connection before TCP keepalive probes.
 const KEEPALIVE: Duration = Duration::from_secs(5);
 /// The maximum time that sent data stays unacknowledged before the connection is closed.
 const TCP_USER_TIMEOUT: Duration = Duration::from_secs(5);
 
+type Connected = (Client, Connection<Socket, Stream>);
 type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
 /// The address of a database.
 #[derive(Clone)]
 pub(super) struct Address {
     hosts: Vec<(String, Config)>,
+    /// The time limit for a host whose configuration has none.
+    connect_timeout: Duration,
     database: String,
     user: String,
     tls: MakeRustlsConnect,
@@ -38,8 +44,9 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// Parses a URL. The error never repeats a part that may be a password.
-    pub(super) fn parse(url: &str) -> Result<Self, String> {
+    /// Parses a URL. `connect_timeout` applies unless the URL has one. The error never repeats a part that may be a
+    /// password.
+    pub(super) fn parse(url: &str, connect_timeout: Duration) -> Result<Self, String> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut root, mut rest) = (None, None, Vec::new());
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
@@ -64,7 +71,7 @@ impl Address {
             }
             config.target_session_attrs(TargetSessionAttrs::ReadWrite).ssl_mode(mode);
             if config.get_connect_timeout().is_none() {
-                config.connect_timeout(CONNECT_TIMEOUT);
+                config.connect_timeout(connect_timeout);
             }
             if config.get_tcp_user_timeout().is_none() {
                 config.tcp_user_timeout(TCP_USER_TIMEOUT);
@@ -78,7 +85,7 @@ impl Address {
         let first = &hosts.first().ok_or("it has no host")?.1;
         let user = first.get_user().ok_or("it has no user")?.to_owned();
         let database = first.get_dbname().unwrap_or(&user).to_owned();
-        Ok(Self { hosts, database, user, tls, metrics: StoreMetrics::default() })
+        Ok(Self { hosts, connect_timeout, database, user, tls, metrics: StoreMetrics::default() })
     }
 
     /// Reports the host of each connection to `metrics`.
@@ -105,23 +112,41 @@ impl Address {
     ///
     /// # Errors
     /// The error of each host, in the order of the URL.
-    pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, Stream>), Vec<ConnectError>> {
+    pub(super) async fn connect(&self) -> Result<Connected, Vec<ConnectError>> {
+        let (mut waiting, mut attempts) = (self.hosts.iter().enumerate(), FuturesUnordered::new());
         let mut errors = Vec::new();
-        for (host, config) in &self.hosts {
-            let host = host.clone();
-            let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
-            match timeout(limit, config.connect(self.tls.clone())).await {
-                Ok(Ok(connected)) => {
-                    self.metrics.connected_to(&host);
+        loop {
+            let next = waiting.next();
+            let is_last = next.is_none();
+            attempts.extend(next.map(|(place, (host, config))| async move {
+                (place, self.connect_to(host.clone(), config).await)
+            }));
+            let finished = match timeout(STAGGER, attempts.next()).await {
+                Err(_) if is_last => attempts.next().await,
+                Err(_) => continue,
+                Ok(finished) => finished,
+            };
+            match finished {
+                Some((place, Ok(connected))) => {
+                    if let Some((host, _)) = self.hosts.get(place) {
+                        self.metrics.connected_to(host);
+                    }
                     return Ok(connected);
                 }
-                Ok(Err(error)) => errors.push(connect_error(host, &error)),
-                Err(_) => {
-                    errors.push(ConnectError::Unreachable { host, why: "no response in time".to_owned() })
-                }
+                Some((place, Err(error))) => errors.push((place, error)),
+                None => break,
             }
         }
-        Err(errors)
+        errors.sort_by_key(|(place, _)| *place);
+        Err(errors.into_iter().map(|(_, error)| error).collect())
+    }
+
+    async fn connect_to(&self, host: String, config: &Config) -> Result<Connected, ConnectError> {
+        let limit = config.get_connect_timeout().copied().unwrap_or(self.connect_timeout);
+        match timeout(limit, config.connect(self.tls.clone())).await {
+            Ok(connected) => connected.map_err(|error| connect_error(host, &error)),
+            Err(_) => Err(ConnectError::Unreachable { host, why: "no response in time".to_owned() }),
+        }
     }
 }
 
@@ -185,9 +210,12 @@ fn connect_error(host: String, error: &Error) -> ConnectError {
 mod tests {
     use super::*;
 
+    const LIMIT: Duration = Duration::from_secs(2);
+
     #[test]
     fn each_host_is_tried_separately() {
-        let address = Address::parse("postgres://u:p%40,w@a:1,b,[::1]:3/d?target_session_attrs=any").unwrap();
+        let address =
+            Address::parse("postgres://u:p%40,w@a:1,b,[::1]:3/d?target_session_attrs=any", LIMIT).unwrap();
         let names: Vec<_> = address.hosts.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["a:1", "b:5432", "::1:3"]);
         for (_, config) in &address.hosts {
@@ -201,10 +229,12 @@ mod tests {
     #[test]
     fn parameters_of_the_url_are_kept() {
         let url = "postgresql://u@h/d?connect_timeout=7&application_name=mine&options=-c%20x.y%3D1";
-        let config = Address::parse(url).unwrap().hosts.remove(0).1;
+        let config = Address::parse(url, LIMIT).unwrap().hosts.remove(0).1;
         assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(7)));
         assert_eq!(config.get_application_name(), Some("mine"));
         assert_eq!(config.get_options(), Some("-c x.y=1"));
+        let config = Address::parse("postgresql://u@h/d", LIMIT).unwrap().hosts.remove(0).1;
+        assert_eq!(config.get_connect_timeout(), Some(&LIMIT));
     }
 
     #[test]
@@ -221,7 +251,7 @@ mod tests {
             ("postgres://u@h/d?target_session_attrs=read-only", "must be read-write"),
             ("postgres://h/d", "no user"),
         ] {
-            let error = Address::parse(url).err().unwrap();
+            let error = Address::parse(url, LIMIT).err().unwrap();
             assert!(error.contains(words), "{url}: {error}");
             assert!(!error.contains("secret"), "{url}: {error}");
         }

@@ -5,7 +5,7 @@ use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::failure::{Failure, WriteResult};
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
-use crate::storage::store::{PetsFound, PetsQuery};
+use crate::storage::store::PetsQuery;
 
 const GET: &str = "SELECT id, name, category_id, status FROM animal WHERE id = $1";
 
@@ -17,18 +17,34 @@ const PAGE: &str = "SELECT id, name, category_id, status FROM animal WHERE id >=
 const PAGE_OF_STATUS: &str = "SELECT id, name, category_id, status FROM animal \
      WHERE (status, id) >= ($3, $1) AND status <= $3 ORDER BY status, id LIMIT $2";
 
+// `mark` announces that animals above the last identifier of the sequence may appear until this transaction ends
+// (`pages.rs`). It is evaluated before the identifiers are assigned, because they are selected from it.
+//
 // Assigns the identifiers together with the position in the batch before the INSERT, because neither the
 // order of its rows nor that of RETURNING is defined. A volatile expression that is used twice is evaluated
 // once.
-const INSERT: &str = "WITH numbered AS ( \
+const INSERT: &str = "WITH mark AS MATERIALIZED ( \
+         SELECT pg_advisory_xact_lock_shared( \
+             (24942::bigint << 48) | (coalesce(pg_sequence_last_value('animal_id'), 0) & ((1::bigint << 48) - 1))) \
+     ), numbered AS ( \
          SELECT nextval('animal_id') AS id, name, category_id, status, position \
-         FROM unnest($1::text[], $2::bigint[], $3::text[]) \
+         FROM mark, unnest($1::text[], $2::bigint[], $3::text[]) \
              WITH ORDINALITY AS given (name, category_id, status, position) \
      ), stored AS ( \
          INSERT INTO animal (id, name, category_id, status) \
          SELECT id, name, category_id, status FROM numbered \
      ) \
      SELECT id FROM numbered ORDER BY position";
+
+// The highest identifier up to $1 up to which no marked transaction can add an animal. A mark is the tag 24942 in the
+// upper 16 bits of the lock's key and the end of an identifier in the lower 48; `classid` is the key's upper half. A
+// mark less than 2^47 below $1 is of a lower identifier, any other one of a higher identifier.
+const SETTLED: &str = "SELECT $1::bigint - coalesce(max(behind), 0) FROM ( \
+         SELECT ($1 - ((classid::bigint << 32) | objid::bigint)) & ((1::bigint << 48) - 1) AS behind \
+         FROM pg_locks \
+         WHERE locktype = 'advisory' AND objsubid = 1 AND classid::bigint >> 16 = 24942 \
+             AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+     ) AS marks WHERE behind BETWEEN 1 AND 1::bigint << 47";
 
 const IMPORT: &str = "INSERT INTO animal (id, name, category_id, status) \
      SELECT id, name, category_id, status \
@@ -46,34 +62,43 @@ pub(super) struct Queries {
     get: Statement,
     page: Statement,
     page_of_status: Statement,
+    settled: Statement,
 }
 
 impl Queries {
     pub(super) async fn prepare(client: &Client) -> Result<Self, Error> {
-        let (get, page, page_of_status) =
-            try_join!(client.prepare(GET), client.prepare(PAGE), client.prepare(PAGE_OF_STATUS))?;
-        Ok(Self { get, page, page_of_status })
+        let (get, page, page_of_status, settled) = try_join!(
+            client.prepare(GET),
+            client.prepare(PAGE),
+            client.prepare(PAGE_OF_STATUS),
+            client.prepare(SETTLED)
+        )?;
+        Ok(Self { get, page, page_of_status, settled })
     }
 
     pub(super) async fn get(&self, client: &Client, id: i64) -> Result<Option<Pet>, Failure> {
         client.query_opt(&self.get, &[&id]).await?.as_ref().map(pet).transpose()
     }
 
-    /// Reads one animal more than the limit, which shows whether there are more and is not returned.
-    pub(super) async fn page(&self, client: &Client, query: PetsQuery) -> Result<PetsFound, Failure> {
+    /// Returns the animals of a page and the one after it, which shows whether there are more.
+    pub(super) async fn page(&self, client: &Client, query: PetsQuery) -> Result<Vec<Pet>, Failure> {
         let from = match query.after {
             None => i64::MIN,
-            Some(i64::MAX) => return Ok(PetsFound { pets: Vec::new(), more: false }),
+            Some(i64::MAX) => return Ok(Vec::new()),
             Some(after) => after + 1,
         };
         let rows = i64::from(query.limit) + 1;
-        let mut rows = match query.status {
+        let rows = match query.status {
             None => client.query(&self.page, &[&from, &rows]).await?,
             Some(status) => client.query(&self.page_of_status, &[&from, &rows, &status.as_str()]).await?,
         };
-        let more = rows.len() > query.limit as usize;
-        rows.truncate(query.limit as usize);
-        Ok(PetsFound { pets: rows.iter().map(pet).collect::<Result<_, _>>()?, more })
+        rows.iter().map(pet).collect()
+    }
+
+    /// Returns the highest identifier, at most `id`, up to which no animal can be added any more. `id` must have been
+    /// assigned.
+    pub(super) async fn settled(&self, client: &Client, id: i64) -> Result<i64, Failure> {
+        Ok(client.query_one(&self.settled, &[&id]).await?.try_get(0)?)
     }
 }
 

@@ -46,6 +46,8 @@ pub(super) enum Failure {
     Timeout,
     /// The server committed a write with a warning, for example because the wait for a standby was cancelled.
     CommitWarning,
+    /// The server does not accept writes any more.
+    ReadOnly,
     /// A row contains a value that this program does not store.
     UnexpectedValue(String),
 }
@@ -60,6 +62,7 @@ impl fmt::Display for Failure {
             Self::Failed(error) => f.write_str(&describe(error)),
             Self::Timeout => f.write_str("no response in time"),
             Self::CommitWarning => f.write_str("the server committed with a warning"),
+            Self::ReadOnly => f.write_str("the server is read-only"),
             Self::UnexpectedValue(why) => f.write_str(why),
         }
     }
@@ -96,7 +99,7 @@ impl Failure {
                     || ["25006", "26000", "0A000"].contains(&code)
             }
             (Self::Failed(error), None) => is_lost(error),
-            (Self::Timeout | Self::CommitWarning, None) => true,
+            (Self::Timeout | Self::CommitWarning | Self::ReadOnly, None) => true,
             (Self::Unreachable(_) | Self::UnexpectedValue(_), None) => false,
         }
     }
@@ -118,6 +121,7 @@ impl Failure {
             Self::Unreachable(errors) => connect_cause(errors),
             Self::Timeout => Cause::Timeout,
             Self::CommitWarning => Cause::NotReplicated,
+            Self::ReadOnly => Cause::ReadOnly,
             Self::UnexpectedValue(_) => Cause::UnexpectedValue,
             Self::Failed(error) => match self.code() {
                 Some(code) => cause_of_code(code).unwrap_or(Cause::RefusedStatement),

@@ -47,6 +47,7 @@ mod failure;
 mod keys;
 mod migrations;
 mod opening;
+mod pages;
 mod reader;
 mod session;
 mod store;

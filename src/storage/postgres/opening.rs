@@ -2,7 +2,8 @@
 //!
 //! The first connection reads which program the tables belong to, their version, and whether the server has
 //! the settings that a store needs. Only an empty database, or an older one of this program, is then
-//! migrated. A current database is opened without a lock and without the privilege to create tables.
+//! migrated, and only with [`Migrate::Apply`]. A current database is opened without a lock and without the privilege
+//! to create tables.
 
 use std::fmt;
 
@@ -15,7 +16,7 @@ use super::address::Address;
 use super::failure::{ConnectError, Failure, describe};
 use super::migrations::{NEWEST, migrate, newer_program, version};
 use super::session::{Purpose, Session};
-use crate::storage::options::{OpenError, StoreOptions, newer_release};
+use crate::storage::options::{Migrate, OpenError, StoreOptions, newer_release};
 
 /// Why a database cannot be opened.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ enum OpenFailure {
     NoSchema,
     Foreign(String),
     Newer(i64, Option<String>),
+    /// Migrations are missing, and the options do not allow to apply them. `None` for all of them.
+    Unmigrated(Option<i64>),
     NoRight(String),
     Other(String),
 }
@@ -52,6 +55,15 @@ impl OpenFailure {
                  to {NEWEST}); use {}",
                 newer_release(program.as_deref())
             ),
+            Self::Unmigrated(version) => {
+                let lacks = match version {
+                    None => "has no tables of this program".to_owned(),
+                    Some(number) => format!("has format {number}, but this command needs {NEWEST}"),
+                };
+                format!(
+                    "{start}{lacks}; create or migrate it with `animal-store serve` or `animal-store key create NAME`"
+                )
+            }
             Self::NoRight(why) => {
                 format!(
                     "{start}does not grant {user} the necessary privileges: {why}; grant them, or connect as the owner"
@@ -99,20 +111,22 @@ pub(super) async fn open(address: &Address, options: &StoreOptions) -> Result<[u
 }
 
 async fn inspect_and_open(address: &Address, options: &StoreOptions) -> Result<[u8; 32], OpenFailure> {
-    let session = Session::connect(address, Purpose::Opening, options.lock_timeout, &options.log)
-        .await
-        .map_err(|failure| match failure {
+    let session =
+        Session::connect(address, Purpose::Opening, options).await.map_err(|failure| match failure {
             Failure::Unreachable(errors) => OpenFailure::Hosts(errors),
             Failure::Failed(error) => OpenFailure::from(error),
             other => OpenFailure::Other(other.to_string()),
         })?;
     let client = session.client();
     check_server(client).await?;
-    let up_to_date = match has_our_tables(client).await? {
-        true => check_version(client).await?,
-        false => false,
+    let found = match has_our_tables(client).await? {
+        true => Some(check_version(client).await?),
+        false => None,
     };
-    if !up_to_date {
+    if found != Some(NEWEST) {
+        if options.migrate == Migrate::Never {
+            return Err(OpenFailure::Unmigrated(found));
+        }
         migrate(client, options.version).await?;
         // A replica of a newer release may have migrated it first.
         check_version(client).await?;
@@ -120,7 +134,12 @@ async fn inspect_and_open(address: &Address, options: &StoreOptions) -> Result<[
     check_privileges(client).await?;
     // Not earlier: a database that is rejected gets one line only.
     warn_about_settings(client, &options.log).await?;
-    secret(client).await
+    match (stored_secret(client).await?, options.migrate) {
+        (Some(secret), _) => Ok(secret),
+        (None, Migrate::Apply) => new_secret(client).await,
+        // Another process stores it at this moment, or ended before.
+        (None, Migrate::Never) => Err(OpenFailure::Unmigrated(found)),
+    }
 }
 
 async fn check_server(client: &Client) -> Result<(), OpenFailure> {
@@ -142,6 +161,11 @@ async fn warn_about_settings(client: &Client, log: &Logger) -> Result<(), OpenFa
     for row in client.query(unsafe_settings, &[]).await? {
         let name: String = row.try_get(0)?;
         warn!(log, "the database may lose animals when its machine crashes"; "off" => name);
+    }
+    let cached = "SELECT seqcache FROM pg_sequence WHERE seqrelid = 'animal_id'::regclass AND seqcache > 1";
+    if let Some(row) = client.query_opt(cached, &[]).await? {
+        let cache: i64 = row.try_get(0)?;
+        warn!(log, "clients that poll may miss animals; run ALTER SEQUENCE animal_id CACHE 1"; "cache" => cache);
     }
     Ok(())
 }
@@ -165,11 +189,11 @@ async fn has_our_tables(client: &Client) -> Result<bool, OpenFailure> {
     }
 }
 
-/// Whether the tables are current; an error if a newer release wrote them.
-async fn check_version(client: &Client) -> Result<bool, OpenFailure> {
+/// Returns the number of the last migration; an error if a newer release applied it.
+async fn check_version(client: &Client) -> Result<i64, OpenFailure> {
     match version(client).await? {
         newer if newer > NEWEST => Err(OpenFailure::Newer(newer, newer_program(client).await)),
-        known => Ok(known == NEWEST),
+        known => Ok(known),
     }
 }
 
@@ -191,26 +215,28 @@ async fn check_privileges(client: &Client) -> Result<(), OpenFailure> {
     if row.try_get(0)? { Ok(()) } else { lacks(format_args!("USAGE on sequence animal_id")) }
 }
 
-/// Returns the secret of the store, and generates it if there is none.
-async fn secret(client: &Client) -> Result<[u8; 32], OpenFailure> {
-    const STORED: &str = "SELECT bytes FROM secret WHERE only_row = 1";
-    let row = match client.query_opt(STORED, &[]).await? {
-        Some(row) => row,
-        None => {
-            let mut bytes = [0; 32];
-            SysRng.try_fill_bytes(&mut bytes).map_err(|error| {
-                OpenFailure::Other(format!("the operating system has no random numbers: {error}"))
-            })?;
-            // Another replica may have stored its secret first; then that one is used.
-            client
-                .execute(
-                    "INSERT INTO secret (only_row, bytes) VALUES (1, $1) ON CONFLICT (only_row) DO NOTHING",
-                    &[&bytes.as_slice()],
-                )
-                .await?;
-            client.query_one(STORED, &[]).await?
-        }
+/// Returns the secret of the store, if there is one.
+async fn stored_secret(client: &Client) -> Result<Option<[u8; 32]>, OpenFailure> {
+    let Some(row) = client.query_opt("SELECT bytes FROM secret WHERE only_row = 1", &[]).await? else {
+        return Ok(None);
     };
     let bytes: &[u8] = row.try_get(0)?;
-    bytes.try_into().map_err(|_| OpenFailure::Other("its secret has the wrong length".to_owned()))
+    let bytes = bytes.try_into();
+    bytes.map(Some).map_err(|_| OpenFailure::Other("its secret has the wrong length".to_owned()))
+}
+
+/// Generates the secret of the store.
+async fn new_secret(client: &Client) -> Result<[u8; 32], OpenFailure> {
+    let mut bytes = [0; 32];
+    SysRng.try_fill_bytes(&mut bytes).map_err(|error| {
+        OpenFailure::Other(format!("the operating system has no random numbers: {error}"))
+    })?;
+    // Another replica may have stored its secret first; then that one is used.
+    client
+        .execute(
+            "INSERT INTO secret (only_row, bytes) VALUES (1, $1) ON CONFLICT (only_row) DO NOTHING",
+            &[&bytes.as_slice()],
+        )
+        .await?;
+    stored_secret(client).await?.ok_or_else(|| OpenFailure::Other("its secret was deleted".to_owned()))
 }

@@ -5,30 +5,37 @@
 //! slower: a pool that lends a connection to one caller. On two cores with 64 callers, a pool of 16 had 60 %
 //! of the gets and lists per second.
 //!
-//! A query whose connection is lost is sent again on another one, because reads are idempotent.
+//! A caller waits for a new connection only if no other one responds. Reads are idempotent: a query whose
+//! connection is lost is sent again on another one, and so is a query on a connection where nothing arrives,
+//! because it is lost without notice or another query on it is slow.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
-use slog::Logger;
+use futures::future::{Either, join_all, select};
+use tokio::pin;
 use tokio::sync::Mutex;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 use tokio_postgres::{Client, Error};
 
 use super::address::Address;
 use super::failure::{ConnectError, Failure};
-use super::session::{MAX_WAIT, Purpose, Session};
+use super::pages::Settled;
+use super::session::{Purpose, Session, TEST_INTERVAL};
 use super::{animals, keys};
+use crate::storage::options::StoreOptions;
 
-/// The maximum number of connections.
-const CONNECTIONS: usize = 8;
+/// The minimum time between two attempts to open a further connection.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// A connection with its prepared queries.
 pub(super) struct Reader {
     session: Session,
     pub(super) animals: animals::Queries,
     pub(super) keys: keys::Queries,
+    /// Counts the connections, including those that were replaced and still have queries.
+    _counted: Arc<()>,
 }
 
 impl Reader {
@@ -37,50 +44,65 @@ impl Reader {
     }
 }
 
-/// The connections for reading. Each is opened when it is first needed, and again after a failure.
+/// The connections for reading. One is opened with the first query, the others in the background.
 pub(super) struct Readers {
     address: Address,
-    lock_timeout: Duration,
-    log: Logger,
-    slots: [Slot; CONNECTIONS],
+    options: StoreOptions,
+    slots: Vec<RwLock<Option<Arc<Reader>>>>,
     next: AtomicUsize,
-}
-
-#[derive(Default)]
-struct Slot {
-    live: RwLock<Option<Arc<Reader>>>,
-    /// Locked during a connection attempt, so that other callers wait; contains the last failure and its
-    /// time.
-    connecting: Mutex<Option<(Instant, Vec<ConnectError>)>>,
-}
-
-impl Slot {
-    fn live(&self) -> Option<Arc<Reader>> {
-        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
-        live.as_ref().filter(|reader| reader.session.is_usable()).cloned()
-    }
+    /// Locked during a connection attempt, so that other callers wait; contains the last failure and its time.
+    connecting: Arc<Mutex<Option<(Instant, Vec<ConnectError>)>>>,
+    counted: Arc<()>,
+    pub(super) settled: Settled,
 }
 
 impl Readers {
-    pub(super) fn new(address: Address, lock_timeout: Duration, log: Logger) -> Self {
-        Self { address, lock_timeout, log, slots: Default::default(), next: AtomicUsize::new(0) }
+    /// Must be called within a tokio runtime, which then tests idle connections.
+    pub(super) fn new(address: Address, options: &StoreOptions) -> Arc<Self> {
+        let readers = Arc::new(Self {
+            address,
+            options: options.clone(),
+            slots: (0..options.postgres.readers.max(1)).map(|_| RwLock::default()).collect(),
+            next: AtomicUsize::new(0),
+            connecting: Arc::default(),
+            counted: Arc::default(),
+            settled: Settled::unknown(),
+        });
+        tokio::spawn(test(Arc::downgrade(&readers)));
+        readers
+    }
+
+    /// Returns when a call that starts now must end.
+    pub(super) fn deadline(&self) -> Instant {
+        Instant::now() + self.options.postgres.call_timeout()
     }
 
     /// Runs `query` on one of the connections.
-    pub(super) async fn run<T, Query, Running>(&self, query: Query) -> Result<T, Failure>
+    pub(super) async fn run<T, Query, Running>(self: &Arc<Self>, query: Query) -> Result<T, Failure>
     where
         Query: Fn(Arc<Reader>) -> Running,
         Running: Future<Output = Result<T, Failure>>,
     {
-        let deadline = Instant::now() + MAX_WAIT;
+        self.run_until(self.deadline(), query).await
+    }
+
+    /// Runs `query` on one of the connections until `deadline`.
+    pub(super) async fn run_until<T, Query, Running>(
+        self: &Arc<Self>,
+        deadline: Instant,
+        query: Query,
+    ) -> Result<T, Failure>
+    where
+        Query: Fn(Arc<Reader>) -> Running,
+        Running: Future<Output = Result<T, Failure>>,
+    {
         let mut lost = 0;
         loop {
-            let reader = self.reader(deadline).await?;
-            match reader.session.until(deadline, query(reader.clone())).await {
+            match self.attempt(deadline, &query).await {
                 // All connections may be lost, which each query notices separately.
                 Err(failure) if failure.is_connection_failure() && Instant::now() < deadline => {
                     lost += 1;
-                    if lost > CONNECTIONS {
+                    if lost > self.slots.len() {
                         return Err(failure);
                     }
                 }
@@ -89,39 +111,132 @@ impl Readers {
         }
     }
 
-    /// Returns a usable connection.
-    async fn reader(&self, deadline: Instant) -> Result<Arc<Reader>, Failure> {
-        let slot = &self.slots[self.next.fetch_add(1, Ordering::Relaxed) % CONNECTIONS];
-        match slot.live() {
-            Some(reader) => Ok(reader),
-            None => {
-                let called = Instant::now();
-                timeout_at(deadline, self.connect(slot, called)).await.unwrap_or(Err(Failure::Timeout))
-            }
+    /// Runs `query` on a connection, and on a second one if nothing arrives on the first.
+    async fn attempt<T, Query, Running>(
+        self: &Arc<Self>,
+        deadline: Instant,
+        query: &Query,
+    ) -> Result<T, Failure>
+    where
+        Query: Fn(Arc<Reader>) -> Running,
+        Running: Future<Output = Result<T, Failure>>,
+    {
+        let run = async |reader: &Arc<Reader>| reader.session.until(deadline, query(reader.clone())).await;
+        let reader = self.reader(deadline).await?;
+        let (first, stalled) = (run(&reader), reader.session.stalled());
+        pin!(first, stalled);
+        if let Either::Left((result, _)) = select(&mut first, stalled).await {
+            return result;
+        }
+        let second = async { run(&self.reader(deadline).await?).await };
+        pin!(second);
+        match select(first, second).await {
+            Either::Left((Err(failure), second)) if failure.is_connection_failure() => second.await,
+            Either::Right((Err(_), first)) => first.await,
+            Either::Left((result, _)) | Either::Right((result, _)) => result,
         }
     }
 
-    async fn connect(&self, slot: &Slot, called: Instant) -> Result<Arc<Reader>, Failure> {
-        let mut failed = slot.connecting.lock().await;
-        if let Some(reader) = slot.live() {
+    /// Returns a usable connection.
+    async fn reader(self: &Arc<Self>, deadline: Instant) -> Result<Arc<Reader>, Failure> {
+        let start = self.next.fetch_add(1, Ordering::Relaxed);
+        if !self.is_usable(start % self.slots.len()) {
+            self.grow();
+        }
+        match self.find(start, Session::is_responsive) {
+            Some(reader) => Ok(reader),
+            None => timeout_at(deadline, self.connect()).await.unwrap_or(Err(Failure::Timeout)),
+        }
+    }
+
+    /// Returns the first connection from slot `start` with this property.
+    fn find(&self, start: usize, has: fn(&Session) -> bool) -> Option<Arc<Reader>> {
+        let (before, from) = self.slots.split_at(start % self.slots.len());
+        from.iter().chain(before).find_map(|slot| {
+            let slot = slot.read().unwrap_or_else(PoisonError::into_inner);
+            slot.as_ref().filter(|reader| has(&reader.session)).cloned()
+        })
+    }
+
+    fn is_usable(&self, slot: usize) -> bool {
+        let slot = self.slots[slot].read().unwrap_or_else(PoisonError::into_inner);
+        slot.as_ref().is_some_and(|reader| reader.session.is_usable())
+    }
+
+    /// Opens a further connection in the background, unless an attempt runs or failed a moment ago.
+    fn grow(self: &Arc<Self>) {
+        let Ok(mut failed) = self.connecting.clone().try_lock_owned() else { return };
+        if failed.as_ref().is_some_and(|(at, _)| at.elapsed() < RETRY) {
+            return;
+        }
+        let readers = self.clone();
+        tokio::spawn(async move {
+            // The next caller without a connection tries again and gets the failure.
+            let _ = readers.open(&mut failed).await;
+        });
+    }
+
+    /// Returns a connection that was opened during the call.
+    async fn connect(&self) -> Result<Arc<Reader>, Failure> {
+        let called = Instant::now();
+        let mut failed = self.connecting.lock().await;
+        if let Some(reader) = self.find(0, Session::is_responsive) {
             return Ok(reader);
         }
         // Another caller tried during the wait.
         if let Some((_, errors)) = failed.as_ref().filter(|(at, _)| *at >= called) {
             return Err(Failure::Unreachable(errors.clone()));
         }
-        let session = Session::connect(&self.address, Purpose::Reading, self.lock_timeout, &self.log).await;
-        if let Err(Failure::Unreachable(errors)) = &session {
-            *failed = Some((Instant::now(), errors.clone()));
+        // No more than two connections for each slot, for example while a table is locked.
+        if Arc::strong_count(&self.counted) > 2 * self.slots.len()
+            && let Some(reader) = self.find(self.next.fetch_add(1, Ordering::Relaxed), Session::is_usable)
+        {
+            return Ok(reader);
         }
-        let reader = Arc::new(prepare(session?).await?);
-        *slot.live.write().unwrap_or_else(PoisonError::into_inner) = Some(reader.clone());
+        self.open(&mut failed).await
+    }
+
+    /// Opens a connection in the place of an unusable one, else of one that does not respond. Queries on the
+    /// replaced connection continue.
+    async fn open(&self, failed: &mut Option<(Instant, Vec<ConnectError>)>) -> Result<Arc<Reader>, Failure> {
+        let session = Session::connect(&self.address, Purpose::Reading, &self.options).await;
+        *failed = match &session {
+            Err(Failure::Unreachable(errors)) => Some((Instant::now(), errors.clone())),
+            _ => None,
+        };
+        let reader = Arc::new(prepare(session?, self.counted.clone()).await?);
+        self.settled.forget();
+        let slots = 0..self.slots.len();
+        let place = slots.clone().find(|slot| !self.is_usable(*slot)).or_else(|| {
+            slots.into_iter().find(|slot| {
+                let slot = self.slots[*slot].read().unwrap_or_else(PoisonError::into_inner);
+                slot.as_ref().is_some_and(|reader| !reader.session.is_responsive())
+            })
+        });
+        if let Some(place) = place {
+            *self.slots[place].write().unwrap_or_else(PoisonError::into_inner) = Some(reader.clone());
+        }
         Ok(reader)
     }
 }
 
-async fn prepare(session: Session) -> Result<Reader, Error> {
+async fn prepare(session: Session, counted: Arc<()>) -> Result<Reader, Error> {
     let animals = animals::Queries::prepare(session.client()).await?;
     let keys = keys::Queries::prepare(session.client()).await?;
-    Ok(Reader { session, animals, keys })
+    Ok(Reader { session, animals, keys, _counted: counted })
+}
+
+/// Tests idle connections until the store is closed.
+async fn test(readers: Weak<Readers>) {
+    loop {
+        sleep(TEST_INTERVAL).await;
+        let Some(readers) = readers.upgrade() else { return };
+        let idle: Vec<_> = (0..readers.slots.len())
+            .filter_map(|slot| {
+                readers.slots[slot].read().unwrap_or_else(PoisonError::into_inner).as_ref().cloned()
+            })
+            .collect();
+        drop(readers);
+        join_all(idle.iter().map(|reader| reader.session.test())).await;
+    }
 }

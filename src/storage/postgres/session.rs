@@ -1,23 +1,26 @@
-//! One connection: its settings, its warnings and its timeouts.
+//! One connection: its settings, its warnings, its timeouts and its tests.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
-use slog::{Logger, debug, warn};
+use slog::{debug, warn};
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_postgres::{AsyncMessage, Client};
 
 use super::address::Address;
 use super::failure::Failure;
+use crate::storage::options::StoreOptions;
 
-/// The maximum duration of a call. Well below the request timeout, so that the caller gets a result and is
-/// not cancelled.
-pub(super) const MAX_WAIT: Duration = Duration::from_secs(5);
-/// The `statement_timeout`. Shorter than the caller waits, so that the caller learns the result.
-const STATEMENT_TIMEOUT: Duration = Duration::from_millis(3_500);
+/// How often an idle connection is tested. A server that was stopped or unplugged closes no connection.
+pub(super) const TEST_INTERVAL: Duration = Duration::from_secs(1);
+/// The time limit of a test.
+const TEST_TIMEOUT: Duration = Duration::from_secs(2);
+/// A connection on which nothing arrives for this long, although a query waits, is avoided.
+const STALL: Duration = Duration::from_millis(250);
 /// The timeout of a request to cancel a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -41,20 +44,37 @@ pub(super) struct Session {
     discarded: AtomicBool,
     /// The task that sends and receives.
     driver: AbortHandle,
+    /// Closed when that task ends.
+    ended: watch::Receiver<()>,
+    opened: Instant,
+    /// The number of queries that wait for a result.
+    waiting: AtomicUsize,
+    /// When the last result arrived, or the first query was sent after an idle time: milliseconds after `opened`.
+    progress: AtomicU64,
+}
+
+/// Counts a query that waits for a result.
+struct Waiting<'a>(&'a Session);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Session {
     pub(super) async fn connect(
         address: &Address,
         purpose: Purpose,
-        lock_timeout: Duration,
-        log: &Logger,
+        options: &StoreOptions,
     ) -> Result<Self, Failure> {
         let (client, mut connection) = address.connect().await.map_err(Failure::Unreachable)?;
         let warned = Arc::new(AtomicBool::new(false));
+        let (running, ended) = watch::channel(());
         let driver = tokio::spawn({
-            let (warned, log) = (warned.clone(), log.clone());
+            let (warned, log) = (warned.clone(), options.log.clone());
             async move {
+                let _running = running;
                 let mut messages = stream::poll_fn(move |context| connection.poll_message(context));
                 while let Some(message) = messages.next().await {
                     match message {
@@ -74,9 +94,18 @@ impl Session {
             }
         })
         .abort_handle();
-        let session =
-            Self { client, address: address.clone(), warned, discarded: AtomicBool::new(false), driver };
-        session.client.batch_execute(&settings(purpose, lock_timeout)).await?;
+        let session = Self {
+            client,
+            address: address.clone(),
+            warned,
+            discarded: AtomicBool::new(false),
+            driver,
+            ended,
+            opened: Instant::now(),
+            waiting: AtomicUsize::new(0),
+            progress: AtomicU64::new(0),
+        };
+        session.client.batch_execute(&settings(purpose, options)).await?;
         session.warned.store(false, Ordering::SeqCst);
         Ok(session)
     }
@@ -89,6 +118,49 @@ impl Session {
         !self.client.is_closed() && !self.discarded.load(Ordering::Relaxed)
     }
 
+    /// Whether a new query can expect a result soon.
+    pub(super) fn is_responsive(&self) -> bool {
+        self.is_usable() && (self.waiting.load(Ordering::Relaxed) == 0 || self.since_progress() < STALL)
+    }
+
+    fn since_progress(&self) -> Duration {
+        self.opened.elapsed().saturating_sub(Duration::from_millis(self.progress.load(Ordering::Relaxed)))
+    }
+
+    fn made_progress(&self) {
+        let now = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.progress.store(now, Ordering::Relaxed);
+    }
+
+    /// Completes when queries wait and nothing arrives. The connection is lost, or a slow query is first.
+    pub(super) async fn stalled(&self) {
+        loop {
+            sleep(STALL).await;
+            if !self.is_responsive() {
+                return;
+            }
+        }
+    }
+
+    /// Completes when the connection is lost. Tests it while it is idle.
+    pub(super) async fn lost(&self) {
+        let mut ended = self.ended.clone();
+        while self.is_usable() {
+            if timeout(TEST_INTERVAL, ended.changed()).await.is_err() {
+                self.test().await;
+            }
+        }
+    }
+
+    /// Discards the connection if it is idle and the server does not respond.
+    pub(super) async fn test(&self) {
+        if self.waiting.load(Ordering::Relaxed) == 0 && self.since_progress() >= TEST_INTERVAL {
+            let checking = async { Ok(self.client.check_connection().await?) };
+            // A failure discards the connection.
+            let _ = self.until(Instant::now() + TEST_TIMEOUT, checking).await;
+        }
+    }
+
     /// Runs `work` with this session until `deadline`. After a failure of the connection or a timeout, the
     /// session is not used again.
     pub(super) async fn until<T>(
@@ -96,7 +168,15 @@ impl Session {
         deadline: Instant,
         work: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
+        if self.waiting.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.made_progress();
+        }
+        let waiting = Waiting(self);
         let result = timeout_at(deadline, work).await.unwrap_or(Err(Failure::Timeout));
+        if !matches!(result, Err(Failure::Timeout)) {
+            self.made_progress();
+        }
+        drop(waiting);
         if result.as_ref().is_err_and(Failure::is_connection_failure) {
             self.discard();
         }
@@ -139,11 +219,12 @@ impl Session {
 
 /// Returns the statements that set up a connection. Settings that a compatible server may lack are selected
 /// from `pg_settings`.
-fn settings(purpose: Purpose, lock_timeout: Duration) -> String {
+fn settings(purpose: Purpose, options: &StoreOptions) -> String {
+    let limit = options.postgres.statement_timeout;
     let (statement, lock) = match purpose {
         Purpose::Opening => (Duration::ZERO, Duration::from_secs(60)),
         Purpose::Writing | Purpose::Reading => {
-            (STATEMENT_TIMEOUT, lock_timeout.clamp(Duration::from_millis(1), STATEMENT_TIMEOUT))
+            (limit, options.lock_timeout.clamp(Duration::from_millis(1), limit))
         }
     };
     let mut settings = format!(
@@ -153,6 +234,11 @@ fn settings(purpose: Purpose, lock_timeout: Duration) -> String {
         statement.as_millis(),
         lock.as_millis(),
     );
+    // A server notices a client that vanished, so that an unfinished write does not keep its locks.
+    settings +=
+        "SELECT set_config(name, CASE WHEN name = 'tcp_keepalives_count' THEN '3' ELSE '2' END, false)
+        FROM pg_settings
+        WHERE name IN ('tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count');";
     if purpose == Purpose::Reading {
         settings += "SELECT set_config(name, 'off', false) FROM pg_settings
             WHERE name IN ('enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'jit');";

@@ -1,6 +1,7 @@
 //! The PostgreSQL store: hands reads to the readers and writes to the writer.
 
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
@@ -17,7 +18,7 @@ use crate::storage::copy::Transfer;
 use crate::storage::key_cache::KeyCache;
 use crate::storage::key_uses::KeyUses;
 use crate::storage::metrics::Operation;
-use crate::storage::options::{OpenError, StoreOptions};
+use crate::storage::options::{OpenError, PostgresOptions, StoreOptions};
 use crate::storage::store::{Animals, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError};
 
 /// A store in a PostgreSQL database.
@@ -41,11 +42,12 @@ struct Open {
 /// # Errors
 /// One line that does not repeat the URL.
 pub fn check_url(url: &str) -> Result<(), OpenError> {
-    parse(url).map(drop)
+    parse(url, PostgresOptions::default().connect_timeout).map(drop)
 }
 
-fn parse(url: &str) -> Result<Address, OpenError> {
-    Address::parse(url).map_err(|why| OpenError(format!("the PostgreSQL URL cannot be used: {why}")))
+fn parse(url: &str, connect_timeout: Duration) -> Result<Address, OpenError> {
+    Address::parse(url, connect_timeout)
+        .map_err(|why| OpenError(format!("the PostgreSQL URL cannot be used: {why}")))
 }
 
 impl PostgresStore {
@@ -56,10 +58,10 @@ impl PostgresStore {
     /// # Errors
     /// One line that names the database and says what to do. The database is then unchanged.
     pub async fn open(url: &str, options: &StoreOptions) -> Result<Self, OpenError> {
-        let address = parse(url)?.with_metrics(options.metrics.clone());
+        let address = parse(url, options.postgres.connect_timeout)?.with_metrics(options.metrics.clone());
         let secret = opening::open(&address, options).await?;
         let (writer, stopped) = Writer::start(&address, options);
-        let readers = Arc::new(Readers::new(address, options.lock_timeout, options.log.clone()));
+        let readers = Readers::new(address, options);
         Ok(Self {
             open: RwLock::new(Some(Open { readers, writer })),
             stopped,
@@ -80,7 +82,11 @@ impl PostgresStore {
             .run(query)
             .await
             .inspect(|_| self.options.metrics.read())
-            .map_err(|failure| failure.report(&self.options, Operation::Read))
+            .map_err(|failure| self.read_failed(&failure))
+    }
+
+    fn read_failed(&self, failure: &Failure) -> StoreError {
+        failure.report(&self.options, Operation::Read)
     }
 
     /// Runs one statement that writes.
@@ -113,6 +119,23 @@ impl Store for PostgresStore {
         self.secret
     }
 
+    async fn check_ready(&self) -> Result<(), StoreError> {
+        self.pets(PetsQuery { status: None, after: None, limit: 1 }).await?;
+        match self.with_open(|open| open.writer.enqueue_check()) {
+            // The queue is full, but tasks write it.
+            Err(StoreError::Busy) => Ok(()),
+            queued => queued?.wait().await,
+        }
+    }
+
+    async fn failed(&self) {
+        self.stopped.wait().await;
+        // After `close`, the tasks end as they should.
+        if self.with_open(|_| Ok(())).is_err() {
+            std::future::pending().await
+        }
+    }
+
     async fn close(&self) {
         // Closes the queue, and so ends the tasks. A read in progress keeps its connection until it ends.
         drop(self.open.write().unwrap_or_else(PoisonError::into_inner).take());
@@ -132,7 +155,8 @@ impl Animals for PostgresStore {
 
     async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
         query.check()?;
-        self.read(|reader| async move { reader.animals.page(reader.client(), query).await }).await
+        let readers = self.with_open(|open| Ok(open.readers.clone()))?;
+        readers.page(query).await.map_err(|failure| self.read_failed(&failure))
     }
 }
 

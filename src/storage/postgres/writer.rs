@@ -13,7 +13,10 @@
 //! - The connection fails, or the server does not respond in time: the whole batch is
 //!   [`StoreError::Unavailable`]. It is unknown whether the server committed, so nothing is sent again, which
 //!   could store it twice.
-//! - It waits longer than [`MAX_WAIT`], including its time in the queue: [`StoreError::Unavailable`].
+//! - It waits longer than the maximum duration of a call, including its time in the queue:
+//!   [`StoreError::Unavailable`].
+//!
+//! A task whose connection is lost opens another one before it takes a batch, unless no task is connected.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,35 +24,37 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 use tokio_postgres::{Client, Statement};
 
 use super::address::Address;
 use super::animals;
 use super::failure::{Failure, WriteResult};
-use super::session::{MAX_WAIT, Purpose, Session};
+use super::session::{Purpose, Session};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::metrics::{Operation, StoreMetrics};
 use crate::storage::options::StoreOptions;
 use crate::storage::store::StoreError;
 
-/// The number of tasks, each with its own connection.
-const TASKS: usize = 4;
 /// Bounds how long a write waits for its batch, and how many writes fail together.
 const MAX_BATCH: usize = 256;
 /// The minimum time for a batch, even if its oldest caller stops waiting earlier. After an outage the queue
 /// is full of old writes, and without a minimum every attempt would time out.
 const MIN_BATCH_TIME: Duration = Duration::from_secs(1);
+/// The time between two attempts of a task to connect while another task is connected.
+const RETRY: Duration = Duration::from_secs(1);
 /// The capacity that tokio's queue allows exceeds any machine's memory.
 const MAX_QUEUE: usize = 1 << 20;
 
 /// The queue of the writer tasks. They end when this is dropped and the queue is empty.
 pub(super) struct Writer {
     queue: mpsc::Sender<QueuedWrite>,
+    call_timeout: Duration,
     metrics: StoreMetrics,
 }
 
 /// Reports that all writer tasks have ended.
+#[derive(Clone)]
 pub(super) struct Stopped(watch::Receiver<()>);
 
 impl Stopped {
@@ -83,6 +88,8 @@ trait Job: Send {
 
 struct JobOf<T, F> {
     work: F,
+    /// Whether the work is a commit of one write, for the metrics.
+    is_write: bool,
     caller: oneshot::Sender<Result<T, StoreError>>,
 }
 
@@ -99,7 +106,7 @@ where
     async fn run(self: Box<Self>, session: &Session, until: Instant, options: &StoreOptions) {
         let result = match session.write_until(until, (self.work)(session.client())).await {
             Ok(done) => {
-                if done.is_ok() {
+                if done.is_ok() && self.is_write {
                     options.metrics.committed(1);
                 }
                 done
@@ -134,7 +141,7 @@ impl QueuedWrite {
     }
 }
 
-/// A write in the queue. Its result comes within [`MAX_WAIT`] of its acceptance.
+/// A write in the queue. Its result comes within the maximum duration of a call.
 pub(super) struct PendingWrite<T> {
     until: Instant,
     receiver: oneshot::Receiver<Result<T, StoreError>>,
@@ -161,15 +168,22 @@ impl Writer {
         let waiting = Arc::new(Mutex::new(waiting));
         let (running, ended) = watch::channel(());
         let running = Arc::new(running);
-        for _ in 0..TASKS {
-            let task = WriterTask { connection: None, address: address.clone(), options: options.clone() };
+        let connected = watch::Sender::new(0);
+        for _ in 0..options.postgres.writers.max(1) {
+            let task = WriterTask {
+                connection: None,
+                connected: connected.clone(),
+                address: address.clone(),
+                options: options.clone(),
+            };
             let (waiting, running) = (waiting.clone(), running.clone());
             tokio::spawn(async move {
                 task.run(&waiting).await;
                 drop(running);
             });
         }
-        (Self { queue, metrics: options.metrics.clone() }, Stopped(ended))
+        let call_timeout = options.postgres.call_timeout();
+        (Self { queue, call_timeout, metrics: options.metrics.clone() }, Stopped(ended))
     }
 
     /// Adds an animal to the queue, or rejects it at once.
@@ -182,7 +196,20 @@ impl Writer {
         &self,
         work: impl for<'a> FnOnce(&'a Client) -> BoxFuture<'a, WriteResult<T>> + Send + 'static,
     ) -> Result<PendingWrite<T>, StoreError> {
-        self.push(|caller| Write::Other(Box::new(JobOf { work, caller })))
+        self.enqueue_job(work, true)
+    }
+
+    /// Adds a check to the queue, or rejects it at once: a task must take it, and its server must accept writes.
+    pub(super) fn enqueue_check(&self) -> Result<PendingWrite<()>, StoreError> {
+        self.enqueue_job(|client| Box::pin(check_writable(client)), false)
+    }
+
+    fn enqueue_job<T: Send + 'static>(
+        &self,
+        work: impl for<'a> FnOnce(&'a Client) -> BoxFuture<'a, WriteResult<T>> + Send + 'static,
+        is_write: bool,
+    ) -> Result<PendingWrite<T>, StoreError> {
+        self.push(|caller| Write::Other(Box::new(JobOf { work, is_write, caller })))
     }
 
     fn push<T>(
@@ -194,7 +221,7 @@ impl Writer {
         // Counted first, because a task may dequeue it at once.
         self.metrics.enqueued();
         let sent = self.queue.try_send(QueuedWrite { since, write: write(caller) });
-        sent.map(|()| PendingWrite { until: since + MAX_WAIT, receiver }).map_err(|refused| {
+        sent.map(|()| PendingWrite { until: since + self.call_timeout, receiver }).map_err(|refused| {
             self.metrics.dequeued(1);
             match refused {
                 mpsc::error::TrySendError::Full(_) => StoreError::Busy,
@@ -204,10 +231,21 @@ impl Writer {
     }
 }
 
+/// Fails if the server is read-only, so that the session is closed and another server is looked for.
+async fn check_writable(client: &Client) -> WriteResult<()> {
+    let sql = "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean";
+    match client.query_one(sql, &[]).await?.try_get(0)? {
+        true => Err(Failure::ReadOnly),
+        false => Ok(Ok(())),
+    }
+}
+
 /// The state of a task.
 struct WriterTask {
     /// `None` before the first write and after a failure.
     connection: Option<Connection>,
+    /// The number of connected tasks.
+    connected: watch::Sender<usize>,
     address: Address,
     options: StoreOptions,
 }
@@ -215,19 +253,74 @@ struct WriterTask {
 struct Connection {
     session: Session,
     insert: Statement,
+    _counted: Counted,
+}
+
+/// Counts a connected task.
+struct Counted(watch::Sender<usize>);
+
+impl Counted {
+    fn new(connected: &watch::Sender<usize>) -> Self {
+        connected.send_modify(|count| *count += 1);
+        Self(connected.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
 }
 
 impl WriterTask {
     async fn run(mut self, queue: &Mutex<mpsc::Receiver<QueuedWrite>>) {
         let mut batch = Vec::with_capacity(MAX_BATCH);
-        // One task waits for the queue, the others for the lock.
-        while queue.lock().await.recv_many(&mut batch, MAX_BATCH).await > 0 {
+        loop {
+            self.reconnect_while_others_write().await;
+            // One task waits for the queue, the others for the lock.
+            let take = async { queue.lock().await.recv_many(&mut batch, MAX_BATCH).await };
+            tokio::select! {
+                biased;
+                count = take => if count == 0 { return },
+                () = self.connection_changes() => continue,
+            }
             self.options.metrics.dequeued(batch.len());
             batch.retain(|waiting| !waiting.is_abandoned());
             if let Some(oldest) = batch.first() {
-                let until = (oldest.since + MAX_WAIT).max(Instant::now() + MIN_BATCH_TIME);
+                let limit = self.options.postgres.call_timeout();
+                let until = (oldest.since + limit).max(Instant::now() + MIN_BATCH_TIME);
                 self.write(&mut batch, until).await;
             }
+        }
+    }
+
+    /// Connects if necessary, unless no task is connected. Then a write connects, and its caller gets the failure.
+    async fn reconnect_while_others_write(&mut self) {
+        self.connection.take_if(|connection| !connection.session.is_usable());
+        if self.connection.is_some() {
+            return;
+        }
+        let connecting = async {
+            loop {
+                match Connection::new(&self.address, &self.connected, &self.options).await {
+                    Ok(connection) => return connection,
+                    Err(_) => sleep(RETRY).await,
+                }
+            }
+        };
+        let mut connected = self.connected.subscribe();
+        tokio::select! {
+            biased;
+            _ = connected.wait_for(|count| *count == 0) => {}
+            connection = connecting => self.connection = Some(connection),
+        }
+    }
+
+    /// Completes when this task's connection is lost, or when it has none and another task connects.
+    async fn connection_changes(&self) {
+        match &self.connection {
+            Some(connection) => connection.session.lost().await,
+            None => drop(self.connected.subscribe().wait_for(|count| *count > 0).await),
         }
     }
 
@@ -265,7 +358,7 @@ impl WriterTask {
         match &mut self.connection {
             Some(connection) => Ok(connection),
             none => {
-                let connecting = Connection::new(&self.address, &self.options);
+                let connecting = Connection::new(&self.address, &self.connected, &self.options);
                 let connection = timeout_at(until, connecting).await.unwrap_or(Err(Failure::Timeout))?;
                 Ok(none.insert(connection))
             }
@@ -274,11 +367,14 @@ impl WriterTask {
 }
 
 impl Connection {
-    async fn new(address: &Address, options: &StoreOptions) -> Result<Self, Failure> {
-        let StoreOptions { lock_timeout, log, .. } = options;
-        let session = Session::connect(address, Purpose::Writing, *lock_timeout, log).await?;
+    async fn new(
+        address: &Address,
+        connected: &watch::Sender<usize>,
+        options: &StoreOptions,
+    ) -> Result<Self, Failure> {
+        let session = Session::connect(address, Purpose::Writing, options).await?;
         let insert = animals::prepare_insert(session.client()).await?;
-        Ok(Self { session, insert })
+        Ok(Self { session, insert, _counted: Counted::new(connected) })
     }
 
     /// Stores animals and sends the result to each caller.

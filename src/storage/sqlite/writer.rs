@@ -340,6 +340,7 @@ mod tests {
         let connection = Connection::open(&path).unwrap();
         let readers = Arc::new(Readers::new(path.clone(), Duration::ZERO));
         let options = StoreOptions {
+            postgres: crate::storage::PostgresOptions::default(),
             write_queue: 16,
             lock_timeout: Duration::from_secs(60),
             migrate: Migrate::Apply,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use animal_store::storage::{Migrate, Store, StoreError, StoreMetrics, StoreOptions, open};
+use animal_store::storage::{Migrate, PostgresOptions, Store, StoreError, StoreMetrics, StoreOptions, open};
 use tokio_postgres::Client;
 
 use crate::conformance::Engine;
@@ -13,6 +13,7 @@ mod failing;
 mod failover;
 mod load;
 mod opening;
+mod polling;
 mod replicas;
 mod writing;
 
@@ -103,6 +104,7 @@ pub(crate) fn options() -> StoreOptions {
         lock_timeout: Duration::from_secs(600),
         migrate: Migrate::Apply,
         version: "1.2.3",
+        postgres: PostgresOptions::default(),
         log: slog::Logger::root(slog::Discard, slog::o!()),
         metrics: StoreMetrics::default(),
     }

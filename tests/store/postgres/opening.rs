@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use animal_store::schemas::PetStatus;
-use animal_store::storage::{PetsQuery, Store, open};
+use animal_store::storage::{Migrate, PetsQuery, Store, StoreOptions, open};
 use futures::future::join_all;
 use tokio::time::timeout;
 use tokio_postgres::Client;
@@ -124,6 +124,39 @@ async fn older_databases_are_migrated() {
         let secret = store.secret();
         store.close().await;
         assert_eq!(database.open().await.secret(), secret);
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_only_reads_changes_no_database() {
+    let never = StoreOptions { migrate: Migrate::Never, ..options() };
+    for applied in 0..=MIGRATIONS.len() {
+        let Some(database) = Postgres::try_fresh().await else { return };
+        let client = database.client().await;
+        if applied > 0 {
+            let table = "CREATE TABLE animal_store_migration \
+                 (number bigint PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())";
+            client.batch_execute(table).await.unwrap();
+        }
+        for (number, sql) in (1_i64..).zip(&MIGRATIONS[..applied]) {
+            client.batch_execute(sql).await.unwrap();
+            client.execute("INSERT INTO animal_store_migration VALUES ($1)", &[&number]).await.unwrap();
+        }
+        let before = contents(&client).await;
+        // After all migrations, only the secret is missing.
+        let line = open(&database.url(), &never).await.err().expect("an error").to_string();
+        let problem = match applied {
+            0 => "has no tables of this program".to_owned(),
+            _ => format!("has format {applied}, but this command needs 3"),
+        };
+        assert!(line.contains(&problem), "{line}");
+        assert!(line.contains("`animal-store serve` or `animal-store key create NAME`"), "{line}");
+        assert_eq!(contents(&client).await, before);
+
+        let secret = database.open().await.secret();
+        let before = contents(&client).await;
+        assert_eq!(open(&database.url(), &never).await.unwrap().secret(), secret);
+        assert_eq!(contents(&client).await, before);
     }
 }
 

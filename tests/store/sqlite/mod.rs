@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use animal_store::storage::{Migrate, Store, StoreMetrics, StoreOptions, open};
+use animal_store::storage::{Migrate, PostgresOptions, Store, StoreMetrics, StoreOptions, open};
 use tempfile::TempDir;
 
 use crate::conformance::Engine;
@@ -59,6 +59,7 @@ pub(crate) fn options() -> StoreOptions {
         lock_timeout: Duration::from_secs(600),
         migrate: Migrate::Apply,
         version: "1.2.3",
+        postgres: PostgresOptions::default(),
         log: slog::Logger::root(slog::Discard, slog::o!()),
         metrics: StoreMetrics::default(),
     }

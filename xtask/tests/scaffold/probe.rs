@@ -12,7 +12,7 @@ use animal_store::document::{Deprecation, Document};
 use animal_store::keys;
 use animal_store::operations;
 use animal_store::server::{Listeners, Server, ServerOptions};
-use animal_store::storage::{self, Migrate, StoreMetrics, StoreOptions};
+use animal_store::storage::{self, Migrate, PostgresOptions, StoreMetrics, StoreOptions};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -51,6 +51,7 @@ async fn serve(spec: &Path, code: &Value) -> (Server, String) {
         lock_timeout: Duration::from_secs(2),
         migrate: Migrate::Apply,
         version: "0.0.0",
+        postgres: PostgresOptions::default(),
         log: log.clone(),
         metrics: StoreMetrics::default(),
     };
