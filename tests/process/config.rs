@@ -22,13 +22,17 @@ async fn without_configuration_all_settings_are_defaults() {
         ("shutdown_grace", r#""8s""#),
         ("lock_timeout", r#""2s""#),
         ("write_queue", "4096"),
+        ("postgres.readers", "8"),
+        ("postgres.writers", "4"),
+        ("postgres.connect_timeout", r#""2s""#),
+        ("postgres.statement_timeout", r#""3s 500ms""#),
         ("log.level", r#""info""#),
         ("log.format", r#""text""#),
         ("log.one_in", "1"),
     ] {
         assert_eq!(setting(&page, name), (value.to_owned(), "default".to_owned()));
     }
-    assert_eq!(page.lines().count(), 9, "{page}");
+    assert_eq!(page.lines().count(), 13, "{page}");
     assert_eq!(directory.files(), [], "the command created a file");
 }
 

@@ -169,7 +169,7 @@ async fn a_client_that_polls_misses_no_animal_of_three_writers() {
 }
 
 #[tokio::test]
-async fn a_table_of_writers_of_an_older_release_is_read_without_waiting() {
+async fn a_transaction_without_a_mark_delays_no_page() {
     let Some(database) = Postgres::try_fresh().await else { return };
     let store = database.with(&options()).await;
     let client = database.client().await;
