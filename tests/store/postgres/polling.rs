@@ -110,7 +110,7 @@ async fn identifiers_above_the_range_of_a_mark_are_not_hidden() {
     let slow = tokio::spawn(async move { one.add_pet(new_pet("slow", 1, None)).await });
     held(&database).await;
     let fast = two.add_pet(new_pet("fast", 1, None)).await.unwrap();
-    assert_eq!(two.pets(ALL).await.unwrap().pets, [before.clone()]);
+    assert_eq!(two.pets(ALL).await.unwrap().pets, std::slice::from_ref(&before));
     other.batch_execute("COMMIT").await.unwrap();
     assert_eq!(two.pets(ALL).await.unwrap().pets, [before, slow.await.unwrap().unwrap(), fast]);
 }
