@@ -126,7 +126,8 @@ pub trait Animals {
     async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError>;
 
     /// Returns a page of animals. Pages linked by `after` contain each animal that existed at the start
-    /// exactly once, also while animals are added, and the last page has no more.
+    /// exactly once, also while animals are added, and the last page has no more. No animal is added before the
+    /// last one of a page, so a later page after it contains everything that was added since.
     async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError>;
 }
 

@@ -10,6 +10,8 @@ pub(crate) struct Network {
     pub(crate) address: String,
     /// Whether forwarding is interrupted.
     pub(crate) is_broken: watch::Sender<bool>,
+    /// Whether nothing is forwarded on new connections.
+    pub(crate) is_refusing: watch::Sender<bool>,
 }
 
 impl Network {
@@ -17,10 +19,12 @@ impl Network {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let (is_broken, broken) = watch::channel(false);
+        let (is_refusing, refusing) = watch::channel(false);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                let (server, broken) = (server.clone(), broken.clone());
+                let (server, broken, refusing) = (server.clone(), broken.clone(), refusing.clone());
                 tokio::spawn(async move {
+                    not_broken(&refusing).await;
                     not_broken(&broken).await;
                     let Ok(upstream) = TcpStream::connect(server).await else { return };
                     let (client_in, client_out) = client.into_split();
@@ -32,7 +36,7 @@ impl Network {
                 });
             }
         });
-        Self { address, is_broken }
+        Self { address, is_broken, is_refusing }
     }
 }
 

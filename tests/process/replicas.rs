@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use reqwest::Method;
@@ -196,4 +197,87 @@ async fn a_cursor_is_valid_at_every_replica() {
         target = next.map(|(target, _)| target.to_owned());
     }
     assert_eq!(found, added);
+}
+
+/// How long three replicas write while a client polls.
+fn duration() -> Duration {
+    let long = std::env::var_os("STORE_TESTS_LONG").is_some_and(|value| value == "1");
+    Duration::from_secs(if long { 30 } else { 3 })
+}
+
+/// Polls through the links of pages, as `openapi/animal-store.yaml` describes: the last page is requested again until it
+/// links to a next one. Returns the identifiers of each page as it was when the client left it.
+async fn poll(replicas: &[Program; 3], key: &str, is_over: &AtomicBool) -> Vec<i64> {
+    let (mut seen, mut target) = (Vec::new(), "/v1/pets?limit=100".to_owned());
+    for replica in replicas.iter().cycle() {
+        let is_last = is_over.load(Ordering::SeqCst);
+        let page = replica.get(key, &target).await;
+        if page.status == 503 {
+            continue;
+        }
+        let pets = page.expect(200);
+        let ids = pets.as_array().unwrap().iter().map(|pet| pet["id"].as_i64().unwrap());
+        let next = page.header("link").and_then(|link| link.strip_prefix('<')?.split_once('>'));
+        match next {
+            Some((next, _)) => {
+                seen.extend(ids);
+                target = next.to_owned();
+            }
+            None if is_last => {
+                seen.extend(ids);
+                break;
+            }
+            None => {}
+        }
+    }
+    seen
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_polls_misses_no_animal_of_three_replicas() {
+    let Some(cluster) = postgres_cluster::shared() else { return };
+    let name = cluster.database("").await;
+    let database = ["--database", &cluster.url(&name)];
+    let directory = WorkDir::new();
+    let replicas = [
+        directory.serve(&database).await,
+        directory.serve(&database).await,
+        directory.serve(&database).await,
+    ];
+    let key = directory.run(&[&["key", "create", "tests"], &database[..]].concat()).await.success();
+    let key = key.trim_end();
+    // Batches commit in random order.
+    let sql = "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN PERFORM pg_sleep(random() * 0.005); RETURN NULL; END $$;
+         CREATE TRIGGER pause AFTER INSERT ON animal FOR EACH STATEMENT EXECUTE FUNCTION pause()";
+    cluster.client(&name).await.batch_execute(sql).await.unwrap();
+    let is_over = AtomicBool::new(false);
+    let start = Instant::now();
+    let writing = async {
+        let writers = (0..WRITERS).map(async |writer: usize| {
+            let mut written = Vec::new();
+            while start.elapsed() < duration() {
+                let response =
+                    replicas[writer % 3].post(key, &json!({ "name": "Rex", "categoryId": 3 })).await;
+                match response.status {
+                    201 => written.push(response.expect(201)["id"].as_i64().unwrap()),
+                    // A busy database server may exceed the time limit; the animal may have been stored.
+                    status => assert_eq!(status, 503),
+                }
+            }
+            written
+        });
+        let written = join_all(writers).await.concat();
+        is_over.store(true, Ordering::SeqCst);
+        written
+    };
+    let (written, pages) = tokio::join!(writing, poll(&replicas, key, &is_over));
+    let seen: BTreeSet<i64> = pages.iter().copied().collect();
+    let missed = written.iter().filter(|id| !seen.contains(id)).count();
+    println!("written {}, seen {}, missed {missed}", written.len(), seen.len());
+    assert_eq!(missed, 0);
+    assert_eq!(seen.len(), pages.len(), "an animal was in two pages");
+    for replica in replicas {
+        replica.stop().await;
+    }
 }

@@ -19,13 +19,15 @@
 //!   waiting animals with one statement and completes the writes after the commit (`writer.rs`). The caller
 //!   learns the result, or that it is unknown; no write is sent twice.
 //! - A read uses one of a few connections that all callers share (`reader.rs`).
+//! - No animal appears before the last one of a page that was read, also with several writers (`pages.rs`).
 //! - An API key is cached for one second (`../key_cache.rs`): querying it costs as much as reading an animal.
 //! - An acknowledged commit is on the server's disk: if `synchronous_commit` is off for the server or the
 //!   user, it is switched on for these connections (`session.rs`). A commit that did not reach the
 //!   synchronous standby, because its wait was cancelled, is not acknowledged.
-//! - Every call ends within 5 seconds, whatever the server does. Each call tries a lost server again, so
-//!   the service recovers with the server. Of several hosts in the URL, the primary is used, so the store
-//!   follows a failover (`address.rs`).
+//! - Every call ends within the statement timeout and 1.5 seconds, whatever the server does. Each call tries a
+//!   lost server again, so the service recovers with the server. Idle connections are tested every second
+//!   (`session.rs`). Of several hosts in the URL, the primary is used, so the store follows a failover
+//!   (`address.rs`).
 //! - The query of a page leaves the planner one index, whatever its statistics are (`animals.rs`).
 //! - Opening inspects a database before it writes (`opening.rs`).
 //!
@@ -34,12 +36,12 @@
 //! - A failover keeps acknowledged writes only with a synchronous standby (`synchronous_standby_names`). A
 //!   server with `fsync` off may lose them in a crash; a warning at start says so.
 //! - A replaced primary that still runs and is reachable serves reads of old data.
-//! - Up to 12 connections for each process. A proxy must keep a connection on one server session, to which
+//! - Up to 12 connections for each process (settings `readers` and `writers`), and up to 8 more (`readers`) while
+//!   queries on replaced connections end. A proxy must keep a connection on one server session, to which
 //!   settings and prepared statements belong (mode `session` of PgBouncer).
-//! - The batches of two tasks may commit in the reverse order of their identifiers: a list that is read in
-//!   between may pass an identifier that appears a moment later.
-//! - Tested with PostgreSQL 15. The statements use what CockroachDB and YugabyteDB document as well, and
-//!   nothing depends on the advisory lock, but neither was tested.
+//! - A page waits up to one second for batches in progress with lower identifiers, and then ends before them.
+//! - Animals that another program or an older release adds at the same time may be missed by a client that polls.
+//! - Tested with PostgreSQL 15. Other databases with its protocol were not tested; pages need its advisory locks.
 
 mod address;
 mod animals;

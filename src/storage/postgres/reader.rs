@@ -29,6 +29,9 @@ use crate::storage::options::StoreOptions;
 /// The minimum time between two attempts to open a further connection.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// When and why the last attempt to connect failed; `None` if it succeeded.
+type LastFailure = Option<(Instant, Vec<ConnectError>)>;
+
 /// A connection with its prepared queries.
 pub(super) struct Reader {
     session: Session,
@@ -51,7 +54,7 @@ pub(super) struct Readers {
     slots: Vec<RwLock<Option<Arc<Reader>>>>,
     next: AtomicUsize,
     /// Locked during a connection attempt, so that other callers wait; contains the last failure and its time.
-    connecting: Arc<Mutex<Option<(Instant, Vec<ConnectError>)>>>,
+    connecting: Arc<Mutex<LastFailure>>,
     counted: Arc<()>,
     pub(super) settled: Settled,
 }
@@ -198,7 +201,7 @@ impl Readers {
 
     /// Opens a connection in the place of an unusable one, else of one that does not respond. Queries on the
     /// replaced connection continue.
-    async fn open(&self, failed: &mut Option<(Instant, Vec<ConnectError>)>) -> Result<Arc<Reader>, Failure> {
+    async fn open(&self, failed: &mut LastFailure) -> Result<Arc<Reader>, Failure> {
         let session = Session::connect(&self.address, Purpose::Reading, &self.options).await;
         *failed = match &session {
             Err(Failure::Unreachable(errors)) => Some((Instant::now(), errors.clone())),

@@ -51,6 +51,10 @@ pub(super) struct Session {
     waiting: AtomicUsize,
     /// When the last result arrived, or the first query was sent after an idle time: milliseconds after `opened`.
     progress: AtomicU64,
+    /// The number of queries that were sent.
+    sent: AtomicU64,
+    /// The number of the last query that has a result. The server runs one query after the other.
+    answered: AtomicU64,
 }
 
 /// Counts a query that waits for a result.
@@ -104,6 +108,8 @@ impl Session {
             opened: Instant::now(),
             waiting: AtomicUsize::new(0),
             progress: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+            answered: AtomicU64::new(0),
         };
         session.client.batch_execute(&settings(purpose, options)).await?;
         session.warned.store(false, Ordering::SeqCst);
@@ -132,11 +138,14 @@ impl Session {
         self.progress.store(now, Ordering::Relaxed);
     }
 
-    /// Completes when queries wait and nothing arrives. The connection is lost, or a slow query is first.
+    /// Completes when the query that was sent last waits for another one and nothing arrives. If it waits for no other
+    /// one, it may itself be slow, and completes only when the connection may be lost.
     pub(super) async fn stalled(&self) {
+        let last = self.sent.load(Ordering::Relaxed);
         loop {
             sleep(STALL).await;
-            if !self.is_responsive() {
+            let is_first = self.answered.load(Ordering::Relaxed) + 1 >= last;
+            if !self.is_responsive() && (!is_first || self.since_progress() >= TEST_TIMEOUT) {
                 return;
             }
         }
@@ -172,8 +181,10 @@ impl Session {
             self.made_progress();
         }
         let waiting = Waiting(self);
+        let number = self.sent.fetch_add(1, Ordering::Relaxed) + 1;
         let result = timeout_at(deadline, work).await.unwrap_or(Err(Failure::Timeout));
         if !matches!(result, Err(Failure::Timeout)) {
+            self.answered.fetch_max(number, Ordering::Relaxed);
             self.made_progress();
         }
         drop(waiting);

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use animal_store::storage::{PetsQuery, Store, StoreError, open};
+use animal_store::storage::{PetsQuery, PostgresOptions, Store, StoreError, StoreOptions, open};
 use tokio::time::timeout;
+use tokio_postgres::Client;
 
 use super::load::Load;
 use super::options;
@@ -112,6 +113,93 @@ async fn calls_time_out_while_the_server_does_not_respond_and_succeed_afterwards
     assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
     load.finish(&*store).await;
     timeout(TIMEOUT, store.close()).await.expect("closing ends");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_is_not_ready_while_the_server_is_read_only() {
+    let Some(cluster) = Cluster::start() else { return };
+    let store = open(&cluster.url("postgres"), &options()).await.unwrap();
+    let pet = add(&*store, "kept").await;
+    store.check_ready().await.unwrap();
+    cluster.configure("default_transaction_read_only = on\n").await;
+    let not_ready = async {
+        loop {
+            if let Err(error) = store.check_ready().await {
+                break error;
+            }
+        }
+    };
+    let error = timeout(TIMEOUT, not_ready).await.expect("the change takes effect");
+    assert_eq!(error.to_string(), "the store is unavailable: it is read-only");
+    assert_eq!(store.pets(ALL).await.unwrap().pets, std::slice::from_ref(&pet), "reads still work");
+    cluster.configure("default_transaction_read_only = off\n").await;
+    let ready = async { while store.check_ready().await.is_err() {} };
+    timeout(TIMEOUT, ready).await.expect("the store recovers");
+    let count = "SELECT last_value FROM animal_id";
+    let last: i64 = cluster.client("postgres").await.query_one(count, &[]).await.unwrap().get(0);
+    assert_eq!(last, pet.id, "the checks assigned an identifier");
+    store.close().await;
+    store.check_ready().await.unwrap_err();
+}
+
+/// Waits until the store has opened all of its connections, which it does in the background.
+async fn connected(store: &dyn Store, client: &Client) {
+    let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'animal-store'";
+    let connected = async {
+        while client.query_one(count, &[]).await.unwrap().get::<_, i64>(0) < 12 {
+            store.pet(1).await.unwrap();
+        }
+    };
+    timeout(TIMEOUT, connected).await.expect("the connections are opened");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_connection_does_not_delay_other_calls() {
+    let Some(cluster) = Cluster::start() else { return };
+    let network = Network::to(cluster.address()).await;
+    let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
+    let store = open(&url, &options()).await.unwrap();
+    let pet = add(&*store, "kept").await;
+    let client = cluster.client("postgres").await;
+    connected(&*store, &client).await;
+    // New connections do not respond, so a call that waits for one fails.
+    network.is_refusing.send_replace(true);
+    let end = "SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity \
+         WHERE application_name = 'animal-store' AND query LIKE $1 LIMIT $2) AS chosen";
+    for (query, sessions) in [("SELECT id%", 3_i64), ("WITH mark%", 1)] {
+        client.query_one(end, &[&query, &sessions]).await.unwrap();
+    }
+    for _ in 0..40 {
+        assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
+        add(&*store, "added").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_query_does_not_delay_others_on_its_connection() {
+    let Some(cluster) = Cluster::start() else { return };
+    let postgres = PostgresOptions { statement_timeout: Duration::from_secs(600), ..options().postgres };
+    let store = open(&cluster.url("postgres"), &StoreOptions { postgres, ..options() }).await.unwrap();
+    store.add_key(key(1)).await.unwrap();
+    let client = cluster.client("postgres").await;
+    connected(&*store, &client).await;
+    client.batch_execute("BEGIN; LOCK TABLE animal").await.unwrap();
+    let slow = [1, 2].map(|id| {
+        let store = store.clone();
+        tokio::spawn(async move { store.pet(id).await })
+    });
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    while client.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) < 2 {}
+    let others = async {
+        for _ in 0..20 {
+            assert_eq!(store.key_by_hash(&key(1).hash).await.unwrap(), Some(key(1)));
+        }
+    };
+    timeout(TIMEOUT, others).await.expect("queries on other tables do not wait for the lock");
+    client.batch_execute("COMMIT").await.unwrap();
+    for slow in slow {
+        assert_eq!(slow.await.unwrap().unwrap(), None);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -57,6 +57,20 @@ async fn a_failover_loses_no_acknowledged_write() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readiness_follows_the_primary() {
+    let Some((primary, standby, url)) = pair().await else { return };
+    let store = open(&url, &options()).await.unwrap();
+    store.check_ready().await.unwrap();
+    primary.kill();
+    let not_ready = async { while store.check_ready().await.is_ok() {} };
+    tokio::time::timeout(TIMEOUT, not_ready).await.expect("the loss is noticed");
+    standby.promote();
+    let ready = async { while store.check_ready().await.is_err() {} };
+    tokio::time::timeout(TIMEOUT, ready).await.expect("the new primary is found");
+    add(&*store, "after").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_standby_is_rejected() {
     let Some((_primary, standby, _)) = pair().await else { return };
     let url = standby.url("postgres").replace("postgres@", "postgres:secret@");

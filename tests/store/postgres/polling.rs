@@ -110,7 +110,7 @@ async fn identifiers_above_the_range_of_a_mark_are_not_hidden() {
     let slow = tokio::spawn(async move { one.add_pet(new_pet("slow", 1, None)).await });
     held(&database).await;
     let fast = two.add_pet(new_pet("fast", 1, None)).await.unwrap();
-    assert_eq!(two.pets(ALL).await.unwrap().pets, [before.clone()]);
+    assert_eq!(two.pets(ALL).await.unwrap().pets, std::slice::from_ref(&before));
     other.batch_execute("COMMIT").await.unwrap();
     assert_eq!(two.pets(ALL).await.unwrap().pets, [before, slow.await.unwrap().unwrap(), fast]);
 }
@@ -169,7 +169,7 @@ async fn a_client_that_polls_misses_no_animal_of_three_writers() {
 }
 
 #[tokio::test]
-async fn a_table_of_writers_of_an_older_release_is_read_without_waiting() {
+async fn a_transaction_without_a_mark_delays_no_page() {
     let Some(database) = Postgres::try_fresh().await else { return };
     let store = database.with(&options()).await;
     let client = database.client().await;
