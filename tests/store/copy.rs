@@ -274,3 +274,14 @@ async fn check_highest(from: Arc<dyn Transfer>, to: Arc<dyn Transfer>) {
         store.add_key(key(7)).await.unwrap();
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_of_one_animal_advances_the_sequence_of_postgresql() {
+    let Some(target) = Postgres::try_fresh().await else { return };
+    let source = Sqlite::fresh().await;
+    let from = sqlite(&source).await;
+    add(&*from, "only").await;
+    copy(&*from, &*postgres(&target).await, |_| {}).await.unwrap();
+    let next = "SELECT nextval('animal_id')";
+    assert_eq!(target.client().await.query_one(next, &[]).await.unwrap().get::<_, i64>(0), 2);
+}

@@ -22,24 +22,36 @@ pub(super) const MAX_REST: u32 = 2000;
 /// The time between two syncs of the database.
 const SYNC_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Returns the number of pages of the log that are not in the database yet.
-pub(super) fn remaining(connection: &Connection) -> u32 {
-    let copied = wal_index::checkpointed_frames(connection).unwrap_or(0);
-    wal_index::header(connection).map_or(0, |header| header.frames().saturating_sub(copied))
+/// The state of the log, in pages.
+pub(super) struct Log {
+    /// The pages that are in the database.
+    copied: u32,
+    /// The pages that are not.
+    pub(super) rest: u32,
 }
 
-/// Starts a thread that checkpoints until at most [`MAX_REST`] pages remain, or until a checkpoint does not
-/// reduce their number: a reader prevents it, or writes are faster.
-pub(super) fn start(path: PathBuf, options: StoreOptions) -> std::io::Result<JoinHandle<()>> {
+impl Log {
+    /// Returns the state; `None` before the first read of the connection, and while a commit changes it.
+    pub(super) fn of(connection: &Connection) -> Option<Self> {
+        let copied = wal_index::checkpointed_frames(connection)?;
+        let pages = wal_index::header(connection)?.frames();
+        Some(Self { copied, rest: pages.saturating_sub(copied) })
+    }
+}
+
+/// Starts a thread that checkpoints until at most [`MAX_REST`] pages remain, or until writes are faster than it.
+/// Then it returns `true`: the writer thread must do the rest. It returns `false` if a reader prevents it.
+pub(super) fn start(path: PathBuf, options: StoreOptions) -> std::io::Result<JoinHandle<bool>> {
     let run = move || {
-        if let Err(error) = run(&path) {
+        run(&path).unwrap_or_else(|error| {
             failure::report(&options, Operation::Write, &error);
-        }
+            false
+        })
     };
     thread::Builder::new().name("sqlite-checkpoint".to_owned()).spawn(run)
 }
 
-fn run(path: &Path) -> rusqlite::Result<()> {
+fn run(path: &Path) -> rusqlite::Result<bool> {
     let connection = connection::open_for_writing(path, Duration::ZERO)?;
     let copied = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -50,15 +62,23 @@ fn run(path: &Path) -> rusqlite::Result<()> {
     })
 }
 
-fn copy(connection: &Connection) -> rusqlite::Result<()> {
-    let mut before = u32::MAX;
+fn copy(connection: &Connection) -> rusqlite::Result<bool> {
+    let mut before: Option<Log> = None;
     loop {
         connection.query_row(PASSIVE, [], |_| Ok(()))?;
-        let rest = remaining(connection);
-        if rest <= MAX_REST || rest >= before {
-            return Ok(());
+        let Some(after) = Log::of(connection) else { continue };
+        if after.rest <= MAX_REST {
+            return Ok(true);
         }
-        before = rest;
+        if let Some(before) = before {
+            if after.copied <= before.copied {
+                return Ok(false);
+            }
+            if after.rest >= before.rest {
+                return Ok(true);
+            }
+        }
+        before = Some(after);
     }
 }
 

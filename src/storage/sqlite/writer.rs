@@ -30,6 +30,7 @@ use rusqlite::Connection;
 use slog::warn;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::checkpoint::Log;
 use super::reader::Readers;
 use super::{checkpoint, connection, failure, wal_index};
 use crate::storage::metrics::Operation;
@@ -192,7 +193,7 @@ struct WriterThread {
     /// The length of the log, in pages, at the last checkpoint.
     checkpointed: u32,
     /// The thread that checkpoints a long log.
-    background: Option<JoinHandle<()>>,
+    background: Option<JoinHandle<bool>>,
 }
 
 impl WriterThread {
@@ -238,26 +239,26 @@ impl WriterThread {
     /// Checkpoints the log if it has grown, up to the oldest snapshot that another process reads.
     fn checkpoint(&mut self) -> rusqlite::Result<()> {
         let Some(connection) = &self.connection else { return Ok(()) };
-        match &self.background {
-            Some(thread) if !thread.is_finished() => return Ok(()),
-            // The rest is checkpointed at once, so that the log can restart.
-            Some(_) => self.background = None,
-            None => {
-                let pages = wal_index::header(connection).map_or(0, |header| header.frames());
-                if pages < self.checkpointed {
-                    self.checkpointed = 0; // The log was restarted.
-                }
-                if pages - self.checkpointed < CHECKPOINT_PAGES {
-                    return Ok(());
-                }
-                // Set first: a checkpoint that fails must not be tried, and logged, after each batch.
-                self.checkpointed = pages;
-                if checkpoint::remaining(connection) > checkpoint::MAX_REST {
-                    // A reader with an older snapshot would limit the checkpoint.
-                    self.readers.end_transactions();
-                    self.background = checkpoint::start(self.path.clone(), self.options.clone()).ok();
-                    return Ok(());
-                }
+        if self.background.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            return Ok(());
+        }
+        // A panic was logged.
+        let is_prepared = self.background.take().is_some_and(|thread| thread.join().unwrap_or(false));
+        if !is_prepared {
+            let pages = wal_index::header(connection).map_or(0, |header| header.frames());
+            if pages < self.checkpointed {
+                self.checkpointed = 0; // The log was restarted.
+            }
+            if pages - self.checkpointed < CHECKPOINT_PAGES {
+                return Ok(());
+            }
+            // Set first: a checkpoint that fails must not be tried, and logged, after each batch.
+            self.checkpointed = pages;
+            if Log::of(connection).is_some_and(|log| log.rest > checkpoint::MAX_REST) {
+                // A reader with an older snapshot would limit the checkpoint.
+                self.readers.end_transactions();
+                self.background = checkpoint::start(self.path.clone(), self.options.clone()).ok();
+                return Ok(());
             }
         }
         self.readers.end_transactions();
