@@ -1,10 +1,10 @@
 //! The command `copy`: copies all animals and keys to another database.
 
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use animal_store::config::read_url_file;
 use animal_store::storage::copy::{Progress, Step, Transfer, copy};
 use animal_store::storage::{self, Migrate, StoreOptions};
 use clap::Args;
@@ -100,18 +100,8 @@ impl DatabaseUrl {
         file: Option<PathBuf>,
     ) -> Result<Self, Failure> {
         let Some(file) = file else { return Ok(Self { url: url.unwrap_or_default(), flag }) };
-        let problem = |why: String| {
-            let file = file.display();
-            format!(
-                "{file} {why}; expected a file with the URL of a database in one line (set by {file_flag})"
-            )
-        };
-        let text = fs::read_to_string(&file).map_err(|error| problem(format!("cannot be read: {error}")))?;
-        let url = text.trim_end_matches(['\r', '\n']);
-        if url.is_empty() || url.contains(char::is_control) {
-            return Err(problem("does not have exactly one line".to_owned()).into());
-        }
-        Ok(Self { url: url.to_owned(), flag: file_flag })
+        let url = read_url_file(&file).map_err(|error| format!("{error} (set by {file_flag})"))?;
+        Ok(Self { url, flag: file_flag })
     }
 
     async fn open(&self, options: &StoreOptions) -> Result<Arc<dyn Transfer>, Failure> {
