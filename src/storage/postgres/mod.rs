@@ -52,6 +52,7 @@ mod opening;
 mod pages;
 mod reader;
 mod session;
+mod settled;
 mod store;
 mod tls;
 mod writer;

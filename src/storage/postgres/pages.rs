@@ -14,7 +14,6 @@
 //! Only this program marks its transactions. Animals that an older release or another program adds may be missed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use futures::future::try_join;
@@ -29,29 +28,6 @@ use crate::storage::store::{PetsFound, PetsQuery};
 const WAIT: Duration = Duration::from_secs(1);
 /// The first pause between two checks of the batches in progress; each next one is twice as long.
 const PAUSE: Duration = Duration::from_millis(1);
-
-/// The highest identifier up to which no animal can be added any more, as far as this process knows.
-pub(super) struct Settled(AtomicI64);
-
-impl Settled {
-    pub(super) fn unknown() -> Self {
-        Self(AtomicI64::new(i64::MIN))
-    }
-
-    /// Forgets the identifier: after a crash or a failover, the sequence may assign the latest ones again.
-    pub(super) fn forget(&self) {
-        self.0.store(i64::MIN, Ordering::SeqCst);
-    }
-
-    fn get(&self) -> i64 {
-        self.0.load(Ordering::SeqCst)
-    }
-
-    /// Returns the identifier after it was raised to `id`.
-    fn raise(&self, id: i64) -> i64 {
-        self.0.fetch_max(id, Ordering::SeqCst).max(id)
-    }
-}
 
 impl Readers {
     /// Reads a complete page.

@@ -21,8 +21,8 @@ use tokio_postgres::{Client, Error};
 
 use super::address::Address;
 use super::failure::{ConnectError, Failure};
-use super::pages::Settled;
 use super::session::{Purpose, Session, TEST_INTERVAL};
+use super::settled::Settled;
 use super::{animals, keys};
 use crate::storage::options::StoreOptions;
 
