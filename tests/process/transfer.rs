@@ -131,7 +131,7 @@ async fn a_killed_copy_can_be_continued() {
     let directory = WorkDir::new();
     fill(&directory, "from.db").await;
     // Creates the tables.
-    directory.run(&["key", "list", "--database", &target]).await.success();
+    directory.serve(&["--database", &target]).await.stop().await;
     let client = cluster.client(&database).await;
     let copied =
         async || -> i64 { client.query_one("SELECT count(*) FROM animal", &[]).await.unwrap().get(0) };

@@ -58,6 +58,7 @@ impl OpenFailure {
             Self::Unmigrated(version) => {
                 let lacks = match version {
                     None => "has no tables of this program".to_owned(),
+                    Some(number) if *number == NEWEST => "was not set up completely".to_owned(),
                     Some(number) => format!("has format {number}, but this command needs {NEWEST}"),
                 };
                 format!(
