@@ -165,7 +165,8 @@ impl Connection {
     /// Returns the time limit that the connection exceeds at `now`.
     pub(super) fn overdue(&self, now: Time, limits: &ConnectionLimits) -> Option<Timeout> {
         let state = self.state();
-        let exceeds = |since: Time, limit: Duration| u128::from(now.saturating_sub(since)) > limit.as_millis();
+        let exceeds =
+            |since: Time, limit: Duration| u128::from(now.saturating_sub(since)) > limit.as_millis();
         if state.ending == Some(Ending::Abort) {
             return None;
         }

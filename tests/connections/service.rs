@@ -11,7 +11,7 @@ use crate::clients::good::{Client, Protocol, Trust};
 use crate::program::{Program, WorkDir};
 
 /// The time limit of each wait. A busy machine must not reach it.
-pub const TIMEOUT: Duration = Duration::from_secs(30);
+pub const TIMEOUT: Duration = Duration::from_secs(120);
 /// A page of this many animals is the largest.
 const PAGE: usize = 100;
 

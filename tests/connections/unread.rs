@@ -52,9 +52,8 @@ async fn memory_is_bounded(name: &str) {
     let before = service.memory("VmRSS");
     let mut hostile = Vec::new();
     for number in 0..CONNECTIONS {
-        hostile.push(
-            Kind::UnreadHttp2(STREAMS).connect(number, service.address(), &service.key).await.unwrap(),
-        );
+        hostile
+            .push(Kind::UnreadHttp2(STREAMS).connect(number, service.address(), &service.key).await.unwrap());
         for client in &mut good {
             assert_eq!(client.get("/v1/pets?limit=20").await.unwrap().0, 200);
         }

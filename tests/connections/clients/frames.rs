@@ -209,7 +209,8 @@ impl Connection {
         let mut code = None;
         while let Some(frame) = self.next().await {
             if frame.kind == GOAWAY {
-                code = frame.payload.get(4..8).and_then(|code| Some(u32::from_be_bytes(code.try_into().ok()?)));
+                code =
+                    frame.payload.get(4..8).and_then(|code| Some(u32::from_be_bytes(code.try_into().ok()?)));
             }
         }
         code

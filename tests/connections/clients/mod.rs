@@ -13,6 +13,7 @@ pub fn possible(wanted: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     // Some systems reject their own hard limit; the soft limit then stays.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
-    let most = getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most.try_into().unwrap_or(usize::MAX));
+    let most =
+        getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most.try_into().unwrap_or(usize::MAX));
     wanted.min(most.saturating_sub(200))
 }
