@@ -20,7 +20,7 @@ async fn beside_good_clients(service: Service, kind: Kind, timeout: &str) {
     let mut good = [service.connect(false).await, service.connect(true).await];
     let mut hostile = Vec::new();
     for number in 0..count {
-        hostile.push(kind.connect(number, service.address(), &service.key).await.unwrap());
+        hostile.push(kind.connect(number, service.listener(), &service.key).await.unwrap());
         if number % (count / REQUESTS).max(1) == 0 {
             for client in &mut good {
                 assert_eq!(client.get("/v1/pets?limit=20").await.unwrap().0, 200);

@@ -4,6 +4,7 @@
 //! compared measurements alternate within a round, so that a disturbance affects all of them; ratios are therefore more
 //! stable than absolute times.
 
+mod connections;
 mod growth;
 mod load;
 mod seed;
@@ -26,6 +27,8 @@ pub enum Part {
     Service,
     /// The time of a request with 1,000 to 10,000,000 animals in the store.
     Growth,
+    /// What hostile connections cost: memory, and the response times of other clients.
+    Connections,
 }
 
 /// The options of `cargo xtask bench`.
@@ -63,6 +66,7 @@ pub fn run(options: &Arguments) -> Result<u8, String> {
         match part {
             Part::Service => service::run(&plan),
             Part::Growth => growth::run(&plan),
+            Part::Connections => connections::run(&plan),
         }?;
     }
     Ok(0)
