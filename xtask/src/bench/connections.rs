@@ -68,15 +68,18 @@ async fn measure(plan: &Plan<'_>, program: &Path, kind: Kind, count: usize) -> R
     service.add_page().await?;
     let seconds = Duration::from_secs(plan.options.seconds);
     // The first requests fill caches.
-    service.p99(seconds).await?;
+    p99(&mut service.good_clients().await?, seconds).await?;
     let idle = service.memory("VmRSS")?;
     let (mut before, mut during, mut end) = (Vec::new(), Vec::new(), String::new());
     for round in 1..=plan.options.rounds {
-        before.push(service.p99(seconds).await?);
+        // These connections stay open when there are too many others.
+        let mut good = service.good_clients().await?;
+        before.push(p99(&mut good, seconds).await?);
         let refused = service.metric("connections_refused_total")?;
         let mut hostile = service.connect(kind, count).await;
-        during.push(service.p99(seconds).await?);
         let start = Instant::now();
+        during.push(p99(&mut good, seconds).await?);
+        drop(good);
         if round < plan.options.rounds {
             hostile.abort_all();
         }
@@ -87,19 +90,25 @@ async fn measure(plan: &Plan<'_>, program: &Path, kind: Kind, count: usize) -> R
             sleep(POLL).await;
         }
         let refused = service.metric("connections_refused_total")? - refused;
-        let after = grouped((start.elapsed() + seconds).as_secs_f64());
+        let after = start.elapsed().as_secs_f64();
         end = match refused {
-            0 => format!("closed, the last after {after} s"),
-            _ => format!("{} refused, the others closed, the last after {after} s", grouped(refused as f64)),
+            0 => format!("closed, the last after {after:.1} s"),
+            _ => {
+                format!("{} refused, the others closed, the last after {after:.1} s", grouped(refused as f64))
+            }
         };
         hostile.shutdown().await;
     }
     let most = service.memory("VmHWM")?;
-    let p99 =
+    let p99s =
         |rounds: &[[f64; 2]], http2: usize| format!("{:.1}", median(rounds.iter().map(|round| round[http2])));
     let memory = [idle, most].map(|kib| grouped(kib / 1024.0));
-    Ok([vec![end], memory.to_vec(), vec![p99(&before, 0), p99(&during, 0), p99(&before, 1), p99(&during, 1)]]
-        .concat())
+    Ok([
+        vec![end],
+        memory.to_vec(),
+        vec![p99s(&before, 0), p99s(&during, 0), p99s(&before, 1), p99s(&during, 1)],
+    ]
+    .concat())
 }
 
 /// A running service.
@@ -134,11 +143,19 @@ impl Service {
         let (running, url) = Running::serve(&mut command, &log)?;
         let address = url.split("//").nth(1).and_then(|rest| rest.strip_suffix("/v1")?.parse().ok());
         let address = address.ok_or_else(|| format!("unexpected URL: {url}"))?;
-        // The record `ready` is written before the line `ready:`.
-        let text = fs::read_to_string(&log).map_err(in_file(&log))?;
-        let ops = text.split_once(" operators=").and_then(|(_, rest)| rest.split_whitespace().next());
-        let ops = ops.ok_or_else(|| format!("{}: no address of the operators' listener", log.display()))?;
-        Ok(Self { running, address, ops: ops.to_owned(), key, trust })
+        let start = Instant::now();
+        let ops = loop {
+            let text = fs::read_to_string(&log).map_err(in_file(&log))?;
+            let rest = text.split_once(" operators=").and_then(|(_, rest)| rest.split_once('\n'));
+            if let Some((ops, _)) = rest {
+                break ops.to_owned();
+            }
+            if start.elapsed() > LIMIT {
+                return Err(format!("{}: no address of the operators' listener", log.display()));
+            }
+            std::thread::sleep(POLL);
+        };
+        Ok(Self { running, address, ops, key, trust })
     }
 
     async fn client(&self, http2: bool) -> Result<Client, String> {
@@ -177,42 +194,9 @@ impl Service {
         held
     }
 
-    /// Requests a page of 20 again and again with one good client over HTTP/1.1 and one over HTTP/2. Returns the
-    /// 99th percentile of their response times in milliseconds.
-    async fn p99(&self, duration: Duration) -> Result<[f64; 2], String> {
-        let times = async |http2| {
-            let mut client = self.connect_good(http2).await?;
-            let (start, mut times) = (Instant::now(), Vec::new());
-            while start.elapsed() < duration {
-                let sent = Instant::now();
-                let response = client.get("/v1/pets?limit=20").await;
-                let (status, _) = response.map_err(|error| format!("a good client: {error}"))?;
-                if status != 200 {
-                    return Err(format!("a good client got {status}"));
-                }
-                times.push(sent.elapsed().as_secs_f64() * 1e3);
-            }
-            times.sort_by(f64::total_cmp);
-            Ok(times[times.len() * 99 / 100])
-        };
-        let (http1, http2) = tokio::join!(times(false), times(true));
-        Ok([http1?, http2?])
-    }
-
-    /// Connects a good client, again if the service is full.
-    async fn connect_good(&self, http2: bool) -> Result<Client, String> {
-        let start = Instant::now();
-        loop {
-            if let Ok(mut client) = self.client(http2).await
-                && client.get("/v1/pets?limit=20").await.is_ok()
-            {
-                return Ok(client);
-            }
-            if start.elapsed() > LIMIT {
-                return Err("no good client can connect".to_owned());
-            }
-            sleep(POLL).await;
-        }
+    /// Connects good clients over HTTP/1.1 and HTTP/2.
+    async fn good_clients(&self) -> Result<[Client; 2], String> {
+        Ok([self.client(false).await?, self.client(true).await?])
     }
 
     /// Returns the value of a metric without labels.
@@ -232,6 +216,28 @@ impl Service {
         let kib = value.and_then(|value| value.trim().trim_end_matches(" kB").parse().ok());
         kib.ok_or_else(|| format!("{}: no {name}", file.display()))
     }
+}
+
+/// Requests a page of 20 again and again with each client at the same time. Returns the 99th percentiles of their
+/// response times in milliseconds.
+async fn p99(clients: &mut [Client; 2], duration: Duration) -> Result<[f64; 2], String> {
+    let times = async |client: &mut Client| {
+        let (start, mut times) = (Instant::now(), Vec::new());
+        while start.elapsed() < duration {
+            let sent = Instant::now();
+            let response = client.get("/v1/pets?limit=20").await;
+            let (status, _) = response.map_err(|error| format!("a good client: {error}"))?;
+            if status != 200 {
+                return Err(format!("a good client got {status}"));
+            }
+            times.push(sent.elapsed().as_secs_f64() * 1e3);
+        }
+        times.sort_by(f64::total_cmp);
+        Ok(times[times.len() * 99 / 100])
+    };
+    let [http1, http2] = clients;
+    let (http1, http2) = tokio::join!(times(http1), times(http2));
+    Ok([http1?, http2?])
 }
 
 /// Writes a certificate, and makes the command use it.
