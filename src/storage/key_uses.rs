@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
@@ -27,11 +27,11 @@ struct State {
 }
 
 impl KeyUses {
-    /// Notes that `key` was used at `at`. Returns whether a write must be started, which calls [`Self::take`].
-    pub(super) fn note(&self, key: &KeyRecord, at: Timestamp) -> bool {
+    /// Notes that `key` was used at `at`. Returns the uses to write, unless a write waits already.
+    pub(super) fn note(self: &Arc<Self>, key: &KeyRecord, at: Timestamp) -> Option<UsesToWrite> {
         let hour = at.as_second().div_euclid(SECONDS_PER_HOUR) * SECONDS_PER_HOUR;
         if key.last_used.is_some_and(|last| last.as_second() >= hour) {
-            return false;
+            return None;
         }
         let mut state = self.lock();
         if state.hour != hour {
@@ -39,20 +39,37 @@ impl KeyUses {
             state.seen.clear();
         }
         if !state.seen.insert(key.id.clone()) {
-            return false;
+            return None;
         }
         let is_first = state.pending.is_empty();
         state.pending.insert(key.id.clone(), hour);
-        is_first
+        is_first.then(|| UsesToWrite(Some(Arc::clone(self))))
     }
 
-    /// Returns the noted uses, for a write.
-    pub(super) fn take(&self) -> Vec<(String, i64)> {
+    fn take(&self) -> Vec<(String, i64)> {
         mem::take(&mut self.lock().pending).into_iter().collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The uses that a write stores. If it never starts, they are forgotten: otherwise no other write would start.
+pub(super) struct UsesToWrite(Option<Arc<KeyUses>>);
+
+impl UsesToWrite {
+    /// Returns the identifiers of the keys, each with the start of an hour in seconds.
+    pub(super) fn take(mut self) -> Vec<(String, i64)> {
+        self.0.take().map(|uses| uses.take()).unwrap_or_default()
+    }
+}
+
+impl Drop for UsesToWrite {
+    fn drop(&mut self) {
+        if let Some(uses) = self.0.take() {
+            uses.take();
+        }
     }
 }
 
@@ -79,28 +96,34 @@ mod tests {
 
     #[test]
     fn a_key_is_noted_once_per_hour() {
-        let uses = KeyUses::default();
-        assert!(uses.note(&key("a", None), second(3600)));
-        assert!(!uses.note(&key("a", Some(0)), second(7199)));
-        assert!(!uses.note(&key("b", None), second(3601)), "a write was started already");
-        let mut taken = uses.take();
+        let uses = Arc::new(KeyUses::default());
+        let first = uses.note(&key("a", None), second(3600)).unwrap();
+        assert!(uses.note(&key("a", Some(0)), second(7199)).is_none());
+        assert!(uses.note(&key("b", None), second(3601)).is_none(), "a write waits already");
+        let mut taken = first.take();
         taken.sort();
         assert_eq!(taken, [("a".to_owned(), 3600), ("b".to_owned(), 3600)]);
-        assert!(!uses.note(&key("b", None), second(7199)));
-        assert!(uses.note(&key("b", None), second(7200)));
-        assert_eq!(uses.take(), [("b".to_owned(), 7200)]);
+        assert!(uses.note(&key("b", None), second(7199)).is_none());
+        let second_hour = uses.note(&key("b", None), second(7200)).unwrap();
+        assert_eq!(second_hour.take(), [("b".to_owned(), 7200)]);
         // The later of two hours that wait counts.
-        assert!(uses.note(&key("a", None), second(3600)));
-        assert!(!uses.note(&key("a", None), second(7200)));
-        assert_eq!(uses.take(), [("a".to_owned(), 7200)]);
+        let both = uses.note(&key("a", None), second(3600)).unwrap();
+        assert!(uses.note(&key("a", None), second(7200)).is_none());
+        assert_eq!(both.take(), [("a".to_owned(), 7200)]);
+    }
+
+    #[test]
+    fn after_a_write_that_did_not_start_the_next_use_starts_one() {
+        let uses = Arc::new(KeyUses::default());
+        drop(uses.note(&key("a", None), second(3600)).unwrap());
+        assert_eq!(uses.note(&key("b", None), second(3600)).unwrap().take(), [("b".to_owned(), 3600)]);
     }
 
     #[test]
     fn an_hour_that_is_stored_is_not_noted() {
-        let uses = KeyUses::default();
-        assert!(!uses.note(&key("a", Some(3600)), second(7199)));
-        assert!(!uses.note(&key("a", Some(7200)), second(7199)), "the clock was set back");
-        assert_eq!(uses.take(), []);
-        assert!(uses.note(&key("a", Some(3600)), second(7200)));
+        let uses = Arc::new(KeyUses::default());
+        assert!(uses.note(&key("a", Some(3600)), second(7199)).is_none());
+        assert!(uses.note(&key("a", Some(7200)), second(7199)).is_none(), "the clock was set back");
+        assert!(uses.note(&key("a", Some(3600)), second(7200)).is_some());
     }
 }

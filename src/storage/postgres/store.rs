@@ -182,10 +182,7 @@ impl Keys for PostgresStore {
     }
 
     fn note_use(&self, key: &KeyRecord, at: Timestamp) {
-        if !self.key_uses.note(key, at) {
-            return;
-        }
-        let uses = Arc::clone(&self.key_uses);
+        let Some(uses) = self.key_uses.note(key, at) else { return };
         let written = self.with_open(|open| {
             open.writer
                 .enqueue(move |client| Box::pin(async move { keys::note_uses(client, uses.take()).await }))

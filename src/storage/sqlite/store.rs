@@ -161,10 +161,7 @@ impl Keys for SqliteStore {
     }
 
     fn note_use(&self, key: &KeyRecord, at: Timestamp) {
-        if !self.key_uses.note(key, at) {
-            return;
-        }
-        let uses = Arc::clone(&self.key_uses);
+        let Some(uses) = self.key_uses.note(key, at) else { return };
         // An error was logged.
         if let Ok(written) = self.enqueue(move |connection| keys::note_uses(connection, &uses.take())) {
             // A write without a receiver is skipped.
