@@ -30,7 +30,7 @@ async fn flood(first: &[u8], bytes: &[u8]) -> End {
     let service = Service::start(&[]).await;
     let mut good = service.connect(true).await;
     let before = service.memory("VmHWM");
-    let mut client = Connection::open(service.listener(), WINDOW).await.unwrap();
+    let mut client = Connection::open(service.direct(), WINDOW).await.unwrap();
     client.send(first).await.unwrap();
     let mut end = End::Sent;
     for _ in 0..TIMES {
@@ -74,7 +74,7 @@ async fn of_pings() {
 
 #[tokio::test]
 async fn of_empty_data_frames() {
-    // The body of this request does not end, and a window of zero is in nobody's way.
+    // The body of this request does not end.
     let headers = [(":method", "POST"), (":scheme", "http"), (":authority", "a"), (":path", "/v1/pets")];
     let first = frame(HEADERS, END_HEADERS, 1, &header_block(&headers));
     flood(&first, &frame(DATA, 0, 1, &[]).repeat(100)).await;
@@ -103,7 +103,7 @@ async fn of_headers_that_refer_to_the_dynamic_table() {
     let _turn = exclusive().await;
     let service = Service::start(&[]).await;
     let before = service.memory("VmHWM");
-    let mut client = Connection::open(service.listener(), WINDOW).await.unwrap();
+    let mut client = Connection::open(service.direct(), WINDOW).await.unwrap();
     for number in 0..500 {
         let request = frame(HEADERS, END_STREAM | END_HEADERS, stream(number), &first);
         if in_time("the end of a write", client.send(&request)).await.is_err() {
@@ -122,7 +122,7 @@ async fn of_headers_that_refer_to_the_dynamic_table() {
 #[tokio::test]
 async fn of_pings_without_reading_the_answers() {
     let service = Service::start(&[("read_timeout", "2s")]).await;
-    let mut client = Connection::open(service.listener(), WINDOW).await.unwrap();
+    let mut client = Connection::open(service.direct(), WINDOW).await.unwrap();
     client.send(&get(1, PAGE, &service.key)).await.unwrap();
     let pings = frame(PING, 0, 0, b"flooding").repeat(1_000);
     let flood = async { while client.stream.write_all(&pings).await.is_ok() {} };

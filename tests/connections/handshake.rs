@@ -12,7 +12,7 @@ const LIMITS: &[(&str, &str)] = &[("handshake_timeout", "1s")];
 
 async fn is_closed(kind: Kind) {
     let service = Service::start_tls(LIMITS).await;
-    let connection = kind.connect(0, service.listener(), &service.key).await.unwrap();
+    let connection = kind.connect(0, service.direct(), &service.key).await.unwrap();
     in_time("the end of the connection", closed(connection)).await;
     service.all_timed_out("handshake", 1).await;
     service.answers().await;
@@ -33,7 +33,7 @@ async fn a_client_that_stops_in_the_handshake() {
 async fn a_client_that_sends_nothing_after_the_handshake() {
     let service = Service::start_tls(&[("header_timeout", "1s")]).await;
     for http2 in [false, true] {
-        let stream = TcpStream::connect(service.listener()).await.unwrap();
+        let stream = TcpStream::connect(service.direct()).await.unwrap();
         let trust = service.protocol(http2).tls.unwrap();
         let connector = TlsConnector::from(trust.config(http2));
         let mut tls = connector.connect("localhost".try_into().unwrap(), stream).await.unwrap();
@@ -47,10 +47,10 @@ async fn a_client_that_sends_nothing_after_the_handshake() {
 #[tokio::test]
 async fn handshakes_that_fail_are_counted() {
     let service = Service::start_tls(&[]).await;
-    let mut plain = TcpStream::connect(service.listener()).await.unwrap();
+    let mut plain = TcpStream::connect(service.direct()).await.unwrap();
     plain.write_all(b"GET / HTTP/1.1\r\nHost: animals\r\n\r\n").await.unwrap();
     in_time("the end of the connection", closed(plain)).await;
-    let stream = TcpStream::connect(service.listener()).await.unwrap();
+    let stream = TcpStream::connect(service.direct()).await.unwrap();
     let connector = TlsConnector::from(Trust::nobody().unwrap().config(false));
     connector.connect("localhost".try_into().unwrap(), stream).await.unwrap_err();
     service.wait_for_metric("tls_handshakes_failed_total", |failed| failed == 2).await;

@@ -8,7 +8,7 @@ const LIMITS: &[(&str, &str)] = &[("idle_timeout", "1s")];
 
 async fn is_closed(kind: Kind) {
     let service = Service::start(LIMITS).await;
-    let connection = kind.connect(0, service.listener(), &service.key).await.unwrap();
+    let connection = kind.connect(0, service.direct(), &service.key).await.unwrap();
     in_time("the end of the connection", closed(connection)).await;
     service.all_timed_out("idle", 1).await;
     service.stop().await;
@@ -27,7 +27,7 @@ async fn over_http2_without_an_answer_to_the_ping_before_the_end() {
 #[tokio::test]
 async fn a_client_over_http2_is_told_before_the_end() {
     let service = Service::start(LIMITS).await;
-    let mut client = Connection::open(service.listener(), 65_535).await.unwrap();
+    let mut client = Connection::open(service.direct(), 65_535).await.unwrap();
     client.send(&get(1, "/v1/pets", &service.key)).await.unwrap();
     let response = in_time("a response", client.find(|frame| frame.kind == DATA)).await;
     assert!(response.is_some());
@@ -41,7 +41,7 @@ async fn a_client_over_http2_is_told_before_the_end() {
 #[tokio::test]
 async fn a_client_that_uses_its_connection_keeps_it() {
     let service = Service::start(LIMITS).await;
-    let idle = Kind::IdleHttp1.connect(0, service.listener(), &service.key).await.unwrap();
+    let idle = Kind::IdleHttp1.connect(0, service.direct(), &service.key).await.unwrap();
     let mut idle = tokio::spawn(closed(idle));
     for http2 in [false, true] {
         let mut client = service.connect(http2).await;

@@ -13,11 +13,11 @@ async fn the_newest_connection_is_closed() {
     assert_eq!(good.get("/v1/pets").await.unwrap().0, 200);
     let mut hostile = Vec::new();
     for number in 0..19 {
-        hostile.push(Kind::Silent.connect(number, service.listener(), &service.key).await.unwrap());
+        hostile.push(Kind::Silent.connect(number, service.direct(), &service.key).await.unwrap());
     }
     service.wait_for_metric("connections_open", |open| open == 20).await;
     assert_eq!(service.metric("connections_refused_total").await, 0);
-    let newest = TcpStream::connect(service.listener()).await.unwrap();
+    let newest = TcpStream::connect(service.direct()).await.unwrap();
     in_time("the end of the newest connection", closed(newest)).await;
     service.wait_for_metric("connections_refused_total", |refused| refused == 1).await;
     assert_eq!(good.get("/v1/pets").await.unwrap().0, 200, "an open connection is served");
@@ -58,7 +58,7 @@ async fn silent_clients_do_not_use_up_the_descriptors() {
     let mut hostile = Vec::new();
     for number in 0..400 {
         // A connection that is refused may already be reset.
-        hostile.extend(Kind::Silent.connect(number, service.listener(), &service.key).await);
+        hostile.extend(Kind::Silent.connect(number, service.direct(), &service.key).await);
     }
     assert_eq!(early.get("/v1/pets").await.unwrap().0, 200);
     assert_eq!(service.program.ops("/readyz").await.0, 200);

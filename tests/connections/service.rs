@@ -77,7 +77,7 @@ impl Service {
         }
     }
 
-    pub fn listener(&self) -> SocketAddr {
+    pub fn direct(&self) -> SocketAddr {
         self.program.direct
     }
 
@@ -93,7 +93,7 @@ impl Service {
 
     /// Connects a good client.
     pub async fn connect(&self, http2: bool) -> Client {
-        Client::connect(&self.protocol(http2), self.listener(), &self.key).await.unwrap()
+        Client::connect(&self.protocol(http2), self.direct(), &self.key).await.unwrap()
     }
 
     /// Checks that new clients are answered over HTTP/1.1 and HTTP/2.
@@ -110,7 +110,7 @@ impl Service {
             let protocol = self.protocol(http2);
             let answered = async {
                 loop {
-                    let client = Client::connect(&protocol, self.listener(), &self.key).await;
+                    let client = Client::connect(&protocol, self.direct(), &self.key).await;
                     let Ok(mut client) = client else { continue };
                     if let Ok((status, _)) = client.get("/v1/pets").await {
                         return status;

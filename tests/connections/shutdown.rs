@@ -20,7 +20,7 @@ fn last_stream(payload: &[u8]) -> u32 {
 #[tokio::test]
 async fn requests_in_progress_finish() {
     let mut service = Service::start(&[]).await;
-    let mut client = Connection::open(service.listener(), 65_535).await.unwrap();
+    let mut client = Connection::open(service.direct(), 65_535).await.unwrap();
     let authorization = format!("Bearer {}", service.key);
     let mut headers = get_headers("/v1/pets", &authorization);
     headers[0].1 = "POST";
@@ -58,7 +58,7 @@ async fn requests_in_progress_finish() {
 #[tokio::test]
 async fn every_request_that_goaway_includes_has_a_response() {
     let mut service = Service::start(&[]).await;
-    let mut client = Connection::open(service.listener(), 1 << 20).await.unwrap();
+    let mut client = Connection::open(service.direct(), 1 << 20).await.unwrap();
     let (mut sent, mut answered, mut last, mut signalled) = (0, HashSet::new(), None, false);
     loop {
         // Twenty requests in progress. The connection may end before the next one is sent.
@@ -110,7 +110,7 @@ async fn a_client_that_does_not_answer_does_not_prevent_the_exit() {
         command.env("ANIMAL_STORE_SHUTDOWN_GRACE", "1s");
     })
     .await;
-    let mut client = Connection::open(service.listener(), 65_535).await.unwrap();
+    let mut client = Connection::open(service.direct(), 65_535).await.unwrap();
     client.send(&get(1, "/v1/pets", &service.key)).await.unwrap();
     assert!(in_time("a response", client.find(|frame| frame.stream == 1)).await.unwrap().is_ok());
     service.program.signal(Signal::TERM);

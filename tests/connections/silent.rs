@@ -12,7 +12,7 @@ const LIMITS: &[(&str, &str)] = &[("header_timeout", "1s")];
 /// Checks that the service closes the connection of a client of this kind.
 async fn is_closed(kind: Kind) {
     let service = Service::start(LIMITS).await;
-    let connection = kind.connect(0, service.listener(), &service.key).await.unwrap();
+    let connection = kind.connect(0, service.direct(), &service.key).await.unwrap();
     in_time("the end of the connection", closed(connection)).await;
     service.all_timed_out("header", 1).await;
     service.stop().await;
@@ -41,7 +41,7 @@ async fn a_client_that_sends_half_of_a_header() {
 #[tokio::test]
 async fn a_client_that_sends_half_of_its_second_header() {
     let service = Service::start(LIMITS).await;
-    let mut connection = Kind::IdleHttp1.connect(0, service.listener(), &service.key).await.unwrap();
+    let mut connection = Kind::IdleHttp1.connect(0, service.direct(), &service.key).await.unwrap();
     connection.write_all(b"GET /v1/pets HTTP/1.1\r\nHost: ani").await.unwrap();
     in_time("the end of the connection", closed(connection)).await;
     service.all_timed_out("header", 1).await;
@@ -51,7 +51,7 @@ async fn a_client_that_sends_half_of_its_second_header() {
 #[tokio::test]
 async fn a_client_that_sends_half_of_a_header_over_http2() {
     let service = Service::start(LIMITS).await;
-    let mut connection = TcpStream::connect(service.listener()).await.unwrap();
+    let mut connection = TcpStream::connect(service.direct()).await.unwrap();
     // Without END_HEADERS.
     let bytes = [preface(65_535), frame(HEADERS, 0, 1, &[0x82])].concat();
     connection.write_all(&bytes).await.unwrap();
@@ -63,7 +63,7 @@ async fn a_client_that_sends_half_of_a_header_over_http2() {
 #[tokio::test]
 async fn a_client_that_sends_its_header_byte_by_byte() {
     let service = Service::start(LIMITS).await;
-    let mut connection = TcpStream::connect(service.listener()).await.unwrap();
+    let mut connection = TcpStream::connect(service.direct()).await.unwrap();
     connection.set_nodelay(true).unwrap();
     let (mut reader, mut writer) = connection.split();
     // An endless header, which the limit on time ends first.

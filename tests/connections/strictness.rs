@@ -10,7 +10,7 @@ const BODY: &str = r#"{"name":"Rex","categoryId":3}"#;
 
 /// Sends bytes. Returns the status of the response.
 async fn status(service: &Service, request: &str) -> u16 {
-    let (address, request) = (service.listener(), request.replace("KEY", &service.key));
+    let (address, request) = (service.direct(), request.replace("KEY", &service.key));
     let exchange = move || {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(TIMEOUT)).unwrap();

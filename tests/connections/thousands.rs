@@ -20,7 +20,7 @@ async fn beside_good_clients(service: Service, kind: Kind, timeout: &str) {
     let mut good = [service.connect(false).await, service.connect(true).await];
     let mut hostile = Vec::new();
     for number in 0..count {
-        hostile.push(kind.connect(number, service.listener(), &service.key).await.unwrap());
+        hostile.push(kind.connect(number, service.direct(), &service.key).await.unwrap());
         if number % (count / REQUESTS).max(1) == 0 {
             for client in &mut good {
                 assert_eq!(client.get("/v1/pets?limit=20").await.unwrap().0, 200);
@@ -33,7 +33,7 @@ async fn beside_good_clients(service: Service, kind: Kind, timeout: &str) {
     drop(good);
     service.answers_again().await;
     assert_eq!(service.program.ops("/readyz").await.0, 200);
-    // A client that reads would not be a client that does not read.
+    // Only then, because reading would let a response through that waits.
     let name = format!("connections_timed_out_total{{timeout=\"{timeout}\"}}");
     service.wait_for_metric(&name, |closed| closed >= count as u64).await;
     for connection in hostile {

@@ -17,7 +17,7 @@ fn longest_name() -> String {
 async fn is_closed(kind: Kind) {
     let service = Service::start(LIMITS).await;
     service.add_page(&longest_name()).await;
-    let connection = kind.connect(0, service.listener(), &service.key).await.unwrap();
+    let connection = kind.connect(0, service.direct(), &service.key).await.unwrap();
     service.wait_for_metric("connections_timed_out_total{timeout=\"read\"}", |count| count == 1).await;
     in_time("the end of the connection", closed(connection)).await;
     service.all_timed_out("read", 1).await;
@@ -52,9 +52,8 @@ async fn memory_is_bounded(name: &str) {
     let before = service.memory("VmRSS");
     let mut hostile = Vec::new();
     for number in 0..CONNECTIONS {
-        hostile.push(
-            Kind::UnreadHttp2(STREAMS).connect(number, service.listener(), &service.key).await.unwrap(),
-        );
+        hostile
+            .push(Kind::UnreadHttp2(STREAMS).connect(number, service.direct(), &service.key).await.unwrap());
         for client in &mut good {
             assert_eq!(client.get("/v1/pets?limit=20").await.unwrap().0, 200);
         }
