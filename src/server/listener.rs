@@ -6,12 +6,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use rustls::ServerConfig;
-use slog::{Logger, info, warn};
+use slog::{Logger, warn};
 use socket2::{Domain, SockRef, Socket, TcpKeepalive, Type};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::connection::Phase;
 use super::connections::Connections;
@@ -24,6 +24,8 @@ const BACKLOG: i32 = 4096;
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 /// How long the service waits for file descriptors, if there are none for a connection.
 const RETRY: Duration = Duration::from_millis(100);
+/// How often the log says so.
+const WARN_AGAIN: Duration = Duration::from_secs(10);
 /// How long a closing listener must have no connection. In this time, the last packets of connections arrive
 /// that the kernel has promised to clients.
 const LAST_CONNECTIONS: Duration = Duration::from_millis(50);
@@ -129,7 +131,7 @@ async fn accept<H: Handler>(
     log: Logger,
     mut closed: watch::Receiver<bool>,
 ) {
-    let mut failing = false;
+    let mut warned: Option<Instant> = None;
     let mut last_connections = false;
     loop {
         let accepted = tokio::select! {
@@ -147,18 +149,14 @@ async fn accept<H: Handler>(
             Ok(accepted) => accepted,
             Err(error) if is_of_the_client(&error) => continue,
             Err(error) => {
-                if !failing {
+                if warned.is_none_or(|at| at.elapsed() >= WARN_AGAIN) {
                     warn!(log, "cannot accept connections"; "error" => %error);
+                    warned = Some(Instant::now());
                 }
-                failing = true;
                 let _ = timeout(RETRY, closed.wait_for(|closed| *closed)).await;
                 continue;
             }
         };
-        if failing {
-            info!(log, "connections are accepted again");
-            failing = false;
-        }
         let phase = if tls.is_some() { Phase::Handshake } else { Phase::New };
         let Some(registered) = shared.connections.register(phase) else { continue };
         // Without these options, the connection works too.
