@@ -52,8 +52,11 @@ impl FailureLimiter {
         Err(RateLimitExceeded { scope: Scope::Address, limit: self.limit, retry_after: whole_seconds(wait) })
     }
 
-    /// Counts a failed authentication.
-    pub(crate) fn failed(&self, client: IpAddr) {
+    /// Counts a failed authentication, and forgets the key with this SHA-256: it may have expired or been revoked.
+    pub(crate) fn failed(&self, client: IpAddr, hash: Option<&[u8; 32]>) {
+        if let Some(hash) = hash {
+            self.valid.remove(hash);
+        }
         let client = network(client);
         let now = Instant::now();
         let forgotten = self.forgotten.get(&client).map_or(now, |forgotten| forgotten.max(now));
@@ -94,12 +97,12 @@ mod tests {
         let limiter = limiter(60);
         for _ in 0..60 {
             assert_eq!(limiter.check(CLIENT, None), Ok(()));
-            limiter.failed(CLIENT);
+            limiter.failed(CLIENT, None);
         }
         assert_eq!(limiter.check(CLIENT, None).unwrap_err().retry_after, 1);
         tokio::time::advance(Duration::from_secs(1)).await;
         assert_eq!(limiter.check(CLIENT, None), Ok(()));
-        limiter.failed(CLIENT);
+        limiter.failed(CLIENT, None);
         assert!(limiter.check(CLIENT, None).is_err());
         assert_eq!(limiter.check([127, 0, 0, 2].into(), None), Ok(()));
     }
@@ -108,9 +111,12 @@ mod tests {
     async fn a_key_that_was_valid_is_still_authenticated() {
         let limiter = limiter(1);
         limiter.succeeded(&[1; 32]);
-        limiter.failed(CLIENT);
+        limiter.failed(CLIENT, None);
         assert!(limiter.check(CLIENT, Some(&[2; 32])).is_err());
         assert_eq!(limiter.check(CLIENT, Some(&[1; 32])), Ok(()));
+        // Once it is revoked, it is a guess like any other.
+        limiter.failed(CLIENT, Some(&[1; 32]));
+        assert!(limiter.check(CLIENT, Some(&[1; 32])).is_err());
     }
 
     #[test]

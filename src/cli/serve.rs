@@ -48,7 +48,7 @@ impl Inherited {
     /// from the environment.
     ///
     /// # Errors
-    /// When a descriptor is no TCP listener.
+    /// When a descriptor is not a TCP listener.
     pub(crate) fn take() -> Result<Self, Failure> {
         let mut inherited = ListenFd::from_env();
         let mut take = |index| {

@@ -42,7 +42,7 @@ pub(super) async fn authenticate(service: &Service, request: &RequestInfo) -> Re
         }
     }
     if let Some(limiter) = &service.failure_limiter {
-        limiter.failed(client);
+        limiter.failed(client, hash.as_ref());
     }
     Err(unauthorized(AuthenticationFailure::Invalid))
 }

@@ -56,7 +56,7 @@ impl Listener {
     /// Uses a socket that a service manager opened.
     ///
     /// # Errors
-    /// When it is no TCP socket.
+    /// When it is not a TCP socket.
     pub(super) fn inherited(socket: StdListener) -> io::Result<Self> {
         Self::new(socket, true)
     }
@@ -192,7 +192,7 @@ fn refuse_connections(socket: &TcpListener) -> io::Result<()> {
     ])
 }
 
-/// There is no such option, so connections that arrive at the very end are reset.
+/// Other systems have no such filter: they reset connections that arrive while the listener closes.
 #[cfg(not(target_os = "linux"))]
 fn refuse_connections(_: &TcpListener) -> io::Result<()> {
     Ok(())

@@ -1,9 +1,12 @@
 //! Responses while the store fails, and recovery afterwards.
 
+use std::time::Duration;
+
 use futures::StreamExt as _;
 use futures::stream::{self, FuturesUnordered};
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use crate::declared_statuses::call;
 use crate::failing_store::{Fault, Gate, INTERNALS, Step};
@@ -133,58 +136,7 @@ async fn a_stalled_read_does_not_delay_others() {
 }
 
 #[tokio::test]
-async fn a_client_that_disconnects_during_its_request_does_not_affect_others() {
-    let service = Service::start().await;
-    let gate = Gate::closed();
-    service.store.fail(Step::AddPet, Fault::Stall(gate.clone()));
-    let mut raw = service.raw().await;
-    let body = r#"{"name":"Rex","categoryId":1}"#;
-    let fields = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
-    raw.head("POST /v1/pets", &fields).await.send(body).await;
-    gate.arrival().await;
-    drop(raw);
-    gate.open();
-    service.store.recover();
-    let added = service.add(2).await;
-    let listed = ids(&service.get("/v1/pets").await.expect(200));
-    // The animal of the client that disconnected may or may not have been added.
-    assert!(added.iter().all(|id| listed.contains(id)) && listed.len() <= 3, "{listed:?}");
-}
-
-#[tokio::test]
-async fn a_write_that_waits_too_long_for_a_lock_is_unavailable_and_the_service_recovers() {
-    let lock_timeout = std::time::Duration::from_millis(50);
-    let service = Service::setup().writes(16, lock_timeout).start().await;
-    let other = service.lock().await;
-    let response = service.post(json!({ "name": "Rex", "categoryId": 1 })).await;
-    response.expect_error(503, "unavailable");
-    assert_eq!(response.header("retry-after"), SOON);
-    assert_eq!(service.get("/v1/pets").await.expect(200), json!([]), "reads do not wait for the lock");
-    other.release().await;
-    service.add(1).await;
-}
-
-#[tokio::test]
-async fn writes_beyond_the_queue_are_rejected_and_the_others_succeed() {
-    // One place in the queue is for the first use of the key.
-    let service = Service::setup().writes(2, std::time::Duration::from_secs(60)).start().await;
-    let other = service.lock().await;
-    let write = || service.post(json!({ "name": "Rex", "categoryId": 1 }));
-    // More than the queue and the batches of all writers.
-    let mut writes: FuturesUnordered<_> = (0..16).map(|_| write()).collect();
-    // While the lock is held, the only responses are those of rejected writes.
-    let first = writes.next().await.expect("a response");
-    first.expect_error(503, "unavailable");
-    other.release().await;
-    let responses: Vec<_> = writes.chain(stream::iter([first])).collect().await;
-    let added = responses.iter().filter(|response| response.status == 201).count();
-    let rejected = responses.iter().filter(|response| response.status == 503).count();
-    assert!(added > 0 && rejected > 0 && added + rejected == 16, "{added} and {rejected}");
-    assert_eq!(ids(&service.get("/v1/pets").await.expect(200)).len(), added);
-}
-
-#[tokio::test]
-async fn a_request_whose_client_goes_away_is_logged() {
+async fn a_client_that_disconnects_during_its_request_is_logged_and_does_not_affect_others() {
     let service = Service::start().await;
     let gate = Gate::closed();
     service.store.fail(Step::AddPet, Fault::Stall(gate.clone()));
@@ -199,5 +151,43 @@ async fn a_request_whose_client_goes_away_is_logged() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(60), logged).await.expect("a record of the request");
+    timeout(Duration::from_secs(60), logged).await.expect("a record of the request");
+    gate.open();
+    service.store.recover();
+    let added = service.add(2).await;
+    let listed = ids(&service.get("/v1/pets").await.expect(200));
+    // The animal of the client that disconnected may or may not have been added.
+    assert!(added.iter().all(|id| listed.contains(id)) && listed.len() <= 3, "{listed:?}");
+}
+
+#[tokio::test]
+async fn a_write_that_waits_too_long_for_a_lock_is_unavailable_and_the_service_recovers() {
+    let lock_timeout = Duration::from_millis(50);
+    let service = Service::setup().writes(16, lock_timeout).start().await;
+    let other = service.lock().await;
+    let response = service.post(json!({ "name": "Rex", "categoryId": 1 })).await;
+    response.expect_error(503, "unavailable");
+    assert_eq!(response.header("retry-after"), SOON);
+    assert_eq!(service.get("/v1/pets").await.expect(200), json!([]), "reads do not wait for the lock");
+    other.release().await;
+    service.add(1).await;
+}
+
+#[tokio::test]
+async fn writes_beyond_the_queue_are_rejected_and_the_others_succeed() {
+    // One place in the queue is for the first use of the key.
+    let service = Service::setup().writes(2, Duration::from_secs(60)).start().await;
+    let other = service.lock().await;
+    let write = || service.post(json!({ "name": "Rex", "categoryId": 1 }));
+    // More than the queue and the batches of all writers.
+    let mut writes: FuturesUnordered<_> = (0..16).map(|_| write()).collect();
+    // While the lock is held, the only responses are those of rejected writes.
+    let first = writes.next().await.expect("a response");
+    first.expect_error(503, "unavailable");
+    other.release().await;
+    let responses: Vec<_> = writes.chain(stream::iter([first])).collect().await;
+    let added = responses.iter().filter(|response| response.status == 201).count();
+    let rejected = responses.iter().filter(|response| response.status == 503).count();
+    assert!(added > 0 && rejected > 0 && added + rejected == 16, "{added} and {rejected}");
+    assert_eq!(ids(&service.get("/v1/pets").await.expect(200)).len(), added);
 }
