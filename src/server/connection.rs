@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use http::Version;
 use tokio::sync::Notify;
 
+use super::first_request::Protocol;
 use super::limits::ConnectionLimits;
 use crate::telemetry::connections::Timeout;
 
@@ -48,6 +48,8 @@ pub(super) struct Connection {
 /// Times are those of [`Shared::now`].
 struct State {
     phase: Phase,
+    /// `None` until the client's first bytes.
+    protocol: Option<Protocol>,
     /// The number of requests in progress.
     requests: usize,
     /// When the last request ended, or the phase or the end of the connection began.
@@ -73,10 +75,8 @@ pub(super) enum Phase {
     Handshake,
     /// It has sent no request.
     New,
-    /// It has sent a request over HTTP/1.
-    Http1,
-    /// It has sent a request over HTTP/2.
-    Http2,
+    /// It has sent a request.
+    Established,
 }
 
 /// How a connection ends.
@@ -93,6 +93,7 @@ impl Connection {
         let now = shared.now();
         let state = State {
             phase,
+            protocol: None,
             requests: 0,
             idle_since: now,
             head_since: None,
@@ -114,11 +115,17 @@ impl Connection {
         (state.phase, state.idle_since) = (Phase::New, self.shared.now());
     }
 
+    /// Records the version of HTTP that the client uses.
+    pub(super) fn set_protocol(&self, protocol: Protocol) {
+        self.state().protocol = Some(protocol);
+    }
+
     /// Records that bytes arrived.
     pub(super) fn received(&self) {
         let mut state = self.state();
         // On HTTP/2, they may belong to the connection: a PING, for example.
-        if state.requests == 0 && state.phase == Phase::Http1 && state.head_since.is_none() {
+        let awaits_head = state.phase == Phase::Established && state.protocol == Some(Protocol::Http1);
+        if awaits_head && state.requests == 0 && state.head_since.is_none() {
             state.head_since = Some(self.shared.now());
         }
     }
@@ -135,10 +142,10 @@ impl Connection {
 
     /// Counts a request until the returned value is dropped. First waits until the client has read its
     /// responses.
-    pub(super) async fn begin_request(self: &Arc<Self>, version: Version) -> RequestInProgress {
+    pub(super) async fn begin_request(self: &Arc<Self>) -> RequestInProgress {
         let request = {
             let mut state = self.state();
-            state.phase = if version == Version::HTTP_2 { Phase::Http2 } else { Phase::Http1 };
+            state.phase = Phase::Established;
             state.requests += 1;
             state.head_since = None;
             RequestInProgress(self.clone())
@@ -205,8 +212,8 @@ impl Connection {
         let (limit, timeout) = match state.phase {
             Phase::Handshake => (limits.handshake_timeout, Timeout::Handshake),
             Phase::New => (limits.header_timeout, Timeout::Header),
-            Phase::Http1 | Phase::Http2 if state.ending.is_some() => (CONFIRMATION, Timeout::Idle),
-            Phase::Http1 | Phase::Http2 => (limits.idle_timeout, Timeout::Idle),
+            Phase::Established if state.ending.is_some() => (CONFIRMATION, Timeout::Idle),
+            Phase::Established => (limits.idle_timeout, Timeout::Idle),
         };
         exceeds(state.idle_since, limit).then_some(timeout)
     }
@@ -222,9 +229,15 @@ impl Connection {
         self.state().ending.is_some()
     }
 
-    /// Whether the client knows HTTP/2, which can announce the end of a connection.
+    /// Whether the client uses HTTP/2, which can announce the end of a connection.
     pub(super) fn is_http2(&self) -> bool {
-        self.state().phase == Phase::Http2
+        self.state().protocol == Some(Protocol::Http2)
+    }
+
+    /// Returns since when the connection is without a request and need not end.
+    pub(super) fn idle_since(&self) -> Option<Time> {
+        let state = self.state();
+        (state.requests == 0 && state.unread == 0 && state.ending.is_none()).then_some(state.idle_since)
     }
 
     /// Ends the connection at once.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::connection::{Connection, MAX_UNREAD_TOTAL, Phase, Shared};
@@ -21,6 +21,9 @@ const PERIOD: Duration = Duration::from_millis(250);
 /// How long a connection without a request stays open during shutdown. A client that uses it sends its next
 /// request within this time, and the response says that the connection closes.
 const LINGER: Duration = Duration::from_secs(1);
+/// How many connections may use HTTP/2 at the same time, unless [`ConnectionLimits::max`] is more than 10,000. Each
+/// takes 20 KiB of memory, most of it buffers of hyper; so these take less than 150 MiB.
+const MAX_HTTP2: usize = 7_000;
 
 /// The open connections of a listener.
 pub(super) struct Connections {
@@ -34,6 +37,8 @@ pub(super) struct Connections {
     /// Whether connections without a request are closed after [`LINGER`].
     closing: AtomicBool,
     last_closed: Notify,
+    /// A permit for each connection that may use HTTP/2.
+    http2: Arc<Semaphore>,
     metrics: ConnectionMetrics,
 }
 
@@ -50,6 +55,7 @@ impl Connections {
             shutting_down: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             last_closed: Notify::new(),
+            http2: Arc::new(Semaphore::new(max_http2(max))),
             metrics,
         });
         tokio::spawn(close_overdue(Arc::downgrade(&connections)));
@@ -81,6 +87,11 @@ impl Connections {
 
     fn open(&self) -> MutexGuard<'_, HashMap<u64, Arc<Connection>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until one more connection may use HTTP/2.
+    pub(super) async fn permit_http2(&self) -> Option<OwnedSemaphorePermit> {
+        self.http2.clone().acquire_owned().await.ok()
     }
 
     pub(super) fn metrics(&self) -> &ConnectionMetrics {
@@ -141,6 +152,27 @@ impl Connections {
         }
     }
 
+    /// Closes the connections over HTTP/2 that have been without a request for longest, so that a few permits are
+    /// left for others.
+    fn make_room_for_http2(&self) {
+        let max = max_http2(self.max);
+        // Without a limit of its own, HTTP/2 never waits.
+        let room = if max < self.max { max / 16 } else { 0 };
+        let available = self.http2.available_permits();
+        if available >= room {
+            return;
+        }
+        let open = self.open();
+        let http2 = || open.values().filter(|connection| connection.is_http2());
+        let ending = http2().filter(|connection| connection.is_ending()).count();
+        let mut idle: Vec<_> = http2().filter_map(|it| Some((it.idle_since()?, it))).collect();
+        idle.sort_by_key(|(since, _)| *since);
+        for (_, connection) in idle.iter().take(room.saturating_sub(available + ending)) {
+            self.metrics.timed_out(Timeout::Idle);
+            connection.finish();
+        }
+    }
+
     /// Closes the connections whose clients have read nothing for longest, until all responses that are not
     /// read are within [`MAX_UNREAD_TOTAL`].
     fn abort_unread(&self) {
@@ -158,6 +190,10 @@ impl Connections {
             connection.abort();
         }
     }
+}
+
+fn max_http2(max: usize) -> usize {
+    max.min(MAX_HTTP2.max(max / 10 * 7))
 }
 
 /// A registered connection. It is removed when this is dropped.
@@ -191,6 +227,7 @@ async fn close_overdue(connections: Weak<Connections>) {
             connections.abort_unread();
         } else {
             connections.close_overdue();
+            connections.make_room_for_http2();
         }
     }
 }

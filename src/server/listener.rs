@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::connection::Phase;
 use super::connections::Connections;
-use super::serving::{Handler, Shared, protocols, serve};
+use super::serving::{Handler, Shared, serve};
 
 /// The number of connections that the kernel may accept before the service does. The kernel has a limit too:
 /// `net.core.somaxconn`, 4096 by default on Linux.
@@ -93,7 +93,7 @@ impl Accepting {
         let socket = TcpListener::from_std(socket)?;
         let tls = tls.map(|config| Arc::new(RwLock::new(Arc::new(config))));
         let (close, closed) = watch::channel(false);
-        let shared = Arc::new(Shared { handler, connections: connections.clone(), protocols: protocols() });
+        let shared = Arc::new(Shared::new(handler, connections.clone()));
         let accept = accept(socket, inherited, tls.clone(), shared, log, closed);
         Ok(Self { address, connections, tls, close, task: tokio::spawn(accept) })
     }

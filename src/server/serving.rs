@@ -3,25 +3,29 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use dropshot::Body;
 use http::header::{CONNECTION, HeaderValue};
-use http::{Request, Response, Version};
+use http::{Request, Response};
 use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::graceful::GracefulConnection;
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 use super::connection::{Connection, Ending};
 use super::connections::{Connections, Registered};
+use super::first_request::{Protocol, first_request};
 use super::monitored::Monitored;
 use super::response_body::ResponseBody;
+use crate::telemetry::connections::ConnectionMetrics;
 
 /// The maximum size of a request's head over HTTP/1, and of the buffer for each direction.
 const MAX_HEAD_BYTES: usize = 32 * 1024;
@@ -43,26 +47,27 @@ pub(super) trait Handler: Send + Sync + 'static {
     ) -> impl Future<Output = Response<Body>> + Send;
 }
 
-/// Returns hyper's part of a listener, which all its connections share.
-pub(super) fn protocols() -> auto::Builder<TokioExecutor> {
-    let mut protocols = auto::Builder::new(TokioExecutor::new());
-    // `Connection` has the time limit.
-    protocols.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(MAX_HEAD_BYTES);
-    protocols
-        .http2()
-        .timer(TokioTimer::new())
-        .max_header_list_size(MAX_HEADER_LIST_BYTES)
-        .max_concurrent_streams(MAX_STREAMS)
-        .initial_stream_window_size(STREAM_WINDOW)
-        .initial_connection_window_size(CONNECTION_WINDOW);
-    protocols
-}
-
 /// What the connections of a listener share.
 pub(super) struct Shared<H> {
-    pub(super) handler: H,
+    handler: H,
     pub(super) connections: Arc<Connections>,
-    pub(super) protocols: auto::Builder<TokioExecutor>,
+    http1: http1::Builder,
+    http2: http2::Builder<TokioExecutor>,
+}
+
+impl<H> Shared<H> {
+    pub(super) fn new(handler: H, connections: Arc<Connections>) -> Self {
+        let mut http1 = http1::Builder::new();
+        // `Connection` has the time limit.
+        http1.header_read_timeout(None).max_buf_size(MAX_HEAD_BYTES);
+        let mut http2 = http2::Builder::new(TokioExecutor::new());
+        http2
+            .max_header_list_size(MAX_HEADER_LIST_BYTES)
+            .max_concurrent_streams(MAX_STREAMS)
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW);
+        Self { handler, connections, http1, http2 }
+    }
 }
 
 /// Serves a connection until it ends.
@@ -74,51 +79,87 @@ pub(super) async fn serve<H: Handler>(
     registered: Registered,
 ) {
     let connection = registered.connection.clone();
-    // A client that sends nothing costs no buffers.
-    tokio::select! {
-        readable = stream.readable() => if readable.is_err() { return },
-        _ = connection.ending(None) => return,
-    }
-    // In boxes: the memory of most connections is that of idle ones, which need the largest of these futures.
-    match tls {
-        None => Box::pin(serve_http(shared, stream, peer, connection)).await,
-        Some(config) => {
-            let handshake = Box::pin(TlsAcceptor::from(config).accept(stream));
-            let stream = tokio::select! {
-                stream = handshake => stream,
-                _ = connection.ending(None) => return,
-            };
-            match stream {
-                Ok(stream) => {
-                    connection.handshake_complete();
-                    Box::pin(serve_http(shared, stream, peer, connection)).await;
-                }
-                Err(_) => shared.connections.metrics().handshake_failed(),
-            }
+    if let Some(config) = tls {
+        // In a box, as below: the memory of most connections is that of idle ones.
+        let handshake = Box::pin(handshake(config, stream, &connection, shared.connections.metrics()));
+        if let Some(stream) = handshake.await {
+            let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+            let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
+            serve_http(shared, stream, protocol, peer, connection).await;
         }
+        return;
+    }
+    let protocol = tokio::select! {
+        protocol = first_request(&stream) => protocol,
+        _ = connection.ending(None) => return,
+    };
+    if let Ok(protocol) = protocol {
+        serve_http(shared, stream, protocol, peer, connection).await;
     }
 }
 
-async fn serve_http<H: Handler, S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+/// Returns `None` when the client fails in the handshake, or the connection ends before.
+async fn handshake(
+    config: Arc<ServerConfig>,
+    stream: TcpStream,
+    connection: &Connection,
+    metrics: &ConnectionMetrics,
+) -> Option<Box<TlsStream<TcpStream>>> {
+    let accepted = async {
+        // Until the first byte, there are no buffers of rustls.
+        stream.peek(&mut [0]).await?;
+        TlsAcceptor::from(config).accept(stream).await
+    };
+    let accepted = tokio::select! {
+        accepted = accepted => accepted,
+        _ = connection.ending(None) => return None,
+    };
+    if accepted.is_err() {
+        metrics.handshake_failed();
+    }
+    let stream = Box::new(accepted.ok()?);
+    connection.handshake_complete();
+    Some(stream)
+}
+
+async fn serve_http<H: Handler>(
     shared: Arc<Shared<H>>,
-    stream: S,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    protocol: Protocol,
     peer: SocketAddr,
     connection: Arc<Connection>,
 ) {
+    let io = TokioIo::new(Monitored::new(stream, connection.clone()));
     let respond = service_fn(|request: Request<Incoming>| {
         let (shared, connection) = (shared.clone(), connection.clone());
         async move {
-            let version = request.version();
-            let _in_progress = connection.begin_request(version).await;
-            let mut response = shared.handler.respond(request, peer).await;
-            if version < Version::HTTP_2 && shared.connections.is_shutting_down() {
+            let _in_progress = connection.begin_request().await;
+            // In a box, so that a connection without a request does not have the memory of one.
+            let mut response = Box::pin(shared.handler.respond(request, peer)).await;
+            if protocol == Protocol::Http1 && shared.connections.is_shutting_down() {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Ok::<_, Infallible>(response.map(|body| ResponseBody::new(body, &connection)))
         }
     });
-    let io = TokioIo::new(Monitored::new(stream, connection.clone()));
-    let mut http = pin!(shared.protocols.serve_connection(io, respond));
+    match protocol {
+        Protocol::Http1 => {
+            connection.set_protocol(protocol);
+            run(Box::pin(shared.http1.serve_connection(io, respond)), &connection).await;
+        }
+        Protocol::Http2 => {
+            let _permit = tokio::select! {
+                permit = shared.connections.permit_http2() => permit,
+                _ = connection.ending(None) => return,
+            };
+            connection.set_protocol(protocol);
+            run(Box::pin(shared.http2.serve_connection(io, respond)), &connection).await;
+        }
+    }
+}
+
+/// Runs hyper's part of a connection until it ends.
+async fn run(mut http: Pin<Box<impl GracefulConnection>>, connection: &Connection) {
     let mut ending = None;
     loop {
         tokio::select! {
