@@ -21,8 +21,8 @@ const PERIOD: Duration = Duration::from_millis(250);
 /// How long a connection without a request stays open during shutdown. A client that uses it sends its next
 /// request within this time, and the response says that the connection closes.
 const LINGER: Duration = Duration::from_secs(1);
-/// How many connections may use HTTP/2 at the same time, unless [`ConnectionLimits::max`] is more than 10,000. Each
-/// takes 20 KiB of memory, most of it buffers of hyper; so these take less than 150 MiB.
+/// How many connections may use HTTP/2 at the same time; with a `max` above 10,000, seven tenths of it. Each takes
+/// 20 KiB of memory, most of it buffers of hyper, so that all take less than 150 MiB.
 const MAX_HTTP2: usize = 7_000;
 
 /// The open connections of a listener.
@@ -39,13 +39,27 @@ pub(super) struct Connections {
     last_closed: Notify,
     /// A permit for each connection that may use HTTP/2.
     http2: Arc<Semaphore>,
+    /// How many of these permits are kept free.
+    http2_room: usize,
     metrics: ConnectionMetrics,
 }
 
 impl Connections {
     /// Creates the register of at most `max` connections. Must be called within a tokio runtime.
     pub(super) fn new(limits: ConnectionLimits, max: usize, metrics: ConnectionMetrics) -> Arc<Self> {
-        let connections = Arc::new(Self {
+        let max_http2 = max.min(MAX_HTTP2.max(max / 10 * 7));
+        let connections = Arc::new(Self::with_http2(max_http2, limits, max, metrics));
+        tokio::spawn(close_overdue(Arc::downgrade(&connections)));
+        connections
+    }
+
+    fn with_http2(
+        max_http2: usize,
+        limits: ConnectionLimits,
+        max: usize,
+        metrics: ConnectionMetrics,
+    ) -> Self {
+        Self {
             open: Mutex::default(),
             next: AtomicU64::new(0),
             limits,
@@ -55,11 +69,11 @@ impl Connections {
             shutting_down: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             last_closed: Notify::new(),
-            http2: Arc::new(Semaphore::new(max_http2(max))),
+            http2: Arc::new(Semaphore::new(max_http2)),
+            // Without a limit of its own, HTTP/2 never waits.
+            http2_room: if max_http2 < max { max_http2 / 16 } else { 0 },
             metrics,
-        });
-        tokio::spawn(close_overdue(Arc::downgrade(&connections)));
-        connections
+        }
     }
 
     /// Registers a connection that was accepted. Returns `None` when there are too many.
@@ -152,14 +166,10 @@ impl Connections {
         }
     }
 
-    /// Closes the connections over HTTP/2 that have been without a request for longest, so that a few permits are
-    /// left for others.
+    /// Closes the connections over HTTP/2 that have been without a request for longest, when few permits are left.
     fn make_room_for_http2(&self) {
-        let max = max_http2(self.max);
-        // Without a limit of its own, HTTP/2 never waits.
-        let room = if max < self.max { max / 16 } else { 0 };
         let available = self.http2.available_permits();
-        if available >= room {
+        if available >= self.http2_room {
             return;
         }
         let open = self.open();
@@ -167,7 +177,7 @@ impl Connections {
         let ending = http2().filter(|connection| connection.is_ending()).count();
         let mut idle: Vec<_> = http2().filter_map(|it| Some((it.idle_since()?, it))).collect();
         idle.sort_by_key(|(since, _)| *since);
-        for (_, connection) in idle.iter().take(room.saturating_sub(available + ending)) {
+        for (_, connection) in idle.iter().take(self.http2_room.saturating_sub(available + ending)) {
             self.metrics.timed_out(Timeout::Idle);
             connection.finish();
         }
@@ -190,10 +200,6 @@ impl Connections {
             connection.abort();
         }
     }
-}
-
-fn max_http2(max: usize) -> usize {
-    max.min(MAX_HTTP2.max(max / 10 * 7))
 }
 
 /// A registered connection. It is removed when this is dropped.
@@ -229,5 +235,39 @@ async fn close_overdue(connections: Weak<Connections>) {
             connections.close_overdue();
             connections.make_room_for_http2();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::first_request::Protocol;
+
+    #[tokio::test]
+    async fn the_longest_idle_connections_over_http2_make_room() {
+        let connections =
+            Arc::new(Connections::with_http2(32, ConnectionLimits::default(), 64, Default::default()));
+        let mut open = Vec::new();
+        for time in 0..32 {
+            connections.shared.now.store(time, Relaxed);
+            let registered = connections.register(Phase::New).expect("room for a connection");
+            registered.connection.set_protocol(Protocol::Http2);
+            open.push((registered, connections.permit_http2().await.expect("a permit")));
+        }
+        let with_request = open[1].0.connection.begin_request().await;
+        let ending = |open: &[(Registered, OwnedSemaphorePermit)]| -> Vec<usize> {
+            let ending = open.iter().enumerate().filter(|(_, (it, _))| it.connection.is_ending());
+            ending.map(|(number, _)| number).collect()
+        };
+        connections.make_room_for_http2();
+        assert_eq!(ending(&open), [0, 2]);
+        connections.make_room_for_http2();
+        assert_eq!(ending(&open), [0, 2], "these are enough");
+
+        open.remove(2);
+        open.remove(0);
+        connections.make_room_for_http2();
+        assert_eq!(ending(&open), [] as [usize; 0], "two permits are left");
+        drop(with_request);
     }
 }

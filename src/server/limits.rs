@@ -27,7 +27,7 @@ pub struct ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// The maximum number of connections without a setting. An idle connection takes up to 37 KiB of memory.
+    /// The maximum number of connections without a setting. They take at most 150 MiB of memory when idle.
     pub const DEFAULT_MAX: usize = 10_000;
 
     /// Returns the shortest time limit.
