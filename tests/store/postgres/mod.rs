@@ -13,6 +13,7 @@ mod failing;
 mod failover;
 mod load;
 mod opening;
+mod plans;
 mod polling;
 mod replicas;
 mod writing;
