@@ -51,11 +51,13 @@ mod keys;
 mod migrations;
 mod opening;
 mod pages;
+mod queue;
 mod reader;
 mod session;
 mod settled;
 mod store;
 mod tls;
+mod write_session;
 mod writer;
 
 pub use store::{PostgresStore, check_url};
