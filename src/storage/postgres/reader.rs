@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
-use futures::future::{Either, join_all, select};
+use futures::future::{Either, join_all, select, try_join};
 use tokio::pin;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -224,8 +224,8 @@ impl Readers {
 }
 
 async fn prepare(session: Session, counted: Arc<()>) -> Result<Reader, Error> {
-    let animals = animals::Queries::prepare(session.client()).await?;
-    let keys = keys::Queries::prepare(session.client()).await?;
+    let client = session.client();
+    let (animals, keys) = try_join(animals::Queries::prepare(client), keys::Queries::prepare(client)).await?;
     Ok(Reader { session, animals, keys, _counted: counted })
 }
 

@@ -16,6 +16,7 @@ mod opening;
 mod plans;
 mod polling;
 mod replicas;
+mod round_trips;
 mod writing;
 
 /// The engine that `suite` tests.
