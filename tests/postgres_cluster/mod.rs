@@ -164,6 +164,12 @@ impl Cluster {
         path
     }
 
+    /// Creates a symbolic link in the server's directory, unless the file exists. Returns its path.
+    pub(crate) fn link(&self, name: &str, target: &str) -> Option<PathBuf> {
+        let path = self.home.join("data").join(name);
+        std::os::unix::fs::symlink(target, &path).ok().map(|()| path)
+    }
+
     /// Returns the URL of a database for the superuser. The timeout is longer than the default of a store, because a busy
     /// machine may need it.
     pub(crate) fn url(&self, database: &str) -> String {

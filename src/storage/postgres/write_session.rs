@@ -2,7 +2,8 @@
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
-use tokio_postgres::{Client, Statement};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 
 use super::address::Address;
 use super::animals;
@@ -102,11 +103,26 @@ impl WriteSession {
     }
 }
 
-/// Fails if the server is read-only, so that the session is closed and another server is looked for.
+// Rows that take more than `work_mem` go to a temporary file, which takes its space from the disk of the database. A row
+// of a table would not show that the disk is full while it fits into a page that exists.
+const CHECK: &str = "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean; \
+     SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true); \
+     SELECT count(*) FROM unnest(array_fill(repeat('x', 1000), ARRAY[100]))";
+
+/// Checks that the server is not read-only, else the session is closed and another server is looked for, and that its
+/// disk has space for 100 kB. Nothing is flushed.
 pub(super) async fn check_writable(client: &Client) -> WriteResult<()> {
-    let sql = "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean";
-    match client.query_one(sql, &[]).await?.try_get(0)? {
-        true => Err(Failure::ReadOnly),
-        false => Ok(Ok(())),
+    let results = match client.simple_query(CHECK).await {
+        // `temp_file_limit` does not allow the temporary file.
+        Err(error) if error.code() == Some(&SqlState::CONFIGURATION_LIMIT_EXCEEDED) => return Ok(Ok(())),
+        results => results?,
+    };
+    let mut rows = results.iter().filter_map(|result| match result {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    });
+    match rows.next().and_then(|row| row.get(0)) {
+        Some("f") => Ok(Ok(())),
+        _ => Err(Failure::ReadOnly),
     }
 }

@@ -142,6 +142,40 @@ async fn a_store_is_not_ready_while_the_server_is_read_only() {
     store.check_ready().await.unwrap_err();
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_is_not_ready_while_the_disk_of_the_server_is_full() {
+    let Some(cluster) = Cluster::start() else { return };
+    let postgres = PostgresOptions { writers: 1, ..options().postgres };
+    let store = open(&cluster.url("postgres"), &StoreOptions { postgres, ..options() }).await.unwrap();
+    let pet = add(&*store, "kept").await;
+    store.check_ready().await.unwrap();
+    let client = cluster.client("postgres").await;
+    let writer =
+        "SELECT pid FROM pg_stat_activity WHERE query LIKE '%array_fill%' AND pid <> pg_backend_pid()";
+    let mut links = Vec::new();
+    let not_ready = async {
+        loop {
+            // The temporary files of the connection for writing are on a device that is always full.
+            for row in client.query(writer, &[]).await.unwrap() {
+                let file = format!("base/pgsql_tmp/pgsql_tmp{}", row.get::<_, i32>(0));
+                links.extend(
+                    (0..100).filter_map(|number| cluster.link(&format!("{file}.{number}"), "/dev/full")),
+                );
+            }
+            if let Err(error) = store.check_ready().await {
+                break error;
+            }
+        }
+    };
+    let error = timeout(TIMEOUT, not_ready).await.expect("the store notices");
+    assert_eq!(error.to_string(), "the store is unavailable: its disk is full");
+    assert_eq!(store.pets(ALL).await.unwrap().pets, [pet], "reads still work");
+    // The server has removed those that it used.
+    links.iter().for_each(|link| drop(std::fs::remove_file(link)));
+    store.check_ready().await.unwrap();
+}
+
 /// Waits until the store has opened all of its connections, which it does in the background.
 async fn connected(store: &dyn Store, client: &Client) {
     let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'animal-store'";
