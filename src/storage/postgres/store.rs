@@ -80,15 +80,14 @@ impl PostgresStore {
         Running: Future<Output = Result<T, Failure>>,
     {
         let readers = self.with_open(|open| Ok(open.readers.clone()))?;
-        readers
-            .run(query)
-            .await
-            .inspect(|_| self.options.metrics.read())
-            .map_err(|failure| self.read_failed(&failure))
+        self.has_read(readers.run(query).await)
     }
 
-    fn read_failed(&self, failure: &Failure) -> StoreError {
-        failure.report(&self.options, Operation::Read)
+    /// Reports the result of a read to the metrics and the log.
+    fn has_read<T>(&self, result: Result<T, Failure>) -> Result<T, StoreError> {
+        result
+            .inspect(|_| self.options.metrics.read())
+            .map_err(|failure| failure.report(&self.options, Operation::Read))
     }
 
     /// Runs one statement that writes.
@@ -158,7 +157,7 @@ impl Animals for PostgresStore {
     async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
         query.check()?;
         let readers = self.with_open(|open| Ok(open.readers.clone()))?;
-        readers.page(query).await.map_err(|failure| self.read_failed(&failure))
+        self.has_read(readers.page(query).await)
     }
 }
 
