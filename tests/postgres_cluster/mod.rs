@@ -136,9 +136,27 @@ impl Cluster {
 
     /// Sends a signal to the postmaster.
     pub(crate) fn signal(&self, signal: &str) {
+        send(signal, &self.postmaster());
+    }
+
+    fn postmaster(&self) -> String {
         let file = fs::read_to_string(self.home.join("data/postmaster.pid")).unwrap();
-        let id = file.lines().next().unwrap();
-        assert!(Command::new("kill").args(["-s", signal, id]).status().unwrap().success());
+        file.lines().next().unwrap().to_owned()
+    }
+
+    /// Suspends all processes of the server until the result is dropped. Connections stay open, and new ones are opened
+    /// by the kernel.
+    pub(crate) async fn suspend(&self) -> Suspended {
+        let client = self.client("postgres").await;
+        let mut suspended = Suspended(vec![self.postmaster()]);
+        // First the process that starts others.
+        self.signal("STOP");
+        let processes = "SELECT pid::text FROM pg_stat_activity ORDER BY pid = pg_backend_pid()";
+        suspended
+            .0
+            .extend(client.query(processes, &[]).await.unwrap().iter().map(|row| row.get::<_, String>(0)));
+        suspended.0.iter().for_each(|process| send("STOP", process));
+        suspended
     }
 
     /// Promotes a standby. It accepts writes when this returns.
@@ -162,6 +180,12 @@ impl Cluster {
             chown(&path, Some(user), Some(group)).unwrap();
         }
         path
+    }
+
+    /// Creates a symbolic link in the server's directory, unless the file exists. Returns its path.
+    pub(crate) fn link(&self, name: &str, target: &str) -> Option<PathBuf> {
+        let path = self.home.join("data").join(name);
+        std::os::unix::fs::symlink(target, &path).ok().map(|()| path)
     }
 
     /// Returns the URL of a database for the superuser. The timeout is longer than the default of a store, because a busy
@@ -210,6 +234,20 @@ impl Cluster {
         as_owner(&mut command, self.owner);
         command.status().unwrap().success()
     }
+}
+
+/// The processes of a server that is suspended.
+pub(crate) struct Suspended(Vec<String>);
+
+impl Drop for Suspended {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|process| send("CONT", process));
+    }
+}
+
+/// Sends a signal to a process.
+fn send(signal: &str, process: &str) {
+    assert!(Command::new("kill").args(["-s", signal, process]).status().unwrap().success());
 }
 
 fn as_owner(command: &mut Command, owner: Option<(u32, u32)>) {

@@ -12,6 +12,8 @@ pub(crate) struct Network {
     pub(crate) is_broken: watch::Sender<bool>,
     /// Whether nothing is forwarded on new connections.
     pub(crate) is_refusing: watch::Sender<bool>,
+    /// The number of connections that clients have open.
+    pub(crate) open: watch::Sender<usize>,
 }
 
 impl Network {
@@ -20,23 +22,28 @@ impl Network {
         let address = listener.local_addr().unwrap().to_string();
         let (is_broken, broken) = watch::channel(false);
         let (is_refusing, refusing) = watch::channel(false);
+        let open = watch::Sender::new(0);
+        let counted = open.clone();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let (server, broken, refusing) = (server.clone(), broken.clone(), refusing.clone());
+                let open = counted.clone();
+                open.send_modify(|count| *count += 1);
                 tokio::spawn(async move {
                     not_broken(&refusing).await;
                     not_broken(&broken).await;
                     let Ok(upstream) = TcpStream::connect(server).await else { return };
                     let (client_in, client_out) = client.into_split();
                     let (upstream_in, upstream_out) = upstream.into_split();
-                    tokio::join!(
-                        forward(client_in, upstream_out, broken.clone()),
-                        forward(upstream_in, client_out, broken)
-                    );
+                    let requests = async {
+                        forward(client_in, upstream_out, broken.clone()).await;
+                        open.send_modify(|count| *count -= 1);
+                    };
+                    tokio::join!(requests, forward(upstream_in, client_out, broken.clone()));
                 });
             }
         });
-        Self { address, is_broken, is_refusing }
+        Self { address, is_broken, is_refusing, open }
     }
 }
 

@@ -28,7 +28,8 @@
 //!   lost server again, so the service recovers with the server. Idle connections are tested every second
 //!   (`session.rs`). Of several hosts in the URL, the primary is used, so the store follows a failover
 //!   (`address.rs`).
-//! - The query of a page leaves the planner one index, whatever its statistics are (`animals.rs`).
+//! - The query of a page leaves the planner one index, whatever its statistics are (`animals.rs`), so the server
+//!   plans it once for each connection (`session.rs`).
 //! - Opening inspects a database before it writes (`opening.rs`).
 //!
 //! # Limits
@@ -50,11 +51,13 @@ mod keys;
 mod migrations;
 mod opening;
 mod pages;
+mod queue;
 mod reader;
 mod session;
 mod settled;
 mod store;
 mod tls;
+mod write_session;
 mod writer;
 
 pub use store::{PostgresStore, check_url};

@@ -10,8 +10,10 @@ use tokio_postgres::Client;
 
 use super::address::Address;
 use super::failure::{Failure, WriteResult};
+use super::queue::WriteQueue;
 use super::reader::{Reader, Readers};
-use super::writer::{self, Writer};
+use super::write_session::check_writable;
+use super::writer;
 use super::{animals, keys, opening};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::copy::Transfer;
@@ -34,7 +36,7 @@ pub struct PostgresStore {
 
 struct Open {
     readers: Arc<Readers>,
-    writer: Writer,
+    writes: WriteQueue,
 }
 
 /// Checks a URL without connecting.
@@ -60,10 +62,10 @@ impl PostgresStore {
     pub async fn open(url: &str, options: &StoreOptions) -> Result<Self, OpenError> {
         let address = parse(url, options.postgres.connect_timeout)?.with_metrics(options.metrics.clone());
         let secret = opening::open(&address, options).await?;
-        let (writer, stopped) = Writer::start(&address, options);
+        let (writes, stopped) = writer::start(&address, options);
         let readers = Readers::new(address, options);
         Ok(Self {
-            open: RwLock::new(Some(Open { readers, writer })),
+            open: RwLock::new(Some(Open { readers, writes })),
             stopped,
             key_cache: KeyCache::default(),
             key_uses: Arc::default(),
@@ -78,15 +80,14 @@ impl PostgresStore {
         Running: Future<Output = Result<T, Failure>>,
     {
         let readers = self.with_open(|open| Ok(open.readers.clone()))?;
-        readers
-            .run(query)
-            .await
-            .inspect(|_| self.options.metrics.read())
-            .map_err(|failure| self.read_failed(&failure))
+        self.has_read(readers.run(query).await)
     }
 
-    fn read_failed(&self, failure: &Failure) -> StoreError {
-        failure.report(&self.options, Operation::Read)
+    /// Reports the result of a read to the metrics and the log.
+    fn has_read<T>(&self, result: Result<T, Failure>) -> Result<T, StoreError> {
+        result
+            .inspect(|_| self.options.metrics.read())
+            .map_err(|failure| failure.report(&self.options, Operation::Read))
     }
 
     /// Runs one statement that writes.
@@ -94,7 +95,7 @@ impl PostgresStore {
         &self,
         work: impl for<'a> FnOnce(&'a Client) -> BoxFuture<'a, WriteResult<T>> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.with_open(|open| open.writer.enqueue(work))?.wait().await
+        self.with_open(|open| open.writes.enqueue(work))?.wait().await
     }
 
     async fn change_key(
@@ -121,7 +122,7 @@ impl Store for PostgresStore {
 
     async fn check_ready(&self) -> Result<(), StoreError> {
         self.pets(PetsQuery { status: None, after: None, limit: 1 }).await?;
-        match self.with_open(|open| open.writer.enqueue_check()) {
+        match self.with_open(|open| open.writes.enqueue_check(|client| Box::pin(check_writable(client)))) {
             // The queue is full, but tasks write it.
             Err(StoreError::Busy) => Ok(()),
             queued => queued?.wait().await,
@@ -146,7 +147,7 @@ impl Store for PostgresStore {
 #[async_trait]
 impl Animals for PostgresStore {
     async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
-        self.with_open(|open| open.writer.enqueue_pet(new))?.wait().await
+        self.with_open(|open| open.writes.enqueue_pet(new))?.wait().await
     }
 
     async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
@@ -156,7 +157,7 @@ impl Animals for PostgresStore {
     async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
         query.check()?;
         let readers = self.with_open(|open| Ok(open.readers.clone()))?;
-        readers.page(query).await.map_err(|failure| self.read_failed(&failure))
+        self.has_read(readers.page(query).await)
     }
 }
 
@@ -184,7 +185,7 @@ impl Keys for PostgresStore {
     fn note_use(&self, key: &KeyRecord, at: Timestamp) {
         let Some(uses) = self.key_uses.note(key, at) else { return };
         let written = self.with_open(|open| {
-            open.writer
+            open.writes
                 .enqueue(move |client| Box::pin(async move { keys::note_uses(client, uses.take()).await }))
         });
         // An error was logged.

@@ -1,5 +1,6 @@
 //! The server becomes unavailable in several ways, and recovers.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use animal_store::storage::{PetsQuery, PostgresOptions, Store, StoreError, StoreOptions, open};
@@ -82,7 +83,9 @@ async fn reads_succeed_after_the_server_closed_connections() {
         for _ in 0..20 {
             assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
         }
-        let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'animal-store'";
+        // Those that have read. A connection that is closed while it is opened fails the read that waits for it.
+        let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+             WHERE application_name = 'animal-store' AND query LIKE 'SELECT id%'";
         let ended: i64 = client.query_one(end, &[]).await.unwrap().get(0);
         assert!(ended > 0);
     }
@@ -115,6 +118,38 @@ async fn calls_time_out_while_the_server_does_not_respond_and_succeed_afterwards
     timeout(TIMEOUT, store.close()).await.expect("closing ends");
 }
 
+/// The messages of a log.
+#[derive(Clone, Default)]
+struct Messages(Arc<Mutex<Vec<String>>>);
+
+impl slog::Drain for Messages {
+    type Ok = ();
+    type Err = slog::Never;
+
+    fn log(&self, record: &slog::Record<'_>, _: &slog::OwnedKVList) -> Result<(), slog::Never> {
+        self.0.lock().unwrap().push(record.msg().to_string());
+        Ok(())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_end_an_outage_in_the_log() {
+    let Some(cluster) = Cluster::start() else { return };
+    let messages = Messages::default();
+    let log = slog::Logger::root(messages.clone(), slog::o!());
+    let store = open(&cluster.url("postgres"), &StoreOptions { log, ..options() }).await.unwrap();
+    cluster.stop();
+    store.pets(ALL).await.unwrap_err();
+    cluster.start_server();
+    let back = async {
+        while !messages.0.lock().unwrap().iter().any(|message| message == "the database is back") {
+            // An error, as long as a connection is refused, prolongs the outage.
+            let _ = store.pets(ALL).await;
+        }
+    };
+    timeout(TIMEOUT, back).await.expect("the log reports the end of the outage");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_is_not_ready_while_the_server_is_read_only() {
     let Some(cluster) = Cluster::start() else { return };
@@ -140,6 +175,40 @@ async fn a_store_is_not_ready_while_the_server_is_read_only() {
     assert_eq!(last, pet.id, "the checks assigned an identifier");
     store.close().await;
     store.check_ready().await.unwrap_err();
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_is_not_ready_while_the_disk_of_the_server_is_full() {
+    let Some(cluster) = Cluster::start() else { return };
+    let postgres = PostgresOptions { writers: 1, ..options().postgres };
+    let store = open(&cluster.url("postgres"), &StoreOptions { postgres, ..options() }).await.unwrap();
+    let pet = add(&*store, "kept").await;
+    store.check_ready().await.unwrap();
+    let client = cluster.client("postgres").await;
+    let writer =
+        "SELECT pid FROM pg_stat_activity WHERE query LIKE '%array_fill%' AND pid <> pg_backend_pid()";
+    let mut links = Vec::new();
+    let not_ready = async {
+        loop {
+            // The temporary files of the connection for writing are on a device that is always full.
+            for row in client.query(writer, &[]).await.unwrap() {
+                let file = format!("base/pgsql_tmp/pgsql_tmp{}", row.get::<_, i32>(0));
+                links.extend(
+                    (0..100).filter_map(|number| cluster.link(&format!("{file}.{number}"), "/dev/full")),
+                );
+            }
+            if let Err(error) = store.check_ready().await {
+                break error;
+            }
+        }
+    };
+    let error = timeout(TIMEOUT, not_ready).await.expect("the store notices");
+    assert_eq!(error.to_string(), "the store is unavailable: its disk is full");
+    assert_eq!(store.pets(ALL).await.unwrap().pets, [pet], "reads still work");
+    // The server has removed those that it used.
+    links.iter().for_each(|link| drop(std::fs::remove_file(link)));
+    store.check_ready().await.unwrap();
 }
 
 /// Waits until the store has opened all of its connections, which it does in the background.
@@ -175,6 +244,30 @@ async fn a_lost_connection_does_not_delay_other_calls() {
         failed += i32::from(store.add_pet(new_pet("added", 1, None)).await.is_err());
     }
     assert!(failed <= 1, "{failed} writes failed, but one connection for writing was lost");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn idle_connections_to_a_suspended_server_are_closed() {
+    let Some(cluster) = Cluster::start() else { return };
+    let network = Network::to(cluster.address()).await;
+    let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
+    let store = open(&url, &options()).await.unwrap();
+    let pet = add(&*store, "kept").await;
+    connected(&*store, &cluster.client("postgres").await).await;
+    let suspended = cluster.suspend().await;
+    // No call is in progress, so only the test of idle connections can notice.
+    let mut open = network.open.subscribe();
+    let closed = open.wait_for(|count| *count == 0);
+    timeout(TIMEOUT, closed).await.expect("the store closes all connections").unwrap();
+    unavailable(&*store).await;
+    drop(suspended);
+    let served = async {
+        while store.pet(pet.id).await.is_err() || store.add_pet(new_pet("later", 1, None)).await.is_err() {}
+        store.pets(ALL).await.unwrap().pets
+    };
+    let pets = timeout(TIMEOUT, served).await.expect("the store recovers");
+    assert_eq!(pets.first(), Some(&pet));
+    assert!(pets.iter().any(|pet| pet.name.as_str() == "later"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -13,8 +13,10 @@ mod failing;
 mod failover;
 mod load;
 mod opening;
+mod plans;
 mod polling;
 mod replicas;
+mod round_trips;
 mod writing;
 
 /// The engine that `suite` tests.

@@ -1,8 +1,8 @@
-//! The write queue, batches, and query plans.
+//! The write queue and batches.
 
 use std::time::Duration;
 
-use animal_store::schemas::{Pet, PetStatus};
+use animal_store::schemas::Pet;
 use animal_store::storage::{PetsQuery, Store, StoreError, StoreOptions};
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, join_all, try_join_all};
@@ -176,58 +176,4 @@ async fn an_animal_whose_future_was_dropped_in_the_queue_is_not_added() {
         Ok(())
     })
     .await;
-}
-
-/// Returns the statement for a page of a status, from the source code, because `pg_prepared_statements` shows only the
-/// statements of the same connection.
-fn page_of_status() -> String {
-    let source = include_str!("../../../src/storage/postgres/animals.rs");
-    let (_, rest) = source.split_once("const PAGE_OF_STATUS: &str = \"").unwrap();
-    rest.split_once("\";").unwrap().0.replace("\\\n", " ")
-}
-
-#[tokio::test]
-async fn a_page_of_a_status_uses_the_index_whatever_the_statistics() {
-    let Some(database) = Postgres::try_fresh().await else { return };
-    let store = database.open().await;
-    let client = database.client().await;
-    // The settings of the store's reading connections.
-    client
-        .batch_execute(
-            "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; SET jit = off",
-        )
-        .await
-        .unwrap();
-    client.batch_execute("ALTER TABLE animal SET (autovacuum_enabled = off)").await.unwrap();
-    client.batch_execute(&format!("PREPARE page AS {}", page_of_status())).await.unwrap();
-    let fill = "INSERT INTO animal SELECT n, 'x', 1, CASE WHEN n % 10000 = 0 THEN 'pending' ELSE 'sold' END \
-         FROM generate_series((SELECT count(*) + 1 FROM animal), (SELECT count(*) + 50000 FROM animal)) AS n";
-    // Not analysed and empty; not analysed and filled; analysed; analysed while all animals had the rare status.
-    let stages = [
-        "SELECT 1",
-        fill,
-        "ANALYZE animal",
-        "TRUNCATE animal; INSERT INTO animal SELECT n, 'x', 1, 'pending' FROM generate_series(1, 50000) AS n; \
-         ANALYZE animal; TRUNCATE animal",
-        fill,
-    ];
-    for stage in stages {
-        client.batch_execute(stage).await.unwrap();
-        for mode in ["force_generic_plan", "force_custom_plan"] {
-            client.batch_execute(&format!("SET plan_cache_mode = {mode}")).await.unwrap();
-            for status in ["pending", "sold", "available"] {
-                let explain = format!(
-                    "EXPLAIN (ANALYZE, BUFFERS, COSTS off, TIMING off, SUMMARY off) EXECUTE page(1, 21, '{status}')"
-                );
-                let plan: Vec<String> =
-                    client.query(&explain, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
-                let plan = plan.join("\n");
-                assert!(plan.contains("Index Scan using animal_by_status"), "{stage}, {mode}:\n{plan}");
-                assert!(!plan.contains("Filter") && !plan.contains("Sort"), "{stage}, {mode}:\n{plan}");
-            }
-        }
-    }
-    let query = PetsQuery { status: Some(PetStatus::Pending), after: None, limit: 100 };
-    let ids: Vec<i64> = store.pets(query).await.unwrap().pets.iter().map(|pet| pet.id).collect();
-    assert_eq!(ids, [10_000, 20_000, 30_000, 40_000, 50_000]);
 }
