@@ -14,6 +14,7 @@ pub mod error_code;
 mod input_error;
 mod malformed;
 mod published;
+pub mod response;
 pub mod router;
 mod unread_body;
 
