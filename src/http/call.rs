@@ -21,7 +21,7 @@ use std::task::Poll;
 use async_trait::async_trait;
 use dropshot::{
     ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtensionMode, ExtractorMetadata, Header,
-    HttpError, RequestContext, ServerContext, SharedExtractor, TypedBody,
+    HttpError, RequestContext, RequestInfo, ServerContext, SharedExtractor, TypedBody,
 };
 use futures::poll;
 use http::HeaderMap;
@@ -33,15 +33,16 @@ use schemars::r#gen::SchemaGenerator;
 use schemars::schema::{InstanceType, ObjectValidation, Schema, SchemaObject};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::de::value::{Error as QueryError, MapDeserializer};
+use serde::de::value::{Error as ParameterError, MapDeserializer};
 use tokio::time::{Instant, timeout_at};
 
-use super::MAX_BODY_BYTES;
 use super::authentication::authenticate;
 use super::contexts::Contexts;
 use super::error::{ApiError, HandlerResult, OperationResponse};
 use super::error_code::{ErrorCode, ErrorCodes};
 use super::input_error::{BODY, QUERY, describe};
+use super::path_template::PathTemplate;
+use super::{BASE_PATH, MAX_BODY_BYTES};
 use crate::service::Service;
 
 /// The error codes of every operation, whatever its inputs.
@@ -51,9 +52,17 @@ pub const COMMON_CODES: &[ErrorCode] =
 /// A call with the input `I` of an operation that fails with `E`.
 pub struct Call<I, E> {
     body: Body,
-    /// Where the context of the request returns to.
-    contexts: Option<Arc<Contexts>>,
+    routed: Option<Routed>,
     types: PhantomData<fn() -> (I, E)>,
+}
+
+/// What the router adds to a request.
+#[derive(Clone)]
+pub(super) struct Routed {
+    /// Where the context of the request returns to.
+    pub(super) contexts: Arc<Contexts>,
+    /// The path template of the operation, below the base path.
+    pub(super) template: Arc<PathTemplate>,
 }
 
 impl<I: Input, E: ErrorCodes + Into<ApiError>> Call<I, E> {
@@ -66,11 +75,12 @@ impl<I: Input, E: ErrorCodes + Into<ApiError>> Call<I, E> {
     {
         let service = context.context().clone();
         let deadline = Instant::now() + service.request_timeout;
-        let context = scopeguard::guard(context, |context| {
-            if let Some(contexts) = self.contexts {
-                contexts.give_back(context);
-            }
-        });
+        let Self { body, routed, .. } = self;
+        // The router calls every handler.
+        let Some(Routed { contexts, template }) = routed else {
+            return Ok(OperationResponse { result: Err(ApiError::Internal), key: None });
+        };
+        let context = scopeguard::guard(context, |context| contexts.give_back(context));
         let mut caller = None;
         let result = async {
             let authenticated = authenticate(&service, &context.request);
@@ -78,8 +88,8 @@ impl<I: Input, E: ErrorCodes + Into<ApiError>> Call<I, E> {
             if let Some(limiter) = &service.rate_limiter {
                 limiter.check(key).map_err(ApiError::RateLimited)?;
             }
-            let input =
-                by(deadline, I::read(&context, self.body)).await.ok_or(ApiError::RequestTimeout)??;
+            let input = I::read(&context.request, &template, body);
+            let input = by(deadline, input).await.ok_or(ApiError::RequestTimeout)??;
             let output = by(deadline, operation(service, input)).await.ok_or(ApiError::Unavailable)?;
             output.map_err(Into::into)
         }
@@ -103,8 +113,8 @@ impl<I: Input + 'static, E: ErrorCodes + 'static> ExclusiveExtractor for Call<I,
         _: &RequestContext<Context>,
         mut request: http::Request<Body>,
     ) -> Result<Self, HttpError> {
-        let contexts = request.extensions_mut().remove();
-        Ok(Self { body: request.into_body(), contexts, types: PhantomData })
+        let routed = request.extensions_mut().remove();
+        Ok(Self { body: request.into_body(), routed, types: PhantomData })
     }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
@@ -153,11 +163,11 @@ pub trait Input: Sized + Send {
     /// Returns the description for the document.
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata;
 
-    /// Reads the input from a request.
+    /// Reads the input from a request to a path with this template.
     ///
     /// # Errors
     /// An error with one of [`Self::codes`].
-    async fn read(context: &RequestContext<Service>, body: Body) -> Result<Self, ApiError>;
+    async fn read(request: &RequestInfo, template: &PathTemplate, body: Body) -> Result<Self, ApiError>;
 }
 
 /// An input that does not read the body, so that another input can follow.
@@ -173,7 +183,7 @@ impl Input for () {
         ExtractorMetadata { extension_mode: ExtensionMode::None, parameters: Vec::new() }
     }
 
-    async fn read(_: &RequestContext<Service>, _: Body) -> Result<Self, ApiError> {
+    async fn read(_: &RequestInfo, _: &PathTemplate, _: Body) -> Result<Self, ApiError> {
         Ok(())
     }
 }
@@ -190,9 +200,9 @@ impl<P: Parameters, I: Input> Input for (P, I) {
         metadata
     }
 
-    async fn read(context: &RequestContext<Service>, body: Body) -> Result<Self, ApiError> {
-        let parameters = P::read(context, Body::empty()).await?;
-        Ok((parameters, I::read(context, body).await?))
+    async fn read(request: &RequestInfo, template: &PathTemplate, body: Body) -> Result<Self, ApiError> {
+        let parameters = P::read(request, template, Body::empty()).await?;
+        Ok((parameters, I::read(request, template, body).await?))
     }
 }
 
@@ -212,11 +222,14 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T>
         <dropshot::Path<T> as SharedExtractor>::metadata(content_type)
     }
 
-    async fn read(context: &RequestContext<Service>, _: Body) -> Result<Self, ApiError> {
-        let path = <dropshot::Path<T> as SharedExtractor>::from_request(context).await;
+    async fn read(request: &RequestInfo, template: &PathTemplate, _: Body) -> Result<Self, ApiError> {
+        let path = request.uri().path();
+        let parameters = template.parameters(path.strip_prefix(BASE_PATH).unwrap_or(path));
         let message =
             "this path does not exist: a path parameter does not have the type that the document says";
-        path.map(|path| Self(path.into_inner())).map_err(|_| ApiError::NotFound(message))
+        T::deserialize(MapDeserializer::<_, ParameterError>::new(parameters))
+            .map(Self)
+            .map_err(|_| ApiError::NotFound(message))
     }
 }
 
@@ -236,10 +249,10 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T
         <dropshot::Query<T> as SharedExtractor>::metadata(content_type)
     }
 
-    async fn read(context: &RequestContext<Service>, _: Body) -> Result<Self, ApiError> {
-        let query = context.request.uri().query().unwrap_or_default();
+    async fn read(request: &RequestInfo, _: &PathTemplate, _: Body) -> Result<Self, ApiError> {
+        let query = request.uri().query().unwrap_or_default();
         let pairs = form_urlencoded::parse(query.as_bytes());
-        let value = serde_path_to_error::deserialize(MapDeserializer::<_, QueryError>::new(pairs));
+        let value = serde_path_to_error::deserialize(MapDeserializer::<_, ParameterError>::new(pairs));
         value.map(Self).map_err(|error| {
             let (name, message) = (error.path().to_string(), error.inner().to_string());
             ApiError::InvalidParameter(describe(&QUERY, &name, &message))
@@ -266,8 +279,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Json<T>
         <TypedBody<T> as ExclusiveExtractor>::metadata(content_type)
     }
 
-    async fn read(context: &RequestContext<Service>, body: Body) -> Result<Self, ApiError> {
-        if !is_json(context.request.headers()) {
+    async fn read(request: &RequestInfo, _: &PathTemplate, body: Body) -> Result<Self, ApiError> {
+        if !is_json(request.headers()) {
             return Err(ApiError::UnsupportedMediaType);
         }
         // A `Content-Length` is the lower bound. Reading would ask the client for the body (`100 Continue`).
