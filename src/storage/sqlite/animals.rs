@@ -119,13 +119,37 @@ fn unexpected(column: usize, why: String) -> Error {
 mod tests {
     use rusqlite::Connection;
 
-    use super::{GET, PAGE, PAGE_OF_STATUS};
+    use super::{GET, INSERT, PAGE, PAGE_OF_STATUS};
     use crate::storage::sqlite::migrations::migrate;
 
-    fn plan(statement: &str, parameters: &[&dyn rusqlite::ToSql]) -> String {
+    fn migrated() -> Connection {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection, "1.2.3").unwrap();
         connection
+    }
+
+    #[test]
+    fn an_insert_checks_the_status_without_a_temporary_index() {
+        let connection = migrated();
+        let mut program = connection.prepare(&format!("EXPLAIN {INSERT}")).unwrap();
+        let opcodes: Vec<String> = program
+            .query_map(("Rex", 7, "sold"), |row| row.get("opcode"))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert!(opcodes.iter().any(|opcode| opcode == "Insert"));
+        assert!(!opcodes.iter().any(|opcode| opcode == "OpenEphemeral"));
+        let mut insert = connection.prepare(INSERT).unwrap();
+        for status in [None, Some("available"), Some("pending"), Some("sold")] {
+            assert_eq!(insert.execute(("Rex", 7, status)).unwrap(), 1);
+        }
+        for status in ["", "Sold", "lost"] {
+            assert!(insert.execute(("Rex", 7, status)).unwrap_err().to_string().contains("CHECK"));
+        }
+    }
+
+    fn plan(statement: &str, parameters: &[&dyn rusqlite::ToSql]) -> String {
+        migrated()
             .query_row(&format!("EXPLAIN QUERY PLAN {statement}"), parameters, |row| row.get("detail"))
             .unwrap()
     }
