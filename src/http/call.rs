@@ -14,18 +14,20 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::pin::pin;
+use std::net::IpAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
 use async_trait::async_trait;
 use dropshot::{
     ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtensionMode, ExtractorMetadata, Header,
-    HttpError, RequestContext, RequestInfo, ServerContext, SharedExtractor, TypedBody,
+    HttpError, RequestContext, ServerContext, SharedExtractor, TypedBody,
 };
 use futures::poll;
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::request::Parts;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body as _;
 use schemars::JsonSchema;
@@ -51,14 +53,15 @@ pub const COMMON_CODES: &[ErrorCode] =
 
 /// A call with the input `I` of an operation that fails with `E`.
 pub struct Call<I, E> {
+    request: Parts,
     body: Body,
-    routed: Option<Routed>,
     types: PhantomData<fn() -> (I, E)>,
 }
 
 /// What the router adds to a request.
 #[derive(Clone)]
 pub(super) struct Routed {
+    pub(super) client: IpAddr,
     /// Where the context of the request returns to.
     pub(super) contexts: Arc<Contexts>,
     /// The path template of the operation, below the base path.
@@ -75,23 +78,23 @@ impl<I: Input, E: ErrorCodes + Into<ApiError>> Call<I, E> {
     {
         let service = context.context().clone();
         let deadline = Instant::now() + service.request_timeout;
-        let Self { body, routed, .. } = self;
+        let Self { mut request, body, .. } = self;
         // The router calls every handler.
-        let Some(Routed { contexts, template }) = routed else {
+        let Some(Routed { client, contexts, template }) = request.extensions.remove() else {
             return Ok(OperationResponse { result: Err(ApiError::Internal), key: None });
         };
-        let context = scopeguard::guard(context, |context| contexts.give_back(context));
+        let _context = scopeguard::guard(context, |context| contexts.give_back(context));
         let mut caller = None;
         let result = async {
-            let authenticated = authenticate(&service, &context.request);
-            let key = caller.insert(by(deadline, authenticated).await.ok_or(ApiError::Unavailable)??);
+            let authenticated = by(deadline, pin!(authenticate(&service, client, &request.headers))).await;
+            let key = caller.insert(authenticated.ok_or(ApiError::Unavailable)??);
             if let Some(limiter) = &service.rate_limiter {
                 limiter.check(key).map_err(ApiError::RateLimited)?;
             }
-            let input = I::read(&context.request, &template, body);
-            let input = by(deadline, input).await.ok_or(ApiError::RequestTimeout)??;
-            let output = by(deadline, operation(service, input)).await.ok_or(ApiError::Unavailable)?;
-            output.map_err(Into::into)
+            let input = by(deadline, pin!(I::read(&request, &template, body))).await;
+            let input = input.ok_or(ApiError::RequestTimeout)??;
+            let output = by(deadline, pin!(operation(service, input))).await;
+            output.ok_or(ApiError::Unavailable)?.map_err(Into::into)
         }
         .await;
         Ok(OperationResponse { result, key: caller })
@@ -99,8 +102,7 @@ impl<I: Input, E: ErrorCodes + Into<ApiError>> Call<I, E> {
 }
 
 /// Returns the output of `future`, or `None` at `deadline`. Most futures are ready at once and need no timer.
-async fn by<R: Future>(deadline: Instant, future: R) -> Option<R::Output> {
-    let mut future = pin!(future);
+async fn by<R: Future>(deadline: Instant, mut future: Pin<&mut R>) -> Option<R::Output> {
     match poll!(&mut future) {
         Poll::Ready(output) => Some(output),
         Poll::Pending => timeout_at(deadline, future).await.ok(),
@@ -111,10 +113,10 @@ async fn by<R: Future>(deadline: Instant, future: R) -> Option<R::Output> {
 impl<I: Input + 'static, E: ErrorCodes + 'static> ExclusiveExtractor for Call<I, E> {
     async fn from_request<Context: ServerContext>(
         _: &RequestContext<Context>,
-        mut request: http::Request<Body>,
+        request: http::Request<Body>,
     ) -> Result<Self, HttpError> {
-        let routed = request.extensions_mut().remove();
-        Ok(Self { body: request.into_body(), routed, types: PhantomData })
+        let (request, body) = request.into_parts();
+        Ok(Self { request, body, types: PhantomData })
     }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
@@ -167,7 +169,7 @@ pub trait Input: Sized + Send {
     ///
     /// # Errors
     /// An error with one of [`Self::codes`].
-    async fn read(request: &RequestInfo, template: &PathTemplate, body: Body) -> Result<Self, ApiError>;
+    async fn read(request: &Parts, template: &PathTemplate, body: Body) -> Result<Self, ApiError>;
 }
 
 /// An input that does not read the body, so that another input can follow.
@@ -183,7 +185,7 @@ impl Input for () {
         ExtractorMetadata { extension_mode: ExtensionMode::None, parameters: Vec::new() }
     }
 
-    async fn read(_: &RequestInfo, _: &PathTemplate, _: Body) -> Result<Self, ApiError> {
+    async fn read(_: &Parts, _: &PathTemplate, _: Body) -> Result<Self, ApiError> {
         Ok(())
     }
 }
@@ -200,7 +202,7 @@ impl<P: Parameters, I: Input> Input for (P, I) {
         metadata
     }
 
-    async fn read(request: &RequestInfo, template: &PathTemplate, body: Body) -> Result<Self, ApiError> {
+    async fn read(request: &Parts, template: &PathTemplate, body: Body) -> Result<Self, ApiError> {
         let parameters = P::read(request, template, Body::empty()).await?;
         Ok((parameters, I::read(request, template, body).await?))
     }
@@ -222,8 +224,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T>
         <dropshot::Path<T> as SharedExtractor>::metadata(content_type)
     }
 
-    async fn read(request: &RequestInfo, template: &PathTemplate, _: Body) -> Result<Self, ApiError> {
-        let path = request.uri().path();
+    async fn read(request: &Parts, template: &PathTemplate, _: Body) -> Result<Self, ApiError> {
+        let path = request.uri.path();
         let parameters = template.parameters(path.strip_prefix(BASE_PATH).unwrap_or(path));
         let message =
             "this path does not exist: a path parameter does not have the type that the document says";
@@ -249,8 +251,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T
         <dropshot::Query<T> as SharedExtractor>::metadata(content_type)
     }
 
-    async fn read(request: &RequestInfo, _: &PathTemplate, _: Body) -> Result<Self, ApiError> {
-        let query = request.uri().query().unwrap_or_default();
+    async fn read(request: &Parts, _: &PathTemplate, _: Body) -> Result<Self, ApiError> {
+        let query = request.uri.query().unwrap_or_default();
         let pairs = form_urlencoded::parse(query.as_bytes());
         let value = serde_path_to_error::deserialize(MapDeserializer::<_, ParameterError>::new(pairs));
         value.map(Self).map_err(|error| {
@@ -279,8 +281,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Json<T>
         <TypedBody<T> as ExclusiveExtractor>::metadata(content_type)
     }
 
-    async fn read(request: &RequestInfo, _: &PathTemplate, body: Body) -> Result<Self, ApiError> {
-        if !is_json(request.headers()) {
+    async fn read(request: &Parts, _: &PathTemplate, body: Body) -> Result<Self, ApiError> {
+        if !is_json(&request.headers) {
             return Err(ApiError::UnsupportedMediaType);
         }
         // A `Content-Length` is the lower bound. Reading would ask the client for the body (`100 Continue`).

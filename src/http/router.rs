@@ -5,12 +5,12 @@
 //! `/pets`, and closes the connection when a handler panics. Its router copies each segment of a path. So
 //! [`crate::server`] passes each request to [`Router::respond`], which finds the operation and calls its handler.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use dropshot::{ApiDescription, Body, RequestContext, RequestInfo};
+use dropshot::{ApiDescription, Body, RequestContext};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, LINK};
@@ -35,6 +35,7 @@ use crate::document::{Deprecation, Document};
 use crate::keys::KeyId;
 use crate::service::Service;
 
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const METHODS: [Method; 8] = [
     Method::GET,
     Method::HEAD,
@@ -157,8 +158,9 @@ impl Router {
             strip_body(&mut response);
         }
         // A UUID is always a header value.
-        let request_id = HeaderValue::try_from(&exchange.request_id);
-        response.headers_mut().extend(request_id.map(|id| (HeaderName::from_static("x-request-id"), id)));
+        let mut buffer = Uuid::encode_buffer();
+        let request_id = HeaderValue::from_str(exchange.request_id.hyphenated().encode_lower(&mut buffer));
+        response.headers_mut().extend(request_id.map(|id| (X_REQUEST_ID, id)));
         response
     }
 
@@ -178,12 +180,14 @@ impl Router {
             return self.no_operation(path).into_response();
         };
         exchange.operation = Some(operation);
-        let Ok(mut context) = self.contexts.take().await else {
+        let Ok(context) = self.contexts.take().await else {
             return ApiError::Unavailable.into_response();
         };
-        context.request = RequestInfo::new(&request, exchange.client);
-        let routed =
-            Routed { contexts: Arc::clone(&self.contexts), template: Arc::clone(&operation.template) };
+        let routed = Routed {
+            client: exchange.client,
+            contexts: Arc::clone(&self.contexts),
+            template: Arc::clone(&operation.template),
+        };
         request.extensions_mut().insert(routed);
         (operation.handler)(context, request).await
     }
@@ -217,8 +221,8 @@ struct Exchange<'a> {
     start: Instant,
     method: Method,
     uri: Uri,
-    client: SocketAddr,
-    request_id: String,
+    client: IpAddr,
+    request_id: Uuid,
     trace: Option<TraceContext>,
     operation: Option<&'a Operation>,
     status: StatusCode,
@@ -229,14 +233,13 @@ struct Exchange<'a> {
 
 impl<'a> Exchange<'a> {
     fn new(router: &'a Router, request: &Request<Incoming>, peer: SocketAddr) -> Self {
-        let address = client_address(peer.ip(), request.headers(), &router.trusted_proxies);
         Self {
             router,
             start: Instant::now(),
             method: request.method().clone(),
             uri: request.uri().clone(),
-            client: SocketAddr::new(address, peer.port()),
-            request_id: Uuid::new_v4().to_string(),
+            client: client_address(peer.ip(), request.headers(), &router.trusted_proxies),
+            request_id: Uuid::new_v4(),
             trace: TraceContext::of(request.headers()),
             operation: None,
             // Until there is a response.
@@ -261,6 +264,7 @@ impl Drop for Exchange<'_> {
             Some(operation) => operation.successes.get_or_init(durations).observe(duration.as_secs_f64()),
             None => durations().observe(duration.as_secs_f64()),
         }
+        let mut buffer = Uuid::encode_buffer();
         let logged = LoggedResponse {
             method: &self.method,
             path: self.uri.path(),
@@ -269,9 +273,9 @@ impl Drop for Exchange<'_> {
             code: self.code,
             cause: self.cause.as_ref(),
             duration,
-            client: self.client.ip(),
+            client: self.client,
             key: self.key.as_ref(),
-            request_id: &self.request_id,
+            request_id: self.request_id.hyphenated().encode_lower(&mut buffer),
             trace: self.trace.as_ref(),
         };
         self.router.access_log.record(&logged);
