@@ -1,44 +1,64 @@
 //! Path templates (OpenAPI 3.0.3, "Path Templating") such as `/pets/{petId}`.
 
-/// The segments of a path template.
+/// A path template.
 #[derive(Debug)]
-pub struct PathTemplate(Vec<Segment>);
+pub struct PathTemplate(Vec<Part>);
 
 #[derive(Debug)]
-enum Segment {
+enum Part {
+    /// The text between two path parameters, with its slashes.
     Literal(String),
-    /// The name of a path parameter.
+    /// The name of a path parameter, which is one segment.
     Parameter(String),
 }
 
 impl PathTemplate {
-    /// Parses a template of dropshot. It has checked that parameters have names.
+    /// Parses a template that dropshot has checked.
     pub(super) fn new(template: &str) -> Self {
-        let segment = |text: &str| match text.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
-            Some(name) => Segment::Parameter(name.to_owned()),
-            None => Segment::Literal(text.to_owned()),
-        };
-        Self(template.split('/').map(segment).collect())
+        let mut parts = Vec::new();
+        let mut rest = template;
+        while let Some((literal, (name, after))) =
+            rest.split_once('{').and_then(|(literal, after)| Some((literal, after.split_once('}')?)))
+        {
+            parts.push(Part::Literal(literal.to_owned()));
+            parts.push(Part::Parameter(name.to_owned()));
+            rest = after;
+        }
+        parts.push(Part::Literal(rest.to_owned()));
+        Self(parts)
     }
 
-    /// Whether a path matches as it was sent: percent-encoding is not decoded, and no segment of a path may be a
-    /// dot segment (RFC 3986, section 3.3).
+    /// Whether a path matches as it was sent: percent-encoding is not decoded, and no value may be a dot segment
+    /// (RFC 3986, section 3.3).
     pub(super) fn matches(&self, path: &str) -> bool {
-        let mut segments = path.split('/');
-        self.0.iter().all(|expected| {
-            segments.next().is_some_and(|found| match expected {
-                Segment::Literal(literal) => found == literal,
-                Segment::Parameter(_) => !matches!(found, "" | "." | ".."),
-            })
-        }) && segments.next().is_none()
+        self.0.iter().try_fold(path, |path, part| part.split(path).map(|(_, rest)| rest)) == Some("")
     }
 
     /// Returns the names and the values of the path parameters of a path that matches.
     pub(super) fn parameters<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.0.iter().zip(path.split('/')).filter_map(|(segment, value)| match segment {
-            Segment::Literal(_) => None,
-            Segment::Parameter(name) => Some((&**name, value)),
+        let values = self.0.iter().scan(path, |path, part| {
+            let (value, rest) = part.split(path)?;
+            *path = rest;
+            Some((part, value))
+        });
+        values.filter_map(|(part, value)| match part {
+            Part::Literal(_) => None,
+            Part::Parameter(name) => Some((&**name, value)),
         })
+    }
+}
+
+impl Part {
+    /// Returns the start of a path that matches, and the rest.
+    fn split<'a>(&self, path: &'a str) -> Option<(&'a str, &'a str)> {
+        match self {
+            Self::Literal(literal) => path.starts_with(&**literal).then(|| path.split_at(literal.len())),
+            Self::Parameter(_) => {
+                let end = path.bytes().position(|byte| byte == b'/').unwrap_or(path.len());
+                let (value, rest) = path.split_at(end);
+                (!matches!(value, "" | "." | "..")).then_some((value, rest))
+            }
+        }
     }
 }
 
@@ -64,6 +84,8 @@ mod tests {
             "/pets/7/owners/8/9",
             "//pets/7/owners/8",
             "pets/7/owners/8",
+            "/pets7/owners/8",
+            "/pets/7/ownersX/8",
             "/Pets/7/owners/8",
             "/%70ets/7/owners/8",
             "/pets/./owners/8",
