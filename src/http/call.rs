@@ -24,7 +24,8 @@ use dropshot::{
     ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtensionMode, ExtractorMetadata, Header,
     HttpError, RequestContext, ServerContext, SharedExtractor, TypedBody,
 };
-use futures::poll;
+use futures::future::BoxFuture;
+use futures::{FutureExt, poll};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::request::Parts;
@@ -68,36 +69,47 @@ pub(super) struct Routed {
     pub(super) template: Arc<PathTemplate>,
 }
 
-impl<I: Input, E: ErrorCodes + Into<ApiError>> Call<I, E> {
+impl<I: Input + 'static, E: ErrorCodes + Into<ApiError> + Send + 'static> Call<I, E> {
     /// Authenticates the client, applies the rate limit, reads the input and runs the operation. All of
     /// it must end within the request timeout.
-    pub async fn handle<T, F, R>(self, context: RequestContext<Service>, operation: F) -> HandlerResult<T>
+    ///
+    /// The future is in a box, because dropshot moves the future that contains it several times.
+    pub fn handle<T, F, R>(
+        self,
+        context: RequestContext<Service>,
+        operation: F,
+    ) -> BoxFuture<'static, HandlerResult<T>>
     where
-        F: FnOnce(Service, I) -> R,
-        R: Future<Output = Result<T, E>>,
+        T: Send + 'static,
+        F: FnOnce(Service, I) -> R + Send + 'static,
+        R: Future<Output = Result<T, E>> + Send + 'static,
     {
-        let service = context.context().clone();
-        let deadline = Instant::now() + service.request_timeout;
-        let Self { mut request, body, .. } = self;
-        // The router calls every handler.
-        let Some(Routed { client, contexts, template }) = request.extensions.remove() else {
-            return Ok(OperationResponse { result: Err(ApiError::Internal), key: None });
-        };
-        let _context = scopeguard::guard(context, |context| contexts.give_back(context));
-        let mut caller = None;
-        let result = async {
-            let authenticated = by(deadline, pin!(authenticate(&service, client, &request.headers))).await;
-            let key = caller.insert(authenticated.ok_or(ApiError::Unavailable)??);
-            if let Some(limiter) = &service.rate_limiter {
-                limiter.check(key).map_err(ApiError::RateLimited)?;
+        let run = async move {
+            let service = context.context().clone();
+            let deadline = Instant::now() + service.request_timeout;
+            let Self { mut request, body, .. } = self;
+            // The router calls every handler.
+            let Some(Routed { client, contexts, template }) = request.extensions.remove() else {
+                return Ok(OperationResponse { result: Err(ApiError::Internal), key: None });
+            };
+            let _context = scopeguard::guard(context, |context| contexts.give_back(context));
+            let mut caller = None;
+            let result = async {
+                let authenticated =
+                    by(deadline, pin!(authenticate(&service, client, &request.headers))).await;
+                let key = caller.insert(authenticated.ok_or(ApiError::Unavailable)??);
+                if let Some(limiter) = &service.rate_limiter {
+                    limiter.check(key).map_err(ApiError::RateLimited)?;
+                }
+                let input = by(deadline, pin!(I::read(&request, &template, body))).await;
+                let input = input.ok_or(ApiError::RequestTimeout)??;
+                let output = by(deadline, pin!(operation(service, input))).await;
+                output.ok_or(ApiError::Unavailable)?.map_err(Into::into)
             }
-            let input = by(deadline, pin!(I::read(&request, &template, body))).await;
-            let input = input.ok_or(ApiError::RequestTimeout)??;
-            let output = by(deadline, pin!(operation(service, input))).await;
-            output.ok_or(ApiError::Unavailable)?.map_err(Into::into)
-        }
-        .await;
-        Ok(OperationResponse { result, key: caller })
+            .await;
+            Ok(OperationResponse { result, key: caller })
+        };
+        run.boxed()
     }
 }
 
