@@ -73,8 +73,11 @@ struct Operation {
 }
 
 // The type of dropshot's handlers is public, but its name is not.
-type Handler =
-    Box<dyn Fn(RequestContext<Service>, Request<Body>) -> BoxFuture<'static, Response<Body>> + Send + Sync>;
+type Handler = Box<
+    dyn Fn(RequestContext<Service>, Request<Body>) -> BoxFuture<'static, Option<Response<Body>>>
+        + Send
+        + Sync,
+>;
 
 /// An operation that is deprecated in the code has no dates in the document.
 #[derive(Debug, thiserror::Error)]
@@ -114,11 +117,7 @@ impl Router {
             let handler = Arc::clone(&endpoint.handler);
             let handler: Handler = Box::new(move |context, request| {
                 let handler = Arc::clone(&handler);
-                let response = async move { handler.handle_request(context, request).await.ok() };
-                // The panic hook logs a panic where it happens. Extracting a `Call` and returning an
-                // `OperationResponse` never fail.
-                let response = AssertUnwindSafe(response).catch_unwind().map(|done| done.ok().flatten());
-                response.map(|done| done.unwrap_or_else(|| ApiError::Internal.into_response())).boxed()
+                async move { handler.handle_request(context, request).await.ok() }.boxed()
             });
             operations.push(Operation {
                 operation_id,
@@ -189,7 +188,10 @@ impl Router {
             template: Arc::clone(&operation.template),
         };
         request.extensions_mut().insert(routed);
-        (operation.handler)(context, request).await
+        // The panic hook logs a panic where it happens. Extracting a `Call` and returning an `OperationResponse`
+        // never fail.
+        let response = AssertUnwindSafe((operation.handler)(context, request)).catch_unwind().await;
+        response.ok().flatten().unwrap_or_else(|| ApiError::Internal.into_response())
     }
 
     /// Returns the operation for a method, whose case matters (RFC 9110, section 9.1), and a path below
