@@ -52,7 +52,7 @@ impl NewKey {
     pub fn generate(name: &str, note: Option<&str>, created: Timestamp, expires: Option<Timestamp>) -> Self {
         let mut random = rand::rng();
         let mut secret = PREFIX.to_owned() + &Alphanumeric.sample_string(&mut random, RANDOM_CHARACTERS);
-        secret += &checksum(&secret);
+        secret.extend(checksum(&secret).map(char::from));
         let id = "key_".to_owned() + &Alphanumeric.sample_string(&mut random, 12);
         let record = KeyRecord {
             id,
@@ -69,24 +69,25 @@ impl NewKey {
 }
 
 /// Returns the CRC-32 of `text` in base62, most significant digit first, padded with zeros.
-fn checksum(text: &str) -> String {
+fn checksum(text: &str) -> [u8; CHECKSUM_CHARACTERS] {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut rest = crc32fast::hash(text.as_bytes());
-    let mut characters = ['0'; CHECKSUM_CHARACTERS];
+    let mut characters = [b'0'; CHECKSUM_CHARACTERS];
     for character in characters.iter_mut().rev() {
-        *character = char::from(DIGITS[(rest % 62) as usize]);
+        *character = DIGITS[(rest % 62) as usize];
         rest /= 62;
     }
-    characters.iter().collect()
+    characters
 }
 
 /// Whether `text` has the format of a key and the right checksum.
 fn is_well_formed(text: &str) -> bool {
     let Some(rest) = text.strip_prefix(PREFIX) else { return false };
-    rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        && rest.len() >= MIN_RANDOM_CHARACTERS + CHECKSUM_CHARACTERS
+    rest.len() >= MIN_RANDOM_CHARACTERS + CHECKSUM_CHARACTERS
         && text.len() <= MAX_CHARACTERS
-        && text.ends_with(&checksum(&text[..text.len() - CHECKSUM_CHARACTERS]))
+        // Without a branch for each byte, so that several bytes are tested at once.
+        && rest.bytes().fold(true, |valid, byte| valid & byte.is_ascii_alphanumeric())
+        && text.as_bytes().ends_with(&checksum(&text[..text.len() - CHECKSUM_CHARACTERS]))
 }
 
 /// Returns the SHA-256 of a secret that is well-formed.
@@ -173,7 +174,7 @@ mod tests {
     #[test]
     fn the_checksum_is_the_crc_32_in_base62() {
         // CRC-32 of "123456789" is the algorithm's published check value, 0xCBF43926 = 3421780262.
-        assert_eq!(checksum("123456789"), "3jZRME");
+        assert_eq!(checksum("123456789"), *b"3jZRME");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Authentication with a bearer token (RFC 6750).
 
-use dropshot::RequestInfo;
+use std::net::IpAddr;
+
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use jiff::Timestamp;
@@ -17,18 +18,21 @@ pub const SCHEME_TYPE: &str = "http";
 /// The HTTP authentication scheme, compared without case.
 pub const SCHEME: &str = "bearer";
 
-/// Returns the identifier of the API key that the request was sent with.
+/// Returns the identifier of the API key in the headers of a request from `client`.
 ///
 /// # Errors
 /// [`ApiError::Unauthorized`], [`ApiError::RateLimited`] after too many failures, or the error of the store.
-pub(super) async fn authenticate(service: &Service, request: &RequestInfo) -> Result<KeyId, ApiError> {
+pub(super) async fn authenticate(
+    service: &Service,
+    client: IpAddr,
+    headers: &HeaderMap,
+) -> Result<KeyId, ApiError> {
     let unauthorized = |failure| {
         service.metrics.authentication_failed(failure);
         ApiError::Unauthorized(failure)
     };
-    let token = bearer_token(request.headers()).map_err(unauthorized)?;
+    let token = bearer_token(headers).map_err(unauthorized)?;
     let hash = keys::hash(token);
-    let client = request.remote_addr().ip();
     if let Some(limiter) = &service.failure_limiter {
         limiter.check(client, hash.as_ref()).map_err(ApiError::RateLimited)?;
     }

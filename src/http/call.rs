@@ -14,7 +14,8 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::pin::pin;
+use std::net::IpAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -23,9 +24,11 @@ use dropshot::{
     ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtensionMode, ExtractorMetadata, Header,
     HttpError, RequestContext, ServerContext, SharedExtractor, TypedBody,
 };
-use futures::poll;
+use futures::future::BoxFuture;
+use futures::{FutureExt, poll};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::request::Parts;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body as _;
 use schemars::JsonSchema;
@@ -33,15 +36,16 @@ use schemars::r#gen::SchemaGenerator;
 use schemars::schema::{InstanceType, ObjectValidation, Schema, SchemaObject};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::de::value::{Error as QueryError, MapDeserializer};
+use serde::de::value::{Error as ParameterError, MapDeserializer};
 use tokio::time::{Instant, timeout_at};
 
-use super::MAX_BODY_BYTES;
 use super::authentication::authenticate;
 use super::contexts::Contexts;
 use super::error::{ApiError, HandlerResult, OperationResponse};
 use super::error_code::{ErrorCode, ErrorCodes};
 use super::input_error::{BODY, QUERY, describe};
+use super::path_template::PathTemplate;
+use super::{BASE_PATH, MAX_BODY_BYTES};
 use crate::service::Service;
 
 /// The error codes of every operation, whatever its inputs.
@@ -50,47 +54,67 @@ pub const COMMON_CODES: &[ErrorCode] =
 
 /// A call with the input `I` of an operation that fails with `E`.
 pub struct Call<I, E> {
+    request: Parts,
     body: Body,
-    /// Where the context of the request returns to.
-    contexts: Option<Arc<Contexts>>,
     types: PhantomData<fn() -> (I, E)>,
 }
 
-impl<I: Input, E: ErrorCodes + Into<ApiError>> Call<I, E> {
+/// What the router adds to a request.
+#[derive(Clone)]
+pub(super) struct Routed {
+    pub(super) client: IpAddr,
+    /// Where the context of the request returns to.
+    pub(super) contexts: Arc<Contexts>,
+    /// The path template of the operation, below the base path.
+    pub(super) template: Arc<PathTemplate>,
+}
+
+impl<I: Input + 'static, E: ErrorCodes + Into<ApiError> + Send + 'static> Call<I, E> {
     /// Authenticates the client, applies the rate limit, reads the input and runs the operation. All of
     /// it must end within the request timeout.
-    pub async fn handle<T, F, R>(self, context: RequestContext<Service>, operation: F) -> HandlerResult<T>
+    ///
+    /// The future is in a box, because dropshot moves the future that contains it several times.
+    pub fn handle<T, F, R>(
+        self,
+        context: RequestContext<Service>,
+        operation: F,
+    ) -> BoxFuture<'static, HandlerResult<T>>
     where
-        F: FnOnce(Service, I) -> R,
-        R: Future<Output = Result<T, E>>,
+        T: Send + 'static,
+        F: FnOnce(Service, I) -> R + Send + 'static,
+        R: Future<Output = Result<T, E>> + Send + 'static,
     {
-        let service = context.context().clone();
-        let deadline = Instant::now() + service.request_timeout;
-        let context = scopeguard::guard(context, |context| {
-            if let Some(contexts) = self.contexts {
-                contexts.give_back(context);
+        let run = async move {
+            let service = context.context().clone();
+            let deadline = Instant::now() + service.request_timeout;
+            let Self { mut request, body, .. } = self;
+            // The router calls every handler.
+            let Some(Routed { client, contexts, template }) = request.extensions.remove() else {
+                return Ok(OperationResponse { result: Err(ApiError::Internal), key: None });
+            };
+            let _context = scopeguard::guard(context, |context| contexts.give_back(context));
+            let mut caller = None;
+            let result = async {
+                let authenticated =
+                    by(deadline, pin!(authenticate(&service, client, &request.headers))).await;
+                let key = caller.insert(authenticated.ok_or(ApiError::Unavailable)??);
+                if let Some(limiter) = &service.rate_limiter {
+                    limiter.check(key).map_err(ApiError::RateLimited)?;
+                }
+                let input = by(deadline, pin!(I::read(&request, &template, body))).await;
+                let input = input.ok_or(ApiError::RequestTimeout)??;
+                let output = by(deadline, pin!(operation(service, input))).await;
+                output.ok_or(ApiError::Unavailable)?.map_err(Into::into)
             }
-        });
-        let mut caller = None;
-        let result = async {
-            let authenticated = authenticate(&service, &context.request);
-            let key = caller.insert(by(deadline, authenticated).await.ok_or(ApiError::Unavailable)??);
-            if let Some(limiter) = &service.rate_limiter {
-                limiter.check(key).map_err(ApiError::RateLimited)?;
-            }
-            let input =
-                by(deadline, I::read(&context, self.body)).await.ok_or(ApiError::RequestTimeout)??;
-            let output = by(deadline, operation(service, input)).await.ok_or(ApiError::Unavailable)?;
-            output.map_err(Into::into)
-        }
-        .await;
-        Ok(OperationResponse { result, key: caller })
+            .await;
+            Ok(OperationResponse { result, key: caller })
+        };
+        run.boxed()
     }
 }
 
 /// Returns the output of `future`, or `None` at `deadline`. Most futures are ready at once and need no timer.
-async fn by<R: Future>(deadline: Instant, future: R) -> Option<R::Output> {
-    let mut future = pin!(future);
+async fn by<R: Future>(deadline: Instant, mut future: Pin<&mut R>) -> Option<R::Output> {
     match poll!(&mut future) {
         Poll::Ready(output) => Some(output),
         Poll::Pending => timeout_at(deadline, future).await.ok(),
@@ -101,10 +125,10 @@ async fn by<R: Future>(deadline: Instant, future: R) -> Option<R::Output> {
 impl<I: Input + 'static, E: ErrorCodes + 'static> ExclusiveExtractor for Call<I, E> {
     async fn from_request<Context: ServerContext>(
         _: &RequestContext<Context>,
-        mut request: http::Request<Body>,
+        request: http::Request<Body>,
     ) -> Result<Self, HttpError> {
-        let contexts = request.extensions_mut().remove();
-        Ok(Self { body: request.into_body(), contexts, types: PhantomData })
+        let (request, body) = request.into_parts();
+        Ok(Self { request, body, types: PhantomData })
     }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
@@ -153,11 +177,11 @@ pub trait Input: Sized + Send {
     /// Returns the description for the document.
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata;
 
-    /// Reads the input from a request.
+    /// Reads the input from a request to a path with this template.
     ///
     /// # Errors
     /// An error with one of [`Self::codes`].
-    async fn read(context: &RequestContext<Service>, body: Body) -> Result<Self, ApiError>;
+    async fn read(request: &Parts, template: &PathTemplate, body: Body) -> Result<Self, ApiError>;
 }
 
 /// An input that does not read the body, so that another input can follow.
@@ -173,7 +197,7 @@ impl Input for () {
         ExtractorMetadata { extension_mode: ExtensionMode::None, parameters: Vec::new() }
     }
 
-    async fn read(_: &RequestContext<Service>, _: Body) -> Result<Self, ApiError> {
+    async fn read(_: &Parts, _: &PathTemplate, _: Body) -> Result<Self, ApiError> {
         Ok(())
     }
 }
@@ -190,9 +214,9 @@ impl<P: Parameters, I: Input> Input for (P, I) {
         metadata
     }
 
-    async fn read(context: &RequestContext<Service>, body: Body) -> Result<Self, ApiError> {
-        let parameters = P::read(context, Body::empty()).await?;
-        Ok((parameters, I::read(context, body).await?))
+    async fn read(request: &Parts, template: &PathTemplate, body: Body) -> Result<Self, ApiError> {
+        let parameters = P::read(request, template, Body::empty()).await?;
+        Ok((parameters, I::read(request, template, body).await?))
     }
 }
 
@@ -212,11 +236,14 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T>
         <dropshot::Path<T> as SharedExtractor>::metadata(content_type)
     }
 
-    async fn read(context: &RequestContext<Service>, _: Body) -> Result<Self, ApiError> {
-        let path = <dropshot::Path<T> as SharedExtractor>::from_request(context).await;
+    async fn read(request: &Parts, template: &PathTemplate, _: Body) -> Result<Self, ApiError> {
+        let path = request.uri.path();
+        let parameters = template.parameters(path.strip_prefix(BASE_PATH).unwrap_or(path));
         let message =
             "this path does not exist: a path parameter does not have the type that the document says";
-        path.map(|path| Self(path.into_inner())).map_err(|_| ApiError::NotFound(message))
+        T::deserialize(MapDeserializer::<_, ParameterError>::new(parameters))
+            .map(Self)
+            .map_err(|_| ApiError::NotFound(message))
     }
 }
 
@@ -236,10 +263,10 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T
         <dropshot::Query<T> as SharedExtractor>::metadata(content_type)
     }
 
-    async fn read(context: &RequestContext<Service>, _: Body) -> Result<Self, ApiError> {
-        let query = context.request.uri().query().unwrap_or_default();
+    async fn read(request: &Parts, _: &PathTemplate, _: Body) -> Result<Self, ApiError> {
+        let query = request.uri.query().unwrap_or_default();
         let pairs = form_urlencoded::parse(query.as_bytes());
-        let value = serde_path_to_error::deserialize(MapDeserializer::<_, QueryError>::new(pairs));
+        let value = serde_path_to_error::deserialize(MapDeserializer::<_, ParameterError>::new(pairs));
         value.map(Self).map_err(|error| {
             let (name, message) = (error.path().to_string(), error.inner().to_string());
             ApiError::InvalidParameter(describe(&QUERY, &name, &message))
@@ -266,8 +293,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Json<T>
         <TypedBody<T> as ExclusiveExtractor>::metadata(content_type)
     }
 
-    async fn read(context: &RequestContext<Service>, body: Body) -> Result<Self, ApiError> {
-        if !is_json(context.request.headers()) {
+    async fn read(request: &Parts, _: &PathTemplate, body: Body) -> Result<Self, ApiError> {
+        if !is_json(&request.headers) {
             return Err(ApiError::UnsupportedMediaType);
         }
         // A `Content-Length` is the lower bound. Reading would ask the client for the body (`100 Continue`).

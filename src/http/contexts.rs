@@ -39,7 +39,10 @@ impl Contexts {
         Self { service, free: Mutex::default(), creating: tokio::sync::Mutex::default() }
     }
 
-    /// Returns a context of an earlier request. The caller sets its public fields.
+    /// Returns a context. Its public fields are those of the request that [`create`] sent: [`Call`] has the request
+    /// of the client.
+    ///
+    /// [`Call`]: super::call::Call
     ///
     /// # Errors
     /// When a context must be created, and no port of 127.0.0.1 can be used.

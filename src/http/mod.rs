@@ -13,7 +13,9 @@ pub mod error;
 pub mod error_code;
 mod input_error;
 mod malformed;
+pub mod path_template;
 mod published;
+pub mod response;
 pub mod router;
 mod unread_body;
 

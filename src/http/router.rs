@@ -2,38 +2,40 @@
 //! HEAD, panics, deprecation headers, unread bodies and the access log.
 //!
 //! dropshot has no middleware, has its own format for 404 and 405, accepts `//pets/` and `/%70ets` for
-//! `/pets`, and closes the connection when a handler panics. So [`crate::server`] passes each request to
-//! [`Router::respond`], which finds the operation with dropshot's router and calls its handler.
+//! `/pets`, and closes the connection when a handler panics. Its router copies each segment of a path. So
+//! [`crate::server`] passes each request to [`Router::respond`], which finds the operation and calls its handler.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use dropshot::{ApiDescription, Body, RequestContext, RequestEndpointMetadata, RequestInfo};
+use dropshot::{ApiDescription, Body, RequestContext};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, LINK};
 use http::{Method, Request, Response, StatusCode, Uri};
 use hyper::body::{Body as _, Incoming};
 use ipnet::IpNet;
+use prometheus_client::metrics::histogram::Histogram;
 use uuid::Uuid;
 
 use super::BASE_PATH;
 use super::access_log::{AccessLog, LoggedResponse, TraceContext};
+use super::call::Routed;
 use super::client_address::client_address;
 use super::contexts::Contexts;
 use super::error::{ApiError, Cause};
 use super::error_code::{ErrorCode, HeaderField};
 use super::malformed::malformed;
+use super::path_template::PathTemplate;
 use super::published::Published;
 use super::unread_body::UnreadBody;
 use crate::document::{Deprecation, Document};
 use crate::keys::KeyId;
 use crate::service::Service;
 
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const METHODS: [Method; 8] = [
     Method::GET,
     Method::HEAD,
@@ -47,8 +49,7 @@ const METHODS: [Method; 8] = [
 
 /// Finds the operation for a request and completes its response.
 pub struct Router {
-    lookup: Box<Lookup>,
-    operations: HashMap<String, Operation>,
+    operations: Vec<Operation>,
     published: Published,
     access_log: AccessLog,
     trusted_proxies: Vec<IpNet>,
@@ -59,21 +60,24 @@ pub struct Router {
 /// What the router knows about an operation.
 struct Operation {
     operation_id: String,
+    method: Method,
+    /// The path template below [`BASE_PATH`].
+    template: Arc<PathTemplate>,
     /// The path template, base path included.
     route: String,
+    handler: Handler,
     /// The headers of a deprecated operation.
     deprecation: Option<HeaderMap>,
+    /// The metric of successful responses, once there was one. An operation has one status of success.
+    successes: OnceLock<Histogram>,
 }
 
-// dropshot's router and the result of its lookup are public, but their names are not.
-type Lookup = dyn Fn(&Method, &str) -> Option<Match> + Send + Sync;
-type Handler =
-    Box<dyn FnOnce(RequestContext<Service>, Request<Body>) -> BoxFuture<'static, Response<Body>> + Send>;
-
-struct Match {
-    endpoint: RequestEndpointMetadata,
-    handler: Handler,
-}
+// The type of dropshot's handlers is public, but its name is not.
+type Handler = Box<
+    dyn Fn(RequestContext<Service>, Request<Body>) -> BoxFuture<'static, Option<Response<Body>>>
+        + Send
+        + Sync,
+>;
 
 /// An operation that is deprecated in the code has no dates in the document.
 #[derive(Debug, thiserror::Error)]
@@ -103,45 +107,31 @@ impl Router {
         trusted_proxies: Vec<IpNet>,
         service: Service,
     ) -> Result<Self, MissingDeprecation> {
-        let router = api.into_router();
-        let mut operations = HashMap::new();
-        for (path, _, endpoint) in router.endpoints(None) {
+        let mut operations = Vec::new();
+        for (path, _, endpoint) in api.into_router().endpoints(None) {
             let operation_id = endpoint.operation_id.clone();
             let deprecation = endpoint.deprecated.then(|| {
                 let found = document.deprecations.iter().find(|it| it.operation_id == operation_id);
                 found.map(deprecation_headers).ok_or(MissingDeprecation(operation_id.clone()))
             });
-            let route = format!("{BASE_PATH}{path}");
-            let operation = Operation {
-                operation_id: operation_id.clone(),
-                route,
-                deprecation: deprecation.transpose()?,
-            };
-            operations.insert(operation_id, operation);
-        }
-        let lookup = move |method: &Method, path: &str| {
-            let found = router.lookup_route(method, path.into(), None).ok()?;
-            let operation = found.handler;
-            let handler: Handler = Box::new(|context, request| {
-                let response = async move { operation.handle_request(context, request).await.ok() };
-                // The panic hook logs a panic where it happens. Extracting a `Call` and returning an
-                // `OperationResponse` never fail.
-                let response = AssertUnwindSafe(response).catch_unwind().map(|done| done.ok().flatten());
-                response.map(|done| done.unwrap_or_else(|| ApiError::Internal.into_response())).boxed()
+            let handler = Arc::clone(&endpoint.handler);
+            let handler: Handler = Box::new(move |context, request| {
+                let handler = Arc::clone(&handler);
+                async move { handler.handle_request(context, request).await.ok() }.boxed()
             });
-            Some(Match { endpoint: found.endpoint, handler })
-        };
+            operations.push(Operation {
+                operation_id,
+                method: endpoint.method.clone(),
+                template: Arc::new(PathTemplate::new(&path)),
+                route: format!("{BASE_PATH}{path}"),
+                handler,
+                deprecation: deprecation.transpose()?,
+                successes: OnceLock::new(),
+            });
+        }
         let published = Published::new(document);
         let contexts = Arc::new(Contexts::new(service.clone()));
-        Ok(Self {
-            lookup: Box::new(lookup),
-            operations,
-            published,
-            access_log,
-            trusted_proxies,
-            service,
-            contexts,
-        })
+        Ok(Self { operations, published, access_log, trusted_proxies, service, contexts })
     }
 
     /// Returns the response to a request, and logs it.
@@ -167,8 +157,9 @@ impl Router {
             strip_body(&mut response);
         }
         // A UUID is always a header value.
-        let request_id = HeaderValue::try_from(&exchange.request_id);
-        response.headers_mut().extend(request_id.map(|id| (HeaderName::from_static("x-request-id"), id)));
+        let mut buffer = Uuid::encode_buffer();
+        let request_id = HeaderValue::from_str(exchange.request_id.hyphenated().encode_lower(&mut buffer));
+        response.headers_mut().extend(request_id.map(|id| (X_REQUEST_ID, id)));
         response
     }
 
@@ -180,30 +171,34 @@ impl Router {
     ) -> Response<Body> {
         // Copies references, not the text.
         let uri = exchange.uri.clone();
-        let Some(path) = relative_path(uri.path()) else {
+        let Some(path) = uri.path().strip_prefix(BASE_PATH).filter(|path| path.starts_with('/')) else {
             let file = self.published.respond(&exchange.method, uri.path(), request.headers());
             return file.unwrap_or_else(|| ApiError::NotFound("this path does not exist").into_response());
         };
-        let Some(found) = self.find(&exchange.method, &path) else {
-            return self.no_operation(&path).into_response();
+        let Some(operation) = self.find(&exchange.method, path) else {
+            return self.no_operation(path).into_response();
         };
-        exchange.operation = self.operations.get(&found.endpoint.operation_id);
-        let Ok(mut context) = self.contexts.take().await else {
+        exchange.operation = Some(operation);
+        let Ok(context) = self.contexts.take().await else {
             return ApiError::Unavailable.into_response();
         };
-        context.endpoint = found.endpoint;
-        context.request = RequestInfo::new(&request, exchange.client);
-        context.request_id.clone_from(&exchange.request_id);
-        request.extensions_mut().insert(Arc::clone(&self.contexts));
-        (found.handler)(context, request).await
+        let routed = Routed {
+            client: exchange.client,
+            contexts: Arc::clone(&self.contexts),
+            template: Arc::clone(&operation.template),
+        };
+        request.extensions_mut().insert(routed);
+        // The panic hook logs a panic where it happens. Extracting a `Call` and returning an `OperationResponse`
+        // never fail.
+        let response = AssertUnwindSafe((operation.handler)(context, request)).catch_unwind().await;
+        response.ok().flatten().unwrap_or_else(|| ApiError::Internal.into_response())
     }
 
     /// Returns the operation for a method, whose case matters (RFC 9110, section 9.1), and a path below
     /// [`BASE_PATH`]. HEAD is answered by GET.
-    fn find(&self, method: &Method, path: &str) -> Option<Match> {
+    fn find(&self, method: &Method, path: &str) -> Option<&Operation> {
         let method = if method == Method::HEAD { &Method::GET } else { method };
-        // dropshot ignores the case.
-        METHODS.contains(method).then(|| (self.lookup)(method, path)).flatten()
+        self.operations.iter().find(|it| it.method == *method && it.template.matches(path))
     }
 
     /// Returns 405 if the path has an operation for another method, else 404.
@@ -228,8 +223,8 @@ struct Exchange<'a> {
     start: Instant,
     method: Method,
     uri: Uri,
-    client: SocketAddr,
-    request_id: String,
+    client: IpAddr,
+    request_id: Uuid,
     trace: Option<TraceContext>,
     operation: Option<&'a Operation>,
     status: StatusCode,
@@ -240,14 +235,13 @@ struct Exchange<'a> {
 
 impl<'a> Exchange<'a> {
     fn new(router: &'a Router, request: &Request<Incoming>, peer: SocketAddr) -> Self {
-        let address = client_address(peer.ip(), request.headers(), &router.trusted_proxies);
         Self {
             router,
             start: Instant::now(),
             method: request.method().clone(),
             uri: request.uri().clone(),
-            client: SocketAddr::new(address, peer.port()),
-            request_id: Uuid::new_v4().to_string(),
+            client: client_address(peer.ip(), request.headers(), &router.trusted_proxies),
+            request_id: Uuid::new_v4(),
             trace: TraceContext::of(request.headers()),
             operation: None,
             // Until there is a response.
@@ -261,30 +255,33 @@ impl<'a> Exchange<'a> {
 
 impl Drop for Exchange<'_> {
     fn drop(&mut self) {
+        let duration = self.start.elapsed();
+        let route = self.operation.map(|operation| &*operation.route);
+        let durations = || {
+            let metrics = &self.router.service.metrics;
+            metrics.response_durations(&self.method, route.unwrap_or_default(), self.status)
+        };
+        let is_success = self.status.is_success() && self.method != Method::HEAD;
+        match self.operation.filter(|_| is_success) {
+            Some(operation) => operation.successes.get_or_init(durations).observe(duration.as_secs_f64()),
+            None => durations().observe(duration.as_secs_f64()),
+        }
+        let mut buffer = Uuid::encode_buffer();
         let logged = LoggedResponse {
             method: &self.method,
             path: self.uri.path(),
-            route: self.operation.map(|operation| &*operation.route),
+            route,
             status: self.status,
             code: self.code,
             cause: self.cause.as_ref(),
-            duration: self.start.elapsed(),
-            client: self.client.ip(),
+            duration,
+            client: self.client,
             key: self.key.as_ref(),
-            request_id: &self.request_id,
+            request_id: self.request_id.hyphenated().encode_lower(&mut buffer),
             trace: self.trace.as_ref(),
         };
-        self.router.access_log.record(&self.router.service.metrics, &logged);
+        self.router.access_log.record(&logged);
     }
-}
-
-/// Returns the path below [`BASE_PATH`] for the second router; `None` if no operation can have it.
-///
-/// The router decodes percent-encoding. With each `%` encoded again, it compares the path as it was sent.
-fn relative_path(path: &str) -> Option<Cow<'_, str>> {
-    let path = path.strip_prefix(BASE_PATH)?;
-    let strict = path.starts_with('/') && !path.ends_with('/') && !path.contains("//");
-    strict.then(|| if path.contains('%') { path.replace('%', "%25").into() } else { path.into() })
 }
 
 /// Returns `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` to the successor (RFC 5829).

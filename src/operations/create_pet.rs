@@ -1,12 +1,14 @@
 //! `createPet`: `POST /pets`.
 
 use dropshot::{HttpResponseCreated, HttpResponseHeaders, RequestContext, endpoint};
+use http::header::{HeaderMap, HeaderValue, LOCATION};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::http::BASE_PATH;
 use crate::http::call::{Call, Json};
 use crate::http::error::HandlerResult;
+use crate::http::response::{Headers, Written};
 use crate::schemas::{NewPet, Pet};
 use crate::service::Service;
 use crate::storage::StoreError;
@@ -21,11 +23,11 @@ use crate::storage::StoreError;
 pub(super) async fn create_pet(
     context: RequestContext<Service>,
     call: Call<Json<NewPet>, StoreError>,
-) -> HandlerResult<HttpResponseHeaders<HttpResponseCreated<Pet>, Created>> {
+) -> HandlerResult<Written<HttpResponseHeaders<HttpResponseCreated<Pet>, Created>>> {
     call.handle(context, |service, Json(new)| async move {
         let pet = service.store.add_pet(new).await?;
         let location = format!("{BASE_PATH}/pets/{}", pet.id);
-        Ok(HttpResponseHeaders::new(HttpResponseCreated(pet), Created { location }))
+        Ok(Written::new(&pet).with(Created { location }))
     })
     .await
 }
@@ -35,4 +37,11 @@ pub(super) async fn create_pet(
 pub(super) struct Created {
     #[serde(rename = "Location")]
     location: String,
+}
+
+impl Headers for Created {
+    fn add_to(self, headers: &mut HeaderMap) {
+        // A path with a number is always a header value.
+        headers.extend(HeaderValue::try_from(self.location).map(|location| (LOCATION, location)));
+    }
 }

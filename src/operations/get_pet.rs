@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer};
 use crate::http::call::{Call, Path};
 use crate::http::error::{ApiError, HandlerResult};
 use crate::http::error_code::{ErrorCode, ErrorCodes};
+use crate::http::response::Written;
 use crate::schemas::Pet;
 use crate::service::Service;
 use crate::storage::StoreError;
@@ -23,10 +24,10 @@ use crate::storage::StoreError;
 pub(super) async fn get_pet(
     context: RequestContext<Service>,
     call: Call<Path<GetPet>, GetPetError>,
-) -> HandlerResult<HttpResponseOk<Pet>> {
+) -> HandlerResult<Written<HttpResponseOk<Pet>>> {
     call.handle(context, |service, Path(GetPet { pet_id })| async move {
         let pet = service.store.pet(pet_id).await?;
-        pet.map(HttpResponseOk).ok_or(GetPetError::NotFound)
+        pet.as_ref().map(Written::new).ok_or(GetPetError::NotFound)
     })
     .await
 }

@@ -1,6 +1,7 @@
 //! `listPets`: `GET /pets`.
 
 use dropshot::{HttpResponseHeaders, HttpResponseOk, RequestContext, endpoint};
+use http::header::{HeaderMap, HeaderValue, LINK};
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
 use schemars::schema::{InstanceType, NumberValidation, Schema, SchemaObject};
@@ -11,6 +12,7 @@ use crate::http::BASE_PATH;
 use crate::http::call::{Call, Query};
 use crate::http::error::{ApiError, HandlerResult};
 use crate::http::error_code::{ErrorCode, ErrorCodes};
+use crate::http::response::{Headers, Written};
 use crate::schemas::{PetStatus, Pets, present};
 use crate::service::Service;
 use crate::storage::{PetsQuery, StoreError};
@@ -25,7 +27,7 @@ use crate::storage::{PetsQuery, StoreError};
 pub(super) async fn list_pets(
     context: RequestContext<Service>,
     call: Call<Query<ListPets>, ListPetsError>,
-) -> HandlerResult<HttpResponseHeaders<HttpResponseOk<Pets>, NextPage>> {
+) -> HandlerResult<Written<HttpResponseHeaders<HttpResponseOk<Pets>, NextPage>>> {
     call.handle(context, |service, Query(parameters)| async move {
         let ListPets { limit: Limit(limit), status, cursor } = parameters;
         let verify = |cursor: String| service.cursors.verify(&cursor, status).ok_or(ListPetsError::Cursor);
@@ -36,7 +38,7 @@ pub(super) async fn list_pets(
             let status = status.map(|status| format!("&status={}", status.as_str())).unwrap_or_default();
             format!("<{BASE_PATH}/pets?limit={limit}{status}&cursor={cursor}>; rel=\"next\"")
         });
-        Ok(HttpResponseHeaders::new(HttpResponseOk(Pets(found.pets)), NextPage { link: next }))
+        Ok(Written::new(&Pets(found.pets)).with(NextPage { link: next }))
     })
     .await
 }
@@ -114,6 +116,13 @@ pub(super) struct NextPage {
     #[schemars(with = "String")]
     #[serde(rename = "Link", default, skip_serializing_if = "Option::is_none")]
     link: Option<String>,
+}
+
+impl Headers for NextPage {
+    fn add_to(self, headers: &mut HeaderMap) {
+        // Base64url and constant text are always a header value.
+        headers.extend(self.link.and_then(|link| Some((LINK, HeaderValue::try_from(link).ok()?))));
+    }
 }
 
 /// Why `listPets` failed.

@@ -22,9 +22,9 @@ impl PetName {
     /// # Errors
     /// The end of a sentence that begins with the field.
     pub fn new(name: String) -> Result<Self, String> {
-        // Stops counting after the limit.
-        let characters = name.chars().take(MAX_CHARACTERS as usize + 1).count();
-        if !(MIN_CHARACTERS as usize..=MAX_CHARACTERS as usize).contains(&characters) {
+        // A character has one byte or more. Counting stops after the limit.
+        let is_too_long = |max: usize| name.len() > max && name.chars().take(max + 1).count() > max;
+        if name.len() < MIN_CHARACTERS as usize || is_too_long(MAX_CHARACTERS as usize) {
             return Err(format!("must have {MIN_CHARACTERS} to {MAX_CHARACTERS} characters"));
         }
         if name.contains('\0') {

@@ -7,6 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
+use super::json::{WriteJson, push_integer, push_string};
 use super::name::PetName;
 
 /// An animal as the service returns it.
@@ -23,6 +24,23 @@ pub struct Pet {
     #[schemars(with = "PetStatus")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PetStatus>,
+}
+
+impl WriteJson for Pet {
+    fn write_json(&self, json: &mut Vec<u8>) {
+        let Self { id, name, category_id, status } = self;
+        json.extend_from_slice(b"{\"id\":");
+        push_integer(json, *id);
+        json.extend_from_slice(b",\"name\":");
+        push_string(json, name.as_str());
+        json.extend_from_slice(b",\"categoryId\":");
+        push_integer(json, *category_id);
+        if let Some(status) = status {
+            json.extend_from_slice(b",\"status\":");
+            push_string(json, status.as_str());
+        }
+        json.push(b'}');
+    }
 }
 
 /// A new animal.
@@ -106,6 +124,19 @@ impl JsonSchema for Pets {
     }
 }
 
+impl WriteJson for Pets {
+    fn write_json(&self, json: &mut Vec<u8>) {
+        json.push(b'[');
+        for (index, pet) in self.0.iter().enumerate() {
+            if index > 0 {
+                json.push(b',');
+            }
+            pet.write_json(json);
+        }
+        json.push(b']');
+    }
+}
+
 /// Parses an integer literal of 64 bits. serde_json rejects `1.0` and `1e3`, as it should, but also `-0`.
 fn int64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let literal = <&RawValue>::deserialize(deserializer)?;
@@ -126,4 +157,32 @@ pub(crate) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn any_pet() -> impl Strategy<Value = Pet> {
+        let status = proptest::option::of(proptest::sample::select(PetStatus::ALL.to_vec()));
+        let name = "[^\u{0}]{1,255}|[ -~]{1,40}";
+        (any::<i64>(), name, any::<i64>(), status).prop_map(|(id, name, category_id, status)| Pet {
+            id,
+            name: PetName::new(name).unwrap(),
+            category_id,
+            status,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_json_is_the_same_as_with_serde(pets in proptest::collection::vec(any_pet(), 0..3)) {
+            let pets = Pets(pets);
+            let mut json = Vec::new();
+            pets.write_json(&mut json);
+            prop_assert_eq!(String::from_utf8(json).unwrap(), serde_json::to_string(&pets).unwrap());
+        }
+    }
 }

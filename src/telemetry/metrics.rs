@@ -1,7 +1,6 @@
 //! Metrics in the OpenMetrics text format, with the names of OpenTelemetry where it has one.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use http::{Method, StatusCode};
 use jiff::Timestamp;
@@ -158,13 +157,14 @@ impl Metrics {
         text
     }
 
-    pub(crate) fn observe_response(&self, method: &Method, route: &str, status: StatusCode, took: Duration) {
+    /// Returns the metric of the responses with these labels.
+    pub(crate) fn response_durations(&self, method: &Method, route: &str, status: StatusCode) -> Histogram {
         let labels = RequestLabels {
             http_request_method: method_label(method),
             http_route: route.to_owned(),
             http_response_status_code: status.as_u16(),
         };
-        self.requests.get_or_create(&labels).observe(took.as_secs_f64());
+        self.requests.get_or_create_owned(&labels)
     }
 
     pub(crate) fn authentication_failed(&self, failure: AuthenticationFailure) {

@@ -64,12 +64,14 @@ pub(super) fn checkpointed_frames(connection: &Connection) -> Option<u32> {
     Some(unsafe { AtomicU32::from_ptr(words.add(CHECKPOINTED_FRAMES)) }.load(Ordering::Relaxed))
 }
 
-/// Returns the start of the wal-index in SQLite's mapping.
+/// Returns the start of the wal-index in SQLite's mapping. Opens the shared-memory file if the connection has not
+/// read yet.
 fn mapped(connection: &Connection) -> Option<*mut u32> {
     let (file, methods) = file::handle(connection).filter(|(_, methods)| methods.iVersion >= 2)?;
     let mut region: *mut c_void = ptr::null_mut();
-    // SAFETY: the file is open, and has this method from version 2 on. With `bExtend` 0, the method returns the
-    // existing mapping or null.
+    // SAFETY: the file is open, and has this method from version 2 on. The method may be called at any time on the
+    // thread that uses the connection: it opens the shared-memory file if that is not open, as a read would, which
+    // SQLite closes with the connection. With `bExtend` 0, it maps only what the file has, or returns null.
     unsafe { methods.xShmMap?(file, 0, REGION_BYTES, 0, &raw mut region) };
     (!region.is_null()).then_some(region.cast())
 }

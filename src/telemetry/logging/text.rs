@@ -10,17 +10,20 @@ use std::io::Write as _;
 
 use slog::{KV, Key, OwnedKVList, Record, Serializer};
 
-use super::line::{Line, RESPONSE_TAG, level_name};
+use super::line::{Line, RESPONSE_TAG, level_name, push_integer};
 
 /// Appends a record to `line`.
 pub(super) fn format(line: &mut Line, record: &Record<'_>, values: &OwnedKVList) {
     line.push_time();
     let bytes = &mut line.bytes;
-    // Writing to a Vec does not fail.
-    let _ = write!(bytes, " {:<5}", level_name(record.level()));
+    let level = level_name(record.level());
+    bytes.push(b' ');
+    bytes.extend_from_slice(level.as_bytes());
+    bytes.resize(bytes.len() + 5_usize.saturating_sub(level.len()), b' ');
     if record.tag() != RESPONSE_TAG {
         bytes.push(b' ');
         let start = bytes.len();
+        // Writing to a Vec does not fail.
         let _ = bytes.write_fmt(*record.msg());
         if bytes[start..].iter().any(u8::is_ascii_control) {
             escape(bytes, start);
@@ -75,8 +78,9 @@ impl Fields<'_> {
         }
         let start = self.0.len();
         value(self.0);
-        let plain = |byte: &u8| byte.is_ascii_graphic() && *byte != b'"';
-        if start == self.0.len() || !self.0[start..].iter().all(plain) {
+        // Without a branch for each byte, so that several bytes are tested at once.
+        let special = |found, byte: &u8| found | !byte.is_ascii_graphic() | (*byte == b'"');
+        if start == self.0.len() || self.0[start..].iter().fold(false, special) {
             escape(self.0, start);
         }
     }
@@ -100,9 +104,21 @@ impl Serializer for Fields<'_> {
         Ok(())
     }
 
+    fn emit_u16(&mut self, key: Key, value: u16) -> slog::Result {
+        self.add(&key, |bytes| push_integer(bytes, value.into(), 1));
+        Ok(())
+    }
+
     /// Seconds are shown in milliseconds, because most responses take less than one.
     fn emit_f64(&mut self, key: Key, value: f64) -> slog::Result {
-        self.add(&key, |bytes| drop(write!(bytes, "{:.3}ms", value * 1000.0)));
+        // A number outside of the range becomes the nearest one in it.
+        let microseconds = (value * 1e6).round() as u64;
+        self.add(&key, |bytes| {
+            push_integer(bytes, microseconds / 1000, 1);
+            bytes.push(b'.');
+            push_integer(bytes, microseconds % 1000, 3);
+            bytes.extend_from_slice(b"ms");
+        });
         Ok(())
     }
 
@@ -138,5 +154,19 @@ mod tests {
         assert_eq!(line(format_args!("a"), ""), "WARN  a value=\"\"\n");
         assert_eq!(line(format_args!("a"), "b\nc=\u{202e}\""), "WARN  a value=\"b\\nc=\\u{202e}\\\"\"\n");
         assert_eq!(line(format_args!("a\nb"), "c"), "WARN  \"a\\nb\" value=c\n");
+    }
+
+    #[test]
+    fn a_response_has_its_duration_in_milliseconds() {
+        let (mut line, values) = (Line::default(), OwnedKVList::from(o!()));
+        let fields = b!(
+            "http.server.request.duration" => 0.000_412, "http.response.status_code" => 200_u16,
+            "long" => 3600.25, "none" => 0.0
+        );
+        format(&mut line, &record!(Level::Error, RESPONSE_TAG, &format_args!("hidden"), fields), &values);
+        let text = String::from_utf8(line.bytes).unwrap();
+        let (_, rest) = text.split_once(' ').unwrap();
+        // slog serializes the fields in reverse order.
+        assert_eq!(rest, "ERROR none=0.000ms long=3600250.000ms 200 0.412ms\n");
     }
 }
