@@ -12,6 +12,7 @@ mod connections;
 mod counter;
 mod growth;
 mod instructions;
+mod latency;
 mod load;
 pub mod profile;
 mod requests;
@@ -35,6 +36,8 @@ pub enum Part {
     Service,
     /// Instructions and allocations per request, compared with a committed table. Does not need wrk.
     Instructions,
+    /// Response times at fixed rates, while animals are added. Needs oha.
+    Latency,
     /// The time and instructions of a request, and the memory of the service, with 1,000 to 10,000,000 animals in the store.
     Growth,
     /// What hostile connections cost: memory, and the response times of other clients.
@@ -80,6 +83,7 @@ pub fn run(options: &Arguments) -> Result<u8, String> {
         match part {
             Part::Service => service::run(&plan)?,
             Part::Instructions => status = instructions::run(&plan)?,
+            Part::Latency => latency::run(&plan)?,
             Part::Growth => growth::run(&plan)?,
             Part::Connections => connections::run(&plan)?,
         }
