@@ -80,3 +80,13 @@ fn a_profile_is_summed_and_calls_within_an_allocator_are_not_counted() {
     assert!(profile::read("fn=(1) main\n").unwrap_err().contains("no total"));
     assert!(profile::read("fn=(1)\ntotals: 1\n").unwrap_err().contains("(1) has no name"));
 }
+
+#[test]
+fn events_that_perf_did_not_count_have_no_value() {
+    let csv = "# started on Sun Nov 22 12:41:48 2026\n\n\
+               5400000,,instructions:u,800,100.00,,\n\
+               <not supported>,,instructions:k,0,100.00,,\n\
+               9100000,,cycles:u,800,100.00,,\n";
+    let names = ["instructions:u", "instructions:k", "cycles", "branches"];
+    assert_eq!(profile::events(csv, names), [Some(5_400_000), None, Some(9_100_000), None]);
+}

@@ -143,14 +143,8 @@ fn perf(
     Ok(counted(&fs::read_to_string(&file).map_err(in_file(&file))?))
 }
 
-/// Reads the output of `perf stat --field-separator=,`: one line for each event, which begins with its value, or with
-/// `<not supported>`.
 fn counted(csv: &str) -> Counts {
-    let value = |event: &str| {
-        let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
-        lines.find(|fields| fields.get(2).is_some_and(|name| name.starts_with(event)))?[0].parse().ok()
-    };
-    let [user, kernel, cycles] = ["instructions:u", "instructions:k", "cycles"].map(value);
+    let [user, kernel, cycles] = profile::events(csv, ["instructions:u", "instructions:k", "cycles"]);
     Counts { user, kernel, cycles, allocations: None }
 }
 

@@ -14,6 +14,7 @@ mod growth;
 mod instructions;
 mod latency;
 mod load;
+mod peers;
 pub mod profile;
 mod requests;
 mod seed;
@@ -38,6 +39,8 @@ pub enum Part {
     Instructions,
     /// Response times at fixed rates, while animals are added. Needs oha.
     Latency,
+    /// Requests per second, CPU time and instructions, compared with servers of other frameworks. Needs npm.
+    Peers,
     /// The time and instructions of a request, and the memory of the service, with 1,000 to 10,000,000 animals in the store.
     Growth,
     /// What hostile connections cost: memory, and the response times of other clients.
@@ -84,6 +87,7 @@ pub fn run(options: &Arguments) -> Result<u8, String> {
             Part::Service => service::run(&plan)?,
             Part::Instructions => status = instructions::run(&plan)?,
             Part::Latency => latency::run(&plan)?,
+            Part::Peers => peers::run(&plan)?,
             Part::Growth => growth::run(&plan)?,
             Part::Connections => connections::run(&plan)?,
         }
