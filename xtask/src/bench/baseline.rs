@@ -14,7 +14,7 @@ use crate::workspace::in_file;
 /// The ratio of a figure to the committed one above which it is worse.
 const LIMIT: f64 = 1.02;
 
-/// The figures of one request to one server that repeat within 2%.
+/// The figures of one request to one server that mostly repeat within 2%.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figures {

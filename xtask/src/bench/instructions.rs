@@ -1,6 +1,6 @@
 //! Measures the instructions and allocations of a request, and compares them with the committed table.
 //!
-//! Instructions repeat within 2% on a busy machine, where times do not.
+//! Instructions mostly repeat within 2% on a busy machine, where times do not.
 
 use super::Plan;
 use super::baseline::{self, Figures, Table};
