@@ -106,7 +106,11 @@ enum Command {
     },
     /// Measure the speed of the service.
     ///
-    /// Needs wrk, and the server programs of PostgreSQL for the measurements on PostgreSQL.
+    /// Needs wrk, and the server programs of PostgreSQL for the measurements on PostgreSQL. Instructions need `perf`, or
+    /// valgrind where perf cannot read the counters of the processor.
+    ///
+    /// Exit status: 0, or 1 if a request takes more instructions than in the committed table, 2 if something cannot be
+    /// measured.
     Bench(bench::Arguments),
     /// Check the document and the service with third-party tools.
     ///

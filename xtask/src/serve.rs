@@ -38,7 +38,7 @@ pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result
     let database = format!("sqlite:{}", file.display());
     let key = development_key(program, &file, &database)?;
     let mut signals = signals()?;
-    let mut child = command(program, bind, &database)
+    let mut child = command(program, &[], bind, &database)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .process_group(0)
@@ -73,15 +73,23 @@ pub(crate) fn build(release: bool) -> Result<PathBuf, String> {
     Ok(target(&env::current_exe().unwrap_or_default())?.join(profile).join("animal-store"))
 }
 
-/// Returns the command that serves a database.
-fn command(program: &Path, bind: &str, database: &str) -> Command {
-    let mut command = Command::new(program);
+/// Returns the command that serves a database. `launcher` is a program with its arguments that starts it, or empty.
+pub(crate) fn command(program: &Path, launcher: &[String], bind: &str, database: &str) -> Command {
+    let mut command = launched(program, launcher);
     command.args(["serve", "--bind", bind, "--database", database]);
     command
 }
 
+/// Returns a command that runs a program, with the program `launcher[0]` if there is one.
+pub(crate) fn launched(program: &Path, launcher: &[String]) -> Command {
+    let Some((first, arguments)) = launcher.split_first() else { return Command::new(program) };
+    let mut command = Command::new(first);
+    command.args(arguments).arg(program);
+    command
+}
+
 /// Creates an API key in a database, which is created if it does not exist.
-fn create_key(program: &Path, name: &str, database: &str) -> Result<String, String> {
+pub(crate) fn create_key(program: &Path, name: &str, database: &str) -> Result<String, String> {
     let mut create = Command::new(program);
     create.args(["key", "create", name, "--database", database]).stderr(Stdio::inherit());
     let output = output(&mut create)?;
@@ -100,17 +108,10 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Creates a database with an API key, calls `fill`, and starts the service on a free port. Its log goes to the
-    /// file `log`.
-    pub(crate) fn start(
-        program: &Path,
-        database: &str,
-        log: &Path,
-        fill: impl FnOnce() -> Result<(), String>,
-    ) -> Result<Self, String> {
+    /// Creates a database with an API key, and starts the service on a free port. Its log goes to the file `log`.
+    pub(crate) fn start(program: &Path, database: &str, log: &Path) -> Result<Self, String> {
         let key = create_key(program, "xtask", database)?;
-        fill()?;
-        let (running, url) = Running::serve(&mut command(program, "127.0.0.1:0", database), log)?;
+        let (running, url) = Running::serve(&mut command(program, &[], "127.0.0.1:0", database), log)?;
         Ok(Self { running, url, key })
     }
 }

@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -14,17 +14,15 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use self::clients::good::{Client, Protocol, Trust};
-use self::clients::hostile::{Kind, closed};
 use super::Plan;
+use super::clients;
+use super::clients::good::{Client, Protocol, Trust};
+use super::clients::hostile::{Kind, closed};
+use super::server::memory;
 use super::table::{grouped, median, table};
 use crate::process::{Running, output};
 use crate::serve;
 use crate::workspace::in_file;
-
-#[path = "../../../tests/connections/clients/mod.rs"]
-#[allow(dead_code, missing_docs, unreachable_pub)] // The tests use the rest.
-mod clients;
 
 /// How long connections may take to be accepted or closed.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -69,7 +67,7 @@ async fn measure(plan: &Plan<'_>, program: &Path, kind: Kind, count: usize) -> R
     let seconds = Duration::from_secs(plan.options.seconds);
     // The first requests fill caches.
     p99(&mut service.good_clients().await?, seconds).await?;
-    let idle = service.memory("VmRSS")?;
+    let idle = memory(service.running.id(), "VmRSS")?;
     let (mut before, mut during, mut end) = (Vec::new(), Vec::new(), String::new());
     for round in 1..=plan.options.rounds {
         // These connections stay open when there are too many others.
@@ -99,13 +97,13 @@ async fn measure(plan: &Plan<'_>, program: &Path, kind: Kind, count: usize) -> R
         };
         hostile.shutdown().await;
     }
-    let most = service.memory("VmHWM")?;
+    let most = memory(service.running.id(), "VmHWM")?;
     let p99s =
         |rounds: &[[f64; 2]], http2: usize| format!("{:.1}", median(rounds.iter().map(|round| round[http2])));
-    let memory = [idle, most].map(|kib| grouped(kib / 1024.0));
+    let resident = [idle, most].map(grouped);
     Ok([
         vec![end],
-        memory.to_vec(),
+        resident.to_vec(),
         vec![p99s(&before, 0), p99s(&during, 0), p99s(&before, 1), p99s(&during, 1)],
     ]
     .concat())
@@ -206,15 +204,6 @@ impl Service {
         let page = page.map_err(|error| format!("{url}: {error}"))?;
         let value = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
         value.ok_or_else(|| format!("{url}: no metric {name}"))
-    }
-
-    /// Returns a value in KiB from `/proc/PID/status`.
-    fn memory(&self, name: &str) -> Result<f64, String> {
-        let file = PathBuf::from(format!("/proc/{}/status", self.running.id()));
-        let status = fs::read_to_string(&file).map_err(in_file(&file))?;
-        let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-        let kib = value.and_then(|value| value.trim().trim_end_matches(" kB").parse().ok());
-        kib.ok_or_else(|| format!("{}: no {name}", file.display()))
     }
 }
 

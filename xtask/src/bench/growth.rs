@@ -1,13 +1,16 @@
-//! Measures how the time of a request grows with the number of animals.
+//! Measures how the time and the instructions of a request, and the memory of the service, grow with the number of
+//! animals.
 
 use std::time::Duration;
 
 use ureq::Agent;
 
 use super::Plan;
+use super::counter::Counter;
+use super::instructions::count;
 use super::load::{Load, Request, Row};
 use super::seed::Postgres;
-use super::server::{Programs, Server};
+use super::server::{Programs, Server, Store};
 use super::table::{grouped, table};
 
 const SIZES: [u64; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
@@ -25,38 +28,97 @@ const REQUESTS: [(&str, RequestTo); 4] = [
 /// Measures on SQLite, and on PostgreSQL if it is installed.
 pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     let load = Load::new(plan)?;
-    let programs = Programs::build()?;
-    grow("SQLite", plan, &load, |size| programs.on_sqlite(size, plan))?;
+    let counter = Counter::find(&plan.directory);
+    let growth = Growth { plan, load, counter, programs: Programs::build()? };
+    growth.measure("SQLite", |size| growth.programs.sqlite(&size.to_string(), size, plan))?;
     if let Some(postgres) = Postgres::start()? {
-        grow("PostgreSQL", plan, &load, |size| programs.on_postgres(&postgres, size, plan))?;
+        growth.measure("PostgreSQL", |size| growth.programs.postgres(&postgres, size, plan))?;
     }
     Ok(())
 }
 
-/// Measures each request with all store sizes. Sizes alternate within a round, so that slow changes of the machine's load
-/// affect all of them alike.
-fn grow(
-    database: &str,
-    plan: &Plan<'_>,
-    load: &Load<'_>,
-    serve: impl Fn(u64) -> Result<Server, String>,
-) -> Result<(), String> {
-    let mut stores = Vec::new();
-    for size in SIZES.into_iter().filter(|size| *size <= plan.options.most) {
-        println!("bench: {database}: creating a store of {} animals", grouped(size as f64));
-        stores.push((size, serve(size)?));
-    }
-    let mut rows = Vec::new();
-    for (what, request) in REQUESTS {
-        for (size, server) in &stores {
-            rows.push(Row::new(server, what, request(server, *size)?));
+struct Growth<'p> {
+    plan: &'p Plan<'p>,
+    load: Load<'p>,
+    /// `None` if instructions cannot be counted.
+    counter: Option<Counter>,
+    programs: Programs,
+}
+
+impl Growth<'_> {
+    /// Measures each request with all store sizes. Sizes alternate within a round, so that slow changes of the machine's
+    /// load affect all of them alike.
+    fn measure(&self, database: &str, create: impl Fn(u64) -> Result<Store, String>) -> Result<(), String> {
+        let mut stores = Vec::new();
+        for size in SIZES.into_iter().filter(|size| *size <= self.plan.options.most) {
+            println!("bench: {database}: creating a store of {} animals", grouped(size as f64));
+            stores.push((size, create(size)?));
         }
+        let mut servers = Vec::new();
+        for (size, store) in &stores {
+            let server = self.programs.serve(store, &[])?;
+            let idle = server.memory("VmRSS")?;
+            servers.push((*size, server, idle));
+        }
+        let mut rows = Vec::new();
+        // By kind of request, then by size. Finding the middle page would take minutes under callgrind.
+        let mut requests = REQUESTS.map(|_| Vec::new());
+        for ((what, request), requests) in REQUESTS.iter().zip(&mut requests) {
+            for (size, server, _) in &servers {
+                let request = request(server, *size)?;
+                rows.push(Row::new(server, what, request.clone()));
+                requests.push(request);
+            }
+        }
+        self.load.measure(&mut rows)?;
+        let most =
+            servers.iter().map(|(_, server, _)| server.memory("VmHWM")).collect::<Result<Vec<_>, _>>()?;
+        let sizes = stores.iter().map(|(size, _)| grouped(*size as f64)).collect::<Vec<_>>().join(" | ");
+        let head = format!("on {database}, requests/s | {sizes} | time, last to first");
+        println!("\n{}", table(&head, rows.chunks(stores.len().max(1)).map(cells)));
+        let line = |what: &str, values: &mut dyn Iterator<Item = f64>| {
+            [what.to_owned()].into_iter().chain(values.map(grouped)).collect::<Vec<_>>()
+        };
+        let memory = [
+            line("after the start", &mut servers.iter().map(|(_, _, idle)| *idle)),
+            line("at most, under load", &mut most.into_iter()),
+        ];
+        println!("{}", table(&format!("on {database}, MiB resident | {sizes}"), memory.into_iter()));
+        drop(rows);
+        drop(servers);
+        let Some(counter) = self.counter else { return Ok(()) };
+        let counted = self.count(counter, &stores, &requests)?;
+        let head = format!("on {database}, user instructions | {sizes} | last to first");
+        println!("{}", table(&head, counted.into_iter()));
+        Ok(())
     }
-    load.measure(&mut rows)?;
-    let sizes = stores.iter().map(|(size, _)| grouped(*size as f64)).collect::<Vec<_>>().join(" | ");
-    let head = format!("on {database}, requests/s | {sizes} | time, last to first");
-    println!("\n{}", table(&head, rows.chunks(stores.len().max(1)).map(cells)));
-    Ok(())
+
+    /// Counts the instructions of each request with all store sizes.
+    fn count(
+        &self,
+        counter: Counter,
+        stores: &[(u64, Store)],
+        requests: &[Vec<Request>; 4],
+    ) -> Result<Vec<Vec<String>>, String> {
+        let launcher = counter.launcher(&self.plan.directory);
+        let mut figures = REQUESTS.map(|_| Vec::new());
+        for (place, (_, store)) in stores.iter().enumerate() {
+            let server = self.programs.serve(store, &launcher)?;
+            for (requests, figures) in requests.iter().zip(&mut figures) {
+                let counted = count(self.plan, counter, &server, &requests[place])?;
+                figures.push(counted.user.ok_or("the instructions were not counted")?);
+            }
+        }
+        Ok(REQUESTS
+            .iter()
+            .zip(figures)
+            .map(|((what, _), figures)| {
+                let ratio = figures[figures.len() - 1] / figures[0];
+                let cells = figures.into_iter().map(grouped).chain([format!("{ratio:.2}")]);
+                [(*what).to_owned()].into_iter().chain(cells).collect()
+            })
+            .collect())
+    }
 }
 
 /// Returns the rates of one request for each size, and the time with the largest store relative to the smallest.

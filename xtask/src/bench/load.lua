@@ -1,5 +1,5 @@
--- A script for wrk. Arguments: "random" and the number of animals, to request random animals; "add", to add animals;
--- none, to request the path of the URL.
+-- A script for wrk. Arguments: "random" and the number of animals, to request random animals; "add" and a body, to add
+-- animals; none, to request the path of the URL.
 local requests = {}
 
 function init(arguments)
@@ -8,7 +8,7 @@ function init(arguments)
    if what == "add" then
       wrk.method = "POST"
       wrk.headers["Content-Type"] = "application/json"
-      wrk.body = '{"name":"Bruno","categoryId":7,"status":"available"}'
+      wrk.body = arguments[2]
    end
    -- Generated in advance, so that their generation is not measured.
    for number = 1, what == "random" and 50000 or 1 do

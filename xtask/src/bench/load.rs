@@ -12,7 +12,9 @@ use super::table::median;
 use crate::process;
 use crate::workspace::in_file;
 
-const CONNECTIONS: u32 = 64;
+pub(super) const CONNECTIONS: u32 = 64;
+/// The animal that is added.
+pub(super) const BODY: &str = r#"{"name":"Bruno","categoryId":7,"status":"available"}"#;
 const SCRIPT: &str = include_str!("load.lua");
 /// How long a server is loaded before the measurement.
 const WARM_UP: Duration = Duration::from_secs(1);
@@ -26,6 +28,17 @@ pub(super) enum Request {
     Random(u64),
     /// POST of a new animal.
     Add,
+}
+
+impl Request {
+    /// The three requests that servers with this many animals are compared by.
+    pub(super) fn operations(animals: u64) -> [(&'static str, Self); 3] {
+        [
+            ("get by id", Self::Random(animals)),
+            ("list of 20", Self::Path("/v1/pets".to_owned())),
+            ("durable add", Self::Add),
+        ]
+    }
 }
 
 /// The result of one measurement.
@@ -128,7 +141,7 @@ impl<'p> Load<'p> {
         match request {
             Request::Path(_) => &mut command,
             Request::Random(pets) => command.args(["random", &pets.to_string()]),
-            Request::Add => command.arg("add"),
+            Request::Add => command.args(["add", BODY]),
         };
         let logs = &self.plan.directory;
         let output = process::run("wrk", &mut command, logs, time + Duration::from_secs(30))?;

@@ -1,12 +1,22 @@
 //! `cargo xtask bench`: measures the cost of requests to the service.
 //!
-//! No result makes the command fail, because the machine may be busy. Each result is the median of several rounds. All
+//! Only instructions that grew make the command fail; times do not, because the machine may be busy. Each time is the median of several rounds. All
 //! compared measurements alternate within a round, so that a disturbance affects all of them; ratios are therefore more
 //! stable than absolute times.
 
+pub mod baseline;
+#[path = "../../../tests/connections/clients/mod.rs"]
+#[allow(dead_code, missing_docs, unreachable_pub)] // The tests use the rest.
+mod clients;
 mod connections;
+mod counter;
 mod growth;
+mod instructions;
+mod latency;
 mod load;
+mod peers;
+pub mod profile;
+mod requests;
 mod seed;
 mod server;
 mod service;
@@ -25,7 +35,13 @@ use crate::workspace::{empty_directory, target};
 pub enum Part {
     /// Requests per second, compared with a bare hyper and a bare dropshot server.
     Service,
-    /// The time of a request with 1,000 to 10,000,000 animals in the store.
+    /// Instructions and allocations per request, compared with a committed table. Does not need wrk.
+    Instructions,
+    /// Response times at fixed rates, while animals are added. Needs oha.
+    Latency,
+    /// Requests per second, CPU time and instructions, compared with servers of other frameworks. Needs npm.
+    Peers,
+    /// The time and instructions of a request, and the memory of the service, with 1,000 to 10,000,000 animals in the store.
     Growth,
     /// What hostile connections cost: memory, and the response times of other clients.
     Connections,
@@ -45,6 +61,9 @@ pub struct Arguments {
     /// The largest number of animals in the store.
     #[arg(long, value_name = "NUMBER", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1_000..=10_000_000))]
     pub most: u64,
+    /// Write the measured instructions to the committed table instead of comparing them with it.
+    #[arg(long)]
+    pub update: bool,
 }
 
 /// The options, and a directory that is emptied before each part.
@@ -61,13 +80,17 @@ pub fn run(options: &Arguments) -> Result<u8, String> {
     process::end_all_on_signals()?;
     let plan = Plan { options, directory: target(&env::current_exe().unwrap_or_default())?.join("bench") };
     let all = Part::value_variants();
+    let mut status = 0;
     for part in if options.parts.is_empty() { all } else { &options.parts } {
         empty_directory(&plan.directory)?;
         match part {
-            Part::Service => service::run(&plan),
-            Part::Growth => growth::run(&plan),
-            Part::Connections => connections::run(&plan),
-        }?;
+            Part::Service => service::run(&plan)?,
+            Part::Instructions => status = instructions::run(&plan)?,
+            Part::Latency => latency::run(&plan)?,
+            Part::Peers => peers::run(&plan)?,
+            Part::Growth => growth::run(&plan)?,
+            Part::Connections => connections::run(&plan)?,
+        }
     }
-    Ok(0)
+    Ok(status)
 }

@@ -1,56 +1,79 @@
 //! Starts the measured servers, each as a separate process of an optimised build.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use super::Plan;
 use super::seed::{self, Postgres};
 use crate::process::{Running, cargo, status};
-use crate::serve::{self, Service};
+use crate::serve::{self, create_key, launched};
 use crate::workspace::in_file;
 
-/// The path of the service; the bare servers are in the same directory.
+/// The built servers: the path of the service. The bare servers are in the same directory.
 pub(super) struct Programs(PathBuf);
+
+/// A database with animals and an API key.
+pub(super) struct Store {
+    name: &'static str,
+    url: String,
+    key: String,
+    /// The database, if it is on SQLite.
+    pub(super) file: Option<PathBuf>,
+    log: PathBuf,
+}
 
 impl Programs {
     pub(super) fn build() -> Result<Self, String> {
         println!("bench: building the service and the bare servers, optimised");
-        let store = serve::build(true)?;
+        let service = serve::build(true)?;
         if !status(&mut cargo(&["build", "--quiet", "--release", "--package", "bare"]))?.success() {
             return Err("the bare servers do not build; see the errors above".to_owned());
         }
-        Ok(Self(store))
+        Ok(Self(service))
     }
 
-    /// Starts a server without logic: `bare-hyper` or `bare-dropshot`.
-    pub(super) fn bare(&self, name: &'static str, plan: &Plan<'_>) -> Result<Server, String> {
-        let mut command = Command::new(self.0.with_file_name(name));
+    /// Starts a server without logic: `bare-hyper` or `bare-dropshot`. `launcher` is as in [`Self::serve`].
+    pub(super) fn bare(
+        &self,
+        name: &'static str,
+        plan: &Plan<'_>,
+        launcher: &[String],
+    ) -> Result<Server, String> {
+        let mut command = launched(&self.0.with_file_name(name), launcher);
         let (running, address) = Running::serve(&mut command, &plan.directory.join(name))?;
         Ok(Server { name, address, key: None, file: None, running })
     }
 
-    /// Starts the service with default settings on SQLite.
-    pub(super) fn on_sqlite(&self, animals: u64, plan: &Plan<'_>) -> Result<Server, String> {
-        let file = plan.directory.join(format!("{animals}.db"));
-        let database = format!("sqlite:{}", file.display());
+    /// Creates a database on SQLite. `name` is unique.
+    pub(super) fn sqlite(&self, name: &str, animals: u64, plan: &Plan<'_>) -> Result<Store, String> {
+        let file = plan.directory.join(format!("{name}.db"));
+        let url = format!("sqlite:{}", file.display());
+        let key = create_key(&self.0, "xtask", &url)?;
+        seed::sqlite(&file, animals)?;
         let log = file.with_extension("log");
-        let service = Service::start(&self.0, &database, &log, || seed::sqlite(&file, animals))?;
-        Ok(Server { file: Some(file), ..Server::of("on SQLite", service) })
+        Ok(Store { name: "on SQLite", url, key, file: Some(file), log })
     }
 
-    /// Starts the service with default settings on PostgreSQL.
-    pub(super) fn on_postgres(
+    /// Creates a database on PostgreSQL.
+    pub(super) fn postgres(
         &self,
         postgres: &Postgres,
         animals: u64,
         plan: &Plan<'_>,
-    ) -> Result<Server, String> {
-        let database = postgres.database();
+    ) -> Result<Store, String> {
+        let url = postgres.database();
+        let key = create_key(&self.0, "xtask", &url)?;
+        postgres.fill(&url, animals)?;
         let log = plan.directory.join(format!("postgres-{animals}.log"));
-        let service = Service::start(&self.0, &database, &log, || postgres.fill(&database, animals))?;
-        Ok(Server::of("on PostgreSQL", service))
+        Ok(Store { name: "on PostgreSQL", url, key, file: None, log })
+    }
+
+    /// Starts the service with default settings. `launcher` is a program with its arguments that starts it, or empty.
+    pub(super) fn serve(&self, store: &Store, launcher: &[String]) -> Result<Server, String> {
+        let mut command = serve::command(&self.0, launcher, "127.0.0.1:0", &store.url);
+        Server::start(store.name, &mut command, store)
     }
 }
 
@@ -66,18 +89,52 @@ pub(super) struct Server {
 }
 
 impl Server {
-    fn of(name: &'static str, Service { running, url, key }: Service) -> Self {
+    /// Starts a server of a store.
+    pub(super) fn start(name: &'static str, command: &mut Command, store: &Store) -> Result<Self, String> {
+        let (running, url) = Running::serve(command, &store.log)?;
         let address = url.trim_end_matches("/v1").to_owned();
-        Self { name, address, key: Some(key), file: None, running }
+        Ok(Self { name, address, key: Some(store.key.clone()), file: store.file.clone(), running })
     }
 
-    /// Returns the CPU time of the server process so far, in user and kernel mode.
+    /// Returns the identifiers of the server's processes.
+    pub(super) fn processes(&self) -> Result<Vec<u32>, String> {
+        let group = self.running.id();
+        let entries = fs::read_dir("/proc").map_err(in_file(Path::new("/proc")))?;
+        let ids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        // Other processes may end meanwhile.
+        Ok(ids.filter(|id| stat(*id).is_ok_and(|fields| fields.get(2) == Some(&u64::from(group)))).collect())
+    }
+
+    /// Returns the CPU time of the server's processes so far, in user and kernel mode.
     pub(super) fn processor_time(&self) -> Result<Duration, String> {
-        let file = PathBuf::from(format!("/proc/{}/stat", self.running.id()));
-        let stat = fs::read_to_string(&file).map_err(in_file(&file))?;
-        // The 12th and 13th field after the name in parentheses: proc_pid_stat(5).
-        let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace()).into_iter().flatten();
-        let ticks: u64 = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+        let mut ticks = 0;
+        for process in self.processes()? {
+            // The 12th and 13th field after the name.
+            ticks += stat(process)?.iter().skip(11).take(2).sum::<u64>();
+        }
         Ok(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
     }
+
+    /// Returns a figure of the memory of the process in MiB: `VmRSS` is the resident memory, `VmHWM` its maximum.
+    pub(super) fn memory(&self, name: &str) -> Result<f64, String> {
+        memory(self.running.id(), name)
+    }
+}
+
+/// Returns the fields of `/proc/PID/stat` after the name in parentheses; 0 for those that are not positive numbers:
+/// proc_pid_stat(5).
+fn stat(process: u32) -> Result<Vec<u64>, String> {
+    let file = PathBuf::from(format!("/proc/{process}/stat"));
+    let stat = fs::read_to_string(&file).map_err(in_file(&file))?;
+    let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace()).into_iter().flatten();
+    Ok(fields.map(|field| field.parse().unwrap_or(0)).collect())
+}
+
+/// Returns a value in MiB from `/proc/PID/status`.
+pub(super) fn memory(process: u32, name: &str) -> Result<f64, String> {
+    let file = PathBuf::from(format!("/proc/{process}/status"));
+    let status = fs::read_to_string(&file).map_err(in_file(&file))?;
+    let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let kib = value.and_then(|value| value.trim().trim_end_matches(" kB").parse::<f64>().ok());
+    kib.map(|kib| kib / 1024.0).ok_or_else(|| format!("{}: no {name}", file.display()))
 }

@@ -15,19 +15,17 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     let programs = Programs::build()?;
     let postgres = Postgres::start()?;
     println!("bench: {} animals, {} s a load", grouped(ANIMALS as f64), plan.options.seconds);
-    let bare = [programs.bare("bare-hyper", plan)?, programs.bare("bare-dropshot", plan)?];
-    let mut services = vec![programs.on_sqlite(ANIMALS, plan)?];
+    let bare = [programs.bare("bare-hyper", plan, &[])?, programs.bare("bare-dropshot", plan, &[])?];
+    let mut services = vec![programs.serve(&programs.sqlite("animals", ANIMALS, plan)?, &[])?];
     if let Some(postgres) = &postgres {
-        services.push(programs.on_postgres(postgres, ANIMALS, plan)?);
+        services.push(programs.serve(&programs.postgres(postgres, ANIMALS, plan)?, &[])?);
     }
     let mut rows = Vec::new();
     for server in &bare {
         rows.push(Row::new(server, "hello", Request::Path("/".to_owned())));
     }
     for server in &services {
-        rows.push(Row::new(server, "get by id", Request::Random(ANIMALS)));
-        rows.push(Row::new(server, "list of 20", Request::Path("/v1/pets".to_owned())));
-        rows.push(Row::new(server, "durable add", Request::Add));
+        rows.extend(Request::operations(ANIMALS).map(|(what, request)| Row::new(server, what, request)));
     }
     load.measure(&mut rows)?;
     let cells = |row: &Row<'_>| {

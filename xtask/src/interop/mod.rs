@@ -140,7 +140,7 @@ impl Place {
         empty_directory(&directory)?;
         let database = format!("sqlite:{}", directory.join("animals.db").display());
         let log = directory.join("log");
-        let mut service = Service::start(&self.program, &database, &log, || Ok(()))?;
+        let mut service = Service::start(&self.program, &database, &log)?;
         let mut command = command(&service.url);
         command.env("SERVICE_URL", &service.url).env("SERVICE_KEY", &service.key);
         command.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1");

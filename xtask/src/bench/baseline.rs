@@ -1,0 +1,88 @@
+//! The committed table of instructions, and what became worse.
+//!
+//! Each way to count has its own table, `instructions-NAME.toml` in this directory, since the figures of a simulated
+//! processor differ from those of a real one.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::workspace::in_file;
+
+/// The ratio of a figure to the committed one above which it is worse.
+const LIMIT: f64 = 1.02;
+
+/// The figures of one request to one server that mostly repeat within 2%.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figures {
+    /// Instructions in user mode per request.
+    pub user: f64,
+    /// Allocations per request, if they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allocations: Option<f64>,
+}
+
+/// The figures by server and request.
+pub type Table = BTreeMap<String, Figures>;
+
+/// What differs from the committed table.
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct Difference {
+    /// One message for each figure that became worse by more than 2%.
+    pub worse: Vec<String>,
+    /// One message for each row that only one of the tables has.
+    pub missing: Vec<String>,
+}
+
+/// Compares measured figures with the committed ones.
+pub fn compare(committed: &Table, measured: &Table) -> Difference {
+    let mut difference = Difference::default();
+    for (row, old) in committed {
+        let Some(new) = measured.get(row) else {
+            difference.missing.push(format!("{row}: in the committed table, but was not measured"));
+            continue;
+        };
+        let figures = [
+            ("user instructions", Some(old.user), Some(new.user)),
+            ("allocations", old.allocations, new.allocations),
+        ];
+        for (what, old, new) in figures {
+            if let (Some(old), Some(new)) = (old, new)
+                && new > old * LIMIT
+            {
+                let percent = (new / old - 1.0) * 100.0;
+                difference.worse.push(format!("{row}: {new} {what} instead of {old}, {percent:.1}% more"));
+            }
+        }
+    }
+    let added = measured.keys().filter(|row| !committed.contains_key(*row));
+    difference
+        .missing
+        .extend(added.map(|row| format!("{row}: was measured, but is not in the committed table")));
+    difference
+}
+
+/// Reads a table. Returns `None` if there is no file.
+///
+/// # Errors
+/// A message, if the file cannot be read.
+pub fn read(file: &Path) -> Result<Option<Table>, String> {
+    if !file.exists() {
+        return Ok(None);
+    }
+    let text = fs::read_to_string(file).map_err(in_file(file))?;
+    toml::from_str(&text).map(Some).map_err(in_file(file))
+}
+
+/// Writes a table.
+///
+/// # Errors
+/// A message, if the file cannot be written.
+pub fn write(file: &Path, table: &Table) -> Result<(), String> {
+    let text = toml::to_string(table).map_err(in_file(file))?;
+    let head = "# Written by `cargo xtask bench instructions --update`; per request.\n\n";
+    fs::write(file, format!("{head}{text}")).map_err(in_file(file))
+}
