@@ -211,8 +211,8 @@ impl Connection {
         }
         let (limit, timeout) = match state.phase {
             Phase::Handshake => (limits.handshake_timeout, Timeout::Handshake),
+            Phase::New | Phase::Established if state.ending.is_some() => (CONFIRMATION, Timeout::Idle),
             Phase::New => (limits.header_timeout, Timeout::Header),
-            Phase::Established if state.ending.is_some() => (CONFIRMATION, Timeout::Idle),
             Phase::Established => (limits.idle_timeout, Timeout::Idle),
         };
         exceeds(state.idle_since, limit).then_some(timeout)
@@ -234,10 +234,12 @@ impl Connection {
         self.state().protocol == Some(Protocol::Http2)
     }
 
-    /// Returns since when the connection is without a request and need not end.
-    pub(super) fn idle_since(&self) -> Option<Time> {
+    /// Returns since when the connection is without a request, after whether it has had one. `None` if it is in use
+    /// or is to end.
+    pub(super) fn idle(&self) -> Option<(bool, Time)> {
         let state = self.state();
-        (state.requests == 0 && state.unread == 0 && state.ending.is_none()).then_some(state.idle_since)
+        let is_idle = state.requests == 0 && state.unread == 0 && state.ending.is_none();
+        is_idle.then_some((state.phase == Phase::Established, state.idle_since))
     }
 
     /// Ends the connection at once.

@@ -166,7 +166,8 @@ impl Connections {
         }
     }
 
-    /// Closes the connections over HTTP/2 that have been without a request for longest, when few permits are left.
+    /// When few permits are left, closes connections over HTTP/2: first those that have had no request, then those
+    /// that have been without one for longest.
     fn make_room_for_http2(&self) {
         let available = self.http2.available_permits();
         if available >= self.http2_room {
@@ -175,8 +176,8 @@ impl Connections {
         let open = self.open();
         let http2 = || open.values().filter(|connection| connection.is_http2());
         let ending = http2().filter(|connection| connection.is_ending()).count();
-        let mut idle: Vec<_> = http2().filter_map(|it| Some((it.idle_since()?, it))).collect();
-        idle.sort_by_key(|(since, _)| *since);
+        let mut idle: Vec<_> = http2().filter_map(|it| Some((it.idle()?, it))).collect();
+        idle.sort_by_key(|(idle, _)| *idle);
         for (_, connection) in idle.iter().take(self.http2_room.saturating_sub(available + ending)) {
             self.metrics.timed_out(Timeout::Idle);
             connection.finish();
@@ -254,15 +255,16 @@ mod tests {
             registered.connection.set_protocol(Protocol::Http2);
             open.push((registered, connections.permit_http2().await.expect("a permit")));
         }
+        drop(open[0].0.connection.begin_request().await);
         let with_request = open[1].0.connection.begin_request().await;
         let ending = |open: &[(Registered, OwnedSemaphorePermit)]| -> Vec<usize> {
             let ending = open.iter().enumerate().filter(|(_, (it, _))| it.connection.is_ending());
             ending.map(|(number, _)| number).collect()
         };
         connections.make_room_for_http2();
-        assert_eq!(ending(&open), [0, 2]);
+        assert_eq!(ending(&open), [2, 3]);
         connections.make_room_for_http2();
-        assert_eq!(ending(&open), [0, 2], "these are enough");
+        assert_eq!(ending(&open), [2, 3], "these are enough");
 
         open.retain(|(it, _)| !it.connection.is_ending());
         connections.make_room_for_http2();

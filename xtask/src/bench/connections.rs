@@ -4,6 +4,7 @@
 //! Each kind of connection has a service of its own with default settings, so that the maximum of its memory belongs
 //! to that kind.
 
+use std::cell::Cell;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -66,17 +67,29 @@ async fn measure(plan: &Plan<'_>, program: &Path, kind: Kind, count: usize) -> R
     service.add_page().await?;
     let seconds = Duration::from_secs(plan.options.seconds);
     // The first requests fill caches.
-    p99(&mut service.good_clients().await?, seconds).await?;
+    let for_seconds = || {
+        let start = Instant::now();
+        move || start.elapsed() < seconds
+    };
+    p99(&mut service.good_clients().await?, for_seconds()).await?;
     let idle = memory(service.running.id(), "VmRSS")?;
     let (mut before, mut during, mut end) = (Vec::new(), Vec::new(), String::new());
     for round in 1..=plan.options.rounds {
         // These connections stay open when there are too many others.
         let mut good = service.good_clients().await?;
-        before.push(p99(&mut good, seconds).await?);
+        before.push(p99(&mut good, for_seconds()).await?);
         let refused = service.metric("connections_refused_total")?;
-        let mut hostile = service.connect(kind, count).await;
+        // The good clients go on, because a connection without a request may have to make room.
+        let connected = Cell::new(false);
+        let connect = async {
+            let hostile = service.connect(kind, count).await;
+            connected.set(true);
+            hostile
+        };
+        let (mut hostile, good_clients) = tokio::join!(connect, p99(&mut good, || !connected.get()));
+        good_clients?;
         let start = Instant::now();
-        during.push(p99(&mut good, seconds).await?);
+        during.push(p99(&mut good, for_seconds()).await?);
         drop(good);
         if round < plan.options.rounds {
             hostile.abort_all();
@@ -207,12 +220,12 @@ impl Service {
     }
 }
 
-/// Requests a page of 20 again and again with each client at the same time. Returns the 99th percentiles of their
+/// While `goes_on`, requests a page of 20 with each client at the same time. Returns the 99th percentiles of their
 /// response times in milliseconds.
-async fn p99(clients: &mut [Client; 2], duration: Duration) -> Result<[f64; 2], String> {
+async fn p99(clients: &mut [Client; 2], goes_on: impl Fn() -> bool) -> Result<[f64; 2], String> {
     let times = async |client: &mut Client| {
-        let (start, mut times) = (Instant::now(), Vec::new());
-        while start.elapsed() < duration {
+        let mut times = Vec::new();
+        loop {
             let sent = Instant::now();
             let response = client.get("/v1/pets?limit=20").await;
             let (status, _) = response.map_err(|error| format!("a good client: {error}"))?;
@@ -220,6 +233,9 @@ async fn p99(clients: &mut [Client; 2], duration: Duration) -> Result<[f64; 2], 
                 return Err(format!("a good client got {status}"));
             }
             times.push(sent.elapsed().as_secs_f64() * 1e3);
+            if !goes_on() {
+                break;
+            }
         }
         times.sort_by(f64::total_cmp);
         Ok(times[times.len() * 99 / 100])
