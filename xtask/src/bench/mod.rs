@@ -1,8 +1,8 @@
 //! `cargo xtask bench`: measures the cost of requests to the service.
 //!
-//! Only instructions that grew make the command fail; times do not, because the machine may be busy. Each time is the median of several rounds. All
-//! compared measurements alternate within a round, so that a disturbance affects all of them; ratios are therefore more
-//! stable than absolute times.
+//! Only instructions that grew make the command fail; times do not, because the machine may be busy. Each time is the
+//! median of several rounds. All compared measurements alternate within a round, so that a disturbance affects all of
+//! them; ratios are therefore more stable than absolute times.
 
 pub mod baseline;
 #[path = "../../../tests/connections/clients/mod.rs"]
@@ -41,7 +41,7 @@ pub enum Part {
     Latency,
     /// Requests per second, CPU time and instructions, compared with servers of other frameworks. Needs npm.
     Peers,
-    /// The time and instructions of a request, and the memory of the service, with 1,000 to 10,000,000 animals in the store.
+    /// Time and instructions of a request, and memory of the service, with 1,000 to 10,000,000 animals.
     Growth,
     /// What hostile connections cost: memory, and the response times of other clients.
     Connections,
