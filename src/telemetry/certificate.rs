@@ -1,13 +1,14 @@
 //! The end of a certificate's validity.
 
 use jiff::Timestamp;
-use x509_parser::parse_x509_certificate;
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
 
 /// Returns the `notAfter` of a certificate in DER (RFC 5280, section 4.1.2.5); `None` if it is not a
 /// certificate.
 pub fn not_after(der: &[u8]) -> Option<Timestamp> {
-    let (_, certificate) = parse_x509_certificate(der).ok()?;
-    Timestamp::from_second(certificate.validity().not_after.timestamp()).ok()
+    let certificate = Certificate::from_der(der).ok()?;
+    Timestamp::try_from(certificate.tbs_certificate.validity.not_after.to_system_time()).ok()
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result
 
 /// Builds the service. Returns the path of the executable.
 pub(crate) fn build(release: bool) -> Result<PathBuf, String> {
-    let mut command = cargo(&["build", "--package", "animal-store", "--bins"]);
+    let mut command = cargo(&["build", "--package", "animal-store", "--bin", "animal-store"]);
     // With `--package xtask` the dependencies have the same features as those of this program, so cargo reuses them.
     command.args(if release { &["--release"][..] } else { &["--package", "xtask"] });
     if !status(&mut command)?.success() {

@@ -18,18 +18,15 @@ use xtask::workspace::workspace;
 
 use crate::{CODE, NO_TOY, SCHEMAS, TOYS, constructs, document, errors, frozen, with};
 
-const PROBE_MANIFEST: &str = r#"
-[package]
+/// The beginning of the manifest of the probe.
+const PROBE: &str = r#"[package]
 name = "probe"
 version = "0.0.0"
 edition.workspace = true
 
 [dependencies]
 animal-store = { path = ".." }
-jiff.workspace = true
-serde_json.workspace = true
 slog.workspace = true
-tokio.workspace = true
 "#;
 
 /// Creates a copy of the service with the frozen types and `probe`.
@@ -52,7 +49,7 @@ fn copy() -> PathBuf {
         .replace("[workspace.lints.rust]", "[workspace.lints.rust]\nwarnings = \"deny\"");
     fs::write(to.join("Cargo.toml"), manifest).unwrap();
     fs::create_dir_all(to.join("probe/src")).unwrap();
-    fs::write(to.join("probe/Cargo.toml"), PROBE_MANIFEST).unwrap();
+    fs::write(to.join("probe/Cargo.toml"), probe_manifest(&from)).unwrap();
     fs::write(to.join("probe/src/main.rs"), include_str!("probe.rs")).unwrap();
     // The types that the frozen code has.
     fs::copy(frozen().join("src/schemas/book.rs"), to.join("src/schemas/book.rs")).unwrap();
@@ -60,6 +57,18 @@ fn copy() -> PathBuf {
     let books = "\nmod book;\npub use book::{Book, BookStatus, Books, NewBook, Shelf};\n";
     fs::write(to.join("src/schemas/mod.rs"), schemas + books).unwrap();
     to
+}
+
+/// Returns the manifest of the probe. It has the dependencies of xtask, so cargo enables the same features of all
+/// third-party crates and does not compile them again.
+fn probe_manifest(workspace: &Path) -> String {
+    let xtask = fs::read_to_string(workspace.join("xtask/Cargo.toml")).unwrap();
+    let dependencies = xtask.split_once("\n[dependencies]\n").unwrap().1.split_once("\n[").unwrap().0;
+    let third_party: Vec<&str> = dependencies
+        .lines()
+        .filter(|line| !line.starts_with("animal-store =") && !line.starts_with("contract ="))
+        .collect();
+    format!("{PROBE}{}\n", third_party.join("\n"))
 }
 
 fn copy_all(from: &Path, to: &Path) {
