@@ -46,6 +46,7 @@ use super::error_code::{ErrorCode, ErrorCodes};
 use super::input_error::{BODY, QUERY, describe};
 use super::path_template::PathTemplate;
 use super::{BASE_PATH, MAX_BODY_BYTES};
+use crate::keys::KeyId;
 use crate::service::Service;
 
 /// The error codes of every operation, whatever its inputs.
@@ -101,7 +102,8 @@ impl<I: Input + 'static, E: ErrorCodes + Into<ApiError> + Send + 'static> Call<I
                 if let Some(limiter) = &service.rate_limiter {
                     limiter.check(key).map_err(ApiError::RateLimited)?;
                 }
-                let input = by(deadline, pin!(I::read(&request, &template, body))).await;
+                let received = Received { request: &request, template: &template, client: key };
+                let input = by(deadline, pin!(I::read(&received, body))).await;
                 let input = input.ok_or(ApiError::RequestTimeout)??;
                 let output = by(deadline, pin!(operation(service, input))).await;
                 output.ok_or(ApiError::Unavailable)?.map_err(Into::into)
@@ -168,8 +170,17 @@ impl<I: Input, E: ErrorCodes> JsonSchema for Declared<I, E> {
     }
 }
 
+/// An authenticated request without its body.
+pub struct Received<'a> {
+    /// The head of the request.
+    pub request: &'a Parts,
+    /// The path template of the operation.
+    pub template: &'a PathTemplate,
+    /// The API key of the client.
+    pub client: &'a KeyId,
+}
+
 /// An input of an operation.
-#[async_trait]
 pub trait Input: Sized + Send {
     /// Returns the error codes with which reading can fail.
     fn codes() -> Vec<ErrorCode>;
@@ -177,17 +188,42 @@ pub trait Input: Sized + Send {
     /// Returns the description for the document.
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata;
 
-    /// Reads the input from a request to a path with this template.
+    /// Reads the input from a request.
     ///
     /// # Errors
     /// An error with one of [`Self::codes`].
-    async fn read(request: &Parts, template: &PathTemplate, body: Body) -> Result<Self, ApiError>;
+    fn read(received: &Received<'_>, body: Body) -> impl Future<Output = Result<Self, ApiError>> + Send;
 }
 
-/// An input that does not read the body, so that another input can follow.
-pub trait Parameters: Input {}
+/// An input from the head of a request, so that another input can follow.
+pub trait Parameters: Sized + Send {
+    /// Returns the error codes with which reading can fail.
+    fn codes() -> Vec<ErrorCode>;
 
-#[async_trait]
+    /// Returns the description for the document.
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata;
+
+    /// Reads the input from a request.
+    ///
+    /// # Errors
+    /// An error with one of [`Self::codes`].
+    fn read(received: &Received<'_>) -> Result<Self, ApiError>;
+}
+
+impl<P: Parameters> Input for P {
+    fn codes() -> Vec<ErrorCode> {
+        <P as Parameters>::codes()
+    }
+
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        <P as Parameters>::metadata(content_type)
+    }
+
+    async fn read(received: &Received<'_>, _: Body) -> Result<Self, ApiError> {
+        <P as Parameters>::read(received)
+    }
+}
+
 impl Input for () {
     fn codes() -> Vec<ErrorCode> {
         Vec::new()
@@ -197,12 +233,11 @@ impl Input for () {
         ExtractorMetadata { extension_mode: ExtensionMode::None, parameters: Vec::new() }
     }
 
-    async fn read(_: &Parts, _: &PathTemplate, _: Body) -> Result<Self, ApiError> {
+    async fn read(_: &Received<'_>, _: Body) -> Result<Self, ApiError> {
         Ok(())
     }
 }
 
-#[async_trait]
 impl<P: Parameters, I: Input> Input for (P, I) {
     fn codes() -> Vec<ErrorCode> {
         [P::codes(), I::codes()].concat()
@@ -214,9 +249,9 @@ impl<P: Parameters, I: Input> Input for (P, I) {
         metadata
     }
 
-    async fn read(request: &Parts, template: &PathTemplate, body: Body) -> Result<Self, ApiError> {
-        let parameters = P::read(request, template, Body::empty()).await?;
-        Ok((parameters, I::read(request, template, body).await?))
+    async fn read(received: &Received<'_>, body: Body) -> Result<Self, ApiError> {
+        let parameters = P::read(received)?;
+        Ok((parameters, I::read(received, body).await?))
     }
 }
 
@@ -224,10 +259,7 @@ impl<P: Parameters, I: Input> Input for (P, I) {
 #[derive(Debug)]
 pub struct Path<T>(pub T);
 
-impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Parameters for Path<T> {}
-
-#[async_trait]
-impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T> {
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Parameters for Path<T> {
     fn codes() -> Vec<ErrorCode> {
         Vec::from([ErrorCode::NotFound])
     }
@@ -236,9 +268,9 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T>
         <dropshot::Path<T> as SharedExtractor>::metadata(content_type)
     }
 
-    async fn read(request: &Parts, template: &PathTemplate, _: Body) -> Result<Self, ApiError> {
-        let path = request.uri.path();
-        let parameters = template.parameters(path.strip_prefix(BASE_PATH).unwrap_or(path));
+    fn read(received: &Received<'_>) -> Result<Self, ApiError> {
+        let path = received.request.uri.path();
+        let parameters = received.template.parameters(path.strip_prefix(BASE_PATH).unwrap_or(path));
         let message =
             "this path does not exist: a path parameter does not have the type that the document says";
         T::deserialize(MapDeserializer::<_, ParameterError>::new(parameters))
@@ -251,10 +283,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T>
 #[derive(Debug)]
 pub struct Query<T>(pub T);
 
-impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Parameters for Query<T> {}
-
-#[async_trait]
-impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T> {
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Parameters for Query<T> {
     fn codes() -> Vec<ErrorCode> {
         Vec::from([ErrorCode::InvalidParameter])
     }
@@ -263,8 +292,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T
         <dropshot::Query<T> as SharedExtractor>::metadata(content_type)
     }
 
-    async fn read(request: &Parts, _: &PathTemplate, _: Body) -> Result<Self, ApiError> {
-        let query = request.uri.query().unwrap_or_default();
+    fn read(received: &Received<'_>) -> Result<Self, ApiError> {
+        let query = received.request.uri.query().unwrap_or_default();
         let pairs = form_urlencoded::parse(query.as_bytes());
         let value = serde_path_to_error::deserialize(MapDeserializer::<_, ParameterError>::new(pairs));
         value.map(Self).map_err(|error| {
@@ -278,7 +307,6 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T
 #[derive(Debug)]
 pub struct Json<T>(pub T);
 
-#[async_trait]
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Json<T> {
     fn codes() -> Vec<ErrorCode> {
         Vec::from([
@@ -293,8 +321,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Json<T>
         <TypedBody<T> as ExclusiveExtractor>::metadata(content_type)
     }
 
-    async fn read(request: &Parts, _: &PathTemplate, body: Body) -> Result<Self, ApiError> {
-        if !is_json(&request.headers) {
+    async fn read(received: &Received<'_>, body: Body) -> Result<Self, ApiError> {
+        if !is_json(&received.request.headers) {
             return Err(ApiError::UnsupportedMediaType);
         }
         // A `Content-Length` is the lower bound. Reading would ask the client for the body (`100 Continue`).

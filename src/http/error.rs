@@ -76,7 +76,7 @@ impl fmt::Display for Error {
 /// An error of the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApiError {
-    /// A query parameter is invalid. The message names it and says what is allowed.
+    /// A query parameter or a header is invalid. The message names it and says what is allowed.
     InvalidParameter(String),
     /// The body is invalid. The message names the field and says what is allowed.
     InvalidBody(String),
@@ -95,6 +95,8 @@ pub enum ApiError {
     BodyTooLarge,
     /// The `Content-Type` of the body is not JSON.
     UnsupportedMediaType,
+    /// The `Idempotency-Key` was sent before with a different body.
+    IdempotencyKeyReused,
     /// The API key or the client address exceeded its rate limit.
     RateLimited(RateLimitExceeded),
     /// The service failed.
@@ -142,6 +144,7 @@ impl ApiError {
             Self::RequestTimeout => ErrorCode::RequestTimeout,
             Self::BodyTooLarge => ErrorCode::BodyTooLarge,
             Self::UnsupportedMediaType => ErrorCode::UnsupportedMediaType,
+            Self::IdempotencyKeyReused => ErrorCode::IdempotencyKeyReused,
             Self::RateLimited(_) => ErrorCode::RateLimited,
             Self::Internal => ErrorCode::Internal,
             Self::Unavailable => ErrorCode::Unavailable,
@@ -200,6 +203,9 @@ impl ApiError {
             Self::UnsupportedMediaType => {
                 header(HeaderName::from_static("accept-post"), "application/json");
                 "send the body as \"Content-Type: application/json\", without a Content-Encoding".into()
+            }
+            Self::IdempotencyKeyReused => {
+                "this Idempotency-Key was sent with a different animal; send a new key for each animal".into()
             }
             Self::RateLimited(RateLimitExceeded { scope, limit, retry_after }) => {
                 let (name, exceeded) = match scope {

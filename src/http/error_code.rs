@@ -19,6 +19,7 @@ pub enum ErrorCode {
     RequestTimeout,
     BodyTooLarge,
     UnsupportedMediaType,
+    IdempotencyKeyReused,
     RateLimited,
     Internal,
     Unavailable,
@@ -28,7 +29,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// All codes that the document may contain, by status.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::InvalidParameter,
         Self::InvalidBody,
         Self::Unauthorized,
@@ -37,6 +38,7 @@ impl ErrorCode {
         Self::RequestTimeout,
         Self::BodyTooLarge,
         Self::UnsupportedMediaType,
+        Self::IdempotencyKeyReused,
         Self::RateLimited,
         Self::Internal,
         Self::Unavailable,
@@ -53,6 +55,7 @@ impl ErrorCode {
             Self::RequestTimeout => "request_timeout",
             Self::BodyTooLarge => "body_too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
+            Self::IdempotencyKeyReused => "idempotency_key_reused",
             Self::RateLimited => "rate_limited",
             Self::Internal => "internal",
             Self::Unavailable => "unavailable",
@@ -75,6 +78,7 @@ impl ErrorCode {
             Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
             Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
             Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -100,6 +104,7 @@ impl ErrorCode {
             | Self::NotFound
             | Self::RequestTimeout
             | Self::BodyTooLarge
+            | Self::IdempotencyKeyReused
             | Self::Internal
             | Self::NotImplemented => &[],
         }

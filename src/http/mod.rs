@@ -11,6 +11,7 @@ pub mod client_address;
 mod contexts;
 pub mod error;
 pub mod error_code;
+pub mod idempotency_key;
 mod input_error;
 mod malformed;
 pub mod path_template;

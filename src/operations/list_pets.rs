@@ -52,7 +52,7 @@ pub(super) struct ListPets {
     #[schemars(with = "PetStatus")]
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     status: Option<PetStatus>,
-    #[schemars(with = "String")]
+    #[schemars(with = "String", length(min = 1, max = 128))]
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
 }

@@ -1,11 +1,13 @@
-//! Copies a store to another engine: animals with their identifiers, and API keys.
+//! Copies a store to another engine: animals with their identifiers, idempotency keys, and API keys.
 //!
 //! Animals are copied in chunks by ascending identifier, and each chunk is stored atomically. So an
 //! interrupted copy leaves a prefix, and the next run continues after it. API keys are few and are all copied
 //! each time. At the end both stores are read again through [`Store`], and must have the same number of
 //! animals and the same checksum.
 //!
-//! A key that exists in the target is merged: of both, the earlier expiry and the earlier revocation count, so
+//! Idempotency keys are copied, so that a client may repeat a request to the target that it sent to the source.
+//!
+//! An API key that exists in the target is merged: of both, the earlier expiry and the earlier revocation count, so
 //! that no copy makes a key valid again. Two keys are the same if identifier and hash are. If only one of them
 //! is, nothing is copied.
 //!
@@ -15,11 +17,13 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use super::store::{KeyRecord, PetsQuery, Store, StoreError};
+use super::store::{IdempotencyKey, KeyRecord, PetsQuery, Store, StoreError};
 use crate::schemas::{Pet, Pets};
 
 /// The number of animals in a chunk.
 const CHUNK: usize = 1_000;
+/// The number of idempotency keys in a chunk.
+const KEY_CHUNK: u32 = 1_000;
 
 /// A store that can be copied. The target of a copy must have no other writer.
 #[async_trait]
@@ -31,9 +35,26 @@ pub trait Transfer: Store {
     /// [`super::Animals::add_pet`] assign greater ones.
     async fn import_pets(&self, pets: Vec<Pet>) -> Result<(), StoreError>;
 
-    /// Stores a key, or merges it into the same key: the earlier expiry, the earlier revocation and the later use
+    /// Returns the next `limit` idempotency keys, by ascending identifier of their animals, which is greater than `after`.
+    async fn idempotency_keys(&self, after: i64, limit: u32) -> Result<Vec<CopiedKey>, StoreError>;
+
+    /// Atomically stores idempotency keys, and skips those that exist.
+    async fn import_idempotency_keys(&self, keys: Vec<CopiedKey>) -> Result<(), StoreError>;
+
+    /// Stores an API key, or merges it into the same key: the earlier expiry, the earlier revocation and the later use
     /// count. Fails with [`StoreError::Broken`] if another key has its `id` or `hash`.
     async fn import_key(&self, key: KeyRecord) -> Result<(), StoreError>;
+}
+
+/// An idempotency key with the animal that was added with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopiedKey {
+    /// The identifier of the animal.
+    pub animal_id: i64,
+    /// The key.
+    pub key: IdempotencyKey,
+    /// When the animal was added, in whole seconds.
+    pub added: Timestamp,
 }
 
 /// The progress of a copy.
@@ -123,6 +144,7 @@ pub async fn copy(
             break;
         }
     }
+    copy_idempotency_keys(from, to, last).await?;
     let keys = copy_keys(from, to).await?;
 
     let source = digest(from, last, |id| progress(Progress { step: Step::CheckingSource, id, last }))
@@ -170,6 +192,23 @@ async fn check_keys(from: &dyn Transfer, to: &dyn Transfer) -> Result<(), CopyEr
         }
     }
     Ok(())
+}
+
+/// Copies the idempotency keys of animals up to the identifier `last`.
+async fn copy_idempotency_keys(from: &dyn Transfer, to: &dyn Transfer, last: i64) -> Result<(), CopyError> {
+    let mut after = i64::MIN;
+    loop {
+        let mut keys = from.idempotency_keys(after, KEY_CHUNK).await.map_err(CopyError::Source)?;
+        keys.retain(|key| key.animal_id <= last);
+        let Some(highest) = keys.last().map(|key| key.animal_id) else { return Ok(()) };
+        to.import_idempotency_keys(keys.clone()).await.map_err(CopyError::Target)?;
+        let mut copied = to.idempotency_keys(after, KEY_CHUNK).await.map_err(CopyError::Target)?;
+        copied.truncate(keys.len());
+        if copied != keys {
+            return Err(CopyError::Differs("idempotency keys".to_owned()));
+        }
+        after = highest;
+    }
 }
 
 async fn copy_keys(from: &dyn Transfer, to: &dyn Transfer) -> Result<usize, CopyError> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 mod cause;
 pub mod copy;
+mod expiry;
 mod key_cache;
 mod key_uses;
 mod metrics;
@@ -19,7 +20,9 @@ mod url;
 
 pub use metrics::StoreMetrics;
 pub use options::{Migrate, OpenError, PostgresOptions, StoreOptions};
-pub use store::{Animals, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError};
+pub use store::{
+    AddedOnce, Animals, IdempotencyKey, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError,
+};
 pub use url::{DatabaseKind, missing_file, without_password};
 
 /// Opens the store at a database URL: `sqlite:PATH` or `postgres://...`. Must be called within a tokio

@@ -1,7 +1,7 @@
 //! The promises of every store.
 
 use async_trait::async_trait;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::schemas::{NewPet, Pet, PetStatus, Pets};
 
@@ -18,6 +18,43 @@ pub enum StoreError {
     /// The store contains an invalid value, or the arguments are invalid.
     #[error("the store is broken: {0}")]
     Broken(String),
+}
+
+/// The value of an `Idempotency-Key` of an addition, and the client that sent it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct IdempotencyKey {
+    /// The public identifier of the client's API key.
+    pub client: String,
+    /// The value, 1 to 64 printable ASCII characters.
+    pub value: String,
+}
+
+impl IdempotencyKey {
+    /// How long a key is remembered.
+    pub const LIFETIME: SignedDuration = SignedDuration::from_hours(24);
+}
+
+/// The result of an addition with an [`IdempotencyKey`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AddedOnce {
+    /// The animal was added.
+    Now(Pet),
+    /// An earlier addition of the same animal had the key. Nothing was added.
+    Before(Pet),
+    /// An earlier addition of a different animal had the key. Nothing was added.
+    Differs,
+}
+
+impl AddedOnce {
+    /// Returns the result of adding `new` with the key with which `added` was added.
+    pub(super) fn repeated(added: Pet, new: &NewPet) -> Self {
+        let Pet { id: _, name, category_id, status } = &added;
+        if (name, category_id, status) == (&new.name, &new.category_id, &new.status) {
+            Self::Before(added)
+        } else {
+            Self::Differs
+        }
+    }
 }
 
 /// A page to list: the first `limit` animals with `status` and an identifier greater than `after`, by
@@ -121,6 +158,16 @@ pub trait Animals {
     /// On a store with one writer, an animal that is added after another was acknowledged gets the greater
     /// identifier. Name, category and status are returned unchanged.
     async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError>;
+
+    /// Stores an animal like [`Animals::add_pet`], and the key with it, unless a client added an animal with this
+    /// key less than [`IdempotencyKey::LIFETIME`] before `at`. Of concurrent calls with the same key, by any
+    /// processes, one stores its animal and the others wait for it. A rejected animal leaves no key.
+    async fn add_pet_once(
+        &self,
+        new: NewPet,
+        key: IdempotencyKey,
+        at: Timestamp,
+    ) -> Result<AddedOnce, StoreError>;
 
     /// Returns the animal with this identifier.
     async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError>;

@@ -1,6 +1,7 @@
 //! The SQL of animals.
 
 use tokio::try_join;
+use tokio_postgres::types::FromSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::failure::{Failure, WriteResult};
@@ -17,24 +18,25 @@ const PAGE: &str = "SELECT id, name, category_id, status FROM animal WHERE id >=
 const PAGE_OF_STATUS: &str = "SELECT id, name, category_id, status FROM animal \
      WHERE (status, id) >= ($3, $1) AND status <= $3 ORDER BY status, id LIMIT $2";
 
+/// Returns the start of a statement that adds the animals of `arrays`, whose columns are `columns`: the query `numbered`
+/// has them with their new identifiers (`id`) and with their `position`.
 // `mark` announces that animals above the last identifier of the sequence may appear until this transaction ends
 // (`pages.rs`). It is evaluated before the identifiers are assigned, because they are selected from it.
 //
 // Assigns the identifiers together with the position in the batch before the INSERT, because neither the
 // order of its rows nor that of RETURNING is defined. A volatile expression that is used twice is evaluated
 // once.
-const INSERT: &str = "WITH mark AS MATERIALIZED ( \
-         SELECT pg_advisory_xact_lock_shared( \
-             (24942::bigint << 48) | (coalesce(pg_sequence_last_value('animal_id'), 0) & ((1::bigint << 48) - 1))) \
-     ), numbered AS ( \
-         SELECT nextval('animal_id') AS id, name, category_id, status, position \
-         FROM mark, unnest($1::text[], $2::bigint[], $3::text[]) \
-             WITH ORDINALITY AS given (name, category_id, status, position) \
-     ), stored AS ( \
-         INSERT INTO animal (id, name, category_id, status) \
-         SELECT id, name, category_id, status FROM numbered \
-     ) \
-     SELECT id FROM numbered ORDER BY position";
+pub(super) fn numbered(arrays: &str, columns: &str) -> String {
+    format!(
+        "WITH mark AS MATERIALIZED ( \
+             SELECT pg_advisory_xact_lock_shared((24942::bigint << 48) \
+                 | (coalesce(pg_sequence_last_value('animal_id'), 0) & ((1::bigint << 48) - 1))) \
+         ), numbered AS ( \
+             SELECT nextval('animal_id') AS id, {columns}, position \
+             FROM mark, unnest({arrays}) WITH ORDINALITY AS given ({columns}, position) \
+         )"
+    )
+}
 
 // The highest identifier up to $1 up to which no marked transaction can add an animal. A mark is the tag 24942 in the
 // upper 16 bits of the lock's key and the end of an identifier in the lower 48; `classid` is the key's upper half. A
@@ -103,7 +105,13 @@ impl Queries {
 }
 
 pub(super) async fn prepare_insert(client: &Client) -> Result<Statement, Error> {
-    client.prepare(INSERT).await
+    let numbered = numbered("$1::text[], $2::bigint[], $3::text[]", "name, category_id, status");
+    let insert = "stored AS ( \
+             INSERT INTO animal (id, name, category_id, status) \
+             SELECT id, name, category_id, status FROM numbered \
+         ) \
+         SELECT id FROM numbered ORDER BY position";
+    client.prepare(&format!("{numbered}, {insert}")).await
 }
 
 /// Atomically stores animals and returns their identifiers in the same order.
@@ -117,15 +125,16 @@ pub(super) async fn insert(
     let statuses: Vec<Option<&str>> = animals.iter().map(|new| new.status.map(PetStatus::as_str)).collect();
     // Complete when the server is ready for the next query, that is, after the commit.
     let rows = client.query(statement, &[&names, &categories, &statuses]).await?;
-    let ids: Vec<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
-    if ids.len() == animals.len() {
+    assigned(&rows, animals.len())
+}
+
+/// Reads the identifiers of `count` animals from the first column.
+pub(super) fn assigned<T: for<'a> FromSql<'a>>(rows: &[Row], count: usize) -> Result<Vec<T>, Failure> {
+    let ids: Vec<T> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+    if ids.len() == count {
         Ok(ids)
     } else {
-        Err(Failure::UnexpectedValue(format!(
-            "{} identifiers were assigned to {} animals",
-            ids.len(),
-            animals.len()
-        )))
+        Err(Failure::UnexpectedValue(format!("{} identifiers were assigned to {count} animals", ids.len())))
     }
 }
 
@@ -148,7 +157,8 @@ pub(super) async fn last(client: &Client) -> Result<Option<Pet>, Failure> {
     client.query_opt(LAST, &[]).await?.as_ref().map(pet).transpose()
 }
 
-fn pet(row: &Row) -> Result<Pet, Failure> {
+/// Reads an animal from the first four columns.
+pub(super) fn pet(row: &Row) -> Result<Pet, Failure> {
     let name =
         PetName::new(row.try_get(1)?).map_err(|why| Failure::UnexpectedValue(format!("a name {why}")))?;
     let status = match row.try_get::<_, Option<&str>>(3)? {

@@ -47,8 +47,10 @@
 mod address;
 mod animals;
 mod failure;
+mod idempotency;
 mod keys;
 mod migrations;
+mod once;
 mod opening;
 mod pages;
 mod queue;

@@ -6,16 +6,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 use tokio_postgres::Client;
 
 use super::failure::{Failure, WriteResult};
+use super::once::AddOnce;
 use super::session::Session;
 use crate::schemas::{NewPet, Pet};
 use crate::storage::metrics::{Operation, StoreMetrics};
 use crate::storage::options::StoreOptions;
-use crate::storage::store::StoreError;
+use crate::storage::store::{AddedOnce, IdempotencyKey, StoreError};
 
 /// The capacity that tokio's queue allows exceeds any machine's memory.
 const MAX_QUEUE: usize = 1 << 20;
@@ -38,6 +40,16 @@ impl WriteQueue {
     /// Adds an animal to the queue, or rejects it at once.
     pub(super) fn enqueue_pet(&self, new: NewPet) -> Result<PendingWrite<Pet>, StoreError> {
         self.push(|caller| Write::Add(new, caller))
+    }
+
+    /// Adds an animal with an idempotency key to the queue, or rejects it at once.
+    pub(super) fn enqueue_pet_once(
+        &self,
+        new: NewPet,
+        key: IdempotencyKey,
+        at: Timestamp,
+    ) -> Result<PendingWrite<AddedOnce>, StoreError> {
+        self.push(|caller| Write::AddOnce(AddOnce { new, key, at, caller }))
     }
 
     /// Adds another write to the queue, or rejects it at once. The work is one statement.
@@ -90,6 +102,7 @@ pub(super) struct QueuedWrite {
 
 pub(super) enum Write {
     Add(NewPet, oneshot::Sender<Result<Pet, StoreError>>),
+    AddOnce(AddOnce),
     Other(Box<dyn Job>),
 }
 
@@ -146,6 +159,7 @@ impl QueuedWrite {
     pub(super) fn is_abandoned(&self) -> bool {
         match &self.write {
             Write::Add(_, caller) => caller.is_closed(),
+            Write::AddOnce(addition) => addition.caller.is_closed(),
             Write::Other(job) => job.is_abandoned(),
         }
     }
@@ -154,6 +168,7 @@ impl QueuedWrite {
         // The caller may be gone.
         match self.write {
             Write::Add(_, caller) => drop(caller.send(Err(failure.store_error()))),
+            Write::AddOnce(addition) => addition.complete(Err(failure.store_error())),
             Write::Other(job) => job.fail(failure.store_error()),
         }
     }

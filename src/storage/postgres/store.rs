@@ -14,14 +14,17 @@ use super::queue::WriteQueue;
 use super::reader::{Reader, Readers};
 use super::write_session::check_writable;
 use super::writer;
-use super::{animals, keys, opening};
+use super::{animals, idempotency, keys, opening};
 use crate::schemas::{NewPet, Pet};
-use crate::storage::copy::Transfer;
+use crate::storage::copy::{CopiedKey, Transfer};
+use crate::storage::expiry::Expiry;
 use crate::storage::key_cache::KeyCache;
 use crate::storage::key_uses::KeyUses;
 use crate::storage::metrics::Operation;
 use crate::storage::options::{OpenError, PostgresOptions, StoreOptions};
-use crate::storage::store::{Animals, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError};
+use crate::storage::store::{
+    AddedOnce, Animals, IdempotencyKey, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError,
+};
 
 /// A store in a PostgreSQL database.
 pub struct PostgresStore {
@@ -30,6 +33,7 @@ pub struct PostgresStore {
     stopped: writer::Stopped,
     key_cache: KeyCache,
     key_uses: Arc<KeyUses>,
+    expiry: Arc<Expiry>,
     secret: [u8; 32],
     options: StoreOptions,
 }
@@ -69,6 +73,7 @@ impl PostgresStore {
             stopped,
             key_cache: KeyCache::default(),
             key_uses: Arc::default(),
+            expiry: Arc::default(),
             secret,
             options: options.clone(),
         })
@@ -96,6 +101,18 @@ impl PostgresStore {
         work: impl for<'a> FnOnce(&'a Client) -> BoxFuture<'a, WriteResult<T>> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.with_open(|open| open.writes.enqueue(work))?.wait().await
+    }
+
+    /// Starts one statement that writes, for which nobody waits. It may fail.
+    fn write_later(
+        &self,
+        work: impl for<'a> FnOnce(&'a Client) -> BoxFuture<'a, WriteResult<()>> + Send + 'static,
+    ) {
+        // An error was logged.
+        if let Ok(written) = self.with_open(|open| open.writes.enqueue(work)) {
+            // A write without a receiver is skipped.
+            tokio::spawn(written.wait());
+        }
     }
 
     async fn change_key(
@@ -150,6 +167,25 @@ impl Animals for PostgresStore {
         self.with_open(|open| open.writes.enqueue_pet(new))?.wait().await
     }
 
+    async fn add_pet_once(
+        &self,
+        new: NewPet,
+        key: IdempotencyKey,
+        at: Timestamp,
+    ) -> Result<AddedOnce, StoreError> {
+        let added = self.with_open(|open| open.writes.enqueue_pet_once(new, key, at))?.wait().await?;
+        if self.expiry.is_due(at) {
+            let expiry = self.expiry.clone();
+            self.write_later(move |client| {
+                Box::pin(async move {
+                    let removed = idempotency::remove_expired(client, at).await?;
+                    Ok(removed.map(|count| expiry.removed(count)))
+                })
+            });
+        }
+        Ok(added)
+    }
+
     async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
         self.read(|reader| async move { reader.animals.get(reader.client(), id).await }).await
     }
@@ -183,15 +219,10 @@ impl Keys for PostgresStore {
     }
 
     fn note_use(&self, key: &KeyRecord, at: Timestamp) {
-        let Some(uses) = self.key_uses.note(key, at) else { return };
-        let written = self.with_open(|open| {
-            open.writes
-                .enqueue(move |client| Box::pin(async move { keys::note_uses(client, uses.take()).await }))
-        });
-        // An error was logged.
-        if let Ok(written) = written {
-            // A write without a receiver is skipped.
-            tokio::spawn(written.wait());
+        if let Some(uses) = self.key_uses.note(key, at) {
+            self.write_later(move |client| {
+                Box::pin(async move { keys::note_uses(client, uses.take()).await })
+            });
         }
     }
 
@@ -222,6 +253,14 @@ impl Transfer for PostgresStore {
 
     async fn import_pets(&self, pets: Vec<Pet>) -> Result<(), StoreError> {
         self.write(move |client| Box::pin(async move { animals::import(client, &pets).await })).await
+    }
+
+    async fn idempotency_keys(&self, after: i64, limit: u32) -> Result<Vec<CopiedKey>, StoreError> {
+        self.read(|reader| async move { idempotency::after(reader.client(), after, limit).await }).await
+    }
+
+    async fn import_idempotency_keys(&self, keys: Vec<CopiedKey>) -> Result<(), StoreError> {
+        self.write(move |client| Box::pin(async move { idempotency::import(client, &keys).await })).await
     }
 
     async fn import_key(&self, key: KeyRecord) -> Result<(), StoreError> {

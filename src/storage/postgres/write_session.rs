@@ -2,14 +2,16 @@
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
+use tokio::try_join;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 
 use super::address::Address;
-use super::animals;
 use super::failure::{Failure, WriteResult};
+use super::once::AddOnce;
 use super::queue::stopped;
 use super::session::{Purpose, Session};
+use super::{animals, idempotency, once};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::metrics::{Operation, StoreMetrics};
 use crate::storage::options::StoreOptions;
@@ -19,6 +21,7 @@ use crate::storage::store::StoreError;
 pub(super) struct WriteSession {
     pub(super) session: Session,
     insert: Statement,
+    once: idempotency::Statements,
     _counted: Counted,
 }
 
@@ -46,8 +49,10 @@ impl WriteSession {
         options: &StoreOptions,
     ) -> Result<Self, Failure> {
         let session = Session::connect(address, Purpose::Writing, options).await?;
-        let insert = animals::prepare_insert(session.client()).await?;
-        Ok(Self { session, insert, _counted: Counted::new(connected) })
+        let client = session.client();
+        let (insert, once) =
+            try_join!(animals::prepare_insert(client), idempotency::Statements::prepare(client))?;
+        Ok(Self { session, insert, once, _counted: Counted::new(connected) })
     }
 
     /// Stores animals and sends the result to each caller.
@@ -70,6 +75,11 @@ impl WriteSession {
             // The caller may be gone.
             let _ = caller.send(id.map(|id| Pet { id, name, category_id, status }));
         }
+    }
+
+    /// Stores animals with idempotency keys and sends the result to each caller.
+    pub(super) async fn add_once(&self, animals: Vec<AddOnce>, until: Instant, options: &StoreOptions) {
+        once::add(&self.session, &self.once, animals, until, options).await;
     }
 
     async fn insert(

@@ -148,15 +148,19 @@ impl WriterTask {
             }
         };
         let mut animals = Vec::with_capacity(batch.len());
-        let mut others = Vec::new();
+        let (mut once, mut others) = (Vec::new(), Vec::new());
         for waiting in batch.drain(..) {
             match waiting.write {
                 Write::Add(new, caller) => animals.push((new, caller)),
+                Write::AddOnce(addition) => once.push(addition),
                 Write::Other(job) => others.push(job),
             }
         }
         if !animals.is_empty() {
             connection.add(animals, until, &options).await;
+        }
+        if !once.is_empty() {
+            connection.add_once(once, until, &options).await;
         }
         for job in others {
             job.run(&connection.session, until, &options).await;

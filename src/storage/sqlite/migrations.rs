@@ -10,12 +10,13 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 /// Identifies the databases of this program, in the header of the file ("Anml").
 pub(super) const APPLICATION_ID: i32 = 0x416e_6d6c;
 
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("0001_animals.sql"),
     include_str!("0002_api_keys.sql"),
     include_str!("0003_secret.sql"),
     include_str!("0004_key_use.sql"),
     include_str!("0005_status_check.sql"),
+    include_str!("0006_idempotency_keys.sql"),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

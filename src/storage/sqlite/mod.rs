@@ -46,6 +46,7 @@ mod checkpoint;
 mod connection;
 mod failure;
 mod file;
+mod idempotency;
 mod keys;
 mod migrations;
 mod opening;

@@ -11,14 +11,17 @@ use tokio::sync::oneshot;
 use super::failure::report;
 use super::reader::Readers;
 use super::writer::{self, WriteResult, Writer};
-use super::{animals, keys, migrations, opening};
+use super::{animals, idempotency, keys, migrations, opening};
 use crate::schemas::{NewPet, Pet};
-use crate::storage::copy::Transfer;
+use crate::storage::copy::{CopiedKey, Transfer};
+use crate::storage::expiry::Expiry;
 use crate::storage::key_cache::KeyCache;
 use crate::storage::key_uses::KeyUses;
 use crate::storage::metrics::Operation;
 use crate::storage::options::{OpenError, StoreOptions};
-use crate::storage::store::{Animals, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError};
+use crate::storage::store::{
+    AddedOnce, Animals, IdempotencyKey, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError,
+};
 
 const ONE: PetsQuery = PetsQuery { status: None, after: None, limit: 1 };
 
@@ -29,6 +32,7 @@ pub struct SqliteStore {
     stopped: writer::Stopped,
     key_cache: KeyCache,
     key_uses: Arc<KeyUses>,
+    expiry: Arc<Expiry>,
     secret: [u8; 32],
     options: StoreOptions,
 }
@@ -54,6 +58,7 @@ impl SqliteStore {
             stopped,
             key_cache: KeyCache::default(),
             key_uses: Arc::default(),
+            expiry: Arc::default(),
             secret: opened.secret,
             options: options.clone(),
         })
@@ -82,6 +87,15 @@ impl SqliteStore {
     ) -> Result<oneshot::Receiver<Result<T, StoreError>>, StoreError> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         open.as_ref().ok_or_else(closed)?.writer.enqueue(work)
+    }
+
+    /// Starts a write for which nobody waits. It may fail.
+    fn write_later(&self, work: impl FnOnce(&Connection) -> WriteResult<()> + Send + 'static) {
+        // An error was logged.
+        if let Ok(written) = self.enqueue(work) {
+            // A write without a receiver is skipped.
+            tokio::spawn(written);
+        }
     }
 
     async fn change_key<T: Send + 'static>(
@@ -132,6 +146,23 @@ impl Animals for SqliteStore {
         self.write(move |connection| animals::insert(connection, new)).await
     }
 
+    async fn add_pet_once(
+        &self,
+        new: NewPet,
+        key: IdempotencyKey,
+        at: Timestamp,
+    ) -> Result<AddedOnce, StoreError> {
+        let added = self.write(move |connection| idempotency::insert(connection, new, &key, at)).await?;
+        if self.expiry.is_due(at) {
+            let expiry = self.expiry.clone();
+            self.write_later(move |connection| {
+                let removed = idempotency::remove_expired(connection, at)?;
+                Ok(removed.map(|count| expiry.removed(count)))
+            });
+        }
+        Ok(added)
+    }
+
     async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
         self.read(|connection| animals::get(connection, id))
     }
@@ -161,11 +192,8 @@ impl Keys for SqliteStore {
     }
 
     fn note_use(&self, key: &KeyRecord, at: Timestamp) {
-        let Some(uses) = self.key_uses.note(key, at) else { return };
-        // An error was logged.
-        if let Ok(written) = self.enqueue(move |connection| keys::note_uses(connection, &uses.take())) {
-            // A write without a receiver is skipped.
-            tokio::spawn(written);
+        if let Some(uses) = self.key_uses.note(key, at) {
+            self.write_later(move |connection| keys::note_uses(connection, &uses.take()));
         }
     }
 
@@ -193,6 +221,14 @@ impl Transfer for SqliteStore {
 
     async fn import_pets(&self, pets: Vec<Pet>) -> Result<(), StoreError> {
         self.write(move |connection| animals::import(connection, &pets)).await
+    }
+
+    async fn idempotency_keys(&self, after: i64, limit: u32) -> Result<Vec<CopiedKey>, StoreError> {
+        self.read(|connection| idempotency::after(connection, after, limit))
+    }
+
+    async fn import_idempotency_keys(&self, keys: Vec<CopiedKey>) -> Result<(), StoreError> {
+        self.write(move |connection| idempotency::import(connection, &keys)).await
     }
 
     async fn import_key(&self, key: KeyRecord) -> Result<(), StoreError> {

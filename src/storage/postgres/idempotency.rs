@@ -1,0 +1,137 @@
+//! The SQL of idempotency keys.
+
+use jiff::Timestamp;
+use tokio::try_join;
+use tokio_postgres::{Client, Error, Row, Statement};
+
+use super::animals::{self, numbered};
+use super::failure::{Failure, WriteResult};
+use crate::schemas::{NewPet, Pet, PetStatus};
+use crate::storage::copy::CopiedKey;
+use crate::storage::expiry::{CHUNK, expired_until};
+use crate::storage::store::IdempotencyKey;
+
+/// An animal to add with its key, and the time of the request.
+pub(super) type Addition<'a> = (&'a NewPet, &'a IdempotencyKey, Timestamp);
+
+// An animal is stored only if its key was. The INSERT of a key waits for a transaction that inserts the same key; rows
+// are inserted in the order of the subquery, so two statements with sorted keys cannot wait for each other.
+fn insert_sql() -> String {
+    format!(
+        "{}, claimed AS ( \
+             INSERT INTO idempotency_key AS known (animal_id, client, value, added) \
+             SELECT id, client, value, added FROM numbered ORDER BY position \
+             ON CONFLICT (client, value) DO UPDATE SET animal_id = excluded.animal_id, added = excluded.added \
+                 WHERE known.added <= excluded.added - {lifetime} \
+             RETURNING animal_id \
+         ), stored AS ( \
+             INSERT INTO animal (id, name, category_id, status) \
+             SELECT id, name, category_id, status FROM numbered JOIN claimed ON id = animal_id \
+         ) \
+         SELECT animal_id FROM numbered LEFT JOIN claimed ON id = animal_id ORDER BY position",
+        numbered(
+            "$1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[]",
+            "name, category_id, status, client, value, added"
+        ),
+        lifetime = IdempotencyKey::LIFETIME.as_secs(),
+    )
+}
+
+const FIND: &str = "SELECT animal.id, name, category_id, status, position \
+     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS given (client, value, position) \
+     JOIN idempotency_key USING (client, value) JOIN animal ON animal.id = animal_id";
+
+// Looks only at the oldest keys, so that it never scans the others. Only one replica removes at a time: two that lock
+// the same rows in different orders would wait for each other. The number is the ASCII codes of "once".
+const REMOVE: &str = "WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(1869505381) AS is_ours), \
+     oldest AS MATERIALIZED (SELECT animal_id FROM idempotency_key ORDER BY animal_id LIMIT $2) \
+     DELETE FROM idempotency_key USING turn, oldest \
+     WHERE is_ours AND idempotency_key.animal_id = oldest.animal_id AND added <= $1";
+
+const AFTER: &str = "SELECT animal_id, client, value, added FROM idempotency_key \
+     WHERE animal_id > $1 ORDER BY animal_id LIMIT $2";
+
+const IMPORT: &str = "INSERT INTO idempotency_key (animal_id, client, value, added) \
+     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) ON CONFLICT DO NOTHING";
+
+/// The prepared statements of a connection for writing.
+pub(super) struct Statements {
+    insert: Statement,
+    find: Statement,
+}
+
+impl Statements {
+    pub(super) async fn prepare(client: &Client) -> Result<Self, Error> {
+        let insert = insert_sql();
+        let (insert, find) = try_join!(client.prepare(&insert), client.prepare(FIND))?;
+        Ok(Self { insert, find })
+    }
+
+    /// Atomically stores animals with their keys, which must be sorted and all different. Returns the identifiers in
+    /// the same order; `None` for a key that exists and has not expired.
+    pub(super) async fn insert(
+        &self,
+        client: &Client,
+        additions: &[Addition<'_>],
+    ) -> Result<Vec<Option<i64>>, Failure> {
+        let names: Vec<&str> = additions.iter().map(|(new, ..)| new.name.as_str()).collect();
+        let categories: Vec<i64> = additions.iter().map(|(new, ..)| new.category_id).collect();
+        let statuses: Vec<Option<&str>> =
+            additions.iter().map(|(new, ..)| new.status.map(PetStatus::as_str)).collect();
+        let clients: Vec<&str> = additions.iter().map(|(_, key, _)| key.client.as_str()).collect();
+        let values: Vec<&str> = additions.iter().map(|(_, key, _)| key.value.as_str()).collect();
+        let times: Vec<i64> = additions.iter().map(|(.., at)| at.as_second()).collect();
+        // Complete when the server is ready for the next query, that is, after the commit.
+        let rows =
+            client.query(&self.insert, &[&names, &categories, &statuses, &clients, &values, &times]).await?;
+        animals::assigned(&rows, additions.len())
+    }
+
+    /// Returns the animals that have keys, in the same order; `None` for a key that does not exist.
+    pub(super) async fn find(
+        &self,
+        client: &Client,
+        keys: &[&IdempotencyKey],
+    ) -> Result<Vec<Option<Pet>>, Failure> {
+        let clients: Vec<&str> = keys.iter().map(|key| key.client.as_str()).collect();
+        let values: Vec<&str> = keys.iter().map(|key| key.value.as_str()).collect();
+        let mut pets = vec![None; keys.len()];
+        for row in &client.query(&self.find, &[&clients, &values]).await? {
+            let position: i64 = row.try_get(4)?;
+            let place = usize::try_from(position - 1).ok().and_then(|index| pets.get_mut(index));
+            let place =
+                place.ok_or_else(|| Failure::UnexpectedValue(format!("the position {position} of a key")))?;
+            *place = Some(animals::pet(row)?);
+        }
+        Ok(pets)
+    }
+}
+
+/// Removes at most [`CHUNK`] keys that have expired at `at`. Returns their number.
+pub(super) async fn remove_expired(client: &Client, at: Timestamp) -> WriteResult<u64> {
+    Ok(Ok(client.execute(REMOVE, &[&expired_until(at), &i64::from(CHUNK)]).await?))
+}
+
+/// Returns the next `limit` keys by the identifiers of their animals.
+pub(super) async fn after(client: &Client, after: i64, limit: u32) -> Result<Vec<CopiedKey>, Failure> {
+    client.query(AFTER, &[&after, &i64::from(limit)]).await?.iter().map(copied_key).collect()
+}
+
+/// Stores keys, and skips those that exist.
+pub(super) async fn import(client: &Client, keys: &[CopiedKey]) -> WriteResult<()> {
+    let ids: Vec<i64> = keys.iter().map(|key| key.animal_id).collect();
+    let clients: Vec<&str> = keys.iter().map(|key| key.key.client.as_str()).collect();
+    let values: Vec<&str> = keys.iter().map(|key| key.key.value.as_str()).collect();
+    let times: Vec<i64> = keys.iter().map(|key| key.added.as_second()).collect();
+    client.execute(IMPORT, &[&ids, &clients, &values, &times]).await?;
+    Ok(Ok(()))
+}
+
+fn copied_key(row: &Row) -> Result<CopiedKey, Failure> {
+    let added = Timestamp::from_second(row.try_get(3)?);
+    Ok(CopiedKey {
+        animal_id: row.try_get(0)?,
+        key: IdempotencyKey { client: row.try_get(1)?, value: row.try_get(2)? },
+        added: added.map_err(|_| Failure::UnexpectedValue("a time out of range".to_owned()))?,
+    })
+}
