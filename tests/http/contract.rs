@@ -26,13 +26,20 @@ async fn every_operation_rejects_a_wrong_key() {
 }
 
 #[tokio::test]
-async fn every_example_of_a_body_is_accepted() {
+async fn every_example_of_a_body_is_accepted_with_those_of_headers() {
     let mut sent = 0;
     for operation in &Contract::get().operations {
         for (kind, example) in operation.bodies() {
             let service = Service::start().await;
             service.add(1).await;
             let request = service.request(method(operation), &target(operation)).header("content-type", kind);
+            let request = operation.parameters.iter().filter(|parameter| parameter["in"] == "header").fold(
+                request,
+                |request, parameter| match parameter.get("example") {
+                    Some(value) => request.header(text(&parameter["name"]), text(value)),
+                    None => request,
+                },
+            );
             let response = request.body(example.to_string()).response().await;
             assert!((200..300).contains(&response.status), "{example}: {}", response.text());
             sent += 1;
@@ -82,6 +89,23 @@ async fn every_bound_of_a_parameter_is_enforced() {
         }
     }
     assert!(bounds > 0, "the document has no bounds of parameters");
+}
+
+#[tokio::test]
+async fn every_bound_of_a_parameters_length_is_enforced() {
+    let service = Service::start().await;
+    let mut bounds = 0;
+    for (target, parameter) in parameters() {
+        let schema = Contract::get().resolve(&parameter["schema"]);
+        for (keyword, beyond) in [("minLength", -1), ("maxLength", 1)] {
+            let Some(bound) = schema[keyword].as_i64() else { continue };
+            let value = "x".repeat(usize::try_from(bound + beyond).unwrap());
+            let response = service.get(&format!("{target}?{}={value}", text(&parameter["name"]))).await;
+            response.expect_error(400, "invalid_parameter");
+            bounds += 1;
+        }
+    }
+    assert!(bounds > 0, "the document has no bounds of lengths");
 }
 
 #[tokio::test]

@@ -83,6 +83,16 @@ async fn trigger(service: &Service, operation: &Operation, status: u16) -> Respo
             raw.response().await
         }
         413 => with_body(service, operation, Some("x".repeat(MAX_BODY_BYTES + 1))).await,
+        422 => {
+            let keyed = |body: &Value| {
+                let request = service.request(method(operation), &target(operation));
+                request.header("idempotency-key", "\"some key\"").json(body)
+            };
+            let bodies: Vec<&Value> = operation.bodies().map(|(_, body)| body).collect();
+            assert!(bodies.len() > 1, "{} needs two examples of its body, to reuse a key", operation.id);
+            keyed(bodies[0]).response().await;
+            keyed(bodies[1]).response().await
+        }
         415 => plain(&target(operation)).body("{}").response().await,
         429 => loop {
             let response = call(service, operation).await;

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use animal_store::schemas::{NewPet, Pet};
-use animal_store::storage::{Animals, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError};
+use animal_store::storage::{
+    AddedOnce, Animals, IdempotencyKey, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError,
+};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio::sync::Semaphore;
@@ -12,6 +14,7 @@ use tokio::sync::Semaphore;
 /// A call of the store that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
+    /// An addition, with or without an idempotency key.
     AddPet,
     Pet,
     Pets,
@@ -25,6 +28,8 @@ pub enum Step {
 pub enum Fault {
     Busy,
     Unavailable,
+    /// An addition is committed, and then fails as if the store had become unavailable.
+    UnavailableAfterCommit,
     Broken,
     Panic,
     /// Waits at the gate, then continues normally.
@@ -102,14 +107,15 @@ impl FailingStore {
         self.keys_found.acquire().await.expect("never closed").forget();
     }
 
+    fn fault(&self, step: Step) -> Option<Fault> {
+        let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let any = faults.get(&Step::Any).filter(|_| step != Step::KeyByHash);
+        faults.get(&step).or(any).cloned()
+    }
+
     async fn before(&self, step: Step) -> Result<(), StoreError> {
-        let fault = {
-            let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-            let any = faults.get(&Step::Any).filter(|_| step != Step::KeyByHash);
-            faults.get(&step).or(any).cloned()
-        };
-        match fault {
-            None => Ok(()),
+        match self.fault(step) {
+            None | Some(Fault::UnavailableAfterCommit) => Ok(()),
             Some(Fault::Busy) => Err(StoreError::Busy),
             Some(Fault::Unavailable) => Err(StoreError::Unavailable(INTERNALS.to_owned())),
             Some(Fault::Broken) => Err(StoreError::Broken(INTERNALS.to_owned())),
@@ -122,11 +128,32 @@ impl FailingStore {
     }
 }
 
+impl FailingStore {
+    fn after_adding<T>(&self, added: Result<T, StoreError>) -> Result<T, StoreError> {
+        match self.fault(Step::AddPet) {
+            Some(Fault::UnavailableAfterCommit) => {
+                added.and(Err(StoreError::Unavailable(INTERNALS.to_owned())))
+            }
+            _ => added,
+        }
+    }
+}
+
 #[async_trait]
 impl Animals for FailingStore {
     async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
         self.before(Step::AddPet).await?;
-        self.inner.add_pet(new).await
+        self.after_adding(self.inner.add_pet(new).await)
+    }
+
+    async fn add_pet_once(
+        &self,
+        new: NewPet,
+        key: IdempotencyKey,
+        at: Timestamp,
+    ) -> Result<AddedOnce, StoreError> {
+        self.before(Step::AddPet).await?;
+        self.after_adding(self.inner.add_pet_once(new, key, at).await)
     }
 
     async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {

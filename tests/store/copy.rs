@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use animal_store::schemas::{NewPet, Pet, PetStatus};
 use animal_store::storage::copy::{Copied, CopyError, Step, Transfer, copy};
-use animal_store::storage::{KeyRecord, PetsQuery, Store, StoreError, open_for_copy};
+use animal_store::storage::{AddedOnce, KeyRecord, PetsQuery, Store, StoreError, open_for_copy};
 use futures::future::join_all;
 use tokio::runtime::Handle;
 
-use crate::conformance::{Engine as _, add, key, new_pet, second};
+use crate::conformance::{Engine as _, add, idempotency_key, key, new_pet, second};
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{Sqlite, options};
 
@@ -76,6 +76,30 @@ async fn from_sqlite_to_postgresql_and_back() {
     assert_eq!(returned, copied);
     same(&*from, &*to).await;
     same(&*from, &*back).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_animal_that_was_added_with_a_key_is_not_added_again_to_the_target() {
+    let Some(target) = Postgres::try_fresh().await else { return };
+    let (source, back) = (Sqlite::fresh().await, Sqlite::fresh().await);
+    let (from, to, back) = (sqlite(&source).await, postgres(&target).await, sqlite(&back).await);
+    let add = async |store: &dyn Transfer, number: usize| {
+        let (animal, key) = (new_pet("Rex", 1, None), idempotency_key(&number.to_string()));
+        store.add_pet_once(animal, key, second(1_800_000_000)).await.unwrap()
+    };
+    let mut animals = Vec::new();
+    for number in 0..1_003 {
+        let AddedOnce::Now(pet) = add(&*from, number).await else { panic!("{number} was not added") };
+        animals.push(pet);
+    }
+    for (from, to) in [(&from, &to), (&to, &back)] {
+        copy(&**from, &**to, |_| {}).await.unwrap();
+        for (number, pet) in animals.iter().enumerate() {
+            assert_eq!(add(&**to, number).await, AddedOnce::Before(pet.clone()));
+        }
+        // Nothing is left to copy.
+        copy(&**from, &**to, |_| {}).await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use animal_store::schemas::{NewPet, Pet, PetName, PetStatus};
-use animal_store::storage::{KeyRecord, Store};
+use animal_store::storage::{IdempotencyKey, KeyRecord, Store};
 use jiff::Timestamp;
 
 /// An empty database of an engine, removed when dropped.
@@ -46,4 +46,9 @@ pub(crate) fn key(number: u8) -> KeyRecord {
         note: None,
         last_used: None,
     }
+}
+
+/// Returns an idempotency key of the client `key1`.
+pub(crate) fn idempotency_key(value: &str) -> IdempotencyKey {
+    IdempotencyKey { client: "key1".to_owned(), value: value.to_owned() }
 }

@@ -4,6 +4,7 @@ use super::Subject;
 use crate::conformance::Engine as _;
 
 mod animals;
+mod idempotency;
 mod keys;
 mod lifecycle;
 mod pages;

@@ -5,6 +5,7 @@ mod body_size;
 mod content_type;
 mod create;
 mod fields;
+mod idempotency_key;
 mod limit;
 mod list;
 mod pages;

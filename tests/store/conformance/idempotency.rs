@@ -1,0 +1,125 @@
+//! Adding an animal once, with an idempotency key.
+
+use animal_store::schemas::{Pet, PetStatus};
+use animal_store::storage::{AddedOnce, IdempotencyKey, PetsQuery, Store};
+use futures::future::join_all;
+
+use super::fresh;
+use crate::conformance::{Engine as _, add, idempotency_key, new_pet, second};
+
+const NOW: i64 = 1_800_000_000;
+
+async fn once(store: &dyn Store, name: &str, key: IdempotencyKey, at: i64) -> AddedOnce {
+    store.add_pet_once(new_pet(name, 1, Some(PetStatus::Sold)), key, second(at)).await.unwrap()
+}
+
+fn added(result: AddedOnce) -> Pet {
+    match result {
+        AddedOnce::Now(pet) => pet,
+        other => panic!("{other:?} instead of a new animal"),
+    }
+}
+
+async fn count(store: &dyn Store) -> usize {
+    store.pets(PetsQuery { status: None, after: None, limit: 100 }).await.unwrap().pets.len()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_adds_one_animal() {
+    let Some(engine) = fresh().await else { return };
+    let (store, other) = (engine.open().await, engine.open().await);
+    let rex = added(once(&*store, "Rex", idempotency_key("a"), NOW).await);
+    assert_eq!(store.pet(rex.id).await.unwrap().as_ref(), Some(&rex));
+    for handle in [&store, &other, &store] {
+        let again = once(&**handle, "Rex", idempotency_key("a"), NOW + 1).await;
+        assert_eq!(again, AddedOnce::Before(rex.clone()));
+    }
+    assert_eq!(once(&*other, "Mia", idempotency_key("a"), NOW).await, AddedOnce::Differs);
+    assert_eq!(count(&*store).await, 1);
+    added(once(&*store, "Rex", idempotency_key("b"), NOW).await);
+    let other_client = IdempotencyKey { client: "key2".to_owned(), value: "a".to_owned() };
+    added(once(&*store, "Rex", other_client, NOW).await);
+    assert_eq!(count(&*store).await, 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_field_of_an_animal_is_compared() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    let add = async |name, category, status| {
+        store.add_pet_once(new_pet(name, category, status), idempotency_key("a"), second(NOW)).await.unwrap()
+    };
+    let rex = added(add("Rex", 1, None).await);
+    assert_eq!(add("Rex", 1, None).await, AddedOnce::Before(rex));
+    assert_eq!(add("rex", 1, None).await, AddedOnce::Differs);
+    assert_eq!(add("Rex", 2, None).await, AddedOnce::Differs);
+    assert_eq!(add("Rex", 1, Some(PetStatus::Sold)).await, AddedOnce::Differs);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn concurrent_additions_with_a_key_add_one_animal() {
+    let Some(engine) = fresh().await else { return };
+    let handles = join_all((0..3).map(|_| engine.open())).await;
+    // Every key is used by all handles, each in another order, so that their batches meet.
+    let adding = (0..240).map(|number: usize| {
+        let (store, round) = (&handles[number % 3], number / 3);
+        let key = [round, 79 - round, (round * 7) % 80][number % 3] % 20;
+        async move { (key, once(&**store, "Rex", idempotency_key(&key.to_string()), NOW).await) }
+    });
+    let mut animals: [Option<Pet>; 20] = Default::default();
+    let mut new = 0;
+    for (key, result) in join_all(adding).await {
+        new += usize::from(matches!(result, AddedOnce::Now(_)));
+        let (AddedOnce::Now(pet) | AddedOnce::Before(pet)) = result else { panic!("{result:?}") };
+        assert_eq!(*animals[key].get_or_insert_with(|| pet.clone()), pet);
+    }
+    assert_eq!((new, count(&*handles[0]).await), (20, 20));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn additions_with_and_without_a_key_can_be_mixed() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    let adding = (0..40).map(|number| {
+        let store = store.clone();
+        async move {
+            let name = number.to_string();
+            match number % 2 {
+                0 => add(&*store, &name).await,
+                _ => added(once(&*store, &name, idempotency_key(&name), NOW).await),
+            }
+        }
+    });
+    for (number, pet) in join_all(adding).await.into_iter().enumerate() {
+        assert_eq!(pet.name.as_str(), number.to_string());
+        assert_eq!(store.pet(pet.id).await.unwrap(), Some(pet));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_expires_after_24_hours() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    let day = IdempotencyKey::LIFETIME.as_secs();
+    let first = added(once(&*store, "Rex", idempotency_key("a"), NOW).await);
+    // A replica whose clock is behind.
+    assert_eq!(once(&*store, "Rex", idempotency_key("a"), NOW - 60).await, AddedOnce::Before(first.clone()));
+    assert_eq!(
+        once(&*store, "Rex", idempotency_key("a"), NOW + day - 1).await,
+        AddedOnce::Before(first.clone())
+    );
+    let second = added(once(&*store, "Mia", idempotency_key("a"), NOW + day).await);
+    assert!(second.id > first.id);
+    assert_eq!(once(&*store, "Mia", idempotency_key("a"), NOW + day + 1).await, AddedOnce::Before(second));
+    assert_eq!(store.pet(first.id).await.unwrap(), Some(first));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_survives_closing_the_store() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    let rex = added(once(&*store, "Rex", idempotency_key("a"), NOW).await);
+    store.close().await;
+    let store = engine.open().await;
+    assert_eq!(once(&*store, "Rex", idempotency_key("a"), NOW).await, AddedOnce::Before(rex));
+}
