@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::breaking::Location;
-use crate::breaking::waivers::Waiver;
+use crate::breaking::waivers::{Term, Waiver};
 use crate::document::Span;
 use crate::finding::{Finding, Severity, Subject, shortened};
 use crate::registry;
@@ -63,7 +63,8 @@ struct WrittenWaiver {
     at: Option<String>,
     operation: Option<String>,
     reason: Spanned<String>,
-    until: Spanned<toml::Value>,
+    until: Option<Spanned<toml::Value>>,
+    release: Option<Spanned<String>>,
 }
 
 /// A configuration file that cannot be used.
@@ -138,21 +139,27 @@ impl Config {
         config.ignores = written.ignore;
         for entry in written.waiver {
             let place = Span::within(&text, entry.span());
-            let WrittenWaiver { rule, at, operation, reason, until } = entry.into_inner();
+            let WrittenWaiver { rule, at, operation, reason, until, release } = entry.into_inner();
             known_rule(&rule, &mut wrong);
             given(&reason, &mut wrong);
             if at.is_none() && operation.is_none() {
                 wrong(rule.span(), "a waiver requires `at`, `operation` or both.".to_owned());
             }
-            let day = until.get_ref().as_str().map_or_else(|| until.get_ref().to_string(), str::to_owned);
-            let Ok(day) = day.parse() else {
-                wrong(until.span(), "`until` is a date such as `2027-01-31`.".to_owned());
-                continue;
+            let term = match term(until, release) {
+                Ok(Some(term)) => term,
+                Ok(None) => {
+                    wrong(rule.span(), "a waiver requires either `release` or `until`.".to_owned());
+                    continue;
+                }
+                Err((range, message)) => {
+                    wrong(range, message.to_owned());
+                    continue;
+                }
             };
             let (rule, reason) = (rule.into_inner(), reason.into_inner());
             let pointer = format!("/waiver/{}", config.waivers.len());
             let place = Location { file: path.clone(), pointer, span: place };
-            config.waivers.push(Waiver { rule, at, operation, reason, until: day, place });
+            config.waivers.push(Waiver { rule, at, operation, reason, term, place });
         }
         if findings.is_empty() {
             Ok(Self { path, text, ..config })
@@ -209,6 +216,26 @@ impl Ignore {
         let below = finding.pointer.strip_prefix(&self.at);
         finding.rule == *self.rule.get_ref()
             && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+/// Returns when a waiver has effect; `None` if it does not have exactly one of the two entries.
+fn term(
+    until: Option<Spanned<toml::Value>>,
+    release: Option<Spanned<String>>,
+) -> Result<Option<Term>, (Range<usize>, &'static str)> {
+    match (until, release) {
+        (Some(until), None) => {
+            let day = until.get_ref().as_str().map_or_else(|| until.get_ref().to_string(), str::to_owned);
+            let day = day.parse().map_err(|_| (until.span(), "`until` is a date such as `2027-01-31`."));
+            day.map(|day| Some(Term::Until(day)))
+        }
+        (None, Some(release)) => {
+            let version = release.get_ref().parse();
+            let version = version.map_err(|_| (release.span(), "`release` is a version such as `1.2.0`."));
+            version.map(|version| Some(Term::Release(version)))
+        }
+        _ => Ok(None),
     }
 }
 

@@ -41,6 +41,8 @@ pub struct Change {
     /// The operations that use the place, by operationId or else by method and path. Empty for the whole
     /// document. A change in very many operations lists only some of them.
     pub operations: Vec<String>,
+    /// The first sentence of the description of an object that was added, if it has one.
+    pub description: Option<String>,
     /// The reason of the waiver that allows it.
     pub waived: Option<String>,
 }
@@ -49,7 +51,8 @@ impl Change {
     /// A change of the rule's severity, of the whole document.
     pub(super) fn new(rule: &'static ChangeRule, subject: Subject, what: String, place: Location) -> Self {
         let severity = rule.severity;
-        Self { rule, severity, subject, what, place, base: None, operations: Vec::new(), waived: None }
+        let (base, operations) = (None, Vec::new());
+        Self { rule, severity, subject, what, place, base, operations, description: None, waived: None }
     }
 
     /// Whether it breaks a client and is not waived.

@@ -1,4 +1,5 @@
-//! The entry of a changelog, for users of the API: without names of rules and positions in files.
+//! The entry of a changelog, for users of the API: in the words of the document, without names of rules and positions in
+//! files.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -21,7 +22,9 @@ pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -
     let mut broken = HashSet::new();
     let listed = changes.iter().filter(|change| change.rule.bump != Bump::None);
     for change in listed {
-        let (chapter, sentence, impact) = (chapter(change), change.sentence(), change.rule.explanation);
+        let (chapter, sentence) = (chapter(change), change.sentence());
+        let words = change.waived.as_ref().or(change.description.as_ref());
+        let impact = words.map_or(change.rule.explanation, String::as_str);
         if chapter.0 == 0 {
             broken.insert(sentence.clone());
         } else if change.severity == Severity::Info && broken.contains(&sentence) {

@@ -366,7 +366,8 @@ impl<'a> Comparer<'a> {
             let old = raw.base.filter(|_| raw.revision.is_some()).map(|old| old.location(&base.path));
             let users: BTreeSet<User> =
                 raw.users.iter().flat_map(|user| &operations[*user]).copied().collect();
-            Some(Change { base: old, operations: self.users.names(&users), ..change })
+            let description = raw.base.is_none().then(|| at.description()).flatten();
+            Some(Change { base: old, operations: self.users.names(&users), description, ..change })
         });
         changes.collect()
     }

@@ -37,7 +37,7 @@ impl Outcome {
             change.severity = severity.unwrap_or(change.severity);
             severity.is_some()
         });
-        let waivers = waivers::apply(&config.waivers, &mut changes, today);
+        let waivers = waivers::apply(&config.waivers, (base, revision), &mut changes, today);
         let version = version::judge(base, revision, &changes);
         Self { changes, version, waivers }
     }

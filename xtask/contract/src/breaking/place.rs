@@ -58,6 +58,20 @@ impl<'a> At<'a> {
         }
     }
 
+    /// Returns the first sentence of the summary or the description of a whole object, without line breaks.
+    pub(super) fn description(&self) -> Option<String> {
+        let object = self.object.resolved().filter(|_| self.is_object())?;
+        let text =
+            ["summary", "description"].into_iter().find_map(|keyword| object.get(keyword)?.as_str())?;
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        // A full stop within a sentence, such as that of "e.g.", comes before a small letter.
+        let end = text
+            .match_indices(". ")
+            .find(|(at, _)| text[at + 2..].starts_with(|next: char| !next.is_lowercase()));
+        let sentence = end.map_or(&*text, |(at, _)| &text[..at]).trim_end_matches('.');
+        (!sentence.is_empty()).then(|| format!("{sentence}."))
+    }
+
     /// The values of a mapping, with their keys.
     pub(super) fn entries(self) -> impl Iterator<Item = (&'a str, Self)> {
         self.node.entries().iter().map(move |entry| (entry.key.as_str(), self.under(entry)))

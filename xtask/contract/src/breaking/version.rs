@@ -83,7 +83,7 @@ pub fn text(document: &Document) -> &str {
     document.root.pointer("/info/version").and_then(Node::as_str).unwrap_or_default()
 }
 
-fn version(document: &Document) -> Result<Version, String> {
+pub(super) fn version(document: &Document) -> Result<Version, String> {
     match text(document) {
         "" => Err("`info.version` is not a string".to_owned()),
         text => {

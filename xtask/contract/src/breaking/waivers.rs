@@ -1,9 +1,12 @@
-//! Waivers allow intended breaking changes, each for a reason and until a date.
+//! Waivers allow intended breaking changes, each for a reason, and for one release or until a date.
 
 use jiff::civil::Date;
+use semver::Version;
 
 use super::change::{Change, Location};
 use super::rules::{self, Bump, ChangeRule, change_rules};
+use super::version::version;
+use crate::document::Document;
 use crate::finding::{Severity, Subject, shortened};
 
 /// A waiver for one breaking change.
@@ -17,15 +20,34 @@ pub struct Waiver {
     pub operation: Option<String>,
     /// Why the change is made.
     pub reason: String,
-    /// The last day on which the waiver has effect.
-    pub until: Date,
+    /// When the waiver has effect.
+    pub term: Term,
     /// Where the waiver is written.
     pub place: Location,
 }
 
+/// When a waiver has effect.
+#[derive(Clone, Debug)]
+pub enum Term {
+    /// Until the end of a day.
+    Until(Date),
+    /// For the change to this version from any earlier one.
+    Release(Version),
+}
+
 /// Marks the changes that are waived, and returns the problems with the waivers.
-pub(super) fn apply(waivers: &[Waiver], changes: &mut [Change], today: Date) -> Vec<Change> {
-    let problems = waivers.iter().filter_map(|waiver| {
+pub(super) fn apply(
+    waivers: &[Waiver],
+    (base, revision): (&Document, &Document),
+    changes: &mut [Change],
+    today: Date,
+) -> Vec<Change> {
+    let (base, revision) = (version(base).ok(), version(revision).ok());
+    let concerns = |waiver: &&Waiver| match &waiver.term {
+        Term::Until(_) => true,
+        Term::Release(release) => revision.as_ref() == Some(release) && base.as_ref() != Some(release),
+    };
+    let problems = waivers.iter().filter(concerns).filter_map(|waiver| {
         let (rule, what) = waiver.apply(changes, today).err()?;
         Some(Change::new(rule, Subject::document().with("waiver", ""), what, waiver.place.clone()))
     });
@@ -40,8 +62,10 @@ impl Waiver {
             let what = format!("`{name}` is not the rule of a change that can be waived");
             return Err((&rules::WAIVER_INVALID, what));
         }
-        if self.until < today {
-            return Err((&rules::WAIVER_EXPIRED, format!("it expired after {}", self.until)));
+        if let Term::Until(day) = &self.term
+            && *day < today
+        {
+            return Err((&rules::WAIVER_EXPIRED, format!("it expired after {day}")));
         }
         let mut covered = changes.iter_mut().filter(|change| self.covers(change)).peekable();
         if covered.peek().is_none() {

@@ -168,6 +168,25 @@ fn a_waived_change_does_not_break() {
 }
 
 #[test]
+fn a_waiver_for_a_release_has_effect_on_that_version_only_and_is_kept_afterwards() {
+    let waiver = GOOD.replace("until = 2027-01-31", "release = \"1.1.0\"");
+    let of = |base: &str, version| outcome(base, &breaking(), version, &waiver);
+    let released = of(LIBRARY, "1.1.0");
+    assert!(released.version.is_none() && released.changes[0].waived.is_some());
+    assert_eq!(waiver_rules(&released), [""; 0]);
+    let other = of(LIBRARY, "1.2.0");
+    assert_eq!(other.version.unwrap().rule.name, "api-major-version-not-bumped");
+    assert!(other.changes[0].waived.is_none());
+    // The document after the release, and its next version.
+    let document = breaking().replace("version: 1.0.0", "version: 1.1.0");
+    for version in ["1.1.0", "1.1.1"] {
+        assert_eq!(waiver_rules(&of(&document, version)), [""; 0], "{version}");
+    }
+    let unused = outcome(LIBRARY, LIBRARY, "1.1.0", &waiver);
+    assert_eq!(waiver_rules(&unused), ["warning waiver-unused"]);
+}
+
+#[test]
 fn an_invalid_waiver_has_no_effect_and_is_reported_with_its_line() {
     for (old, new, rule, words) in [
         ("2027-01-31", "2026-11-20", "error waiver-expired", "2026-11-20"),

@@ -89,6 +89,21 @@ fn an_undefined_or_invalid_entry_is_an_error_at_its_line() {
             5,
             "`until` is a date",
         ),
+        (
+            "[[waiver]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"x\"\nrelease = \"next\"\n",
+            5,
+            "`release` is a version",
+        ),
+        (
+            "[[waiver]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"x\"\n",
+            2,
+            "either `release` or `until`",
+        ),
+        (
+            "[[waiver]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"x\"\nrelease = \"1.1.0\"\nuntil = 2027-01-31\n",
+            2,
+            "either `release` or `until`",
+        ),
         ("profile = [\n", 1, ""),
     ] {
         let (status, printed) = lint(LIBRARY, Some(text), &[]);
