@@ -73,6 +73,8 @@ pub struct FailingStore {
     faults: Mutex<HashMap<Step, Fault>>,
     page_queries: Mutex<Vec<PetsQuery>>,
     keys_found: Semaphore,
+    /// The additions that failed after the commit.
+    failed_additions: Semaphore,
 }
 
 impl FailingStore {
@@ -83,6 +85,7 @@ impl FailingStore {
             faults: Mutex::default(),
             page_queries: Mutex::default(),
             keys_found: Semaphore::new(0),
+            failed_additions: Semaphore::new(0),
         }
     }
 
@@ -105,6 +108,11 @@ impl FailingStore {
     /// request.
     pub async fn key_found(&self) {
         self.keys_found.acquire().await.expect("never closed").forget();
+    }
+
+    /// Waits until an addition has failed after its commit. Returns once for each.
+    pub async fn addition_failed(&self) {
+        self.failed_additions.acquire().await.expect("never closed").forget();
     }
 
     fn fault(&self, step: Step) -> Option<Fault> {
@@ -132,6 +140,7 @@ impl FailingStore {
     fn after_adding<T>(&self, added: Result<T, StoreError>) -> Result<T, StoreError> {
         match self.fault(Step::AddPet) {
             Some(Fault::UnavailableAfterCommit) => {
+                self.failed_additions.add_permits(1);
                 added.and(Err(StoreError::Unavailable(INTERNALS.to_owned())))
             }
             _ => added,

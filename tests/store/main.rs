@@ -7,6 +7,7 @@
 mod clock;
 mod conformance;
 mod copy;
+mod expiry;
 mod metrics;
 mod postgres;
 #[path = "../postgres_cluster/mod.rs"]

@@ -37,16 +37,18 @@ fn insert_sql() -> String {
     )
 }
 
-const FIND: &str = "SELECT animal.id, name, category_id, status, position \
-     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS given (client, value, position) \
-     JOIN idempotency_key USING (client, value) JOIN animal ON animal.id = animal_id";
+// With LIMIT, a subquery is run for each key, whatever the statistics are.
+const FIND: &str = "SELECT id, name, category_id, status, position \
+     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS given (client, value, position), \
+     LATERAL (SELECT animal_id FROM idempotency_key AS known \
+         WHERE known.client = given.client AND known.value = given.value LIMIT 1) AS found, \
+     LATERAL (SELECT id, name, category_id, status FROM animal WHERE id = animal_id LIMIT 1) AS stored";
 
 // Looks only at the oldest keys, so that it never scans the others. Only one replica removes at a time: two that lock
 // the same rows in different orders would wait for each other. The number is the ASCII codes of "once".
-const REMOVE: &str = "WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(1869505381) AS is_ours), \
-     oldest AS MATERIALIZED (SELECT animal_id FROM idempotency_key ORDER BY animal_id LIMIT $2) \
-     DELETE FROM idempotency_key USING turn, oldest \
-     WHERE is_ours AND idempotency_key.animal_id = oldest.animal_id AND added <= $1";
+const REMOVE: &str = "DELETE FROM idempotency_key WHERE added <= $1 \
+     AND (SELECT pg_try_advisory_xact_lock(1869505381)) \
+     AND animal_id = ANY (ARRAY(SELECT animal_id FROM idempotency_key ORDER BY animal_id LIMIT $2))";
 
 const AFTER: &str = "SELECT animal_id, client, value, added FROM idempotency_key \
      WHERE animal_id > $1 ORDER BY animal_id LIMIT $2";

@@ -250,6 +250,11 @@ fn settings(purpose: Purpose, options: &StoreOptions) -> String {
         "SELECT set_config(name, CASE WHEN name = 'tcp_keepalives_count' THEN '3' ELSE '2' END, false)
         FROM pg_settings
         WHERE name IN ('tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count');";
+    if purpose == Purpose::Writing {
+        // Statements that look for keys must use an index, also if they were planned while the table was empty.
+        settings += "SELECT set_config(name, 'off', false) FROM pg_settings
+            WHERE name IN ('enable_seqscan', 'enable_bitmapscan', 'jit');";
+    }
     if purpose == Purpose::Reading {
         settings += "SELECT set_config(name, 'off', false) FROM pg_settings
             WHERE name IN ('enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'jit');";

@@ -10,7 +10,10 @@ use crate::conformance::{Engine as _, key, new_pet};
 /// Returns a statement from the source code, because `pg_prepared_statements` shows only the statements of the same
 /// connection.
 fn statement(name: &str) -> String {
-    let source = include_str!("../../../src/storage/postgres/animals.rs");
+    statement_of(include_str!("../../../src/storage/postgres/animals.rs"), name)
+}
+
+fn statement_of(source: &str, name: &str) -> String {
     let (_, rest) = source.split_once(&format!("const {name}: &str = \"")).unwrap();
     rest.split_once("\";").unwrap().0.replace("\\\n", " ")
 }
@@ -72,6 +75,42 @@ async fn reads_use_their_index_whatever_the_statistics() {
     let query = PetsQuery { status: Some(PetStatus::Pending), after: None, limit: 100 };
     let ids: Vec<i64> = store.pets(query).await.unwrap().pets.iter().map(|pet| pet.id).collect();
     assert_eq!(ids, [10_000, 20_000, 30_000, 40_000, 50_000]);
+}
+
+#[tokio::test]
+async fn idempotency_keys_are_found_and_removed_by_an_index_whatever_the_statistics() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    let _store = database.open().await;
+    let client = database.client().await;
+    let source = include_str!("../../../src/storage/postgres/idempotency.rs");
+    // The settings of the store's writing connections.
+    let settings = "SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off;
+        ALTER TABLE animal SET (autovacuum_enabled = off);
+        ALTER TABLE idempotency_key SET (autovacuum_enabled = off)";
+    client.batch_execute(settings).await.unwrap();
+    for (name, constant) in [("find", "FIND"), ("remove", "REMOVE")] {
+        client.batch_execute(&format!("PREPARE {name} AS {}", statement_of(source, constant))).await.unwrap();
+    }
+    let fill = "INSERT INTO animal SELECT n, 'x', 1, NULL FROM generate_series(1, 20000) AS n;
+        INSERT INTO idempotency_key SELECT n, 'key1', n, n FROM generate_series(1, 20000) AS n";
+    let keys = "find(ARRAY['key1', 'key1', 'key2'], ARRAY['700', '90000', '700'])";
+    for stage in ["SELECT 1", fill, "ANALYZE animal; ANALYZE idempotency_key"] {
+        client.batch_execute(stage).await.unwrap();
+        for mode in ["force_generic_plan", "force_custom_plan"] {
+            client.batch_execute(&format!("SET plan_cache_mode = {mode}")).await.unwrap();
+            for (execute, table) in
+                [(keys, "animal_pkey"), ("remove(0, 256)", "Index Scan using idempotency_key_pkey")]
+            {
+                let plan = explain(&client, execute).await;
+                assert!(plan.contains(table) && !plan.contains("Seq Scan"), "{stage}, {mode}:\n{plan}");
+            }
+        }
+    }
+    let found = client.query(&format!("EXECUTE {keys}"), &[]).await.unwrap();
+    let found: Vec<(i64, i64)> = found.iter().map(|row| (row.get(0), row.get(4))).collect();
+    assert_eq!(found, [(700, 1)]);
+    assert_eq!(client.execute("EXECUTE remove(300, 256)", &[]).await.unwrap(), 256);
+    assert_eq!(client.execute("EXECUTE remove(300, 256)", &[]).await.unwrap(), 44);
 }
 
 #[tokio::test]

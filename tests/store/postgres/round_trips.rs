@@ -9,7 +9,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::{Postgres, options};
-use crate::conformance::{key, new_pet};
+use crate::conformance::{idempotency_key, key, new_pet, second};
 use crate::postgres_cluster::shared;
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
@@ -20,11 +20,13 @@ const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 struct Sent(Arc<Mutex<Vec<String>>>);
 
 impl Sent {
-    /// Returns and forgets the queries of each round trip. Leaves out tests of idle connections: a Sync without a query.
+    /// Returns and forgets the queries of each round trip. Leaves out tests of idle connections, a Sync without a query,
+    /// and `C`, which closes a statement and is sent together with the next query.
     fn take(&self) -> Vec<String> {
         let sent = std::mem::take(&mut *self.0.lock().unwrap());
         let queries = |messages: &String| {
-            let queries: Vec<_> = messages.split('S').filter(|query| !query.is_empty()).collect();
+            let queries: Vec<_> =
+                messages.split('S').filter(|query| !query.is_empty() && *query != "C").collect();
             queries.join(" ")
         };
         sent.iter().map(queries).filter(|queries| !queries.is_empty()).collect()
@@ -137,6 +139,23 @@ async fn a_request_takes_one_round_trip() {
     // A read on the one connection, and a simple query on the other.
     store.check_ready().await.unwrap();
     assert_eq!(sent.take(), ["BE", "Q"]);
+}
+
+#[tokio::test]
+async fn an_addition_with_a_key_takes_one_round_trip_and_a_repeated_one_two() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    let sent = Sent::default();
+    let store = connected(&database, &sent).await;
+    let add = |name| store.add_pet_once(new_pet(name, 1, None), idempotency_key("a"), second(1_800_000_000));
+    add("x").await.unwrap();
+    // The second one removes expired keys.
+    assert_eq!(sent.take()[0], "BE");
+    store.add_key(key(2)).await.unwrap();
+    sent.take();
+    for name in ["x", "other"] {
+        add(name).await.unwrap();
+        assert_eq!(sent.take(), ["BE", "BE"]);
+    }
 }
 
 #[tokio::test]

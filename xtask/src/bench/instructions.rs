@@ -30,13 +30,13 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<u8, String> {
         rows.push((format!("{name}, hello"), count(plan, counter, &server, &Request::Path("/".to_owned()))?));
     }
     let server = programs.serve(&programs.sqlite("animals", ANIMALS, plan)?, &launcher)?;
-    for (what, request) in Request::operations(ANIMALS) {
+    for (what, request) in Request::of_this_service(ANIMALS) {
         rows.push((format!("{}, {what}", server.name), count(plan, counter, &server, &request)?));
     }
     drop(server);
     if let Some(postgres) = Postgres::start()? {
         let server = programs.serve(&programs.postgres(&postgres, ANIMALS, plan)?, &launcher)?;
-        for (what, request) in Request::operations(ANIMALS) {
+        for (what, request) in Request::of_this_service(ANIMALS) {
             let [ours, theirs] = count_both(plan, counter, &server, &postgres, &request)?;
             rows.push((format!("{}, {what}", server.name), ours));
             rows.push((format!("PostgreSQL itself, {what}"), theirs));

@@ -1,11 +1,13 @@
 -- A script for wrk. Arguments: "random" and the number of animals, to request random animals; "add" and a body, to add
--- animals; none, to request the path of the URL.
+-- animals; "add-once" and a body, to add animals with idempotency keys; none, to request the path of the URL.
 local requests = {}
+local keyed = false
 
 function init(arguments)
    local what, count = arguments[1], tonumber(arguments[2])
    math.randomseed(os.time() + tonumber(tostring(arguments):match("0x(%x+)") or "0", 16) % 65536)
-   if what == "add" then
+   keyed = what == "add-once"
+   if what == "add" or keyed then
       wrk.method = "POST"
       wrk.headers["Content-Type"] = "application/json"
       wrk.body = arguments[2]
@@ -18,6 +20,10 @@ function init(arguments)
 end
 
 function request()
+   if keyed then
+      wrk.headers["Idempotency-Key"] = string.format('"%08x-%08x"', math.random(0, 2^31 - 1), math.random(0, 2^31 - 1))
+      return wrk.format()
+   end
    return requests[math.random(#requests)]
 end
 

@@ -28,9 +28,16 @@ pub(super) enum Request {
     Random(u64),
     /// POST of a new animal.
     Add,
+    /// POST of a new animal with a new idempotency key.
+    AddOnce,
 }
 
 impl Request {
+    /// The requests of this service with this many animals.
+    pub(super) fn of_this_service(animals: u64) -> impl Iterator<Item = (&'static str, Self)> {
+        Self::operations(animals).into_iter().chain([("durable add with a key", Self::AddOnce)])
+    }
+
     /// The three requests that servers with this many animals are compared by.
     pub(super) fn operations(animals: u64) -> [(&'static str, Self); 3] {
         [
@@ -142,6 +149,7 @@ impl<'p> Load<'p> {
             Request::Path(_) => &mut command,
             Request::Random(pets) => command.args(["random", &pets.to_string()]),
             Request::Add => command.args(["add", BODY]),
+            Request::AddOnce => command.args(["add-once", BODY]),
         };
         let logs = &self.plan.directory;
         let output = process::run("wrk", &mut command, logs, time + Duration::from_secs(30))?;

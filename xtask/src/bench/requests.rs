@@ -75,6 +75,10 @@ async fn send(client: &mut Client, request: &Request, number: u64) -> Result<(),
             (StatusCode::OK, client.get(&format!("/v1/pets/{id}")).await)
         }
         Request::Add => (StatusCode::CREATED, client.post("/v1/pets", BODY).await),
+        Request::AddOnce => {
+            let key = format!("\"bench {number:032}\"");
+            (StatusCode::CREATED, client.post_once("/v1/pets", BODY, &key).await)
+        }
     };
     match response {
         Ok((status, _)) if status == expected => Ok(()),

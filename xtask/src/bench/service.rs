@@ -25,7 +25,7 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
         rows.push(Row::new(server, "hello", Request::Path("/".to_owned())));
     }
     for server in &services {
-        rows.extend(Request::operations(ANIMALS).map(|(what, request)| Row::new(server, what, request)));
+        rows.extend(Request::of_this_service(ANIMALS).map(|(what, request)| Row::new(server, what, request)));
     }
     load.measure(&mut rows)?;
     let cells = |row: &Row<'_>| {

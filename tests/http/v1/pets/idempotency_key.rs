@@ -1,10 +1,13 @@
 //! Repeating an addition with its `Idempotency-Key`.
 
-use futures::future::join_all;
+use futures::future::{join, join_all};
+use progenitor_client::ResponseValue;
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::task::yield_now;
 
-use crate::client::types::{CreatePetIdempotencyKey, NewPet};
+use crate::client::Client;
+use crate::client::types::{CreatePetIdempotencyKey, NewPet, Pet};
 use crate::failing_store::{Fault, Step};
 use crate::recorder::wire::Response;
 use crate::service::{RequestExt, Service, id, ids};
@@ -145,16 +148,30 @@ async fn a_get_ignores_the_header() {
     assert_eq!(request.response().await.expect(200), json!([]));
 }
 
+/// Adds an animal once: while the service is unavailable it repeats the request with the same key.
+async fn add_once(client: &Client, new: &NewPet, key: &CreatePetIdempotencyKey) -> ResponseValue<Pet> {
+    loop {
+        let request = client.create_pet().idempotency_key(key.clone()).body(new.clone());
+        match request.send().await {
+            Ok(added) => return added,
+            Err(error) if error.status().is_none_or(|status| status == 503) => yield_now().await,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_typed_client_repeats_a_request() {
     let service = Service::start().await;
     let new = NewPet { name: "Mia".parse().unwrap(), category_id: 7, status: None };
+    let key = KEY.parse().unwrap();
     let client = service.client();
-    let add = || {
-        let key: CreatePetIdempotencyKey = KEY.parse().unwrap();
-        client.create_pet().idempotency_key(key).body(new.clone()).send()
+    service.store.fail(Step::AddPet, Fault::UnavailableAfterCommit);
+    let recovers = async {
+        service.store.addition_failed().await;
+        service.store.recover();
     };
-    let (first, again) = (add().await.unwrap(), add().await.unwrap());
-    assert_eq!(again.headers()["idempotency-replayed"], "?1");
-    assert_eq!(first.into_inner().id, again.into_inner().id);
+    let (added, ()) = join(add_once(&client, &new, &key), recovers).await;
+    assert_eq!(added.headers()["idempotency-replayed"], "?1");
+    assert_eq!(ids(&service.get("/v1/pets").await.expect(200)), [added.id]);
 }
