@@ -106,7 +106,7 @@ async fn handshake(
     metrics: &ConnectionMetrics,
 ) -> Option<Box<TlsStream<TcpStream>>> {
     let accepted = async {
-        // Until the first byte, there are no buffers of rustls.
+        // rustls allocates its buffers after the client's first byte.
         stream.peek(&mut [0]).await?;
         TlsAcceptor::from(config).accept(stream).await
     };

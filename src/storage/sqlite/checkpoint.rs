@@ -5,13 +5,15 @@
 //! rest is left to the writer thread: the log can restart only when no write is added to it.
 
 use std::path::{Path, PathBuf};
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::wal::CheckpointMode;
+use rusqlite::{Connection, Error, ErrorCode, MAIN_DB, ffi};
 
-use super::{connection, failure, file, wal_index};
+use super::{connection, failure};
 use crate::storage::metrics::Operation;
 use crate::storage::options::StoreOptions;
 
@@ -23,19 +25,29 @@ pub(super) const MAX_REST: u32 = 2000;
 const SYNC_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The state of the log, in pages.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Log {
+    pub(super) pages: u32,
     /// The pages that are in the database.
     copied: u32,
-    /// The pages that are not.
-    pub(super) rest: u32,
 }
 
 impl Log {
-    /// Returns the state; `None` before the first read of the connection, and while a commit changes it.
-    pub(super) fn of(connection: &Connection) -> Option<Self> {
-        let copied = wal_index::checkpointed_frames(connection)?;
-        let pages = wal_index::header(connection)?.frames();
-        Some(Self { copied, rest: pages.saturating_sub(copied) })
+    /// Returns the state; `None` while a commit of another connection changes it.
+    pub(super) fn of(connection: &Connection) -> rusqlite::Result<Option<Self>> {
+        match connection.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::NOOP) {
+            // Both are -1 without write-ahead logging.
+            Ok((pages, copied)) => {
+                Ok(Some(Self { pages: pages.max(0).unsigned_abs(), copied: copied.max(0).unsigned_abs() }))
+            }
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the number of pages that are not in the database.
+    pub(super) fn rest(&self) -> u32 {
+        self.pages.saturating_sub(self.copied)
     }
 }
 
@@ -66,15 +78,15 @@ fn copy(connection: &Connection) -> rusqlite::Result<bool> {
     let mut before: Option<Log> = None;
     loop {
         connection.query_row(PASSIVE, [], |_| Ok(()))?;
-        let Some(after) = Log::of(connection) else { continue };
-        if after.rest <= MAX_REST {
+        let Some(after) = Log::of(connection)? else { continue };
+        if after.rest() <= MAX_REST {
             return Ok(true);
         }
         if let Some(before) = before {
             if after.copied <= before.copied {
                 return Ok(false);
             }
-            if after.rest >= before.rest {
+            if after.rest() >= before.rest() {
                 return Ok(true);
             }
         }
@@ -87,10 +99,54 @@ fn sync_until(copied: &AtomicBool, path: &Path) -> rusqlite::Result<()> {
     let connection = connection::open_for_writing(path, Duration::ZERO)?;
     loop {
         let is_last = copied.load(Ordering::Relaxed);
-        file::sync(&connection)?;
+        sync(&connection)?;
         if is_last {
             return Ok(());
         }
         thread::sleep(SYNC_INTERVAL);
+    }
+}
+
+/// Writes the database file to the disk. Uses SQLite's own handle of the file: closing another one would release
+/// the POSIX locks that this process has on the file.
+#[allow(unsafe_code)] // SQLite's C interface has no safe form of these calls.
+fn sync(connection: &Connection) -> rusqlite::Result<()> {
+    let mut file: *mut ffi::sqlite3_file = ptr::null_mut();
+    // SAFETY: the connection is open. SQLite returns a pointer to its file object, which stays where it is while
+    // the connection is open, and the methods are constant.
+    let code = unsafe {
+        let (main, pointer) = (MAIN_DB.as_ptr(), ptr::from_mut(&mut file).cast());
+        ffi::sqlite3_file_control(connection.handle(), main, ffi::SQLITE_FCNTL_FILE_POINTER, pointer);
+        let methods = file.as_ref().and_then(|file| file.pMethods.as_ref());
+        let Some(sync) = methods.and_then(|methods| methods.xSync) else { return Ok(()) };
+        sync(file, ffi::SQLITE_SYNC_NORMAL)
+    };
+    match code {
+        ffi::SQLITE_OK => Ok(()),
+        code => Err(Error::SqliteFailure(ffi::Error::new(code), None)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_of_the_log_is_known_without_a_checkpoint() {
+        let place = tempfile::tempdir().unwrap();
+        let [ours, theirs] = [(); 2].map(|()| Connection::open(place.path().join("some.db")).unwrap());
+        let state = |pages, copied| Some(Log { pages, copied });
+        assert_eq!(Log::of(&ours).unwrap(), state(0, 0));
+        ours.pragma_update(None, "journal_mode", "WAL").unwrap();
+        assert_eq!(Log::of(&ours).unwrap(), state(0, 0));
+        theirs.execute_batch("CREATE TABLE some (thing)").unwrap();
+        let pages = Log::of(&ours).unwrap().unwrap().pages;
+        assert!(pages > 0);
+        assert_eq!(Log::of(&ours).unwrap(), state(pages, 0));
+        theirs.query_row(PASSIVE, [], |_| Ok(())).unwrap();
+        assert_eq!(Log::of(&ours).unwrap(), state(pages, pages));
+        // This write restarts the log.
+        theirs.execute_batch("INSERT INTO some VALUES (1)").unwrap();
+        assert_eq!(Log::of(&ours).unwrap(), state(1, 0));
     }
 }

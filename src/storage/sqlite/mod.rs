@@ -21,9 +21,8 @@
 //! - A write goes through a bounded queue to one thread, which commits all waiting writes in one transaction
 //!   (`writer.rs`), so that 64 callers share one fsync. With a mutex or a pool of connections, each caller
 //!   pays for its own fsync; with a pool, callers also compete for the lock of the file.
-//! - A read runs on the caller's thread with a connection of that thread, in one transaction with the
-//!   previous reads until the next commit (`reader.rs`). Each query is bounded by an index and a limit, so
-//!   moving it to another thread would cost more than running it.
+//! - A read runs on the caller's thread with a connection of that thread (`reader.rs`). Each query is bounded
+//!   by an index and a limit, so moving it to another thread would cost more than running it.
 //! - An API key is cached for one second (`../key_cache.rs`): querying it costs as much as reading an animal.
 //!   Its use is stored once per hour, after the request (`../key_uses.rs`).
 //! - Readiness is checked by a write of one page that changes nothing: a full disk fails only a commit.
@@ -45,14 +44,12 @@ mod backup;
 mod checkpoint;
 mod connection;
 mod failure;
-mod file;
 mod idempotency;
 mod keys;
 mod migrations;
 mod opening;
 mod reader;
 mod store;
-mod wal_index;
 mod writer;
 
 pub use backup::backup;

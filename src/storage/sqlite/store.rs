@@ -37,6 +37,7 @@ pub struct SqliteStore {
     options: StoreOptions,
 }
 
+/// Dropped in this order: the writer thread, which ends with `writer`, closes the connections for reading first.
 struct Open {
     readers: Arc<Readers>,
     writer: Writer,

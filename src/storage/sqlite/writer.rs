@@ -5,8 +5,8 @@
 //! there is no timer.
 //!
 //! The thread also checkpoints the log between two batches. SQLite would do it within a COMMIT, while callers
-//! wait, and could never restart the log while reads overlap. Another thread checkpoints most of a long log
-//! (`checkpoint.rs`).
+//! wait, and could never restart the log while reads overlap: this thread waits for those in progress. Another
+//! thread checkpoints most of a long log (`checkpoint.rs`).
 //!
 //! Failure modes of a write:
 //!
@@ -30,9 +30,9 @@ use rusqlite::Connection;
 use slog::warn;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::checkpoint::Log;
+use super::checkpoint::{self, Log};
 use super::reader::Readers;
-use super::{checkpoint, connection, failure, wal_index};
+use super::{connection, failure};
 use crate::storage::metrics::Operation;
 use crate::storage::metrics::StoreMetrics;
 use crate::storage::options::StoreOptions;
@@ -245,28 +245,26 @@ impl WriterThread {
         // A panic was logged.
         let is_prepared = self.background.take().is_some_and(|thread| thread.join().unwrap_or(false));
         if !is_prepared {
-            let pages = wal_index::header(connection).map_or(0, |header| header.frames());
-            if pages < self.checkpointed {
+            let Some(log) = Log::of(connection)? else { return Ok(()) };
+            if log.pages < self.checkpointed {
                 self.checkpointed = 0; // The log was restarted.
             }
-            if pages - self.checkpointed < CHECKPOINT_PAGES {
+            if log.pages - self.checkpointed < CHECKPOINT_PAGES {
                 return Ok(());
             }
             // Set first: a checkpoint that fails must not be tried, and logged, after each batch.
-            self.checkpointed = pages;
-            if Log::of(connection).is_some_and(|log| log.rest > checkpoint::MAX_REST) {
-                // A reader with an older snapshot would limit the checkpoint.
-                self.readers.end_transactions();
+            self.checkpointed = log.pages;
+            if log.rest() > checkpoint::MAX_REST {
                 self.background = checkpoint::start(self.path.clone(), self.options.clone()).ok();
                 return Ok(());
             }
         }
-        self.readers.end_transactions();
         connection::shorten_log_to(connection, self.log_limit())?;
+        // A read of an older snapshot would limit the checkpoint.
+        self.readers.wait();
         connection.prepare_cached(checkpoint::PASSIVE)?.query_row([], |_| Ok(()))?;
-        // A reader that uses the log would prevent the next write from restarting it. New transactions do not
-        // use it.
-        self.readers.end_transactions();
+        // A read that uses the log would prevent the next write from restarting it. Later ones do not use it.
+        self.readers.wait();
         Ok(())
     }
 
@@ -290,7 +288,7 @@ impl WriterThread {
     /// Checkpoints and truncates the log, and closes the connection.
     fn finish(self) {
         // Closed first: the last connection removes the log.
-        self.readers.close();
+        drop(self.readers);
         if let Some(background) = self.background {
             // A panic was logged.
             let _ = background.join();
