@@ -31,19 +31,20 @@ pub(super) fn run_all(place: &Place) -> Result<String, String> {
     if !status(build.args(BINARIES.iter().flat_map(|binary| ["--test", binary])))?.success() {
         return Err("the tests do not build, see above".to_owned());
     }
-    println!("| PostgreSQL | tests passed | seconds |\n| --- | --- | --- |");
-    let mut failed = Vec::new();
+    let (mut rows, mut failed) = (String::new(), Vec::new());
     for version in &versions {
         let begin = Instant::now();
-        match test(place, version) {
-            Ok((exact, passed)) => println!("| {exact} | {passed} | {} |", begin.elapsed().as_secs()),
+        let (exact, result) = match test(place, version) {
+            Ok((exact, passed)) => (exact, passed.to_string()),
             Err(problem) => {
-                eprintln!("{problem}");
-                println!("| {version} | failed | {} |", begin.elapsed().as_secs());
+                eprintln!("{problem}\ninterop: failed on PostgreSQL {version}");
                 failed.push(version.as_str());
+                (version.clone(), "failed".to_owned())
             }
-        }
+        };
+        rows += &format!("| {exact} | {result} | {} |\n", begin.elapsed().as_secs());
     }
+    println!("| PostgreSQL | tests passed | seconds |\n| --- | --- | --- |\n{rows}");
     if failed.is_empty() {
         return Ok(format!("no test failed on PostgreSQL {}", versions.join(", ")));
     }
