@@ -56,7 +56,7 @@ impl Cluster {
         let programs = programs()?;
         let cluster = Self::prepare(programs, settings);
         cluster.run(
-            "initdb",
+            &cluster.programs.join("initdb"),
             &["-D", cluster.data(), "-U", "postgres", "-N", "-A", "trust", "-E", "UTF8", "--no-locale"],
         );
         // Only the role `strict` needs a password.
@@ -68,14 +68,17 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// Starts a standby of this server. Replication is synchronous if `synchronous_standby_names` contains `standby`.
+    /// Restarts this server and starts a standby of it. Replication is synchronous if `synchronous_standby_names`
+    /// contains `standby`.
     pub(crate) fn standby(&self) -> Self {
         let standby = Self::prepare(self.programs.clone(), self.settings);
-        let from = format!("host=127.0.0.1 port={} user=postgres application_name=standby", self.port);
-        standby.run(
-            "pg_basebackup",
-            &["-D", standby.data(), "-R", "-N", "-X", "stream", "-c", "fast", "-d", &from],
-        );
+        // A copy of the stopped server, because some packages of PostgreSQL lack pg_basebackup.
+        self.stop();
+        standby.run(Path::new("cp"), &["-R", "-p", self.data(), standby.data()]);
+        self.start_server();
+        let primary = format!("host=127.0.0.1 port={} user=postgres application_name=standby", self.port);
+        standby.append_settings(&format!("primary_conninfo = '{primary}'\n"));
+        standby.put("standby.signal", "");
         standby.start_server();
         standby
     }
@@ -115,10 +118,8 @@ impl Cluster {
         let log = self.home.join("log");
         let start = Instant::now();
         // A start fails until the processes of a killed server have ended.
-        while !self.try_run(
-            "pg_ctl",
-            &["start", "-s", "-w", "-D", self.data(), "-l", log.to_str().unwrap(), "-o", &options],
-        ) {
+        let arguments = ["start", "-s", "-w", "-D", self.data(), "-l", log.to_str().unwrap(), "-o", &options];
+        while !self.command(&self.programs.join("pg_ctl"), &arguments).status().unwrap().success() {
             let log = fs::read_to_string(&log).unwrap_or_default();
             assert!(start.elapsed() < Duration::from_secs(120), "the server does not start: {log}");
         }
@@ -126,7 +127,7 @@ impl Cluster {
 
     /// Stops the server without waiting for clients (mode `fast`).
     pub(crate) fn stop(&self) {
-        self.run("pg_ctl", &["stop", "-s", "-w", "-m", "fast", "-D", self.data()]);
+        self.run(&self.programs.join("pg_ctl"), &["stop", "-s", "-w", "-m", "fast", "-D", self.data()]);
     }
 
     /// Sends SIGKILL to the postmaster.
@@ -161,14 +162,25 @@ impl Cluster {
 
     /// Promotes a standby. It accepts writes when this returns.
     pub(crate) fn promote(&self) {
-        self.run("pg_ctl", &["promote", "-s", "-w", "-D", self.data()]);
+        self.run(&self.programs.join("pg_ctl"), &["promote", "-s", "-w", "-D", self.data()]);
     }
 
     /// Appends settings to the configuration and reloads it.
     pub(crate) async fn configure(&self, settings: &str) {
+        self.append_settings(settings);
+        self.client("postgres").await.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+    }
+
+    fn append_settings(&self, settings: &str) {
         let path = self.home.join("data/postgresql.auto.conf");
         fs::OpenOptions::new().append(true).open(path).unwrap().write_all(settings.as_bytes()).unwrap();
-        self.client("postgres").await.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+    }
+
+    /// Returns the version of the server programs, such as `15.14`. Packages add their own version to it.
+    pub(crate) fn version(&self) -> String {
+        let printed = Command::new(self.programs.join("postgres")).arg("--version").output().unwrap();
+        let printed = String::from_utf8(printed.stdout).unwrap();
+        printed.trim_end().strip_prefix("postgres (PostgreSQL) ").unwrap().to_owned()
     }
 
     /// Writes a file to the server's directory that only the server can read. Returns its path.
@@ -219,12 +231,15 @@ impl Cluster {
         Box::leak(self.home.join("data").to_str().unwrap().to_owned().into_boxed_str())
     }
 
-    fn run(&self, program: &str, arguments: &[&str]) {
-        assert!(self.try_run(program, arguments), "{program} failed");
+    /// Runs a program as the owner of the server's files.
+    fn run(&self, program: &Path, arguments: &[&str]) {
+        let output = self.command(program, arguments).stderr(Stdio::piped()).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{} failed: {errors}", program.display());
     }
 
-    fn try_run(&self, program: &str, arguments: &[&str]) -> bool {
-        let mut command = Command::new(self.programs.join(program));
+    fn command(&self, program: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command
             .args(arguments)
             .current_dir("/")
@@ -232,7 +247,7 @@ impl Cluster {
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         as_owner(&mut command, self.owner);
-        command.status().unwrap().success()
+        command
     }
 }
 
@@ -256,20 +271,24 @@ fn as_owner(command: &mut Command, owner: Option<(u32, u32)>) {
     }
 }
 
-/// Returns the directory of the server programs: on PATH, or the newest in Debian's layout.
+/// Returns the directory of the server programs.
 fn programs() -> Option<PathBuf> {
+    let all = ["initdb", "postgres", "pg_ctl"];
+    let is_complete = |place: &PathBuf| all.iter().all(|program| place.join(program).is_file());
+    if let Some(chosen) = std::env::var_os("STORE_TESTS_POSTGRES") {
+        let chosen = PathBuf::from(chosen);
+        assert!(is_complete(&chosen), "STORE_TESTS_POSTGRES={}: expected {all:?} there", chosen.display());
+        return Some(chosen.canonicalize().unwrap());
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
         .map(|versions| versions.flatten().map(|version| version.path().join("bin")).collect())
         .unwrap_or_default();
     places.sort_by_key(|place| version(place));
     places.reverse();
-    let all = ["initdb", "postgres", "pg_ctl", "pg_basebackup"];
-    let found = std::env::split_paths(&path)
-        .chain(places)
-        .find(|place| all.iter().all(|program| place.join(program).is_file()));
+    let found = std::env::split_paths(&path).chain(places).find(is_complete);
     if found.is_none() {
-        let missing = "the PostgreSQL server programs (initdb, pg_ctl, pg_basebackup) are not installed";
+        let missing = "the PostgreSQL server programs (initdb, postgres, pg_ctl) are not installed";
         assert!(
             std::env::var_os("STORE_TESTS_REQUIRE_POSTGRES").is_none_or(|value| value != "1"),
             "{missing}"

@@ -72,7 +72,8 @@ async fn an_outage_is_logged_once_and_its_end() {
 async fn the_end_of_an_outage_of_a_server_names_the_host_and_a_failed_key_check_is_named() {
     let Some(cluster) = Cluster::start() else { return };
     let directory = WorkDir::new();
-    let url = cluster.url(&cluster.database("").await);
+    let name = cluster.database("").await;
+    let url = cluster.url(&name);
     let mut keys = Vec::new();
     for name in ["used", "unused"] {
         let created = directory.run(&["key", "create", name, "--database", &url]).await;
@@ -81,6 +82,10 @@ async fn the_end_of_an_outage_of_a_server_names_the_host_and_a_failed_key_check_
     directory.write("store.toml", "[log]\nformat = 'json'\n");
     let service = directory.serve(&["--config", "store.toml", "--database", &url]).await;
     assert_eq!(add(&service, &keys[0]).await, 201);
+    // The use of the key is written after the response. That write must not fail.
+    let client = cluster.client(&name).await;
+    let used = "SELECT count(*) FROM api_key WHERE last_used IS NOT NULL";
+    while client.query_one(used, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
     cluster.stop();
     for _ in 0..100 {
         // No replica has this key in its cache.

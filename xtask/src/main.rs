@@ -118,6 +118,9 @@ enum Command {
     Interop {
         /// The parts to run [default: all].
         parts: Vec<Part>,
+        /// The major versions of PostgreSQL for the part `postgres`, such as `14,18` [default: all].
+        #[arg(long, value_name = "VERSIONS", value_delimiter = ',')]
+        versions: Vec<String>,
     },
     /// Make the pictures of the README in xtask/pictures.
     ///
@@ -143,7 +146,7 @@ fn main() -> ExitCode {
         Command::Licences => licences::run(),
         Command::Faults { long, release } => faults::run(long, release),
         Command::Bench(arguments) => bench::run(&arguments),
-        Command::Interop { parts } => interop::run(&parts),
+        Command::Interop { parts, versions } => interop::run(&parts, &versions),
         Command::Pictures => pictures::run(),
     };
     ExitCode::from(status.unwrap_or_else(|problem| {

@@ -26,7 +26,7 @@ pub fn run() -> Result<u8, String> {
     fs::create_dir_all(&pictures).map_err(in_file(&pictures))?;
     let program = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     write(&pictures.join("finding.svg"), Term::new().render_svg(&finding(&program)?).as_bytes())?;
-    let status = interop::run(&[Part::Docs])?;
+    let status = interop::run(&[Part::Docs], &[])?;
     if status == 0 {
         let screenshot = target(&program)?.join("interop/screenshots/docs-operations.png");
         write(&pictures.join("docs.png"), &fs::read(&screenshot).map_err(in_file(&screenshot))?)?;

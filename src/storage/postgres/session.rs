@@ -245,6 +245,10 @@ fn settings(purpose: Purpose, options: &StoreOptions) -> String {
         statement.as_millis(),
         lock.as_millis(),
     );
+    // These end the connection, also in the middle of a write. The store has its own time limits for statements, and tests
+    // idle connections.
+    settings += "SELECT set_config(name, '0', false) FROM pg_settings
+        WHERE name IN ('idle_session_timeout', 'transaction_timeout');";
     // A server notices a client that vanished, so that an unfinished write does not keep its locks.
     settings +=
         "SELECT set_config(name, CASE WHEN name = 'tcp_keepalives_count' THEN '3' ELSE '2' END, false)

@@ -111,3 +111,11 @@ pub(crate) fn options() -> StoreOptions {
         metrics: StoreMetrics::default(),
     }
 }
+
+#[tokio::test]
+async fn the_server_is_the_one_whose_programs_were_chosen() {
+    let Some(cluster) = shared() else { return };
+    let version: String =
+        cluster.client("postgres").await.query_one("SHOW server_version", &[]).await.unwrap().get(0);
+    assert_eq!(version, cluster.version());
+}

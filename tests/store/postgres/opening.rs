@@ -261,12 +261,14 @@ async fn an_encoding_other_than_utf_8_is_rejected() {
 async fn the_error_names_missing_privileges() {
     let Some(database) = Postgres::try_fresh().await else { return };
     let url = role(shared().unwrap(), &database, "weak").await;
+    // Before PostgreSQL 15, everybody could create tables in this schema.
+    let client = database.client().await;
+    client.batch_execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC").await.unwrap();
     rejected(&url, &["does not grant weak", "permission denied for schema public"]).await;
-    assert!(contents(&database.client().await).await.is_empty());
+    assert!(contents(&client).await.is_empty());
 
     let store = database.open().await;
     rejected(&url, &["does not grant weak"]).await;
-    let client = database.client().await;
     client
         .batch_execute(
             "GRANT SELECT ON animal_store_migration TO weak; GRANT SELECT ON animal TO weak; \
@@ -289,25 +291,38 @@ async fn the_error_names_missing_privileges() {
 }
 
 #[tokio::test]
-async fn the_store_overrides_synchronous_commit_off() {
+async fn the_store_overrides_settings_that_weaken_it() {
     let Some(database) = Postgres::try_fresh().await else { return };
     let name = database.name.clone();
     let client = database.client().await;
     client.batch_execute(&format!("ALTER DATABASE {name} SET synchronous_commit = off")).await.unwrap();
+    // `transaction_timeout` exists since PostgreSQL 17.
+    let timeouts = "SELECT name FROM pg_settings WHERE name IN ('idle_session_timeout', 'transaction_timeout') ORDER BY 1";
+    let mut expected = Vec::new();
+    for row in client.query(timeouts, &[]).await.unwrap() {
+        let timeout: String = row.get(0);
+        client.batch_execute(&format!("ALTER DATABASE {name} SET {timeout} = '1h'")).await.unwrap();
+        expected.push(format!("{timeout} 0"));
+    }
+    assert!(!expected.is_empty());
+    expected.insert(1, "synchronous_commit on".to_owned());
     let store = database.open().await;
-    // A trigger records the setting of the store's own connection.
+    // A trigger records the settings of the store's own connection.
     client
         .batch_execute(
             "CREATE TABLE seen (setting text);
              CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS
-                 $$ BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
+                 $$ BEGIN INSERT INTO seen SELECT name || ' ' || setting FROM pg_settings
+                 WHERE name IN ('synchronous_commit', 'idle_session_timeout', 'transaction_timeout');
+                 RETURN NULL; END $$;
              CREATE TRIGGER see AFTER INSERT ON animal EXECUTE FUNCTION see()",
         )
         .await
         .unwrap();
     add(&*store, "durable").await;
-    let seen: String = client.query_one("SELECT setting FROM seen", &[]).await.unwrap().get(0);
-    assert_eq!(seen, "on");
+    let seen = client.query("SELECT setting FROM seen ORDER BY 1", &[]).await.unwrap();
+    let seen: Vec<String> = seen.iter().map(|row| row.get(0)).collect();
+    assert_eq!(seen, expected);
 }
 
 #[tokio::test]

