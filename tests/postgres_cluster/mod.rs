@@ -257,7 +257,7 @@ fn as_owner(command: &mut Command, owner: Option<(u32, u32)>) {
 }
 
 /// Returns the directory of the server programs: on PATH, or the newest in Debian's layout.
-fn programs() -> Option<PathBuf> {
+pub(crate) fn programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
         .map(|versions| versions.flatten().map(|version| version.path().join("bin")).collect())
@@ -285,7 +285,7 @@ fn version(place: &Path) -> u32 {
 }
 
 /// Returns the user and group that run the server instead of root.
-fn unprivileged() -> (u32, u32) {
+pub(crate) fn unprivileged() -> (u32, u32) {
     let users = fs::read_to_string("/etc/passwd").unwrap();
     ["postgres", "nobody"]
         .iter()
