@@ -49,6 +49,7 @@ mod animals;
 mod failure;
 mod keys;
 mod migrations;
+mod monitor;
 mod opening;
 mod pages;
 mod queue;
@@ -57,6 +58,7 @@ mod session;
 mod settled;
 mod store;
 mod tls;
+mod view;
 mod write_session;
 mod writer;
 

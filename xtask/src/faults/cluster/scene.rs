@@ -10,13 +10,13 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 use tokio_postgres::NoTls;
 
+use super::REPLICAS;
 use super::clients::{Clients, Target, all};
 use super::home::Home;
 use super::links::{Links, local};
 use super::nodes::Nodes;
 use super::packages::Programs;
 use super::record::Record;
-use super::{NODES, REPLICAS};
 use crate::workspace::in_file;
 
 /// How often each node is asked whether it is a primary.
@@ -133,7 +133,8 @@ impl<'a> Scene<'a> {
     /// Whether a node accepts connections.
     pub(super) fn responds(&self, node: usize) -> bool {
         let port = self.nodes.links.ports.postgres[node];
-        self.runtime.block_on(timeout(TIMEOUT, execute(port, "SELECT"))).is_ok_and(|done| done.is_ok())
+        let asked = self.runtime.block_on(async { timeout(TIMEOUT, execute(port, "SELECT")).await });
+        asked.is_ok_and(|done| done.is_ok())
     }
 
     /// When a node other than `old` became the primary after `since`.
@@ -168,7 +169,6 @@ async fn execute(port: u16, statement: &str) -> Result<(), tokio_postgres::Error
 async fn watch(node: usize, port: u16, promotions: Promotions) {
     let url = format!("postgres://postgres@{}/postgres", local(port));
     let mut was_primary = false;
-    debug_assert!(node < NODES);
     loop {
         if let Ok(Ok((client, connection))) = timeout(TIMEOUT, tokio_postgres::connect(&url, NoTls)).await {
             let connection = tokio::spawn(connection);
