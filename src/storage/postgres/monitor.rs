@@ -174,14 +174,15 @@ impl Monitor {
         // Of a host in use there is no error.
         let errors = state.errors.iter().flatten().cloned().collect();
         let before = self.sender.send_replace(Hosts { choice: Some(choice), errors });
-        self.log(before.choice.unwrap_or_default(), choice, &self.options.log);
+        self.log(before.choice, choice, &self.options.log);
     }
 
     /// Logs a change of the hosts in use.
-    fn log(&self, before: Choice, now: Choice, log: &Logger) {
+    fn log(&self, before: Option<Choice>, now: Choice, log: &Logger) {
+        let Some(before) = before else { return };
         let name = |host: Option<usize>| host.map_or("none".to_owned(), |host| self.address.name(host));
         let read = |choice: Choice| choice.read.map(|read| read.from.host);
-        if (before.primary, read(before)) != (now.primary, read(now)) && before != Choice::default() {
+        if (before.primary, read(before)) != (now.primary, read(now)) {
             warn!(log, "the hosts of the database in use changed";
                 "primary" => name(now.primary), "reads" => name(read(now)));
         }

@@ -112,8 +112,10 @@ impl View {
                 self.hosts[host].is_behind = compared.contains(&true);
             }
         }
-        self.hosts[host].seen = seen;
-        self.hosts[host].is_known = true;
+        let known = &mut self.hosts[host];
+        known.is_behind &= seen.as_ref().is_none_or(|seen| !seen.is_standby);
+        known.is_known = true;
+        known.seen = seen;
     }
 
     /// Whether each host was polled.
@@ -300,6 +302,15 @@ mod tests {
         test.poll(2, true, 2, (90, 90));
         test.gone(1).primary(0, 1, 100);
         assert_eq!(test.decide().0, None);
+    }
+
+    #[test]
+    fn an_old_primary_that_was_a_standby_since_may_be_promoted() {
+        let mut test = Test::new(2);
+        test.standby(1, 101, 101).primary(0, 1, 100).gone(1);
+        assert_eq!(test.decide().0, None);
+        test.standby(0, 110, 110).primary(0, 1, 120);
+        assert_eq!(test.decide().0, Some(0));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::record::{Kind, Page, Record};
+use super::record::{Kind, Page, Record, Stored};
 
 const WRITERS: usize = 2;
 /// One of them reads single animals, the other one lists.
@@ -185,7 +185,7 @@ fn send(http: &ureq::Agent, to: &Target, body: Option<&Value>, target: &str) -> 
 }
 
 /// Returns the identifiers and names of all animals, or `None` if a page cannot be read.
-pub(super) fn all(replica: &Target) -> Option<Vec<(i64, String)>> {
+pub(super) fn all(replica: &Target) -> Option<Stored> {
     let http = agent();
     let (mut found, mut target) = (Vec::new(), Some(format!("/v1/pets?limit={LIMIT}")));
     while let Some(page) = target {

@@ -59,6 +59,13 @@ impl Home {
         Ok(Self { path, owner, _guard: pipe })
     }
 
+    /// Whether [`Home::start_privileged`] may mount file systems.
+    pub(super) fn can_mount(&self) -> bool {
+        let mut mount = Command::new("unshare");
+        mount.args(["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).stderr(Stdio::null());
+        self.owner.is_some() && status(&mut mount).is_ok_and(|status| status.success())
+    }
+
     /// Creates a directory for a process.
     pub(super) fn create(&self, directory: &str) -> Result<PathBuf, String> {
         let path = self.path.join(directory);

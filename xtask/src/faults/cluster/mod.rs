@@ -15,7 +15,6 @@ mod record;
 mod scene;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -66,6 +65,10 @@ pub(super) fn run(short: bool, only: Option<&str>, release: bool) -> Result<u8, 
     let (mut rows, mut failed) = (Vec::new(), false);
     for (number, fault) in FAULTS.iter().filter(is_selected).enumerate() {
         println!("faults: {}", fault.name);
+        if fault.disk.is_some() && !home.can_mount() {
+            println!("faults: skipped, because this process may not mount a file system");
+            continue;
+        }
         match inject(fault, &home, &programs, &runtime, &format!("fault{number}")) {
             Ok(row) => {
                 println!("{}", row.markdown());
@@ -94,18 +97,10 @@ fn inject(
 ) -> Result<Row, String> {
     home.create(directory)?;
     let links = runtime.block_on(Links::open())?;
-    let row = observe(fault, Scene::start(home, programs, (runtime, &links), directory, fault.disk)?);
-    if row.is_ok() {
-        home.remove(directory)?;
-    } else {
-        keep(home, Path::new(directory));
-    }
-    row
-}
-
-fn keep(home: &Home, directory: &Path) {
+    let scene = Scene::start(home, programs, (runtime, &links), directory, fault.disk);
+    let row = scene.and_then(|scene| observe(fault, scene));
     // The servers must not disturb the next fault.
-    let _ = home.signal_all(&directory.display().to_string(), "KILL");
+    home.remove(directory).and(row)
 }
 
 fn observe(fault: &Fault, scene: Scene<'_>) -> Result<Row, String> {

@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 /// A read must show every animal that was acknowledged this long before the request was sent.
 const FRESH: Duration = Duration::from_secs(1);
 
+/// Stored animals: identifiers and names.
+pub(super) type Stored = Vec<(i64, String)>;
+
 /// Whether a request adds an animal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {

@@ -16,7 +16,7 @@ use super::home::Home;
 use super::links::{Links, local};
 use super::nodes::Nodes;
 use super::packages::Programs;
-use super::record::Record;
+use super::record::{Record, Stored};
 use crate::workspace::in_file;
 
 /// How often each node is asked whether it is a primary.
@@ -144,7 +144,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Ends the clients. Returns what they recorded, and all animals that are stored.
-    pub(super) fn end(self) -> Result<(Arc<Record>, Vec<(i64, String)>), String> {
+    pub(super) fn end(self) -> Result<(Arc<Record>, Stored), String> {
         let clients = std::mem::replace(
             &mut *self.clients.lock().unwrap_or_else(PoisonError::into_inner),
             Clients::new(),
