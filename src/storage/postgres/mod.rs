@@ -41,6 +41,8 @@
 //! - With one or two hosts in the URL, a replaced primary that still runs may be read when it is the only one that this
 //!   process reaches. The same is true for three hosts while exactly the new primary is out of reach, as long as the
 //!   standby has not received more than the old primary has written.
+//! - If a standby that was read had received more than the one that is promoted, animals that were never acknowledged
+//!   disappear, and a client that polls may miss one that gets the identifier of such an animal.
 //! - A standby is not read if its last record was received in part when the primary ended.
 //! - Up to 12 connections for each process (settings `readers` and `writers`), one more for each of several hosts, and
 //!   up to 8 more (`readers`) while queries on replaced connections end. A proxy must keep a connection on one server session, to which
