@@ -4,6 +4,8 @@
 //! labels are its attributes `db.system.name`, `db.operation.name` and `error.type`.
 
 use std::fmt::Display;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -27,6 +29,7 @@ pub struct StoreMetrics {
     queue: Gauge,
     batches: Histogram,
     errors: Family<ErrorLabels, Counter>,
+    read_age: Family<RoleLabels, Gauge<f64, AtomicU64>>,
     outages: Outages,
 }
 
@@ -37,12 +40,18 @@ struct ErrorLabels {
     error_type: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RoleLabels {
+    role: &'static str,
+}
+
 impl Default for StoreMetrics {
     fn default() -> Self {
         Self {
             queue: Gauge::default(),
             batches: Histogram::new(BATCHES),
             errors: Family::default(),
+            read_age: Family::default(),
             outages: Outages::default(),
         }
     }
@@ -57,6 +66,11 @@ impl StoreMetrics {
             "database_errors",
             "Errors of the database; one for a batch of writes",
             self.errors.clone(),
+        );
+        registry.register(
+            "store_read_age_seconds",
+            "Maximum age of what reads return, by the role of the host that is read",
+            self.read_age.clone(),
         );
     }
 
@@ -80,6 +94,16 @@ impl StoreMetrics {
     /// Must be called after each read, because it may end an outage.
     pub(super) fn read(&self) {
         self.outages.succeeded(Operation::Read);
+    }
+
+    /// Must be called with the role of the host that is read, and the maximum age of what reads return; `None` while
+    /// no host can be read.
+    pub(super) fn reads_from(&self, role_and_age: Option<(&'static str, Duration)>) {
+        let Some((role, age)) = role_and_age else { return self.read_age.clear() };
+        for other in ["primary", "standby"].iter().filter(|other| **other != role) {
+            self.read_age.remove(&RoleLabels { role: other });
+        }
+        self.read_age.get_or_create(&RoleLabels { role }).set(age.as_secs_f64());
     }
 
     /// Must be called with the host of each new connection.

@@ -272,7 +272,7 @@ fn as_owner(command: &mut Command, owner: Option<(u32, u32)>) {
 }
 
 /// Returns the directory of the server programs.
-fn programs() -> Option<PathBuf> {
+pub(crate) fn programs() -> Option<PathBuf> {
     let all = ["initdb", "postgres", "pg_ctl"];
     let is_complete = |place: &PathBuf| all.iter().all(|program| place.join(program).is_file());
     if let Some(chosen) = std::env::var_os("STORE_TESTS_POSTGRES") {
@@ -304,7 +304,7 @@ fn version(place: &Path) -> u32 {
 }
 
 /// Returns the user and group that run the server instead of root.
-fn unprivileged() -> (u32, u32) {
+pub(crate) fn unprivileged() -> (u32, u32) {
     let users = fs::read_to_string("/etc/passwd").unwrap();
     ["postgres", "nobody"]
         .iter()

@@ -96,14 +96,9 @@ enum Command {
     ///
     /// Needs strace, libfaketime and util-linux, and skips the faults of a missing tool. With
     /// STORE_TESTS_REQUIRE_TOOLS=1 a missing tool is an error.
-    Faults {
-        /// Kill the service 500 times instead of 20, and send 100,000 malformed requests instead of 10,000.
-        #[arg(long)]
-        long: bool,
-        /// Use an optimised build.
-        #[arg(long)]
-        release: bool,
-    },
+    ///
+    /// Exit status: 0, or 1 if a fault had an effect that it must not have, 2 if faults cannot be injected.
+    Faults(faults::Options),
     /// Measure the speed of the service.
     ///
     /// Needs wrk, and the server programs of PostgreSQL for the measurements on PostgreSQL. Instructions need `perf`, or
@@ -144,7 +139,7 @@ fn main() -> ExitCode {
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
         Command::Licences => licences::run(),
-        Command::Faults { long, release } => faults::run(long, release),
+        Command::Faults(options) => faults::run(&options),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Interop { parts, versions } => interop::run(&parts, &versions),
         Command::Pictures => pictures::run(),

@@ -1,15 +1,13 @@
 //! The URL of a database: its hosts, and connecting to the primary.
 //!
 //! `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETER=VALUE`, as in the PostgreSQL
-//! documentation, "Connection URIs". The hosts are tried in order. While a host does not respond, for example
-//! because its server is stopped, the next one is tried at the same time. The connect timeout applies to each
-//! host and includes the handshake. Only a host that accepts writes is used, whatever the URL says, so that
-//! the store follows a failover.
+//! documentation, "Connection URIs". Of several hosts, the monitor says which one to use (`monitor.rs`), so that the
+//! store follows a failover. The connect timeout includes the handshake. Writes need a host that accepts them,
+//! whatever the URL says.
 
 use std::time::Duration;
 
-use futures::StreamExt as _;
-use futures::stream::FuturesUnordered;
+use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_postgres::config::{Host, TargetSessionAttrs};
 use tokio_postgres::tls::MakeTlsConnect;
@@ -18,10 +16,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::failure::{ConnectError, describe};
 use super::tls;
+use super::view::{Choice, Target};
 use crate::storage::metrics::StoreMetrics;
 
-/// How long a host may take to respond before the next one is tried too.
-const STAGGER: Duration = Duration::from_millis(250);
+/// How long a read waits for the monitor to find a host that may be read.
+const WAIT: Duration = Duration::from_millis(500);
 /// The idle time of a connection before TCP keepalive probes.
 const KEEPALIVE: Duration = Duration::from_secs(5);
 /// The maximum time that sent data stays unacknowledged before the connection is closed.
@@ -29,6 +28,58 @@ const TCP_USER_TIMEOUT: Duration = Duration::from_secs(5);
 
 type Connected = (Client, Connection<Socket, Stream>);
 type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
+
+/// The purpose of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Migrations, which may take long.
+    Opening,
+    Writing,
+    /// Queries that must use an index, whatever the statistics are.
+    Reading,
+}
+
+/// The hosts to use, as the monitor publishes them.
+#[derive(Default)]
+pub(super) struct Hosts {
+    /// `None` until each host was polled.
+    pub(super) choice: Option<Choice>,
+    /// Why each host is not used, unless it is.
+    pub(super) errors: Vec<ConnectError>,
+}
+
+impl Hosts {
+    fn target(&self, purpose: Purpose) -> Option<Target> {
+        let choice = self.choice?;
+        match purpose {
+            Purpose::Reading => choice.read.filter(|read| read.is_allowed()).map(|read| read.from),
+            Purpose::Opening | Purpose::Writing => {
+                choice.primary.map(|host| Target { host, is_standby: false })
+            }
+        }
+    }
+
+    /// Whether waiting for a host is useless.
+    fn is_final(&self, purpose: Purpose) -> bool {
+        match purpose {
+            Purpose::Writing => self.choice.is_some(),
+            Purpose::Reading => false,
+            Purpose::Opening => {
+                let is_standby = |error: &ConnectError| matches!(error, ConnectError::ReadOnly { .. });
+                self.choice.is_some() && self.errors.iter().all(is_standby)
+            }
+        }
+    }
+
+    /// Whether another host, or the same one in another role, is used in place of `target`.
+    fn replaces(&self, target: Target, purpose: Purpose) -> bool {
+        let Some(choice) = self.choice else { return false };
+        match purpose {
+            Purpose::Reading => choice.read.is_some_and(|read| read.from != target),
+            Purpose::Opening | Purpose::Writing => choice.primary.is_some_and(|host| host != target.host),
+        }
+    }
+}
 
 /// The address of a database.
 #[derive(Clone)]
@@ -41,6 +92,8 @@ pub(super) struct Address {
     tls: MakeRustlsConnect,
     /// Where the host of each connection is reported.
     metrics: StoreMetrics,
+    /// Which of several hosts to use; `None` if there is only one.
+    in_use: Option<watch::Receiver<Hosts>>,
 }
 
 impl Address {
@@ -85,7 +138,15 @@ impl Address {
         let first = &hosts.first().ok_or("it has no host")?.1;
         let user = first.get_user().ok_or("it has no user")?.to_owned();
         let database = first.get_dbname().unwrap_or(&user).to_owned();
-        Ok(Self { hosts, connect_timeout, database, user, tls, metrics: StoreMetrics::default() })
+        Ok(Self {
+            hosts,
+            connect_timeout,
+            database,
+            user,
+            tls,
+            metrics: StoreMetrics::default(),
+            in_use: None,
+        })
     }
 
     /// Reports the host of each connection to `metrics`.
@@ -108,37 +169,96 @@ impl Address {
         &self.tls
     }
 
-    /// Connects to the first host that accepts writes.
+    /// The number of hosts.
+    pub(super) fn len(&self) -> usize {
+        self.hosts.len()
+    }
+
+    /// Returns a host with its port.
+    pub(super) fn name(&self, host: usize) -> String {
+        self.hosts.get(host).map(|(name, _)| name.clone()).unwrap_or_default()
+    }
+
+    /// Returns the address that uses the hosts that a monitor publishes.
+    pub(super) fn following(self, in_use: watch::Receiver<Hosts>) -> Self {
+        Self { in_use: Some(in_use), ..self }
+    }
+
+    /// Connects to the host for this purpose. Returns the host too if there are several.
     ///
     /// # Errors
-    /// The error of each host, in the order of the URL.
-    pub(super) async fn connect(&self) -> Result<Connected, Vec<ConnectError>> {
-        let (mut waiting, mut attempts) = (self.hosts.iter().enumerate(), FuturesUnordered::new());
-        let mut errors = Vec::new();
-        loop {
-            let next = waiting.next();
-            let is_last = next.is_none();
-            attempts.extend(next.map(|(place, (host, config))| async move {
-                (place, self.connect_to(host.clone(), config).await)
-            }));
-            let finished = match timeout(STAGGER, attempts.next()).await {
-                Err(_) if is_last => attempts.next().await,
-                Err(_) => continue,
-                Ok(finished) => finished,
-            };
-            match finished {
-                Some((place, Ok(connected))) => {
-                    if let Some((host, _)) = self.hosts.get(place) {
-                        self.metrics.connected_to(host);
-                    }
-                    return Ok(connected);
-                }
-                Some((place, Err(error))) => errors.push((place, error)),
-                None => break,
+    /// The error of that host, or of each host if none can be used.
+    pub(super) async fn connect(
+        &self,
+        purpose: Purpose,
+    ) -> Result<(Connected, Option<Target>), Vec<ConnectError>> {
+        let target = match &self.in_use {
+            None => None,
+            Some(hosts) => Some(self.target(hosts.clone(), purpose).await?),
+        };
+        let place = target.map_or(0, |target| target.host);
+        let (name, config) = self.hosts.get(place).ok_or_else(Vec::new)?;
+        let connected = match target {
+            Some(Target { is_standby: true, .. }) => self.connect_to_any(place).await,
+            _ => self.connect_to(name.clone(), config).await,
+        };
+        let connected = connected.map_err(|error| vec![error])?;
+        self.metrics.connected_to(name);
+        Ok((connected, target))
+    }
+
+    /// Connects to a host that may be read-only.
+    pub(super) async fn connect_to_any(&self, host: usize) -> Result<Connected, ConnectError> {
+        let Some((name, config)) = self.hosts.get(host) else {
+            return Err(ConnectError::Unreachable { host: "?".to_owned(), why: "no such host".to_owned() });
+        };
+        let mut config = config.clone();
+        config.target_session_attrs(TargetSessionAttrs::Any);
+        self.connect_to(name.clone(), &config).await
+    }
+
+    /// Returns the host for this purpose, as soon as there is one.
+    async fn target(
+        &self,
+        mut hosts: watch::Receiver<Hosts>,
+        purpose: Purpose,
+    ) -> Result<Target, Vec<ConnectError>> {
+        let first = self.hosts.first().and_then(|(_, config)| config.get_connect_timeout().copied());
+        let limit = if purpose == Purpose::Reading { WAIT } else { first.unwrap_or(self.connect_timeout) };
+        let found = hosts.wait_for(|hosts| hosts.target(purpose).is_some() || hosts.is_final(purpose));
+        // Without a result in time, the last one has the errors.
+        let _ = timeout(limit, found).await;
+        let hosts = hosts.borrow();
+        hosts.target(purpose).ok_or_else(|| match hosts.choice {
+            Some(_) => hosts.errors.clone(),
+            None => {
+                let silent = |host| ConnectError::Unreachable { host, why: "no response in time".to_owned() };
+                (0..self.len()).map(|host| silent(self.name(host))).collect()
             }
+        })
+    }
+
+    /// Returns the host to read from, as soon as a read may start; `None` if there is only one host.
+    ///
+    /// # Errors
+    /// The error of each host.
+    pub(super) async fn readable(&self) -> Result<Option<Target>, Vec<ConnectError>> {
+        let Some(hosts) = &self.in_use else { return Ok(None) };
+        let now = hosts.borrow().target(Purpose::Reading);
+        match now {
+            Some(target) => Ok(Some(target)),
+            None => self.target(hosts.clone(), Purpose::Reading).await.map(Some),
         }
-        errors.sort_by_key(|(place, _)| *place);
-        Err(errors.into_iter().map(|(_, error)| error).collect())
+    }
+
+    /// Completes when another host is used for this purpose in place of `target`.
+    pub(super) async fn replaced(&self, target: Option<Target>, purpose: Purpose) {
+        if let (Some(hosts), Some(target)) = (&self.in_use, target)
+            && hosts.clone().wait_for(|hosts| hosts.replaces(target, purpose)).await.is_ok()
+        {
+            return;
+        }
+        std::future::pending().await
     }
 
     async fn connect_to(&self, host: String, config: &Config) -> Result<Connected, ConnectError> {

@@ -17,6 +17,8 @@ pub(super) enum ConnectError {
     Refused { host: String, code: Option<String>, why: String },
     /// The server is read-only.
     ReadOnly { host: String },
+    /// The server accepts writes, but the other hosts contradict or do not respond (`view.rs`).
+    Unconfirmed { host: String },
     /// No server responded.
     Unreachable { host: String, why: String },
 }
@@ -26,6 +28,9 @@ impl fmt::Display for ConnectError {
         match self {
             Self::Refused { host, why, .. } => write!(f, "{host} refused: {why}"),
             Self::ReadOnly { host } => write!(f, "{host} is read-only"),
+            Self::Unconfirmed { host } => {
+                write!(f, "{host} accepts writes, but the other hosts do not confirm that it is the primary")
+            }
             Self::Unreachable { host, why } => write!(f, "{host} cannot be reached: {why}"),
         }
     }
@@ -48,6 +53,8 @@ pub(super) enum Failure {
     CommitWarning,
     /// The server does not accept writes any more.
     ReadOnly,
+    /// A page cannot be read from a standby, because animals with lower identifiers may be added (`pages.rs`).
+    Unsettled,
     /// A row contains a value that this program does not store.
     UnexpectedValue(String),
 }
@@ -63,6 +70,7 @@ impl fmt::Display for Failure {
             Self::Timeout => f.write_str("no response in time"),
             Self::CommitWarning => f.write_str("the server committed with a warning"),
             Self::ReadOnly => f.write_str("the server is read-only"),
+            Self::Unsettled => f.write_str("the primary is needed to tell whether the page is complete"),
             Self::UnexpectedValue(why) => f.write_str(why),
         }
     }
@@ -100,7 +108,7 @@ impl Failure {
             }
             (Self::Failed(error), None) => is_lost(error),
             (Self::Timeout | Self::CommitWarning | Self::ReadOnly, None) => true,
-            (Self::Unreachable(_) | Self::UnexpectedValue(_), None) => false,
+            (Self::Unreachable(_) | Self::Unsettled | Self::UnexpectedValue(_), None) => false,
         }
     }
 
@@ -121,7 +129,7 @@ impl Failure {
             Self::Unreachable(errors) => connect_cause(errors),
             Self::Timeout => Cause::Timeout,
             Self::CommitWarning => Cause::NotReplicated,
-            Self::ReadOnly => Cause::ReadOnly,
+            Self::ReadOnly | Self::Unsettled => Cause::ReadOnly,
             Self::UnexpectedValue(_) => Cause::UnexpectedValue,
             Self::Failed(error) => match self.code() {
                 Some(code) => cause_of_code(code).unwrap_or(Cause::RefusedStatement),
@@ -152,7 +160,9 @@ fn connect_cause(errors: &[ConnectError]) -> Cause {
     let cause = errors.iter().find_map(|error| match error {
         ConnectError::ReadOnly { .. } => Some(Cause::ReadOnly),
         ConnectError::Refused { code: Some(code), .. } => cause_of_code(code),
-        ConnectError::Refused { code: None, .. } | ConnectError::Unreachable { .. } => None,
+        ConnectError::Refused { code: None, .. }
+        | ConnectError::Unconfirmed { .. }
+        | ConnectError::Unreachable { .. } => None,
     });
     cause.unwrap_or(Cause::Unreachable)
 }

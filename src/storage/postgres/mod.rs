@@ -26,8 +26,10 @@
 //!   synchronous standby, because its wait was cancelled, is not acknowledged.
 //! - Every call ends within the statement timeout and 1.5 seconds, whatever the server does. Each call tries a
 //!   lost server again, so the service recovers with the server. Idle connections are tested every second
-//!   (`session.rs`). Of several hosts in the URL, the primary is used, so the store follows a failover
-//!   (`address.rs`).
+//!   (`session.rs`).
+//! - Several hosts in the URL are polled (`monitor.rs`). The primary is used, so the store follows a failover, and a
+//!   standby is read while there is none; a read returns what was acknowledged a second before, also by others
+//!   (`view.rs`). Connections to a host that was replaced are closed at once.
 //! - The query of a page leaves the planner one index, whatever its statistics are (`animals.rs`), so the server
 //!   plans it once for each connection (`session.rs`).
 //! - Opening inspects a database before it writes (`opening.rs`).
@@ -36,9 +38,14 @@
 //!
 //! - A failover keeps acknowledged writes only with a synchronous standby (`synchronous_standby_names`). A
 //!   server with `fsync` off may lose them in a crash; a warning at start says so.
-//! - A replaced primary that still runs and is reachable serves reads of old data.
-//! - Up to 12 connections for each process (settings `readers` and `writers`), and up to 8 more (`readers`) while
-//!   queries on replaced connections end. A proxy must keep a connection on one server session, to which
+//! - With one or two hosts in the URL, a replaced primary that still runs may be read when it is the only one that this
+//!   process reaches. The same is true for three hosts while exactly the new primary is out of reach, as long as the
+//!   standby has not received more than the old primary has written.
+//! - If a standby that was read had received more than the one that is promoted, animals that were never acknowledged
+//!   disappear, and a client that polls may miss one that gets the identifier of such an animal.
+//! - A standby is not read if its last record was received in part when the primary ended.
+//! - Up to 12 connections for each process (settings `readers` and `writers`), one more for each of several hosts, and
+//!   up to 8 more (`readers`) while queries on replaced connections end. A proxy must keep a connection on one server session, to which
 //!   settings and prepared statements belong (mode `session` of PgBouncer).
 //! - A page waits up to one second for batches in progress with lower identifiers, and then ends before them.
 //! - Animals that another program or an older release adds at the same time may be missed by a client that polls.
@@ -50,6 +57,7 @@ mod failure;
 mod idempotency;
 mod keys;
 mod migrations;
+mod monitor;
 mod once;
 mod opening;
 mod pages;
@@ -59,6 +67,7 @@ mod session;
 mod settled;
 mod store;
 mod tls;
+mod view;
 mod write_session;
 mod writer;
 

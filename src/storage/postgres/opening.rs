@@ -87,6 +87,9 @@ fn advice(errors: &[ConnectError], database: &str, user: &str) -> String {
         Some("53300") => "; raise max_connections of the server, or run fewer replicas".to_owned(),
         Some("57P03") => "; try again when it has started".to_owned(),
         Some(_) => "; check sslmode, user and password in the URL".to_owned(),
+        None if errors.iter().any(|error| matches!(error, ConnectError::Unconfirmed { .. })) => {
+            "; try again when most of the hosts can be reached".to_owned()
+        }
         None if errors.iter().any(|error| matches!(error, ConnectError::ReadOnly { .. })) => {
             "; name the primary in the URL too".to_owned()
         }

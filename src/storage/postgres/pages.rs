@@ -11,16 +11,22 @@
 //! log one after the other. With three stores, throughput was lower by 16 % on a fast disk, and by 75 % while a flush
 //! took 4 ms.
 //!
+//! A standby has no marks, and cannot know which batches are in progress on a primary that may still run. There, a page
+//! that contains everything up to the last animal is returned as it is: it has no link to a next page, so a client
+//! requests it again. A page with more animals after it ends before the first gap in the identifiers that were not
+//! checked on the primary a moment before. If it starts with that gap, it is unavailable.
+//!
 //! Only this program marks its transactions. Animals that an older release or another program adds may be missed.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures::future::try_join;
 use tokio::time::{Instant, sleep};
 
 use super::failure::Failure;
-use super::reader::Readers;
+use super::reader::{Reader, Readers};
+use super::settled::{last_assigned, without_gaps};
 use crate::schemas::Pet;
 use crate::storage::store::{PetsFound, PetsQuery};
 
@@ -28,15 +34,48 @@ use crate::storage::store::{PetsFound, PetsQuery};
 const WAIT: Duration = Duration::from_secs(1);
 /// The first pause between two checks of the batches in progress; each next one is twice as long.
 const PAUSE: Duration = Duration::from_millis(1);
+/// How often the identifiers are checked without a page, for pages of a standby.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// Checks the identifiers on the primary again and again, if another host may be read later. Must be called within a tokio
+/// runtime.
+pub(super) fn keep_settled(readers: &Arc<Readers>) {
+    if !readers.may_read_standby() {
+        return;
+    }
+    let readers = Arc::downgrade(readers);
+    tokio::spawn(async move {
+        while let Some(open) = Weak::upgrade(&readers) {
+            let checked = open
+                .run(|reader: Arc<Reader>| async move {
+                    if reader.is_on_standby() {
+                        return Ok(i64::MIN);
+                    }
+                    let last = last_assigned(reader.client()).await?;
+                    reader.animals.settled(reader.client(), last).await
+                })
+                .await;
+            // Without a connection there is nothing to check. Requests report the error.
+            if let Ok(settled) = checked {
+                open.settled.raise(settled);
+            }
+            drop(open);
+            sleep(INTERVAL).await;
+        }
+    });
+}
 
 impl Readers {
     /// Reads a complete page.
     pub(super) async fn page(self: &Arc<Self>, query: PetsQuery) -> Result<PetsFound, Failure> {
         let deadline = self.deadline();
-        let read = |reader: Arc<super::reader::Reader>| async move {
-            reader.animals.page(reader.client(), query).await
+        let read = |reader: Arc<Reader>| async move {
+            Ok((reader.is_on_standby(), reader.animals.page(reader.client(), query).await?))
         };
-        let pets = self.run_until(deadline, read).await?;
+        let (is_on_standby, pets) = self.run_until(deadline, read).await?;
+        if is_on_standby && pets.len() <= query.limit as usize {
+            return Ok(found(pets, query));
+        }
         let Some(last) = pets.last().map(|pet| pet.id) else { return Ok(found(pets, query)) };
         if last <= self.settled.get() {
             return Ok(found(pets, query));
@@ -45,19 +84,30 @@ impl Readers {
         // progress.
         let (give_up, mut pause) = (Instant::now() + WAIT, PAUSE);
         loop {
-            let check = |reader: Arc<super::reader::Reader>| async move {
+            let known = self.settled.get();
+            let check = |reader: Arc<Reader>| async move {
+                if reader.is_on_standby() {
+                    let settled = without_gaps(reader.client(), known, last).await?;
+                    return Ok((true, settled, reader.animals.page(reader.client(), query).await?));
+                }
                 // Sent together; the server reads the page after the check.
-                try_join(
+                let both = try_join(
                     reader.animals.settled(reader.client(), last),
                     reader.animals.page(reader.client(), query),
-                )
-                .await
+                );
+                both.await.map(|(settled, pets)| (false, settled, pets))
             };
-            let (settled, mut pets) = self.run_until(deadline, check).await?;
+            let (is_on_standby, settled, mut pets) = self.run_until(deadline, check).await?;
             let settled = self.settled.raise(settled);
-            if settled >= last || Instant::now() >= give_up {
+            if settled >= last || is_on_standby || Instant::now() >= give_up {
+                let all = pets.len();
                 pets.retain(|pet| pet.id <= settled);
-                return Ok(found(pets, query));
+                return match pets.len() {
+                    0 if is_on_standby => Err(Failure::Unsettled),
+                    // The client must request the rest.
+                    rest if is_on_standby && rest < all => Ok(PetsFound { pets, more: true }),
+                    _ => Ok(found(pets, query)),
+                };
             }
             sleep(pause).await;
             pause *= 2;

@@ -24,6 +24,7 @@ use super::address::Address;
 use super::failure::{ConnectError, Failure};
 use super::session::{Purpose, Session, TEST_INTERVAL};
 use super::settled::Settled;
+use super::view::Target;
 use super::{animals, keys};
 use crate::storage::options::StoreOptions;
 
@@ -45,6 +46,11 @@ pub(super) struct Reader {
 impl Reader {
     pub(super) fn client(&self) -> &Client {
         self.session.client()
+    }
+
+    /// Whether this is a connection to a standby.
+    pub(super) fn is_on_standby(&self) -> bool {
+        self.session.target().is_some_and(|target| target.is_standby)
     }
 }
 
@@ -74,6 +80,11 @@ impl Readers {
         });
         tokio::spawn(test(Arc::downgrade(&readers)));
         readers
+    }
+
+    /// Whether another host than the primary may be read.
+    pub(super) fn may_read_standby(&self) -> bool {
+        self.address.len() > 1
     }
 
     /// Returns when a call that starts now must end.
@@ -141,24 +152,26 @@ impl Readers {
         }
     }
 
-    /// Returns a usable connection.
+    /// Returns a usable connection to the host that may be read now.
     async fn reader(self: &Arc<Self>, deadline: Instant) -> Result<Arc<Reader>, Failure> {
+        let from = self.address.readable().await.map_err(Failure::Unreachable)?;
         let start = self.next.fetch_add(1, Ordering::Relaxed);
         if !self.is_usable(start % self.slots.len()) {
             self.grow();
         }
-        match self.find(start, Session::is_responsive) {
+        match self.find(start, from, Session::is_responsive) {
             Some(reader) => Ok(reader),
-            None => timeout_at(deadline, self.connect()).await.unwrap_or(Err(Failure::Timeout)),
+            None => timeout_at(deadline, self.connect(from)).await.unwrap_or(Err(Failure::Timeout)),
         }
     }
 
-    /// Returns the first connection from slot `start` with this property.
-    fn find(&self, start: usize, has: fn(&Session) -> bool) -> Option<Arc<Reader>> {
-        let (before, from) = self.slots.split_at(start % self.slots.len());
-        from.iter().chain(before).find_map(|slot| {
+    /// Returns the first connection from slot `start` to the host `from` with this property.
+    fn find(&self, start: usize, from: Option<Target>, has: fn(&Session) -> bool) -> Option<Arc<Reader>> {
+        let (before, after) = self.slots.split_at(start % self.slots.len());
+        after.iter().chain(before).find_map(|slot| {
             let slot = slot.read().unwrap_or_else(PoisonError::into_inner);
-            slot.as_ref().filter(|reader| has(&reader.session)).cloned()
+            let is_found = |reader: &&Arc<Reader>| reader.session.target() == from && has(&reader.session);
+            slot.as_ref().filter(is_found).cloned()
         })
     }
 
@@ -180,11 +193,11 @@ impl Readers {
         });
     }
 
-    /// Returns a connection that was opened during the call.
-    async fn connect(&self) -> Result<Arc<Reader>, Failure> {
+    /// Returns a connection to the host `from`, or to the one that is read by then, that was opened during the call.
+    async fn connect(&self, from: Option<Target>) -> Result<Arc<Reader>, Failure> {
         let called = Instant::now();
         let mut failed = self.connecting.lock().await;
-        if let Some(reader) = self.find(0, Session::is_responsive) {
+        if let Some(reader) = self.find(0, from, Session::is_responsive) {
             return Ok(reader);
         }
         // Another caller tried during the wait.
@@ -193,7 +206,8 @@ impl Readers {
         }
         // No more than two connections for each slot, for example while a table is locked.
         if Arc::strong_count(&self.counted) > 2 * self.slots.len()
-            && let Some(reader) = self.find(self.next.fetch_add(1, Ordering::Relaxed), Session::is_usable)
+            && let Some(reader) =
+                self.find(self.next.fetch_add(1, Ordering::Relaxed), from, Session::is_usable)
         {
             return Ok(reader);
         }
@@ -209,7 +223,10 @@ impl Readers {
             _ => None,
         };
         let reader = Arc::new(prepare(session?, self.counted.clone()).await?);
-        self.settled.forget();
+        // A synchronous standby has the sequence of every animal that was visible on the primary.
+        if !reader.is_on_standby() {
+            self.settled.forget();
+        }
         let slots = 0..self.slots.len();
         let place = slots.clone().find(|slot| !self.is_usable(*slot)).or_else(|| {
             slots.into_iter().find(|slot| {

@@ -12,7 +12,9 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_postgres::{AsyncMessage, Client};
 
 use super::address::Address;
+pub(super) use super::address::Purpose;
 use super::failure::Failure;
+use super::view::Target;
 use crate::storage::options::StoreOptions;
 
 /// How often an idle connection is tested. A server that was stopped or unplugged closes no connection.
@@ -24,20 +26,12 @@ const STALL: Duration = Duration::from_millis(250);
 /// The timeout of a request to cancel a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The purpose of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// Migrations, which may take long.
-    Opening,
-    Writing,
-    /// Queries that must use an index, whatever the statistics are.
-    Reading,
-}
-
-/// A connection to a primary.
+/// A connection to a server.
 pub(super) struct Session {
     client: Client,
     address: Address,
+    /// The host, if there are several.
+    target: Option<Target>,
     /// The server sent a warning.
     warned: Arc<AtomicBool>,
     /// The connection must not be used any more.
@@ -72,13 +66,13 @@ impl Session {
         purpose: Purpose,
         options: &StoreOptions,
     ) -> Result<Self, Failure> {
-        let (client, mut connection) = address.connect().await.map_err(Failure::Unreachable)?;
+        let ((client, mut connection), target) =
+            address.connect(purpose).await.map_err(Failure::Unreachable)?;
         let warned = Arc::new(AtomicBool::new(false));
         let (running, ended) = watch::channel(());
         let driver = tokio::spawn({
-            let (warned, log) = (warned.clone(), options.log.clone());
-            async move {
-                let _running = running;
+            let (warned, log, address) = (warned.clone(), options.log.clone(), address.clone());
+            let receiving = async move {
                 let mut messages = stream::poll_fn(move |context| connection.poll_message(context));
                 while let Some(message) = messages.next().await {
                     match message {
@@ -95,12 +89,21 @@ impl Session {
                         }
                     }
                 }
+            };
+            async move {
+                let _running = running;
+                // A host that was replaced may never respond again, so queries on it end at once.
+                tokio::select! {
+                    () = receiving => {}
+                    () = address.replaced(target, purpose) => {}
+                }
             }
         })
         .abort_handle();
         let session = Self {
             client,
             address: address.clone(),
+            target,
             warned,
             discarded: AtomicBool::new(false),
             driver,
@@ -122,6 +125,11 @@ impl Session {
 
     pub(super) fn is_usable(&self) -> bool {
         !self.client.is_closed() && !self.discarded.load(Ordering::Relaxed)
+    }
+
+    /// The host, if there are several.
+    pub(super) fn target(&self) -> Option<Target> {
+        self.target
     }
 
     /// Whether a new query can expect a result soon.

@@ -14,7 +14,7 @@ use super::queue::WriteQueue;
 use super::reader::{Reader, Readers};
 use super::write_session::check_writable;
 use super::writer;
-use super::{animals, idempotency, keys, opening};
+use super::{animals, idempotency, keys, monitor, opening, pages};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::copy::{CopiedKey, Transfer};
 use crate::storage::expiry::Expiry;
@@ -65,9 +65,11 @@ impl PostgresStore {
     /// One line that names the database and says what to do. The database is then unchanged.
     pub async fn open(url: &str, options: &StoreOptions) -> Result<Self, OpenError> {
         let address = parse(url, options.postgres.connect_timeout)?.with_metrics(options.metrics.clone());
+        let address = monitor::follow(address, options);
         let secret = opening::open(&address, options).await?;
         let (writes, stopped) = writer::start(&address, options);
         let readers = Readers::new(address, options);
+        pages::keep_settled(&readers);
         Ok(Self {
             open: RwLock::new(Some(Open { readers, writes })),
             stopped,

@@ -17,6 +17,7 @@ mod plans;
 mod polling;
 mod replicas;
 mod round_trips;
+mod standby;
 mod writing;
 
 /// The engine that `suite` tests.

@@ -17,7 +17,7 @@ mod load;
 mod peers;
 pub mod profile;
 mod requests;
-mod seed;
+pub(crate) mod seed;
 mod server;
 mod service;
 pub mod table;

@@ -11,7 +11,7 @@ use tokio::runtime::{Builder, Runtime};
 use self::cluster::Cluster;
 
 #[path = "../../../tests/postgres_cluster/mod.rs"]
-mod cluster;
+pub(crate) mod cluster;
 
 /// The number of sold animals. A third each of the others is available, pending, or without a status.
 const SOLD: u64 = 40;

@@ -1,0 +1,363 @@
+//! Which of several hosts is used, decided from what the monitor (`monitor.rs`) has seen of them.
+//!
+//! Writes and reads use the primary. It is the one with the highest timeline, which each promotion increases, and counts
+//! only while nothing contradicts it: no host has a higher timeline, no standby has received more than it has written,
+//! and, with three hosts or more, a majority responds. So an old primary that comes back alone is not used, nor one that
+//! is cut off together with this process.
+//!
+//! While there is no such primary, reads use a standby. An acknowledged write has been received by a synchronous standby,
+//! but which one that is only the primary knows. So all hosts except one, the primary, must respond; and a standby is
+//! read once it has replayed all that any standby has received. That contains everything that was acknowledged before the
+//! oldest of these observations ([`Read::as_of`]).
+//!
+//! Everything here is a function of observations and the time, without input or output.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// How long an observation counts after its start. Less than [`MAX_AGE`], so that the next decision is made in time.
+const FRESH: Duration = Duration::from_millis(800);
+/// The maximum age of what a read returns: how long after [`Read::as_of`] a read may start.
+pub(super) const MAX_AGE: Duration = Duration::from_secs(1);
+
+/// What one poll found out about a host.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Seen {
+    /// When the poll started and ended.
+    pub(super) started: Instant,
+    pub(super) ended: Instant,
+    pub(super) is_standby: bool,
+    /// Of a standby a lower bound, because only superusers can see what it follows.
+    pub(super) timeline: i64,
+    /// The position in the log up to which a primary has flushed it, and a standby received it.
+    pub(super) received: u64,
+    /// The position up to which a standby shows the changes.
+    pub(super) replayed: u64,
+    /// Whether a commit on this primary waits for a standby.
+    pub(super) is_synchronous: bool,
+}
+
+/// A host and its role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    /// The position in the URL.
+    pub(super) host: usize,
+    pub(super) is_standby: bool,
+}
+
+/// From which host to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Read {
+    pub(super) from: Target,
+    /// Reads return everything that was acknowledged before.
+    pub(super) as_of: Instant,
+}
+
+impl Read {
+    /// Whether a read may start now.
+    pub(super) fn is_allowed(&self) -> bool {
+        self.as_of.elapsed() < MAX_AGE
+    }
+}
+
+/// Which hosts to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// The host to write to.
+    pub(super) primary: Option<usize>,
+    pub(super) read: Option<Read>,
+}
+
+/// What is known about the hosts.
+#[derive(Debug)]
+pub(super) struct View {
+    hosts: Vec<Host>,
+    choice: Choice,
+    /// The timeline of the last primary.
+    timeline: i64,
+    /// Whether commits on the last primary waited for a standby.
+    was_synchronous: bool,
+    /// The position that any standby has received since there was a primary.
+    received: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Host {
+    /// Whether it was polled before, with or without success.
+    is_known: bool,
+    seen: Option<Seen>,
+    /// Whether this primary lacks what a standby has received.
+    is_behind: bool,
+}
+
+impl View {
+    pub(super) fn new(hosts: usize) -> Self {
+        Self {
+            hosts: vec![Host::default(); hosts],
+            choice: Choice::default(),
+            timeline: 0,
+            was_synchronous: false,
+            received: 0,
+        }
+    }
+
+    /// Notes the result of a poll; `None` if the host did not respond.
+    pub(super) fn polled(&mut self, host: usize, seen: Option<Seen>) {
+        if let Some(primary) = seen.as_ref().filter(|seen| !seen.is_standby) {
+            let standbys =
+                self.hosts.iter().filter_map(|host| host.seen.as_ref()).filter(|seen| seen.is_standby);
+            let compared: Vec<bool> = standbys.filter_map(|standby| is_ahead(standby, primary)).collect();
+            if !compared.is_empty() {
+                self.hosts[host].is_behind = compared.contains(&true);
+            }
+        }
+        let known = &mut self.hosts[host];
+        known.is_behind &= seen.as_ref().is_none_or(|seen| !seen.is_standby);
+        known.is_known = true;
+        known.seen = seen;
+    }
+
+    /// Whether each host was polled.
+    pub(super) fn is_complete(&self) -> bool {
+        self.hosts.iter().all(|host| host.is_known)
+    }
+
+    /// Decides which hosts to use.
+    pub(super) fn decide(&mut self, now: Instant) -> Choice {
+        let is_fresh = |seen: &&Seen| now.saturating_duration_since(seen.started) < FRESH;
+        let fresh: Vec<(usize, Seen)> = self
+            .hosts
+            .iter()
+            .enumerate()
+            .filter_map(|(host, known)| Some((host, known.seen.as_ref().filter(is_fresh)?.clone())))
+            .collect();
+        let as_of = fresh.iter().map(|(_, seen)| seen.started).min();
+        let primary = self.primary(&fresh);
+        let reading = match primary {
+            Some(host) => Some(Target { host, is_standby: false }),
+            None => self.standby(&fresh).map(|host| Target { host, is_standby: true }),
+        };
+        let read = reading.zip(as_of).map(|(from, as_of)| Read { from, as_of });
+        self.choice = Choice { primary, read };
+        self.choice
+    }
+
+    /// Returns the primary, if nothing contradicts it.
+    fn primary(&mut self, fresh: &[(usize, Seen)]) -> Option<usize> {
+        let primaries = fresh.iter().filter(|(_, seen)| !seen.is_standby);
+        // If two hosts are equal, for example because they are two names of one, the one in use stays in use.
+        let in_use = self.choice.primary;
+        let (host, found) =
+            primaries.max_by_key(|(host, seen)| (seen.timeline, Some(*host) == in_use, usize::MAX - host))?;
+        let all = self.hosts.len();
+        let is_majority = all < 3 || fresh.len() * 2 > all;
+        let is_contradicted = found.timeline < self.timeline || self.hosts[*host].is_behind;
+        // If all hosts respond, another primary would be seen, and what was seen before does not count.
+        if fresh.len() < all && (!is_majority || is_contradicted) {
+            return None;
+        }
+        self.timeline = found.timeline;
+        self.was_synchronous = found.is_synchronous;
+        self.received = received(fresh);
+        Some(*host)
+    }
+
+    /// Returns a standby that shows every acknowledged write.
+    fn standby(&mut self, fresh: &[(usize, Seen)]) -> Option<usize> {
+        if !self.was_synchronous || fresh.len() + 1 < self.hosts.len() {
+            return None;
+        }
+        // Not only what was seen now: a standby that restarts does not report what it had received.
+        self.received = self.received.max(received(fresh));
+        let timeline = fresh.iter().map(|(_, seen)| seen.timeline).max()?;
+        let complete = fresh.iter().filter(|(_, seen)| {
+            seen.is_standby && seen.timeline == timeline && seen.replayed >= self.received
+        });
+        let in_use = self.choice.read.map(|read| read.from.host);
+        complete.map(|(host, _)| *host).max_by_key(|host| (Some(*host) == in_use, usize::MAX - host))
+    }
+}
+
+/// Returns the position up to which any standby has received the log.
+fn received(fresh: &[(usize, Seen)]) -> u64 {
+    let standbys = fresh.iter().filter(|(_, seen)| seen.is_standby);
+    standbys.map(|(_, seen)| seen.received.max(seen.replayed)).max().unwrap_or(0)
+}
+
+/// Whether a standby follows another primary than this one; `None` if the observations do not show that.
+fn is_ahead(standby: &Seen, primary: &Seen) -> Option<bool> {
+    if standby.timeline != primary.timeline {
+        // A standby that has not followed a promotion yet may have received what was never acknowledged.
+        return Some(standby.timeline > primary.timeline);
+    }
+    // A primary sends what it has flushed.
+    (standby.ended <= primary.started).then_some(standby.received > primary.received)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLL: Duration = Duration::from_millis(10);
+
+    /// A view with one clock, on which each poll takes [`POLL`].
+    struct Test(View, Instant);
+
+    impl Test {
+        fn new(hosts: usize) -> Self {
+            Self(View::new(hosts), Instant::now())
+        }
+
+        fn poll(&mut self, host: usize, is_standby: bool, timeline: i64, (received, replayed): (u64, u64)) {
+            let started = self.1;
+            self.1 += POLL;
+            let is_synchronous = !is_standby;
+            let seen =
+                Seen { started, ended: self.1, is_standby, timeline, received, replayed, is_synchronous };
+            self.0.polled(host, Some(seen));
+        }
+
+        fn primary(&mut self, host: usize, timeline: i64, flushed: u64) -> &mut Self {
+            self.poll(host, false, timeline, (flushed, 0));
+            self
+        }
+
+        fn standby(&mut self, host: usize, received: u64, replayed: u64) -> &mut Self {
+            self.poll(host, true, 1, (received, replayed));
+            self
+        }
+
+        fn gone(&mut self, host: usize) -> &mut Self {
+            self.0.polled(host, None);
+            self
+        }
+
+        /// Returns the primary, the host that is read, and the age of what is read.
+        fn decide(&mut self) -> (Option<usize>, Option<usize>, Duration) {
+            let choice = self.0.decide(self.1);
+            let age = choice.read.map_or(Duration::ZERO, |read| self.1 - read.as_of);
+            (choice.primary, choice.read.map(|read| read.from.host), age)
+        }
+    }
+
+    /// Returns a view of three hosts, of which the first is the primary.
+    fn three() -> Test {
+        let mut test = Test::new(3);
+        test.standby(1, 90, 90).standby(2, 95, 80).primary(0, 1, 100);
+        assert_eq!(test.decide(), (Some(0), Some(0), 3 * POLL));
+        test
+    }
+
+    #[test]
+    fn the_primary_needs_a_majority_of_three() {
+        let mut test = three();
+        test.gone(1);
+        assert_eq!(test.decide().0, Some(0));
+        test.gone(2);
+        assert_eq!(test.decide(), (None, None, Duration::ZERO));
+        let mut two = Test::new(2);
+        assert_eq!(two.primary(0, 1, 100).gone(1).decide().1, Some(0));
+    }
+
+    #[test]
+    fn an_observation_counts_for_less_than_a_second() {
+        let mut test = three();
+        test.1 += FRESH - POLL * 5 / 2;
+        // The first observation is too old, the second one counts.
+        assert_eq!(test.decide(), (Some(0), Some(0), FRESH - POLL / 2));
+        test.1 += POLL;
+        assert_eq!(test.decide(), (None, None, Duration::ZERO));
+        assert!(FRESH < MAX_AGE);
+    }
+
+    #[test]
+    fn the_highest_timeline_wins_and_is_remembered() {
+        let mut test = three();
+        test.primary(1, 2, 99);
+        assert_eq!(test.decide().0, Some(1));
+        // The old primary, once the new one is not visible.
+        test.gone(1);
+        assert_eq!(test.decide().0, None);
+        // If all hosts respond, there is no newer one.
+        test.standby(1, 99, 99);
+        assert_eq!(test.decide().0, Some(0));
+    }
+
+    #[test]
+    fn a_primary_that_lacks_what_a_standby_has_received_is_old() {
+        let mut test = Test::new(3);
+        test.gone(1).standby(2, 101, 101).primary(0, 1, 100);
+        assert_eq!(test.decide().0, None);
+        // The standby was polled after the primary, so it may have received more meanwhile.
+        let mut test = Test::new(3);
+        test.gone(1).primary(0, 1, 100).standby(2, 101, 101);
+        assert_eq!(test.decide().0, Some(0));
+        // A standby that did not follow the promotion yet.
+        let mut test = Test::new(3);
+        test.gone(0).standby(2, 101, 101).primary(1, 2, 100);
+        assert_eq!(test.decide().0, Some(1));
+        // One that is on a later timeline, as far as it has replayed.
+        let mut test = Test::new(3);
+        test.poll(2, true, 2, (90, 90));
+        test.gone(1).primary(0, 1, 100);
+        assert_eq!(test.decide().0, None);
+    }
+
+    #[test]
+    fn an_old_primary_that_was_a_standby_since_may_be_promoted() {
+        let mut test = Test::new(2);
+        test.standby(1, 101, 101).primary(0, 1, 100).gone(1);
+        assert_eq!(test.decide().0, None);
+        test.standby(0, 110, 110).primary(0, 1, 120);
+        assert_eq!(test.decide().0, Some(0));
+    }
+
+    #[test]
+    fn a_standby_is_read_when_it_has_replayed_what_any_standby_has_received() {
+        let mut test = three();
+        test.gone(0);
+        assert_eq!(test.decide().1, None);
+        test.standby(2, 95, 94);
+        assert_eq!(test.decide().1, None);
+        test.standby(2, 95, 95);
+        assert_eq!(test.decide(), (None, Some(2), 5 * POLL));
+        // After a restart, the other one reports less than it had received.
+        test.standby(1, 10, 96).standby(2, 95, 95);
+        assert_eq!(test.decide().1, Some(1));
+        test.standby(1, 10, 10);
+        assert_eq!(test.decide().1, None);
+        // A new primary.
+        test.primary(1, 2, 97);
+        assert_eq!(test.decide().1, Some(1));
+    }
+
+    #[test]
+    fn a_standby_is_read_only_if_all_hosts_but_one_respond() {
+        let mut test = three();
+        test.gone(0).gone(1).standby(2, 95, 95);
+        assert_eq!(test.decide().1, None);
+        let mut two = Test::new(2);
+        two.standby(1, 95, 95).primary(0, 1, 100).decide();
+        assert_eq!(two.gone(0).decide().1, Some(1));
+    }
+
+    #[test]
+    fn no_standby_is_read_without_synchronous_replication() {
+        let mut test = three();
+        test.0.hosts[0].seen.as_mut().unwrap().is_synchronous = false;
+        test.decide();
+        assert_eq!(test.gone(0).standby(2, 95, 95).decide().1, None);
+    }
+
+    #[test]
+    fn two_names_of_one_host_do_not_alternate() {
+        let mut test = Test::new(2);
+        test.primary(0, 1, 100).primary(1, 1, 100);
+        assert_eq!(test.decide().0, Some(0));
+        test.gone(0);
+        assert_eq!(test.decide().0, Some(1));
+        test.primary(0, 1, 100);
+        assert_eq!(test.decide().0, Some(1));
+    }
+}

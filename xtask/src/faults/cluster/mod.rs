@@ -1,0 +1,188 @@
+//! `cargo xtask faults --cluster`: faults of a distributed store, on one machine.
+//!
+//! Three nodes with PostgreSQL under Patroni in strict synchronous mode, three members of etcd, and three replicas of
+//! the service, which name all three nodes in their URL and have clients that write and read all the time. Each fault is
+//! injected into a cluster of its own. The command prints a table of what the clients saw, and fails if an acknowledged
+//! animal was lost or stored twice, or if a read lacked an animal that had been acknowledged a second before.
+
+mod clients;
+mod home;
+mod links;
+mod nodes;
+mod packages;
+mod plan;
+mod record;
+mod scene;
+
+use std::collections::BTreeMap;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::{Builder, Runtime};
+
+use self::home::Home;
+use self::links::Links;
+use self::packages::Programs;
+use self::plan::{FAULTS, Fault};
+use self::record::{Kind, Summary};
+use self::scene::Scene;
+use crate::process::seconds;
+use crate::serve;
+use crate::workspace::target;
+
+/// The number of nodes, and that of members of etcd.
+const NODES: usize = 3;
+/// The number of replicas with clients from the start.
+const REPLICAS: usize = 3;
+/// The number of replicas that may start later.
+const LATE: usize = 2;
+/// How long clients are served before the fault, and after it.
+const BEFORE: Duration = Duration::from_secs(3);
+const AFTER: Duration = Duration::from_secs(5);
+/// How long the service may take to recover after the end of the fault, before that is an error.
+const RECOVERY: Duration = Duration::from_secs(90);
+
+/// A row of the table.
+struct Row {
+    fault: &'static str,
+    summary: Summary,
+    /// From the fault to the promotion, and from there to the first write of the last replica.
+    promoted: Option<(Duration, Option<Duration>)>,
+    remarks: Vec<String>,
+}
+
+/// Injects the faults and prints the table. `short` selects two of them, `only` those whose name contains it. Returns the
+/// exit status.
+pub(super) fn run(short: bool, only: Option<&str>, release: bool) -> Result<u8, String> {
+    let begin = Instant::now();
+    let service = serve::build(release)?;
+    let home = Home::new()?;
+    let programs = Programs::install(&home, &service, &target(&service)?)?;
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start the tokio runtime: {error}"))?;
+    let is_selected =
+        |fault: &&Fault| (!short || fault.is_short) && only.is_none_or(|only| fault.name.contains(only));
+    let (mut rows, mut failed) = (Vec::new(), false);
+    for (number, fault) in FAULTS.iter().filter(is_selected).enumerate() {
+        println!("faults: {}", fault.name);
+        if fault.disk.is_some() && !home.can_mount() {
+            println!("faults: skipped, because this process may not mount a file system");
+            continue;
+        }
+        match inject(fault, &home, &programs, &runtime, &format!("fault{number}")) {
+            Ok(row) => {
+                println!("{}", row.markdown());
+                failed |= !row.is_right();
+                rows.push(row);
+            }
+            Err(why) => {
+                eprintln!("faults: {}: {why}", fault.name);
+                failed = true;
+            }
+        }
+    }
+    println!("\nfaults: {} rows after {}\n", rows.len(), seconds(begin.elapsed()));
+    println!("{HEAD}");
+    rows.iter().for_each(|row| println!("{}", row.markdown()));
+    Ok(u8::from(failed))
+}
+
+/// Injects a fault into a new cluster.
+fn inject(
+    fault: &Fault,
+    home: &Home,
+    programs: &Programs,
+    runtime: &Runtime,
+    directory: &str,
+) -> Result<Row, String> {
+    home.create(directory)?;
+    let links = runtime.block_on(Links::open())?;
+    let scene = Scene::start(home, programs, (runtime, &links), directory, fault.disk);
+    let row = scene.and_then(|scene| observe(fault, scene));
+    // The servers must not disturb the next fault.
+    home.remove(directory).and(row)
+}
+
+fn observe(fault: &Fault, scene: Scene<'_>) -> Result<Row, String> {
+    let record = scene.record();
+    let (primary, standby) = (scene.nodes.with_role("leader")?, scene.nodes.with_role("sync_standby")?);
+    let served =
+        |since| [Kind::Write, Kind::Read].iter().all(|kind| record.has_succeeded(*kind, REPLICAS, since));
+    let start = Instant::now();
+    while !served(start) || start.elapsed() < BEFORE {
+        sleep(BEFORE / 10);
+    }
+    let injected = Instant::now();
+    (fault.inject)(&scene, primary, standby)?;
+    let ended = Instant::now();
+    // The first success may have been sent before the fault took effect.
+    while !served(ended + AFTER) {
+        if ended.elapsed() > RECOVERY + AFTER {
+            scene.remark(format!("not served again {} s after the fault", RECOVERY.as_secs()));
+            break;
+        }
+        sleep(BEFORE / 10);
+    }
+    let promoted = scene.promoted(primary, injected).map(|promoted| {
+        let written = (0..REPLICAS).map(|replica| record.first_success(Kind::Write, replica, promoted));
+        let last = written.collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max());
+        (promoted - injected, last.map(|last| last - promoted))
+    });
+    let remarks = std::mem::take(&mut *scene.remarks.lock().map_err(|_| "a client panicked")?);
+    let end = Instant::now();
+    let (record, stored) = scene.end()?;
+    Ok(Row {
+        fault: fault.name,
+        summary: record.summary(REPLICAS, (injected, end), &stored),
+        promoted,
+        remarks,
+    })
+}
+
+const HEAD: &str = "| fault | promotion after | writes again, after the promotion | without writes | without reads | \
+     responses to writes | responses to reads | acknowledged | lost | doubled | stale reads |\n\
+     | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |";
+
+impl Row {
+    /// Whether nothing was lost, stored twice, or stale.
+    fn is_right(&self) -> bool {
+        let Summary { lost, doubled, missed, stale, wrong, .. } = &self.summary;
+        (*lost, *doubled, *missed) == (0, 0, 0) && stale.is_empty() && wrong.is_empty()
+    }
+
+    fn markdown(&self) -> String {
+        let summary = &self.summary;
+        let or_dash = |time: Option<Duration>| time.map_or("–".to_owned(), seconds);
+        let stale: usize = summary.stale.values().sum();
+        let mut notes = self.remarks.clone();
+        notes.extend(summary.stale.iter().map(|(replica, count)| format!("{count} at replica {replica}")));
+        if summary.missed > 0 {
+            notes.push(format!("{} missed by clients that poll", summary.missed));
+        }
+        notes.extend(summary.wrong.iter().take(3).cloned());
+        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+        format!(
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {stale}{notes} |",
+            self.fault,
+            or_dash(self.promoted.map(|(after, _)| after)),
+            or_dash(self.promoted.and_then(|(_, again)| again)),
+            seconds(summary.without_writes),
+            seconds(summary.without_reads),
+            failures(&summary.writes),
+            failures(&summary.reads),
+            summary.acknowledged,
+            summary.lost,
+            summary.doubled,
+        )
+    }
+}
+
+/// Returns the number of responses with each status, except for successes.
+fn failures(counts: &BTreeMap<u16, usize>) -> String {
+    let each = counts.iter().map(|(status, count)| match status {
+        0 => format!("no response: {count}"),
+        status => format!("{status}: {count}"),
+    });
+    let all: Vec<_> = each.collect();
+    if all.is_empty() { "no failure".to_owned() } else { all.join(", ") }
+}
