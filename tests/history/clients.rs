@@ -231,6 +231,8 @@ impl RandomClient {
             assert!(animals.len() <= limit, "{} animals with limit {limit}", animals.len());
             assert!(animals.is_sorted_by_key(|(id, _)| *id), "a page is not sorted");
             assert!(animals.iter().all(|(id, _)| *id > after), "an animal is on two pages");
+            let is_listed = |(_, animal): &(i64, Animal)| status.is_none() || animal.status() == status;
+            assert!(animals.iter().all(is_listed), "an animal has another status than {status:?}");
             animals.iter().for_each(|(id, _)| self.world.saw(*id));
             let last = animals.last().map(|(id, _)| *id);
             let more = next.is_some();

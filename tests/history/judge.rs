@@ -169,77 +169,61 @@ fn project<'a>(
         return;
     }
     let Some((end, answer)) = &recorded.end else { return };
-    for (part, read) in reads(&recorded.call, answer, numbers, places) {
-        let Operation::Read { present, absent, passed } = &read else { continue };
-        let part = &mut parts[part];
-        // These reads cannot make a history wrong or right, and a long run has many of them.
-        let is_before = *end < part.begin && present.is_empty() && passed.is_empty();
-        let is_after = recorded.begin > part.known && absent.is_empty();
-        if is_before || (is_after && !part.is_disputed) {
-            continue;
+    let mut reads: BTreeMap<usize, (Vec<Seen>, Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    let present = shown(&recorded.call, answer);
+    let last = present.last().map(|(id, _)| *id);
+    for (id, number) in absent(&recorded.call, answer, numbers, places) {
+        let (part, slot) = places[&number];
+        let (_, absent, passed) = reads.entry(part).or_default();
+        absent.push(slot);
+        if last.is_some_and(|last| id < last) {
+            passed.push(slot);
         }
-        part.operations.push((recorded, read));
+    }
+    for (id, Animal { number, variant }) in present {
+        let (part, slot) = places[&number];
+        // A read that begins after all animals are known and shows them as before is right in any order.
+        let is_after = recorded.begin > parts[part].known && !parts[part].is_disputed;
+        if !is_after || reads.contains_key(&part) {
+            reads.entry(part).or_default().0.push(Seen { slot, variant, id });
+        }
+    }
+    for (part, (present, absent, passed)) in reads {
+        // A read that ends before the first addition and shows nothing is right in any order.
+        let is_before = *end < parts[part].begin && present.is_empty() && passed.is_empty();
+        if !is_before {
+            parts[part].operations.push((recorded, Operation::Read { present, absent, passed }));
+        }
     }
 }
 
-/// Returns what a response says about each history.
-fn reads(
-    call: &Call,
-    answer: &Answer,
-    numbers: &BTreeMap<i64, Animal>,
-    places: &Places,
-) -> BTreeMap<usize, Operation> {
-    let present = shown(call, answer);
-    let ids: BTreeSet<i64> = present.iter().map(|(id, _)| *id).collect();
-    let last = ids.last().copied();
-    let absent: Vec<(i64, u32)> = match (call, answer) {
+/// Returns the identifiers and numbers of the animals that a response would contain if they were stored.
+fn absent(call: &Call, answer: &Answer, numbers: &BTreeMap<i64, Animal>, places: &Places) -> Vec<(i64, u32)> {
+    match (call, answer) {
         (Call::Get(id), Answer::NotFound) => {
             numbers.get(id).map(|animal| (*id, animal.number)).into_iter().collect()
         }
-        (Call::Page { after, status }, Answer::Page { more, .. }) => {
+        (Call::Page { after, status }, Answer::Page { animals, more }) => {
             // A page with a next one ends at its last animal.
+            let last = animals.last().map(|(id, _)| *id);
             let end = if *more { last.unwrap_or(*after) } else { i64::MAX };
+            let present: BTreeSet<i64> = animals.iter().map(|(id, _)| *id).collect();
             let matching = |animal: &Animal| status.is_none() || animal.status() == *status;
             numbers
                 .range(after.saturating_add(1)..)
                 .take_while(|(id, _)| **id <= end)
-                .filter(|(id, animal)| matching(animal) && !ids.contains(id))
+                .filter(|(id, animal)| matching(animal) && !present.contains(id))
                 .map(|(id, animal)| (*id, animal.number))
                 .collect()
         }
         // All pages were read in the meantime, and the animals without an identifier were on none of them.
         (Call::All, Answer::Listed) => {
             let with_id: BTreeSet<u32> = numbers.values().map(|animal| animal.number).collect();
-            places
-                .keys()
-                .filter(|number| !with_id.contains(number))
-                .map(|number| (i64::MAX, *number))
-                .collect()
+            let without_id = places.keys().filter(|number| !with_id.contains(number));
+            without_id.map(|number| (i64::MAX, *number)).collect()
         }
         _ => Vec::new(),
-    };
-    let mut reads: BTreeMap<usize, Operation> = BTreeMap::new();
-    let mut of = |number: u32, change: &mut dyn FnMut(usize, &mut Operation)| {
-        let (part, slot) = places[&number];
-        let empty = Operation::Read { present: Vec::new(), absent: Vec::new(), passed: Vec::new() };
-        change(slot, reads.entry(part).or_insert(empty));
-    };
-    for (id, Animal { number, variant }) in present {
-        of(number, &mut |slot, read| {
-            let Operation::Read { present, .. } = read else { return };
-            present.push(Seen { slot, variant, id });
-        });
     }
-    for (id, number) in absent {
-        of(number, &mut |slot, read| {
-            let Operation::Read { absent, passed, .. } = read else { return };
-            absent.push(slot);
-            if last.is_some_and(|last| id < last) {
-                passed.push(slot);
-            }
-        });
-    }
-    reads
 }
 
 fn is_linearizable(part: &Part<'_>) -> bool {

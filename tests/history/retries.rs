@@ -184,8 +184,8 @@ impl Replicas {
 }
 
 /// Lets all faults happen. Returns the last pair of servers.
-async fn disturb(mut pair: Pair, plan: &Plan, load: &Load, replicas: &mut Replicas) -> Pair {
-    let mut random = StdRng::seed_from_u64(seed());
+async fn disturb(mut pair: Pair, seed: u64, plan: &Plan, load: &Load, replicas: &mut Replicas) -> Pair {
+    let mut random = StdRng::seed_from_u64(seed);
     let mut goal = 0;
     for failover in 0..plan.failovers {
         // First each replica once, because only a new process knows the new standby.
@@ -215,7 +215,8 @@ async fn disturb(mut pair: Pair, plan: &Plan, load: &Load, replicas: &mut Replic
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn repeated_additions_are_stored_once() {
     let Some(pair) = Pair::start().await else { return };
-    let (plan, start) = (Plan::get(), Instant::now());
+    let (plan, seed, start) = (Plan::get(), seed(), Instant::now());
+    println!("STORE_TESTS_SEED={seed}");
     let directory = WorkDir::new();
     let url = pair.url();
     let key = directory.run(&["key", "create", "tests", "--database", &url]).await.success();
@@ -233,7 +234,7 @@ async fn repeated_additions_are_stored_once() {
     });
     let writers: Vec<_> = (0..WRITERS).map(|_| tokio::spawn(Arc::clone(&load).write())).collect();
     let mut replicas = Replicas { directory, services, kills: 0 };
-    let _pair = disturb(pair, &plan, &load, &mut replicas).await;
+    let _pair = disturb(pair, seed, &plan, &load, &mut replicas).await;
     let ended = timeout(TIMEOUT, join_all(writers)).await.expect("every addition is acknowledged");
     ended.into_iter().for_each(|writer| writer.expect("a writer panicked"));
 
@@ -249,7 +250,7 @@ async fn repeated_additions_are_stored_once() {
     let lost = acknowledged.iter().filter(is_lost).count();
     let doubled: usize = found.values().map(|ids| ids.len() - 1).sum();
     println!(
-        "{} kills, {} failovers in {:.0?}\n\
+        "seed {seed}: {} kills, {} failovers in {:.0?}\n\
          | sent | replayed | distinct | acknowledged | found | lost | doubled |\n| --- | --- | --- | --- | --- | --- | --- |\n\
          | {requests} | {replays} | {} | {} | {} | {lost} | {doubled} |",
         replicas.kills,
