@@ -11,8 +11,8 @@ use tokio::time::sleep;
 use crate::clients::World;
 use crate::postgres_cluster::Cluster;
 use crate::program::{Program, WorkDir};
-use crate::run::{System, run};
-use crate::schedule::{Engine, Fault, Length, seed};
+use crate::run::{System, record};
+use crate::schedule::{Engine, Fault};
 
 /// Replicas of the service on one database.
 struct Replicas {
@@ -118,8 +118,10 @@ async fn a_history_on_sqlite_is_linearizable() {
     let config = "lock_timeout = '200ms'\n";
     let (replicas, world) = Replicas::start(1, config, "sqlite:animal-store.db").await;
     let mut system = Sqlite(replicas);
-    run(&mut system, &world, seed(), Length::get()).await;
+    let record = record(&mut system, &world).await;
+    // First, because the log of a service that runs is printed when a test fails.
     system.0.stop().await;
+    record.check();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -129,6 +131,8 @@ async fn a_history_on_postgresql_with_three_replicas_is_linearizable() {
     let config = "request_timeout = '2s'\n";
     let (replicas, world) = Replicas::start(3, config, &cluster.url("postgres")).await;
     let mut system = Postgres(replicas, cluster);
-    run(&mut system, &world, seed(), Length::get()).await;
+    let record = record(&mut system, &world).await;
+    // First, because the log of a service that runs is printed when a test fails.
     system.0.stop().await;
+    record.check();
 }

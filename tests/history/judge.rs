@@ -74,7 +74,7 @@ pub fn judge(recorded: &[Recorded]) -> Verdict {
         verdict.histories += 1;
         verdict.judged += part.operations.len();
         verdict.longest = verdict.longest.max(part.operations.len());
-        if !is_linearizable(&part) {
+        if !is_linearizable(&part, usize::MAX) {
             verdict.refused.push(describe(&part));
         }
     }
@@ -226,13 +226,22 @@ fn absent(call: &Call, answer: &Answer, numbers: &BTreeMap<i64, Animal>, places:
     }
 }
 
-fn is_linearizable(part: &Part<'_>) -> bool {
+fn is_linearizable(part: &Part<'_>, until: usize) -> bool {
     let mut events = Vec::new();
     for (process, (recorded, operation)) in part.operations.iter().enumerate() {
-        events.push((recorded.begin, process, Action::Call(operation.clone())));
-        // An operation without a response may take effect after all others, where no read shows it.
         let end = recorded.end.as_ref().map_or(usize::MAX, |(end, _)| *end);
-        events.push((end, process, Action::Response(operation.clone())));
+        let operation = match operation {
+            _ if recorded.begin > until => continue,
+            // The response is not known yet.
+            Operation::Add { slot, variant, .. } if end > until => {
+                Operation::Add { slot: *slot, variant: *variant, added: Added::Unknown }
+            }
+            Operation::Read { .. } if end > until => continue,
+            other => other.clone(),
+        };
+        events.push((recorded.begin, process, Action::Call(operation.clone())));
+        // An addition without a response may take effect after all others, where no read shows it.
+        events.push((if end > until { usize::MAX } else { end }, process, Action::Response(operation)));
     }
     if events.is_empty() {
         return true;
@@ -242,12 +251,30 @@ fn is_linearizable(part: &Part<'_>) -> bool {
     WGLChecker::<Animals>::is_linearizable(History::from_actions(actions))
 }
 
-/// Returns the operations of a refused history as text, at most the first 60.
+/// Returns the shortest beginning of a refused history that is refused, as text.
 fn describe(part: &Part<'_>) -> String {
-    let mut text = format!("{} operations are not linearizable:\n", part.operations.len());
-    for (Recorded { client, call, begin, end }, operation) in part.operations.iter().take(60) {
-        let end = end.as_ref().map_or("never".to_owned(), |(end, _)| end.to_string());
-        let _ = writeln!(text, "  {begin} to {end}, client {client}: {call:?}, {operation:?}");
+    let ends = part.operations.iter().filter_map(|(recorded, _)| Some(recorded.end.as_ref()?.0));
+    let mut ends: Vec<usize> = ends.collect();
+    ends.sort_unstable();
+    // What is refused remains refused, whatever follows.
+    let first = ends.partition_point(|end| is_linearizable(part, *end));
+    let until = ends.get(first).copied().unwrap_or(usize::MAX);
+    let mut text = format!("not linearizable at {until}:\n");
+    for (Recorded { client, call, begin, end }, operation) in &part.operations {
+        let end = end.as_ref().map_or(usize::MAX, |(end, _)| *end);
+        match operation {
+            _ if *begin > until => {}
+            Operation::Add { .. } if end > until => {
+                let _ = writeln!(text, "  from {begin}, client {client}: {call:?}, no response until then");
+            }
+            Operation::Add { added, .. } => {
+                let _ = writeln!(text, "  {begin} to {end}, client {client}: {call:?}: {added:?}");
+            }
+            Operation::Read { .. } if end > until => {}
+            Operation::Read { .. } => {
+                let _ = writeln!(text, "  {begin} to {end}, client {client}: {call:?}: {operation:?}");
+            }
+        }
     }
     text
 }

@@ -13,7 +13,7 @@ use crate::clients::{RandomClient, World};
 use crate::judge::judge;
 use crate::model::SIZE;
 use crate::recording::{Answer, Call, Operation};
-use crate::schedule::{Engine, Fault, Faults, Length, PATIENT};
+use crate::schedule::{Engine, Fault, Faults, Length, PATIENT, seed};
 use crate::wrong::is_refused_when_changed;
 
 const CLIENTS: usize = 8;
@@ -28,39 +28,19 @@ pub trait System {
     async fn inject(&mut self, fault: Fault, world: &World);
 }
 
-/// Runs clients and faults, and panics if the record is refused.
-pub async fn run(system: &mut impl System, world: &Arc<World>, seed: u64, length: Length) {
-    let record = record(system, world, seed, length).await;
-    let judging = Instant::now();
-    let verdict = judge(&record.operations);
-    println!("{}", record.summary());
-    println!(
-        "judged in {:.1?}: {} histories of at most {} animals, {} operations, {} in the longest: {}",
-        judging.elapsed(),
-        verdict.histories,
-        SIZE,
-        verdict.judged,
-        verdict.longest,
-        if verdict.refused.is_empty() { "all linearizable" } else { "REFUSED" }
-    );
-    assert!(verdict.refused.is_empty(), "seed {seed}:\n{}", verdict.refused.join("\n"));
-    assert!(verdict.judged > 0, "nothing was judged");
-    // Long records are judged only once, because that takes a while.
-    if let Length::Faults(_) = length {
-        is_refused_when_changed(&record.operations);
-    }
-}
-
 /// What a run recorded.
-struct Record {
+pub struct Record {
     engine: Engine,
     seed: u64,
+    length: Length,
     took: Duration,
     faults: BTreeMap<&'static str, usize>,
     operations: Vec<Operation>,
 }
 
-async fn record<S: System>(system: &mut S, world: &Arc<World>, seed: u64, length: Length) -> Record {
+/// Runs clients and faults.
+pub async fn record<S: System>(system: &mut S, world: &Arc<World>) -> Record {
+    let (seed, length) = (seed(), Length::get());
     println!("{:?}: STORE_TESTS_SEED={seed}", S::ENGINE);
     let start = Instant::now();
     let clients: Vec<_> =
@@ -92,7 +72,7 @@ async fn record<S: System>(system: &mut S, world: &Arc<World>, seed: u64, length
     }
     world.recording.end(all, Answer::Listed);
     let operations = world.recording.operations();
-    Record { engine: S::ENGINE, seed, took: start.elapsed(), faults: counts, operations }
+    Record { engine: S::ENGINE, seed, length, took: start.elapsed(), faults: counts, operations }
 }
 
 /// Waits for more responses.
@@ -104,6 +84,29 @@ async fn more(world: &World, responses: usize) {
 }
 
 impl Record {
+    /// Prints the verdict on the record, and panics if it is refused.
+    pub fn check(&self) {
+        println!("{}", self.summary());
+        let start = Instant::now();
+        let verdict = judge(&self.operations);
+        println!(
+            "judged in {:.1?}: {} histories of at most {SIZE} animals, {} operations, {} in the longest: {}",
+            start.elapsed(),
+            verdict.histories,
+            verdict.judged,
+            verdict.longest,
+            if verdict.refused.is_empty() { "all linearizable" } else { "REFUSED" }
+        );
+        let refused = verdict.refused.len();
+        let some: Vec<String> = verdict.refused.into_iter().take(3).collect();
+        assert!(refused == 0, "seed {}: {refused} refused, such as\n{}", self.seed, some.join("\n"));
+        assert!(verdict.judged > 0, "nothing was judged");
+        // Long records are judged only once, because that takes a while.
+        if let Length::Faults(_) = self.length {
+            is_refused_when_changed(&self.operations);
+        }
+    }
+
     /// Returns one line about the run.
     fn summary(&self) -> String {
         let count = |is: &dyn Fn(&Operation) -> bool| self.operations.iter().filter(|it| is(it)).count();
