@@ -42,14 +42,6 @@ impl Client {
         self.exchange(&(head + body)).await
     }
 
-    /// Adds an animal with an `Idempotency-Key`.
-    pub async fn post_once(&mut self, body: &str, idempotency_key: &str) -> Result<Response> {
-        let head = post_head(&self.key, body.len());
-        let head =
-            head.trim_end().to_owned() + &format!("\r\nIdempotency-Key: \"{idempotency_key}\"\r\n\r\n");
-        self.exchange(&(head + body)).await
-    }
-
     /// Sends bytes as they are.
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) -> Result<()> {
         timeout(TIMEOUT, self.stream.write_all(bytes.as_ref())).await.map_err(|_| timed_out())?

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use todc_utils::{Action, History, WGLChecker};
 
-use crate::model::{Added, Animals, Operation, SIZE, Seen};
+use crate::model::{Added, Animals, Operation, Read, SIZE, Seen};
 use crate::recording::{Animal, Answer, Call, Operation as Recorded};
 
 /// The result for a record.
@@ -169,15 +169,15 @@ fn project<'a>(
         return;
     }
     let Some((end, answer)) = &recorded.end else { return };
-    let mut reads: BTreeMap<usize, (Vec<Seen>, Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    let mut reads: BTreeMap<usize, Read> = BTreeMap::new();
     let present = shown(&recorded.call, answer);
     let last = present.last().map(|(id, _)| *id);
     for (id, number) in absent(&recorded.call, answer, numbers, places) {
         let (part, slot) = places[&number];
-        let (_, absent, passed) = reads.entry(part).or_default();
-        absent.push(slot);
+        let read = reads.entry(part).or_default();
+        read.absent.push(slot);
         if last.is_some_and(|last| id < last) {
-            passed.push(slot);
+            read.passed.push(slot);
         }
     }
     for (id, Animal { number, variant }) in present {
@@ -185,14 +185,14 @@ fn project<'a>(
         // A read that begins after all animals are known and shows them as before is right in any order.
         let is_after = recorded.begin > parts[part].known && !parts[part].is_disputed;
         if !is_after || reads.contains_key(&part) {
-            reads.entry(part).or_default().0.push(Seen { slot, variant, id });
+            reads.entry(part).or_default().present.push(Seen { slot, variant, id });
         }
     }
-    for (part, (present, absent, passed)) in reads {
+    for (part, read) in reads {
         // A read that ends before the first addition and shows nothing is right in any order.
-        let is_before = *end < parts[part].begin && present.is_empty() && passed.is_empty();
+        let is_before = *end < parts[part].begin && read.present.is_empty() && read.passed.is_empty();
         if !is_before {
-            parts[part].operations.push((recorded, Operation::Read { present, absent, passed }));
+            parts[part].operations.push((recorded, Operation::Read(read)));
         }
     }
 }
@@ -236,7 +236,7 @@ fn is_linearizable(part: &Part<'_>, until: usize) -> bool {
             Operation::Add { slot, variant, .. } if end > until => {
                 Operation::Add { slot: *slot, variant: *variant, added: Added::Unknown }
             }
-            Operation::Read { .. } if end > until => continue,
+            Operation::Read(_) if end > until => continue,
             other => other.clone(),
         };
         events.push((recorded.begin, process, Action::Call(operation.clone())));
@@ -270,8 +270,8 @@ fn describe(part: &Part<'_>) -> String {
             Operation::Add { added, .. } => {
                 let _ = writeln!(text, "  {begin} to {end}, client {client}: {call:?}: {added:?}");
             }
-            Operation::Read { .. } if end > until => {}
-            Operation::Read { .. } => {
+            Operation::Read(_) if end > until => {}
+            Operation::Read(_) => {
                 let _ = writeln!(text, "  {begin} to {end}, client {client}: {call:?}: {operation:?}");
             }
         }

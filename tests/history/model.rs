@@ -41,19 +41,18 @@ pub struct Seen {
 /// An operation, as far as it concerns these animals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
-    Add {
-        slot: usize,
-        variant: u8,
-        added: Added,
-    },
-    /// One read of a single moment.
-    Read {
-        present: Vec<Seen>,
-        /// The animals that were not returned, although the read covers their identifiers.
-        absent: Vec<usize>,
-        /// Those of `absent` that are not the last of their page: nothing is added there later.
-        passed: Vec<usize>,
-    },
+    Add { slot: usize, variant: u8, added: Added },
+    Read(Read),
+}
+
+/// One read of a single moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Read {
+    pub present: Vec<Seen>,
+    /// The animals that were not returned, although the read covers their identifiers.
+    pub absent: Vec<usize>,
+    /// Those of `absent` that are before the last one of their page: nothing is added there later.
+    pub passed: Vec<usize>,
 }
 
 /// The specification.
@@ -71,7 +70,7 @@ impl Specification for Animals {
         let mut state = *before;
         let valid = match operation {
             Operation::Add { slot, variant, added } => add(&mut state[*slot], *variant, *added),
-            Operation::Read { present, absent, passed } => {
+            Operation::Read(Read { present, absent, passed }) => {
                 let seen = present.iter().all(|seen| see(&mut state[seen.slot], seen.variant, seen.id));
                 let missed = absent.iter().all(|slot| !matches!(state[*slot], Slot::Stored { .. }));
                 if missed {

@@ -18,6 +18,7 @@ use tokio::task::block_in_place;
 use tokio::time::{sleep, timeout};
 
 use crate::client::Client;
+use crate::clients::post_once;
 use crate::postgres_cluster::Cluster;
 use crate::program::{Program, WorkDir};
 use crate::schedule::{is_long, seed};
@@ -145,7 +146,7 @@ impl Load {
         let mut client = Client::connect(address, &self.key).await.ok()?;
         self.requests.lock().unwrap().0 += 1;
         let body = json!({ "name": format!("animal {number}"), "categoryId": number }).to_string();
-        let response = client.post_once(&body, &format!("addition-{number}")).await.ok()?;
+        let response = post_once(&mut client, &self.key, &body, &format!("addition-{number}")).await.ok()?;
         if response.status == 503 {
             return None;
         }

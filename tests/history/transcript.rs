@@ -4,13 +4,13 @@
 
 use std::time::Duration;
 
+use rustix::process::Signal;
 use tokio::io::copy;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
-use rustix::process::Signal;
-
 use crate::client::Client;
+use crate::clients::post_once;
 use crate::postgres_cluster::shared;
 use crate::program::WorkDir;
 use crate::recorder::wire::Response;
@@ -69,14 +69,14 @@ async fn killed_between_commit_and_response() {
         assert_eq!(a.exit().await.0, None);
         proxying.abort();
     };
-    let both = async { tokio::join!(client.post_once(BODY, KEY), stored) };
+    let both = async { tokio::join!(post_once(&mut client, key, BODY, KEY), stored) };
     let (response, ()) = timeout(TIMEOUT, both).await.expect("the animal is stored");
     let error = response.expect_err("no response");
     println!("< (connection ended: {error})");
 
     print_request("B");
     let mut client = Client::connect(b.direct, key).await.unwrap();
-    let again = client.post_once(BODY, KEY).await.unwrap();
+    let again = post_once(&mut client, key, BODY, KEY).await.unwrap();
     print(&again);
     let pet = again.expect(201);
     assert_eq!(again.header("idempotency-replayed"), Some("?1"));
