@@ -74,8 +74,8 @@ fn open(path: &Path, lock_timeout: Duration, parallelism: NonZeroUsize) -> rusql
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::sync::mpsc;
 
     use super::*;
 
@@ -129,21 +129,20 @@ mod tests {
     #[test]
     fn waiting_ends_after_the_reads_in_progress() {
         let (_directory, _other, readers) = open();
-        let has_ended = AtomicBool::new(false);
-        let (started, has_started) = mpsc::channel();
-        let (end, should_end) = mpsc::channel();
+        let (step, has_ended) = (Barrier::new(2), AtomicBool::new(false));
         thread::scope(|scope| {
             scope.spawn(|| {
                 let read = readers.run(|_| {
-                    started.send(()).unwrap();
-                    should_end.recv().unwrap();
+                    step.wait();
+                    step.wait();
                     has_ended.store(true, Ordering::Relaxed);
                     Ok(())
                 });
                 read.unwrap();
             });
-            has_started.recv().unwrap();
-            end.send(()).unwrap();
+            step.wait();
+            assert!(!has_ended.load(Ordering::Relaxed));
+            step.wait();
             readers.wait();
             assert!(has_ended.load(Ordering::Relaxed));
         });
