@@ -7,6 +7,11 @@ use std::net::TcpListener;
 use super::{LATE, NODES, REPLICAS};
 use crate::bench::seed::cluster::network::Network;
 
+/// The ports of servers. Not those that the system gives to connections, which could take one before its server starts.
+const PORTS: std::ops::Range<u16> = 16_384..32_768;
+/// How many ports are tried.
+const ATTEMPTS: usize = 100;
+
 /// A link per node.
 type PerNode = Vec<Network>;
 
@@ -34,10 +39,16 @@ pub(super) struct Ports {
 
 impl Ports {
     fn free() -> Result<Self, String> {
+        let mut listeners = Vec::new();
+        for _ in 0..ATTEMPTS {
+            listeners.extend(TcpListener::bind(("127.0.0.1", fastrand::u16(PORTS))));
+        }
         // All are bound at the same time, so that no port is returned twice.
-        let listeners: Result<Vec<_>, _> = (0..4 * NODES).map(|_| TcpListener::bind("127.0.0.1:0")).collect();
-        let ports = listeners.and_then(|all| all.iter().map(|one| Ok(one.local_addr()?.port())).collect());
-        let ports: Vec<u16> = ports.map_err(|error| format!("no free port: {error}"))?;
+        let ports: Vec<u16> =
+            listeners.iter().filter_map(|one| Some(one.local_addr().ok()?.port())).collect();
+        if ports.len() < 4 * NODES {
+            return Err("too few free ports".to_owned());
+        }
         let mut groups = ports.chunks(NODES).map(<[u16]>::to_vec);
         let mut next = || groups.next().unwrap_or_default();
         Ok(Self { postgres: next(), agents: next(), etcd: next(), peers: next() })

@@ -114,7 +114,10 @@ impl<'a> Scene<'a> {
         let key = self.replicas.first().map(|replica| replica.key.clone()).unwrap_or_default();
         match self.start_replica(number, &key) {
             Ok(replica) => self.clients().add(&replica),
-            Err(why) => self.remark(why),
+            Err(why) => {
+                eprintln!("faults: {why}");
+                self.remark(format!("replica {number} does not start"));
+            }
         }
     }
 
