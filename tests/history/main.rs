@@ -24,8 +24,11 @@
 //! checked only for the animals that share a history. Reads before the first addition of a history that found
 //! nothing, and reads after all its animals were known that found all, cannot make it wrong, and are left out.
 //!
-//! Each record of a real run is also changed (an animal lost, a stale page, another identifier), and must be
-//! refused then. `wrong.rs` has small records that must be refused.
+//! `wrong.rs` has small records that must be refused, and changes the record of each short run (an animal lost, a stale
+//! page, another identifier), which must be refused then.
+//!
+//! `STORE_TESTS_SEED=N` repeats a run: the same steps of each client and the same faults, in the same order, but with
+//! another interleaving (`schedule.rs`). `STORE_TESTS_LONG=1` runs two minutes on each database.
 //!
 //! `retries.rs` counts instead: thousands of additions that are repeated until they are acknowledged, during hundreds of
 //! kills and failovers.

@@ -174,46 +174,55 @@ fn a_wrong_animal_is_refused() {
 
 /// Changes an accepted record of a real run in several ways, and panics if one of them is accepted.
 pub fn is_refused_when_changed(operations: &[Operation]) {
-    let acknowledged = |operation: &Operation| match operation.end {
-        Some((end, Answer::Added { id, replayed: false })) => Some((end, id)),
-        _ => None,
+    let acknowledged =
+        operations.iter().enumerate().filter_map(|(position, operation)| match operation.end {
+            Some((end, Answer::Added { id, replayed: false })) => Some((position, end, id)),
+            _ => None,
+        });
+    // One that a later page shows.
+    let (position, end, id, stale) = acknowledged
+        .skip(operations.len() / 20)
+        .find_map(|(position, end, id)| {
+            let page = operations.iter().position(|page| page.begin > end && is_inside(page, id))?;
+            Some((position, end, id, page))
+        })
+        .expect("an acknowledged animal on a page");
+    let without = |page: &Operation| {
+        let mut page = page.clone();
+        if let Some((_, Answer::Page { animals, .. })) = &mut page.end {
+            animals.retain(|(other, _)| *other != id);
+        }
+        page
     };
-    let (position, (end, id)) = operations
-        .iter()
-        .enumerate()
-        .skip(operations.len() / 3)
-        .find_map(|(position, operation)| Some((position, acknowledged(operation)?)))
-        .expect("an acknowledged addition");
     let refused = |what: &str, operations: &[Operation]| {
         assert!(!judge(operations).refused.is_empty(), "a record with {what} is accepted");
     };
+
+    let mut once = operations.to_vec();
+    once[stale] = without(&operations[stale]);
+    refused("one stale page", &once);
+
+    let lost: Vec<Operation> = operations
+        .iter()
+        .map(|operation| if operation.begin > end { without(operation) } else { operation.clone() })
+        .collect();
+    refused("a lost animal", &lost);
 
     let mut doubled = operations.to_vec();
     doubled[position].end = Some((end, added(i64::MAX - 1)));
     refused("another identifier in a response", &doubled);
 
-    let mut lost = operations.to_vec();
-    let mut stale = None;
-    for (position, operation) in lost.iter_mut().enumerate().filter(|(_, operation)| operation.begin > end) {
-        if let Some((_, Answer::Page { animals, .. })) = &mut operation.end {
-            let before = animals.len();
-            animals.retain(|(other, _)| *other != id);
-            if animals.len() < before {
-                stale.get_or_insert(position);
-            }
-        }
-    }
-    refused("a lost animal", &lost);
-
-    let stale = stale.expect("a page with the animal");
-    let mut once = operations.to_vec();
-    once[stale] = lost[stale].clone();
-    refused("one stale page", &once);
-
     let mut replay = operations.to_vec();
     replay[position].end = Some((end, replayed(id)));
-    let is_first = operations[..position].iter().all(|other| other.call != operations[position].call);
-    if is_first {
+    // An earlier request without a response may have added it.
+    if operations[..position].iter().all(|other| other.call != operations[position].call) {
         refused("a replay without a first request", &replay);
     }
+}
+
+/// Whether a page has the animal, and would cover its identifier without it.
+fn is_inside(page: &Operation, id: i64) -> bool {
+    let Some((_, Answer::Page { animals, more })) = &page.end else { return false };
+    let is_last = animals.last().is_some_and(|(last, _)| *last == id);
+    animals.iter().any(|(other, _)| *other == id) && !(is_last && *more)
 }
