@@ -19,7 +19,8 @@
 //!   waiting animals with one statement and completes the writes after the commit (`writer.rs`). The caller
 //!   learns the result, or that it is unknown; no write is sent twice.
 //! - A read uses one of a few connections that all callers share (`reader.rs`).
-//! - No animal appears before the last one of a page that was read, also with several writers (`pages.rs`).
+//! - No animal appears before the last one of a page that was read, also with several writers; of a standby, of a page
+//!   that has more (`pages.rs`).
 //! - An API key is cached for one second (`../key_cache.rs`): querying it costs as much as reading an animal.
 //! - An acknowledged commit is on the server's disk: if `synchronous_commit` is off for the server or the
 //!   user, it is switched on for these connections (`session.rs`). A commit that did not reach the

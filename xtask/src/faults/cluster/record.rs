@@ -1,6 +1,7 @@
 //! What clients sent and received, and what follows from it: nothing lost, nothing twice, nothing stale.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -119,7 +120,7 @@ impl Record {
         let mut inner = self.lock();
         let last = if page.has_next { page.ids.last().copied().unwrap_or(page.after) } else { i64::MAX };
         let ids: BTreeSet<i64> = page.ids.iter().copied().collect();
-        let must = inner.acknowledged.range(page.after.saturating_add(1)..=last);
+        let must = inner.acknowledged.range((Bound::Excluded(page.after), Bound::Included(last)));
         let mut must = must.filter(|(_, animal)| sent.saturating_duration_since(animal.at) > FRESH);
         if must.any(|(id, _)| !ids.contains(id)) {
             *inner.stale.entry(replica).or_default() += 1;
