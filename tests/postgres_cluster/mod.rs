@@ -102,7 +102,7 @@ impl Cluster {
             .process_group(0);
         as_owner(&mut guard, owner);
         let guard = guard.spawn().unwrap().stdin.take().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         Self { programs, home, port, owner, settings, _guard: guard }
     }
 
@@ -268,6 +268,21 @@ fn send(signal: &str, process: &str) {
 fn as_owner(command: &mut Command, owner: Option<(u32, u32)>) {
     if let Some((user, group)) = owner {
         command.uid(user).gid(group);
+    }
+}
+
+/// Returns a free port below those that the system gives to outgoing connections (Linux: from 32768), any of which could
+/// take the port before the server starts.
+fn free_port() -> u16 {
+    const PORTS: std::ops::Range<u16> = 10_000..32_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let first = std::process::id().wrapping_mul(64);
+    loop {
+        let number = first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = PORTS.start + (number % PORTS.len() as u32) as u16;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
     }
 }
 
