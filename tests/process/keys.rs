@@ -265,7 +265,7 @@ async fn list_does_not_change_an_older_database() {
     older
         .execute_batch(
             "ALTER TABLE api_key DROP COLUMN note; ALTER TABLE api_key DROP COLUMN last_used; \
-             DROP TABLE migration; PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)",
+             DROP TABLE migration; DROP TABLE idempotency_key; PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)",
         )
         .unwrap();
     drop(older);

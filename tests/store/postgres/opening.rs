@@ -14,11 +14,12 @@ use crate::conformance::{Engine as _, add, key, new_pet};
 use crate::postgres_cluster::{Cluster, shared};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../../../src/storage/postgres/0001_animals.sql"),
     include_str!("../../../src/storage/postgres/0002_api_keys.sql"),
     include_str!("../../../src/storage/postgres/0003_secret.sql"),
     include_str!("../../../src/storage/postgres/0004_key_use.sql"),
+    include_str!("../../../src/storage/postgres/0005_idempotency_keys.sql"),
 ];
 
 /// Returns the error of opening `url`. Checks that it is one line with all of `texts` and without the password.
@@ -72,7 +73,7 @@ async fn eight_replicas_may_start_concurrently() {
     let numbers =
         database.client().await.query("SELECT number FROM animal_store_migration ORDER BY 1", &[]).await;
     let numbers: Vec<i64> = numbers.unwrap().iter().map(|row| row.get(0)).collect();
-    assert_eq!(numbers, [1, 2, 3, 4]);
+    assert_eq!(numbers, Vec::from_iter(1..=MIGRATIONS.len() as i64));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -166,12 +167,14 @@ async fn a_newer_database_is_rejected_and_unchanged() {
     let Some(database) = Postgres::try_fresh().await else { return };
     add(&*database.open().await, "kept").await;
     let client = database.client().await;
-    client.execute("INSERT INTO animal_store_migration (number) VALUES (5)", &[]).await.unwrap();
+    let newest = MIGRATIONS.len() as i64;
+    let next = newest + 1;
+    client.execute("INSERT INTO animal_store_migration (number) VALUES ($1)", &[&next]).await.unwrap();
     let before = contents(&client).await;
-    rejected(&database.url(), &["by a newer release", "format 5", "up to 4"]).await;
+    rejected(&database.url(), &["by a newer release", &format!("format {next}"), &format!("up to {newest}")]).await;
     assert_eq!(contents(&client).await, before);
-    let record = "UPDATE animal_store_migration SET program = '2.0.0' WHERE number = 5";
-    client.batch_execute(record).await.unwrap();
+    let record = "UPDATE animal_store_migration SET program = '2.0.0' WHERE number = $1";
+    client.execute(record, &[&next]).await.unwrap();
     rejected(&database.url(), &["use release 2.0.0 or a later one"]).await;
 }
 

@@ -15,12 +15,13 @@ use super::{Sqlite, options};
 use crate::conformance::{Engine as _, add, key, new_pet, second};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../../src/storage/sqlite/0001_animals.sql"),
     include_str!("../../../src/storage/sqlite/0002_api_keys.sql"),
     include_str!("../../../src/storage/sqlite/0003_secret.sql"),
     include_str!("../../../src/storage/sqlite/0004_key_use.sql"),
     include_str!("../../../src/storage/sqlite/0005_status_check.sql"),
+    include_str!("../../../src/storage/sqlite/0006_idempotency_keys.sql"),
 ];
 
 const NEWEST: i32 = MIGRATIONS.len() as i32;
@@ -360,7 +361,7 @@ async fn a_command_that_only_reads_changes_no_older_database() {
 async fn a_newer_database_names_the_release_to_use() {
     let database = filled().await;
     database.connection().pragma_update(None, "user_version", NEWEST + 2).unwrap();
-    rejected_and_unchanged(&database, "up to 5); use that release").await;
+    rejected_and_unchanged(&database, &format!("up to {NEWEST}); use that release")).await;
     let sql = "INSERT INTO migration (number, program) VALUES (?1 + 1, '1.3.0'), (?1 + 2, '2.0.0')";
     database.connection().execute(sql, [NEWEST]).unwrap();
     rejected_and_unchanged(&database, "use release 2.0.0 or a later one").await;
