@@ -107,7 +107,7 @@ enum Command {
     /// Exit status: 0, or 1 if a request takes more instructions than in the committed table, 2 if something cannot be
     /// measured.
     Bench(bench::Arguments),
-    /// Check the document and the service with third-party tools.
+    /// Check the document and the service with third-party tools, and run the tests on several versions of PostgreSQL.
     ///
     /// Needs npm with node (20 or newer), python3 with venv, and chromium. Installs the rest into target/interop.
     Interop {

@@ -50,7 +50,7 @@
 //!   settings and prepared statements belong (mode `session` of PgBouncer).
 //! - A page waits up to one second for batches in progress with lower identifiers, and then ends before them.
 //! - Animals that another program or an older release adds at the same time may be missed by a client that polls.
-//! - Tested with PostgreSQL 15. Other databases with its protocol were not tested; pages need its advisory locks.
+//! - Tested with PostgreSQL 14 to 18. Other databases with its protocol were not tested; pages need its advisory locks.
 
 mod address;
 mod animals;

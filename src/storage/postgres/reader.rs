@@ -22,7 +22,7 @@ use tokio_postgres::{Client, Error};
 
 use super::address::Address;
 use super::failure::{ConnectError, Failure};
-use super::session::{Purpose, Session, TEST_INTERVAL};
+use super::session::{Purpose, STALL, Session, TEST_INTERVAL};
 use super::settled::Settled;
 use super::view::Target;
 use super::{animals, keys};
@@ -159,9 +159,19 @@ impl Readers {
         if !self.is_usable(start % self.slots.len()) {
             self.grow();
         }
-        match self.find(start, from, Session::is_responsive) {
-            Some(reader) => Ok(reader),
-            None => timeout_at(deadline, self.connect(from)).await.unwrap_or(Err(Failure::Timeout)),
+        let connecting = self.connect(from);
+        pin!(connecting);
+        loop {
+            if let Some(reader) = self.find(start, from, Session::is_responsive) {
+                return Ok(reader);
+            }
+            // One may respond again before the new one is open.
+            let pause = deadline.min(Instant::now() + STALL);
+            match timeout_at(pause, connecting.as_mut()).await {
+                Ok(result) => return result,
+                Err(_) if Instant::now() >= deadline => return Err(Failure::Timeout),
+                Err(_) => {}
+            }
         }
     }
 

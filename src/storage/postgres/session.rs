@@ -22,7 +22,7 @@ pub(super) const TEST_INTERVAL: Duration = Duration::from_secs(1);
 /// The time limit of a test.
 const TEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// A connection on which nothing arrives for this long, although a query waits, is avoided.
-const STALL: Duration = Duration::from_millis(250);
+pub(super) const STALL: Duration = Duration::from_millis(250);
 /// The timeout of a request to cancel a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 

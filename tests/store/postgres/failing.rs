@@ -4,11 +4,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use animal_store::storage::{PetsQuery, PostgresOptions, Store, StoreError, StoreOptions, open};
+use futures::FutureExt as _;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_postgres::Client;
 
 use super::load::Load;
-use super::options;
+use super::{options, retry_on_timeout};
 use crate::conformance::{add, key, new_pet};
 use crate::postgres_cluster::Cluster;
 use crate::postgres_cluster::network::Network;
@@ -272,29 +274,70 @@ async fn idle_connections_to_a_suspended_server_are_closed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_query_does_not_delay_others_on_its_connection() {
+    retry_on_timeout(async || {
+        let Some(cluster) = Cluster::start() else { return Ok(()) };
+        let store = open(&cluster.url("postgres"), &options()).await.unwrap();
+        store.add_key(key(1)).await?;
+        let client = cluster.client("postgres").await;
+        connected(&*store, &client).await;
+        client.batch_execute("BEGIN; LOCK TABLE animal").await.unwrap();
+        let slow = [1, 2].map(|id| {
+            let store = store.clone();
+            tokio::spawn(async move { store.pet(id).await })
+        });
+        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+        while client.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) < 2
+            && !slow.iter().any(JoinHandle::is_finished)
+        {}
+        for _ in 0..20 {
+            assert_eq!(store.key_by_hash(&key(1).hash).await?, Some(key(1)));
+        }
+        client.batch_execute("COMMIT").await.unwrap();
+        // They succeed only if the others did not wait for them until the server cancelled them.
+        for slow in slow {
+            assert_eq!(slow.await.unwrap()?, None);
+        }
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_waits_for_a_connection_takes_one_that_responds_again() {
     let Some(cluster) = Cluster::start() else { return };
-    let postgres = PostgresOptions { statement_timeout: Duration::from_secs(600), ..options().postgres };
-    let store = open(&cluster.url("postgres"), &StoreOptions { postgres, ..options() }).await.unwrap();
-    store.add_key(key(1)).await.unwrap();
+    let network = Network::to(cluster.address()).await;
+    let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
+    let url = url.replace("connect_timeout=60", "connect_timeout=600");
+    let statement_timeout = Duration::from_secs(600);
+    let postgres = PostgresOptions { readers: 2, writers: 1, statement_timeout, ..options().postgres };
+    let store = open(&url, &StoreOptions { postgres, ..options() }).await.unwrap();
+    let pet = add(&*store, "kept").await;
+    let read = async || assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
+    read().await;
+    let mut open = network.open.subscribe();
+    // One for writing, one for reading. The second one for reading is opened now, and does not respond.
+    timeout(TIMEOUT, open.wait_for(|count| *count == 2)).await.expect("two connections").unwrap();
+    network.is_refusing.send_replace(true);
+    read().await;
+    timeout(TIMEOUT, open.wait_for(|count| *count == 3)).await.expect("a third connection").unwrap();
+
     let client = cluster.client("postgres").await;
-    connected(&*store, &client).await;
     client.batch_execute("BEGIN; LOCK TABLE animal").await.unwrap();
-    let slow = [1, 2].map(|id| {
+    let slow = tokio::spawn({
         let store = store.clone();
-        tokio::spawn(async move { store.pet(id).await })
+        async move { store.pet(pet.id).await }
     });
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
-    while client.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) < 2 {}
-    let others = async {
-        for _ in 0..20 {
-            assert_eq!(store.key_by_hash(&key(1).hash).await.unwrap(), Some(key(1)));
-        }
-    };
-    timeout(TIMEOUT, others).await.expect("queries on other tables do not wait for the lock");
+    while client.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
+    // Longer than a connection without a result is used for other queries.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let hash = key(1).hash;
+    let mut other = store.key_by_hash(&hash);
+    assert!((&mut other).now_or_never().is_none());
     client.batch_execute("COMMIT").await.unwrap();
-    for slow in slow {
-        assert_eq!(slow.await.unwrap().unwrap(), None);
-    }
+    let found = timeout(TIMEOUT, other).await.expect("the call does not wait for the new connection");
+    assert_eq!(found.unwrap(), None);
+    slow.await.unwrap().unwrap().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -171,7 +171,8 @@ async fn a_newer_database_is_rejected_and_unchanged() {
     let next = newest + 1;
     client.execute("INSERT INTO animal_store_migration (number) VALUES ($1)", &[&next]).await.unwrap();
     let before = contents(&client).await;
-    rejected(&database.url(), &["by a newer release", &format!("format {next}"), &format!("up to {newest}")]).await;
+    rejected(&database.url(), &["by a newer release", &format!("format {next}"), &format!("up to {newest}")])
+        .await;
     assert_eq!(contents(&client).await, before);
     let record = "UPDATE animal_store_migration SET program = '2.0.0' WHERE number = $1";
     client.execute(record, &[&next]).await.unwrap();
