@@ -31,7 +31,10 @@ fn every_supported_version_is_pinned() {
 #[test]
 fn only_modules_that_use_postgresql_are_selected() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
-    assert_eq!(modules(&tests.join("store")), Ok(strings(&["copy::", "expiry::", "metrics::", "postgres::"])));
+    assert_eq!(
+        modules(&tests.join("store")),
+        Ok(strings(&["copy::", "expiry::", "metrics::", "postgres::"]))
+    );
     let process = modules(&tests.join("process")).unwrap();
     assert!(process.contains(&"outage::".to_owned()), "{process:?}");
     assert!(!process.contains(&"signals::".to_owned()), "{process:?}");

@@ -11,11 +11,12 @@ use crate::storage::copy::CopiedKey;
 use crate::storage::expiry::{CHUNK, expired_until};
 use crate::storage::store::{AddedOnce, IdempotencyKey, StoreError};
 
-const FIND: &str = "SELECT animal_id FROM idempotency_key WHERE client = ?1 AND value = ?2 AND added > ?3";
+const FIND: &str = "SELECT animal_id, added > ?3 FROM idempotency_key WHERE client = ?1 AND value = ?2";
 
-// Replaces an expired key.
-const INSERT: &str = "INSERT OR REPLACE INTO idempotency_key (animal_id, client, value, added) \
-     VALUES (?1, ?2, ?3, ?4)";
+// An expired key is deleted first, because `INSERT OR REPLACE` does more for each key.
+const DELETE: &str = "DELETE FROM idempotency_key WHERE animal_id = ?1";
+
+const INSERT: &str = "INSERT INTO idempotency_key (animal_id, client, value, added) VALUES (?1, ?2, ?3, ?4)";
 
 // Looks only at the oldest keys, so that it never scans the others.
 const REMOVE: &str = "DELETE FROM idempotency_key WHERE added <= ?1 \
@@ -36,13 +37,20 @@ pub(super) fn insert(
 ) -> WriteResult<AddedOnce> {
     let IdempotencyKey { client, value } = key;
     let mut find = connection.prepare_cached(FIND)?;
-    let found: Option<i64> =
-        find.query_row(params![client, value, expired_until(at)], |row| row.get(0)).optional()?;
-    if let Some(id) = found {
-        let missing = || StoreError::Broken(format!("animal {id}, which has an idempotency key, is missing"));
-        return Ok(animals::get(connection, id)?
-            .ok_or_else(missing)
-            .map(|pet| AddedOnce::repeated(pet, &new)));
+    let arguments = params![client, value, expired_until(at)];
+    let found: Option<(i64, bool)> =
+        find.query_row(arguments, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    match found {
+        Some((id, true)) => {
+            let missing =
+                || StoreError::Broken(format!("animal {id}, which has an idempotency key, is missing"));
+            let found = animals::get(connection, id)?.ok_or_else(missing);
+            return Ok(found.map(|pet| AddedOnce::repeated(pet, &new)));
+        }
+        Some((expired, false)) => {
+            connection.prepare_cached(DELETE)?.execute([expired])?;
+        }
+        None => {}
     }
     let pet = match animals::insert(connection, new)? {
         Ok(pet) => pet,
