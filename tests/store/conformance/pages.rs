@@ -10,6 +10,7 @@ use futures::future::join_all;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 
 use super::fresh;
 use crate::conformance::{Engine as _, add, new_pet};
@@ -81,17 +82,20 @@ async fn pages_have_each_animal_once_during_concurrent_writes() {
     let adding = (0..300).map(|number| store.add_pet(new_pet("first", 1, statuses[number % 3])));
     let before: Vec<Pet> = join_all(adding).await.into_iter().map(Result::unwrap).collect();
     let stop = Arc::new(AtomicBool::new(false));
+    let (progress, mut added) = watch::channel(0);
     let adder = tokio::spawn({
         let (other, stop) = (engine.open().await, stop.clone());
         async move {
-            let mut added = 0;
-            while !stop.load(Ordering::Relaxed) && added < 3_000 {
-                other.add_pet(new_pet("later", 1, statuses[added % 3])).await.unwrap();
-                added += 1;
+            for number in 0..3_000 {
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                other.add_pet(new_pet("later", 1, statuses[number % 3])).await.unwrap();
+                progress.send_replace(number + 1);
             }
-            added
         }
     });
+    added.wait_for(|added| *added > 0).await.unwrap();
     for status in [None, Some(PetStatus::Sold)] {
         for limit in [1, 7, 100] {
             let found = follow(&*store, status, limit, 10_000).await;
@@ -104,8 +108,8 @@ async fn pages_have_each_animal_once_during_concurrent_writes() {
         }
     }
     stop.store(true, Ordering::Relaxed);
-    let added = adder.await.unwrap();
-    assert!(added > 0);
+    adder.await.unwrap();
+    let added = *added.borrow();
     assert_eq!(follow(&*store, None, 100, 10_000).await.len(), before.len() + added);
 }
 
