@@ -1,5 +1,7 @@
 //! The operators' listener: health checks and metrics.
 
+use std::collections::BTreeMap;
+
 use reqwest::Method;
 use rustix::process::Signal;
 use serde_json::json;
@@ -52,9 +54,12 @@ fn listeners(service: &Program) -> Vec<String> {
     let listens = |line: &str| {
         let fields: Vec<_> = line.split_whitespace().collect();
         let inode = std::path::PathBuf::from(format!("socket:[{}]", fields[9]));
-        (fields[3] == "0A" && open.contains(&inode)).then(|| fields[1].split(':').next().unwrap().to_owned())
+        let address = fields[1].split(':').next().unwrap().to_owned();
+        (fields[3] == "0A" && open.contains(&inode)).then_some((inode, address))
     };
-    sockets.lines().skip(1).filter_map(listens).collect()
+    // A socket is listed twice if others are opened or closed while the file is read.
+    let listening: BTreeMap<_, _> = sockets.lines().skip(1).filter_map(listens).collect();
+    listening.into_values().collect()
 }
 
 #[tokio::test]
