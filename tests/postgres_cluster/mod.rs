@@ -53,7 +53,7 @@ impl Cluster {
 
     /// Starts a separate server with these settings.
     pub(crate) fn with(settings: &'static str) -> Option<Self> {
-        let programs = programs()?;
+        let programs = programs(&[])?;
         let cluster = Self::prepare(programs, settings);
         cluster.run(
             &cluster.programs.join("initdb"),
@@ -286,9 +286,9 @@ fn free_port() -> u16 {
     }
 }
 
-/// Returns the directory of the server programs.
-pub(crate) fn programs() -> Option<PathBuf> {
-    let all = ["initdb", "postgres", "pg_ctl"];
+/// Returns the directory of the server programs, which also has these others.
+pub(crate) fn programs(others: &[&str]) -> Option<PathBuf> {
+    let all = [&["initdb", "postgres", "pg_ctl"], others].concat();
     let is_complete = |place: &PathBuf| all.iter().all(|program| place.join(program).is_file());
     if let Some(chosen) = std::env::var_os("STORE_TESTS_POSTGRES") {
         let chosen = PathBuf::from(chosen);
@@ -303,7 +303,7 @@ pub(crate) fn programs() -> Option<PathBuf> {
     places.reverse();
     let found = std::env::split_paths(&path).chain(places).find(is_complete);
     if found.is_none() {
-        let missing = "the PostgreSQL server programs (initdb, postgres, pg_ctl) are not installed";
+        let missing = format!("the PostgreSQL server programs ({}) are not installed", all.join(", "));
         assert!(
             std::env::var_os("STORE_TESTS_REQUIRE_POSTGRES").is_none_or(|value| value != "1"),
             "{missing}"

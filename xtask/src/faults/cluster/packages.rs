@@ -31,7 +31,9 @@ pub(super) struct Programs {
 impl Programs {
     /// Installs the packages into `target`, unless they are there, and copies them and the service to `home`.
     pub(super) fn install(home: &Home, service: &Path, target: &Path) -> Result<Self, String> {
-        let postgres = crate::bench::seed::cluster::programs().ok_or("PostgreSQL is not installed")?;
+        // Patroni runs these too.
+        let others = ["pg_basebackup", "pg_controldata", "pg_isready", "pg_rewind"];
+        let postgres = crate::bench::seed::cluster::programs(&others).ok_or("PostgreSQL is not installed")?;
         let python = python(home)?;
         let installed = packages(&python, &target.join("cluster"))?;
         let packages = home.copy(&installed, "python")?;
