@@ -9,11 +9,12 @@ use contract::drift::{Help, TOLERATED, compare};
 use contract::finding::{Finding, summary};
 use contract::report::{self, About, Output};
 use jiff::Zoned;
+use launcher::workspace::workspace;
 
 use crate::dropshot;
 use crate::dropshot::source::Sources;
 use crate::watch;
-use crate::workspace::{own_spec, workspace};
+use crate::workspace::own_spec;
 
 /// The command that generates Rust code for missing operations and schemas.
 const SCAFFOLD: &str = "cargo xtask scaffold";

@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use crate::process::{cargo, seconds, status};
+use launcher::process::{cargo, status};
+
+use crate::process::seconds;
 
 /// The steps: a name, and the arguments of cargo.
 const STEPS: [(&str, &[&str]); 8] = [

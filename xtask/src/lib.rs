@@ -2,7 +2,7 @@
 //!
 //! The checks themselves are in the library `contract`, which does not depend on this repository. This crate has the
 //! paths ([`workspace`]), the document that the running code produces and the Rust lines that it comes from
-//! ([`dropshot`]), and the commands that build, run, test and measure the service.
+//! ([`dropshot`]), and the commands that test and measure the service. `serve` is in the package `launcher`.
 
 pub mod bench;
 pub mod check;
@@ -15,6 +15,6 @@ pub mod pictures;
 mod process;
 pub mod release;
 pub mod scaffold;
-pub mod serve;
+mod service;
 pub mod watch;
 pub mod workspace;

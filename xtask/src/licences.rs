@@ -5,11 +5,10 @@
 
 use std::fs;
 
+use launcher::process::{cargo, output};
+use launcher::workspace::{in_file, workspace};
 use serde::Deserialize;
 use spdx::{Expression, LicenseReq};
-
-use crate::process::{cargo, output};
-use crate::workspace::{in_file, workspace};
 
 /// The only allowed source of crates.
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";

@@ -8,10 +8,12 @@ use contract::command::{breaking, lint};
 use contract::report::JSON;
 use jiff::Zoned;
 use jiff::civil::Date;
+use launcher::serve;
+use launcher::workspace::workspace;
 use xtask::interop::Part;
 use xtask::release::newest_release;
-use xtask::workspace::{own_spec, workspace};
-use xtask::{bench, check, ci, faults, interop, licences, pictures, release, scaffold, serve};
+use xtask::workspace::own_spec;
+use xtask::{bench, check, ci, faults, interop, licences, pictures, release, scaffold};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///
@@ -75,17 +77,7 @@ enum Command {
     /// written.
     Scaffold(scaffold::Arguments),
     /// Build the service and run it with a development database and API key.
-    ///
-    /// Prints the URL of the documentation page, the key and a request when the service is ready. Database and key are
-    /// kept in target/dev; delete that directory to start with an empty database. Ctrl-C stops the service.
-    Serve {
-        /// The address to listen on; port 0 selects a free port.
-        #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
-        bind: String,
-        /// Use an optimised build.
-        #[arg(long)]
-        release: bool,
-    },
+    Serve(serve::Options),
     /// Run all checks of CI: formatting, clippy, check, lint, breaking, releases, licences and all tests.
     ///
     /// Stops at the first step that fails. Each step prints the command that runs it alone.
@@ -136,7 +128,7 @@ fn main() -> ExitCode {
         }
         Command::Release(arguments) => release::run(&arguments, utc_today()),
         Command::Scaffold(arguments) => scaffold::run(&arguments),
-        Command::Serve { bind, release } => serve::run(&bind, release),
+        Command::Serve(options) => serve::run(&options),
         Command::Ci => ci::run(),
         Command::Licences => licences::run(),
         Command::Faults(options) => faults::run(&options),

@@ -8,11 +8,12 @@ use std::process::Command;
 use std::{env, fs};
 
 use anstyle_svg::Term;
+use launcher::process::output;
+use launcher::workspace::{in_file, target, workspace};
 use tempfile::TempDir;
 
 use crate::interop::{self, Part};
-use crate::process::output;
-use crate::workspace::{SPEC, in_file, target, workspace};
+use crate::workspace::SPEC;
 
 /// The edit of the document that `cargo xtask check` reports.
 const EDIT: [&str; 2] = ["maximum: 100\n", "maximum: 50\n"];

@@ -4,25 +4,20 @@
 //! Each of these leads its own process group, because browsers and package managers start further processes, which must
 //! be killed too.
 
-use std::env;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{self, Child, Command, ExitStatus, Output, Stdio};
+use std::process::{self, Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use launcher::process::{READY, cannot_be_run, signals};
+use launcher::workspace::in_file;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use wait_timeout::ChildExt;
 
-use crate::workspace::{in_file, workspace};
-
-/// The prefix of the line with the URL that a server prints when it is ready.
-pub(crate) const READY: &str = "ready: ";
 const READY_LIMIT: Duration = Duration::from_secs(120);
 
 /// The running process groups.
@@ -30,11 +25,6 @@ static GROUPS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
 fn groups() -> MutexGuard<'static, Vec<Pid>> {
     GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Registers handlers for SIGINT and SIGTERM. The signals are read from the returned value.
-pub(crate) fn signals() -> Result<Signals, String> {
-    Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("cannot register signal handlers: {error}"))
 }
 
 /// Makes SIGINT and SIGTERM kill the running process groups and then this process.
@@ -143,28 +133,6 @@ pub(crate) fn run(name: &str, command: &mut Command, logs: &Path, limit: Duratio
 /// Creates an empty file.
 fn create(file: &Path) -> Result<File, String> {
     File::create(file).map_err(in_file(file))
-}
-
-/// Returns a command that runs the same cargo as this process, in the root of the repository.
-pub(crate) fn cargo(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(arguments).current_dir(workspace());
-    command
-}
-
-/// Runs a program that inherits the streams of this process.
-pub(crate) fn status(command: &mut Command) -> Result<ExitStatus, String> {
-    command.status().map_err(cannot_be_run(command))
-}
-
-/// Runs a program and captures its output.
-pub(crate) fn output(command: &mut Command) -> Result<Output, String> {
-    command.output().map_err(cannot_be_run(command))
-}
-
-fn cannot_be_run(command: &Command) -> impl Fn(io::Error) -> String {
-    let program = command.get_program().to_string_lossy().into_owned();
-    move |error| format!("cannot run {program}: {error}")
 }
 
 /// Formats a duration in seconds with one decimal.

@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
+use launcher::process::signals;
 use notify::{Event, RecursiveMode, Watcher};
-
-use crate::process::signals;
 
 /// How long to wait for further events after a change, because one save causes several.
 const QUIET: Duration = Duration::from_millis(50);

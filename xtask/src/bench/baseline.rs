@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use launcher::workspace::in_file;
 use serde::{Deserialize, Serialize};
-
-use crate::workspace::in_file;
 
 /// The ratio of a figure to the committed one above which it is worse.
 const LIMIT: f64 = 1.02;

@@ -11,6 +11,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use launcher::process::output;
+use launcher::serve;
+use launcher::workspace::in_file;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -21,9 +24,7 @@ use super::clients::good::{Client, Protocol, Trust};
 use super::clients::hostile::{Kind, closed};
 use super::server::memory;
 use super::table::{grouped, median, table};
-use crate::process::{Running, output};
-use crate::serve;
-use crate::workspace::in_file;
+use crate::process::Running;
 
 /// How long connections may take to be accepted or closed.
 const LIMIT: Duration = Duration::from_secs(120);

@@ -6,9 +6,10 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use launcher::process::output;
+use launcher::workspace::in_file;
+
 use super::profile;
-use crate::process::output;
-use crate::workspace::in_file;
 
 /// The events of `perf stat`, in the order of the fields of [`Counts`].
 const EVENTS: &str = "instructions:u,instructions:k,cycles";

@@ -2,6 +2,8 @@
 //!
 //! Instructions mostly repeat within 2% on a busy machine, where times do not.
 
+use launcher::workspace::workspace;
+
 use super::Plan;
 use super::baseline::{self, Figures, Table};
 use super::counter::{Counter, Counts};
@@ -10,7 +12,6 @@ use super::requests::Clients;
 use super::seed::Postgres;
 use super::server::{Programs, Server};
 use super::table::{grouped, median, table};
-use crate::workspace::workspace;
 
 /// The number of animals at the start.
 const ANIMALS: u64 = 1_000;

@@ -7,6 +7,8 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
+use launcher::process::output;
+use launcher::workspace::in_file;
 use serde::Deserialize;
 
 use super::Plan;
@@ -14,8 +16,7 @@ use super::load::{BODY, CONNECTIONS};
 use super::seed::Postgres;
 use super::server::{Programs, Server};
 use super::table::{grouped, median, table};
-use crate::process::{self, Running, output};
-use crate::workspace::in_file;
+use crate::process::{self, Running};
 
 const ANIMALS: u64 = 1_000_000;
 /// The additions per second during all measurements.

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use launcher::workspace::in_file;
+
 use super::Plan;
 use super::server::Server;
 use super::table::median;
 use crate::process;
-use crate::workspace::in_file;
 
 pub(super) const CONNECTIONS: u32 = 64;
 /// The animal that is added.

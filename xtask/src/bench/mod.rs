@@ -26,9 +26,10 @@ use std::env;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use launcher::workspace::target;
 
 use crate::process;
-use crate::workspace::{empty_directory, target};
+use crate::workspace::empty_directory;
 
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

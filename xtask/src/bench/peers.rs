@@ -9,15 +9,17 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use launcher::process::{cargo, status};
+use launcher::serve::launched;
+use launcher::workspace::{in_file, workspace};
+
 use super::Plan;
 use super::counter::Counter;
 use super::instructions::{cell, count};
 use super::load::{Load, Request, Row};
 use super::server::{Programs, Server, Store};
 use super::table::{grouped, table};
-use crate::process::{self, cargo, status};
-use crate::serve::launched;
-use crate::workspace::{in_file, workspace};
+use crate::process;
 
 /// The number of animals at the start.
 const ANIMALS: u64 = 1_000_000;

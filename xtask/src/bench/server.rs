@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use launcher::process::{cargo, status};
+use launcher::serve::{self, create_key, launched};
+use launcher::workspace::in_file;
+
 use super::Plan;
 use super::seed::{self, Postgres};
-use crate::process::{Running, cargo, status};
-use crate::serve::{self, create_key, launched};
-use crate::workspace::in_file;
+use crate::process::Running;
 
 /// The built servers: the path of the service. The bare servers are in the same directory.
 pub(super) struct Programs(PathBuf);

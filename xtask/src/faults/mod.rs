@@ -10,7 +10,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::process::{cargo, seconds, status};
+use launcher::process::{cargo, status};
+
+use crate::process::seconds;
 
 /// The options of `cargo xtask faults`.
 #[derive(Debug, clap::Args)]

@@ -3,9 +3,10 @@
 use std::fs;
 use std::process::Command;
 
+use launcher::process::output;
+use launcher::workspace::in_file;
+
 use super::Place;
-use crate::process::output;
-use crate::workspace::in_file;
 
 /// Runs a TypeScript client: openapi-typescript, openapi-fetch, `tsc --strict`, Node.
 pub(super) fn typescript(place: &Place) -> Result<String, String> {

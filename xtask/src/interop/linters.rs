@@ -6,10 +6,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use launcher::workspace::in_file;
 use serde_json::Value;
 
 use super::Place;
-use crate::workspace::in_file;
 
 type Linter = fn(&Place, &str, &Path) -> Result<(), String>;
 

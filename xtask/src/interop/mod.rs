@@ -19,10 +19,12 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use clap::ValueEnum;
+use launcher::serve;
+use launcher::workspace::{in_file, target, workspace};
 
 use crate::process::{self, seconds};
-use crate::serve::{self, Service};
-use crate::workspace::{SPEC, empty_directory, in_file, target, workspace};
+use crate::service::Service;
+use crate::workspace::{SPEC, empty_directory};
 
 /// The time limit of each program.
 const LIMIT: Duration = Duration::from_secs(540);

@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use launcher::process::{cargo, output, status};
+use launcher::workspace::{in_file, workspace};
 use regex::Regex;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::Place;
-use crate::process::{cargo, output, seconds, status};
-use crate::workspace::{in_file, workspace};
+use crate::process::seconds;
 
 /// The test binaries that start servers.
 const BINARIES: [&str; 3] = ["store", "http_postgres", "process"];

@@ -5,10 +5,10 @@
 
 use std::fs;
 
+use launcher::workspace::in_file;
 use serde_json::Value;
 
 use super::Place;
-use crate::workspace::in_file;
 
 /// The minimum number of cases of a complete run.
 const CASES: u64 = 3000;

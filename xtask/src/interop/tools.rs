@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use launcher::workspace::{in_file, workspace};
+
 use super::Place;
-use crate::workspace::{in_file, workspace};
 
 /// The files that pin the versions of Node packages.
 const NODE_PINS: [&str; 2] = ["package.json", "package-lock.json"];

@@ -11,6 +11,7 @@ use contract::finding::Finding;
 use contract::lint::lint;
 use contract::rule::Profile;
 use jiff::civil::date;
+use launcher::workspace::{in_file, workspace};
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,7 +19,6 @@ use serde_json::Value;
 use super::Place;
 use super::mutants::{Mutant, mutants};
 use crate::release::errors;
-use crate::workspace::{in_file, workspace};
 
 /// Valid documents, from the root of the repository.
 const BASES: [&str; 3] = [

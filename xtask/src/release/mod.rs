@@ -18,10 +18,11 @@ use contract::drift::{self, Help};
 use contract::finding::{Finding, Severity};
 use contract::lint::lint;
 use jiff::civil::Date;
+use launcher::workspace::workspace;
 use semver::Version;
 
 use crate::dropshot;
-use crate::workspace::{RELEASED, SPEC, from_here, workspace};
+use crate::workspace::{RELEASED, SPEC, from_here};
 
 pub mod verify;
 

@@ -10,6 +10,7 @@ use contract::document::Document;
 use contract::lint::lint;
 use contract::rule::Profile;
 use jiff::civil::Date;
+use launcher::process::output;
 use semver::Version;
 use sha2::{Digest, Sha256};
 
@@ -17,7 +18,6 @@ use super::{
     CHANGELOG, RELEASED, ReleaseError, SPEC, SUMS, clean, config, document_version, errors, first, load,
     released, step, unusable,
 };
-use crate::process::output;
 
 /// Returns the SHA-256 checksum in lower-case hexadecimal digits.
 pub fn sum(content: &[u8]) -> String {

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use contract::document::Document;
 use contract::finding::Finding;
+use launcher::workspace::workspace;
 
 use super::Scaffold;
 use contract::report::{self, About, Format};
 
 use crate::dropshot;
 use crate::dropshot::source::Sources;
-use crate::workspace::{own_spec, workspace};
+use crate::workspace::own_spec;
 
 /// The options of the command.
 #[derive(Clone, Debug, clap::Args)]

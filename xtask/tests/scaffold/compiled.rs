@@ -10,11 +10,11 @@ use std::process::Command;
 
 use contract::document::Document;
 use contract::drift::{Help, compare};
+use launcher::workspace::workspace;
 use serde_json::{Value, json};
 use xtask::dropshot::served;
 use xtask::dropshot::source::Sources;
 use xtask::scaffold::Scaffold;
-use xtask::workspace::workspace;
 
 use crate::{CODE, NO_TOY, SCHEMAS, TOYS, constructs, document, errors, frozen, with};
 

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::thread;
 
+use launcher::process::{output, status};
+use launcher::workspace::in_file;
 use rustix::process::geteuid;
 
 use crate::bench::seed::cluster::unprivileged;
-use crate::process::{output, status};
-use crate::workspace::in_file;
 
 /// Sends the signal `$1` to the processes whose working directory matches a pattern of find(1) in the other arguments.
 const SIGNAL: &str = r#"

@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use launcher::serve;
+use launcher::workspace::target;
 use tokio::runtime::{Builder, Runtime};
 
 use self::home::Home;
@@ -27,8 +29,6 @@ use self::plan::{FAULTS, Fault};
 use self::record::{Kind, Summary};
 use self::scene::Scene;
 use crate::process::seconds;
-use crate::serve;
-use crate::workspace::target;
 
 /// The number of nodes, and that of members of etcd.
 const NODES: usize = 3;

@@ -5,13 +5,13 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use launcher::workspace::in_file;
 use serde_json::Value;
 
 use super::NODES;
 use super::home::Home;
 use super::links::{Links, local};
 use super::packages::Programs;
-use crate::workspace::in_file;
 
 /// How long a cluster may take to start or to recover.
 const LIMIT: Duration = Duration::from_secs(120);

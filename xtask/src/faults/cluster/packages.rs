@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use launcher::workspace::in_file;
+
 use super::home::Home;
 use crate::process;
-use crate::workspace::in_file;
 
 /// The pinned packages with their hashes.
 const REQUIREMENTS: &str = include_str!("requirements.txt");

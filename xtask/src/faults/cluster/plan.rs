@@ -4,11 +4,12 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use launcher::process::output;
+use launcher::workspace::in_file;
+
 use super::record::Kind;
 use super::scene::Scene;
 use super::{LATE, REPLICAS};
-use crate::process::output;
-use crate::workspace::in_file;
 
 /// How long a process is stopped or a link is cut: longer than Patroni's `ttl`, so that a standby is promoted.
 const LONG: Duration = Duration::from_secs(30);

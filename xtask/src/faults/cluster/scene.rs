@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use launcher::workspace::in_file;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 use tokio_postgres::NoTls;
@@ -17,7 +18,6 @@ use super::links::{Links, local};
 use super::nodes::Nodes;
 use super::packages::Programs;
 use super::record::{Record, Stored};
-use crate::workspace::in_file;
 
 /// How often each node is asked whether it is a primary.
 const POLL: Duration = Duration::from_millis(50);

@@ -3,10 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use launcher::serve::run_program;
 use tempfile::TempDir;
-use xtask::serve::run_program;
 
 /// A process that another test starts while a script is open for writing inherits the open file; running the script
 /// then fails with ETXTBSY.
@@ -90,4 +91,22 @@ fn a_key_that_cannot_be_created_is_an_error() {
     fs::write(&program, "#!/bin/sh\nexit 1\n").unwrap();
     let problem = run_program(&program, "127.0.0.1:1", &mut Vec::new()).unwrap_err();
     assert!(problem.contains("cannot create the API key `development`"), "{problem}");
+}
+
+#[test]
+fn serve_is_run_without_the_package_xtask() {
+    let mut help = Command::new(env!("CARGO_BIN_EXE_launcher"));
+    // A build of another package would fail.
+    let output = help.args(["serve", "--help"]).env("CARGO", "/nonexistent").output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && printed.contains("cargo xtask serve"), "{printed}");
+}
+
+#[test]
+fn other_commands_need_the_package_xtask() {
+    let mut other = Command::new(env!("CARGO_BIN_EXE_launcher"));
+    let output = other.arg("check").env("CARGO", "/nonexistent").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert!(printed.contains("cannot run /nonexistent"), "{printed}");
 }

@@ -15,15 +15,29 @@ use std::thread;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::SIGINT;
 
-use crate::process::{READY, Running, cargo, output, signals, status};
+use crate::process::{READY, cargo, output, signals, status};
 use crate::workspace::{in_file, target};
+
+/// Build the service and run it with a development database and API key.
+///
+/// Prints the URL of the documentation page, the key and a request when the service is ready. Database and key are
+/// kept in target/dev; delete that directory to start with an empty database. Ctrl-C stops the service.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// The address to listen on; port 0 selects a free port.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    pub bind: String,
+    /// Use an optimised build.
+    #[arg(long)]
+    pub release: bool,
+}
 
 /// Builds the service and runs it until it exits. Returns its exit status.
 ///
 /// # Errors
 /// Those of [`run_program`], and when the service does not build.
-pub fn run(bind: &str, release: bool) -> Result<u8, String> {
-    run_program(&build(release)?, bind, &mut io::stdout())
+pub fn run(options: &Options) -> Result<u8, String> {
+    run_program(&build(options.release)?, &options.bind, &mut io::stdout())
 }
 
 /// Runs a compiled service with the development database in `dev` of its target directory. Writes to `output` what
@@ -61,9 +75,10 @@ pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result
 }
 
 /// Builds the service. Returns the path of the executable.
-pub(crate) fn build(release: bool) -> Result<PathBuf, String> {
+pub fn build(release: bool) -> Result<PathBuf, String> {
     let mut command = cargo(&["build", "--package", "animal-store", "--bin", "animal-store"]);
-    // With `--package xtask` the dependencies have the same features as those of this program, so cargo reuses them.
+    // With `--package xtask` the dependencies have the features that the other commands need, so that cargo compiles
+    // them once.
     command.args(if release { &["--release"][..] } else { &["--package", "xtask"] });
     if !status(&mut command)?.success() {
         return Err("the service does not build, see above".to_owned());
@@ -74,14 +89,14 @@ pub(crate) fn build(release: bool) -> Result<PathBuf, String> {
 }
 
 /// Returns the command that serves a database. `launcher` is a program with its arguments that starts it, or empty.
-pub(crate) fn command(program: &Path, launcher: &[String], bind: &str, database: &str) -> Command {
+pub fn command(program: &Path, launcher: &[String], bind: &str, database: &str) -> Command {
     let mut command = launched(program, launcher);
     command.args(["serve", "--bind", bind, "--database", database]);
     command
 }
 
 /// Returns a command that runs a program, with the program `launcher[0]` if there is one.
-pub(crate) fn launched(program: &Path, launcher: &[String]) -> Command {
+pub fn launched(program: &Path, launcher: &[String]) -> Command {
     let Some((first, arguments)) = launcher.split_first() else { return Command::new(program) };
     let mut command = Command::new(first);
     command.args(arguments).arg(program);
@@ -89,7 +104,7 @@ pub(crate) fn launched(program: &Path, launcher: &[String]) -> Command {
 }
 
 /// Creates an API key in a database, which is created if it does not exist.
-pub(crate) fn create_key(program: &Path, name: &str, database: &str) -> Result<String, String> {
+pub fn create_key(program: &Path, name: &str, database: &str) -> Result<String, String> {
     let mut create = Command::new(program);
     create.args(["key", "create", name, "--database", database]).stderr(Stdio::inherit());
     let output = output(&mut create)?;
@@ -98,22 +113,6 @@ pub(crate) fn create_key(program: &Path, name: &str, database: &str) -> Result<S
         return Err(format!("cannot create the API key `{name}`, see above"));
     }
     Ok(key)
-}
-
-/// A running service; terminated when dropped.
-pub(crate) struct Service {
-    pub(crate) running: Running,
-    pub(crate) url: String,
-    pub(crate) key: String,
-}
-
-impl Service {
-    /// Creates a database with an API key, and starts the service on a free port. Its log goes to the file `log`.
-    pub(crate) fn start(program: &Path, database: &str, log: &Path) -> Result<Self, String> {
-        let key = create_key(program, "xtask", database)?;
-        let (running, url) = Running::serve(&mut command(program, &[], "127.0.0.1:0", database), log)?;
-        Ok(Self { running, url, key })
-    }
 }
 
 /// Returns the API key in the file `key` beside the development database, or a new key if one of the two is missing.

@@ -1,0 +1,7 @@
+//! `cargo xtask serve`, and what the other commands of `cargo xtask` share with it.
+//!
+//! The other commands are in the package `xtask`, which a first start of the service does not compile.
+
+pub mod process;
+pub mod serve;
+pub mod workspace;

@@ -1,0 +1,52 @@
+//! Runs `cargo xtask serve`, and starts the package `xtask` for every other command.
+
+use std::env;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use clap::Parser;
+use launcher::process::{cannot_be_run, cargo, status};
+use launcher::serve;
+
+/// The command of this package. `cargo xtask --help` is that of the package `xtask`, which lists all commands.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Arguments {
+    /// Build the service and run it with a development database and API key.
+    Serve(serve::Options),
+}
+
+fn main() -> ExitCode {
+    let status = if env::args_os().nth(1).is_some_and(|command| command == "serve") {
+        let Arguments::Serve(options) = Arguments::parse();
+        serve::run(&options)
+    } else {
+        Err(run_xtask())
+    };
+    ExitCode::from(status.unwrap_or_else(|problem| {
+        anstream::eprintln!("error: {problem}");
+        2
+    }))
+}
+
+/// Builds the package `xtask` and replaces this process by it. Returns only the reason why it cannot.
+fn run_xtask() -> String {
+    match build() {
+        Ok(program) => {
+            let mut xtask = Command::new(program);
+            let error = xtask.args(env::args_os().skip(1)).exec();
+            cannot_be_run(&xtask)(error)
+        }
+        Err(problem) => problem,
+    }
+}
+
+/// Returns the executable of `xtask`, which is beside that of this package.
+fn build() -> Result<PathBuf, String> {
+    if !status(&mut cargo(&["build", "--package", "xtask"]))?.success() {
+        return Err("the package `xtask` does not build, see above".to_owned());
+    }
+    let this = env::current_exe().map_err(|error| format!("the target directory is unknown: {error}"))?;
+    Ok(this.with_file_name("xtask"))
+}

@@ -1,0 +1,41 @@
+//! Runs cargo and other programs.
+
+use std::env;
+use std::io;
+use std::process::{Command, ExitStatus, Output};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::workspace::workspace;
+
+/// The prefix of the line with the URL that a server prints when it is ready.
+pub const READY: &str = "ready: ";
+
+/// Registers handlers for SIGINT and SIGTERM. The signals are read from the returned value.
+pub fn signals() -> Result<Signals, String> {
+    Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("cannot register signal handlers: {error}"))
+}
+
+/// Returns a command that runs the same cargo as this process, in the root of the repository.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(workspace());
+    command
+}
+
+/// Runs a program that inherits the streams of this process.
+pub fn status(command: &mut Command) -> Result<ExitStatus, String> {
+    command.status().map_err(cannot_be_run(command))
+}
+
+/// Runs a program and captures its output.
+pub fn output(command: &mut Command) -> Result<Output, String> {
+    command.output().map_err(cannot_be_run(command))
+}
+
+/// Returns a function that adds the name of the program to an error.
+pub fn cannot_be_run(command: &Command) -> impl Fn(io::Error) -> String {
+    let program = command.get_program().to_string_lossy().into_owned();
+    move |error| format!("cannot run {program}: {error}")
+}

@@ -1,0 +1,24 @@
+//! Paths in this repository.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+/// The root of the repository: the closest directory above the running package with a `Cargo.lock`.
+pub fn workspace() -> PathBuf {
+    // At run time, because the repository may have moved since this was compiled.
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let manifest = manifest.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).to_owned());
+    let root = manifest.ancestors().find(|directory| directory.join("Cargo.lock").is_file());
+    root.unwrap_or(&manifest).to_owned()
+}
+
+/// Returns the target directory of a program that cargo built.
+pub fn target(program: &Path) -> Result<PathBuf, String> {
+    let target = program.ancestors().nth(2).map(Path::to_owned);
+    target.ok_or_else(|| format!("{} is not in a target directory", program.display()))
+}
+
+/// Returns a function that adds the path of a file to an error message.
+pub fn in_file<E: Display>(path: &Path) -> impl Fn(E) -> String + '_ {
+    move |error| format!("{}: {error}", path.display())
+}
