@@ -129,7 +129,8 @@ pub async fn create(
 }
 
 /// Creates and stores a key with the name and the note of the key `id`, which then expires `overlap` after `now` at the
-/// latest. Returns `None` when there is no valid key `id`.
+/// latest. Without `expires_in`, the new key has the lifetime of the old one. Returns `None` when there is no valid key
+/// `id`.
 ///
 /// # Errors
 /// The error of the store.
@@ -142,7 +143,8 @@ pub async fn rotate(
 ) -> Result<Option<NewKey>, StoreError> {
     let old = store.keys().await?.into_iter().find(|key| key.id == id && key.is_valid_at(now));
     let Some(old) = old else { return Ok(None) };
-    let key = NewKey::generate(&old.name, old.note.as_deref(), now, expiry(now, expires_in)?);
+    let lifetime = expires_in.or(old.expires.map(|expires| expires.duration_since(old.created)));
+    let key = NewKey::generate(&old.name, old.note.as_deref(), now, expiry(now, lifetime)?);
     let old_expires = expiry(now, Some(overlap))?.unwrap_or(now);
     Ok(store.rotate_key(id, old_expires, key.record.clone()).await?.then_some(key))
 }

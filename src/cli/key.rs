@@ -43,7 +43,7 @@ pub(crate) enum Key {
         /// How long the old key stays valid, such as 12h
         #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = lifetime)]
         overlap: SignedDuration,
-        /// The lifetime of the new key, such as 90d [default: unlimited]
+        /// The lifetime of the new key, such as 90d [default: that of the old key]
         #[arg(long, value_name = "DURATION", value_parser = lifetime)]
         expires_in: Option<SignedDuration>,
         #[command(flatten)]

@@ -7,6 +7,7 @@ mod config;
 mod copy;
 mod generate;
 mod key;
+mod restore;
 mod serve;
 
 use std::env;
@@ -56,6 +57,8 @@ enum Command {
     Copy(copy::Copy),
     /// Copy an SQLite database into a new file, also while a service uses it
     Backup(backup::Backup),
+    /// Put a backup in the place of an SQLite database that no service uses
+    Restore(restore::Restore),
     /// Print the completions for a shell
     Completions(generate::Completions),
     /// Write the manual pages into a directory
@@ -130,6 +133,7 @@ fn command(command: Command) -> Result<(), Failure> {
         Command::Key { command } => runtime.block_on(command.run()),
         Command::Copy(copy) => runtime.block_on(copy.run()),
         Command::Backup(backup) => backup.run(),
+        Command::Restore(restore) => restore.run(),
         Command::Completions(completions) => completions.run(Cli::command()),
         Command::Man(man) => man.run(Cli::command()),
     };

@@ -158,6 +158,20 @@ async fn rotate_prints_the_new_key_and_both_are_valid_during_the_overlap() {
 }
 
 #[tokio::test]
+async fn a_rotated_key_has_the_lifetime_of_the_old_one() {
+    let directory = WorkDir::new();
+    directory.run(&["key", "create", "shop", "--expires-in", "90d"]).await.success();
+    let old = row(&directory, "shop").await;
+    for (arguments, days) in [(&[][..], 90), (&["--expires-in", "7d"], 7)] {
+        directory.run(&[&["key", "rotate", &old[0]][..], arguments].concat()).await.success();
+        let list = directory.run(&["key", "list"]).await.success();
+        let new: Vec<_> = list.lines().last().unwrap().split_whitespace().collect();
+        let time = |text: &str| text.parse::<Timestamp>().unwrap();
+        assert_eq!(time(new[3]).duration_since(time(new[2])), SignedDuration::from_hours(24 * days));
+    }
+}
+
+#[tokio::test]
 async fn after_the_overlap_only_the_new_key_is_valid() {
     let directory = WorkDir::new();
     let old = directory.run(&["key", "create", "shop"]).await.success().trim_end().to_owned();

@@ -26,6 +26,7 @@ mod outage_log;
 mod postgres_startup_errors;
 mod replicas;
 mod restart;
+mod restore;
 mod serve;
 mod signals;
 mod startup_errors;

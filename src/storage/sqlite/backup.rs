@@ -3,7 +3,7 @@
 //! `VACUUM INTO` reads the whole database in one transaction: the copy contains what was committed at its
 //! start, writers continue, and the result is one file without a log. It is written under a temporary name in
 //! the same directory, synced, and then renamed, so that a file with the final name is complete. The copy is
-//! a database: to restore it, use it, or replace the old file and remove its log.
+//! a database: it can be used, or put in the place of another one (`restore.rs`).
 //!
 //! Two things could make the writers of a service wait. A sync of the whole copy would delay the syncs of
 //! their commits, so the copy is synced while it grows. And the log grows while the backup reads, which needs
@@ -33,13 +33,17 @@ const STEPS: i32 = 10_000;
 /// One line, when `from` is not a database of this program, or `to` exists or cannot be written. Then no file
 /// `to` is created.
 pub fn backup(from: &Path, to: &Path, lock_timeout: Duration) -> Result<(), OpenError> {
-    let mut source = opening::open_for_backup(from, lock_timeout)?;
+    write(&mut opening::open_for_backup(from, lock_timeout)?, to)
+}
+
+/// Copies the database of a connection to a new file, which is complete when it has its name.
+pub(super) fn write(source: &mut Connection, to: &Path) -> Result<(), OpenError> {
     let refused = |why: String| OpenError(format!("{} {why}", to.display()).replace(char::is_control, "?"));
     if fs::symlink_metadata(to).is_ok() {
         return Err(refused("exists; choose another path, or move the file away".to_owned()));
     }
     let temporary = temporary_name(to);
-    let copied = copy(&mut source, &temporary).and_then(|()| publish(&temporary, to));
+    let copied = copy(source, &temporary).and_then(|()| publish(&temporary, to));
     // It has its final name by now, or is incomplete.
     let _ = fs::remove_file(&temporary);
     copied.map_err(|error| match error.kind() {
@@ -50,7 +54,7 @@ pub fn backup(from: &Path, to: &Path, lock_timeout: Duration) -> Result<(), Open
 }
 
 /// Returns a name in the directory of `to`, which is on the same file system, unique to this process.
-fn temporary_name(to: &Path) -> PathBuf {
+pub(super) fn temporary_name(to: &Path) -> PathBuf {
     let mut name = to.as_os_str().to_owned();
     name.push(format!(".unfinished-{}", std::process::id()));
     name.into()

@@ -29,6 +29,18 @@ pub(super) fn open_for_writing(path: &Path, lock_timeout: Duration) -> rusqlite:
     Ok(connection)
 }
 
+/// Opens a connection for writing that locks the file against all other connections, from its first read on until it is
+/// closed. That read fails with `SQLITE_BUSY` while another connection is open.
+pub(super) fn open_exclusively(path: &Path, lock_timeout: Duration) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    set_lock_timeout(&connection, lock_timeout)?;
+    // Before all else: once a connection shares the memory of the log with others, it keeps sharing it.
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    Ok(connection)
+}
+
 /// Opens a read-only connection, one of `count`.
 pub(super) fn open_for_reading(
     path: &Path,

@@ -49,8 +49,10 @@ mod keys;
 mod migrations;
 mod opening;
 mod reader;
+mod restore;
 mod store;
 mod writer;
 
 pub use backup::backup;
+pub use restore::restore;
 pub use store::SqliteStore;

@@ -120,12 +120,24 @@ pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenEr
 
 /// Opens the database at `path` for a backup. The error is one line.
 pub(super) fn open_for_backup(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
+    // A connection for writing removes the files of the log, if it is the last one.
+    open_existing(path, |path| connection::open_for_writing(path, lock_timeout))
+}
+
+/// Opens the database at `path` for this process alone. The error is one line.
+pub(super) fn open_exclusively(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
+    open_existing(path, |path| connection::open_exclusively(path, lock_timeout))
+}
+
+fn open_existing(
+    path: &Path,
+    open: impl Fn(&Path) -> Result<Connection, Error>,
+) -> Result<Connection, OpenError> {
     let open = || {
-        let path = fs::canonicalize(path).map_err(OpenFailure::Forbidden)?;
+        let path = find(path)?.ok_or(OpenFailure::Missing)?;
         check_immutable(&path)?;
         check_writable(&path)?;
-        // A connection for writing removes the files of the log, if it is the last one.
-        let connection = connection::open_for_writing(&path, lock_timeout)?;
+        let connection = open(&path)?;
         check_format(&connection)?;
         Ok(connection)
     };
@@ -331,7 +343,8 @@ fn find_secret(connection: &Connection) -> Result<Option<[u8; 32]>, OpenFailure>
     Ok(connection.query_row("SELECT bytes FROM secret", [], |row| row.get(0)).optional()?)
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+/// Returns the path with a suffix.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

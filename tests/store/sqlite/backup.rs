@@ -94,7 +94,7 @@ async fn a_failed_backup_creates_no_file() {
         assert_eq!(line.lines().count(), 1, "{line}");
         line
     };
-    assert!(rejected(&database.path(), &target).contains("animals.db cannot be opened"));
+    assert!(rejected(&database.path(), &target).contains("animals.db does not exist; check the path"));
     assert_eq!(names(&database), [""; 0]);
     // Longer than the header of an SQLite file, which has 100 bytes.
     fs::write(database.path(), "not an SQLite database".repeat(5)).unwrap();

@@ -1,0 +1,35 @@
+//! The command `restore`: puts a backup in the place of an SQLite database.
+
+use std::path::{Path, PathBuf};
+
+use animal_store::storage::sqlite;
+use clap::Args;
+use jiff::Timestamp;
+
+use super::arguments::{DatabaseArgs, Failure, load, print};
+
+/// `animal-store restore`
+#[derive(Args)]
+pub(crate) struct Restore {
+    /// The backup, which stays as it is
+    file: PathBuf,
+    #[command(flatten)]
+    args: DatabaseArgs,
+}
+
+impl Restore {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let loaded = load(self.args, None, None)?;
+        let config = &loaded.config;
+        let Some(path) = config.database.strip_prefix("sqlite:") else {
+            return Err(
+                "only an SQLite database is restored in this way; for PostgreSQL, use pg_restore".into()
+            );
+        };
+        let keep = format!("{path}.replaced-{}", Timestamp::now().strftime("%Y%m%dT%H%M%S%.3fZ"));
+        let replaced = sqlite::restore(&self.file, path.as_ref(), Path::new(&keep), config.lock_timeout)?;
+        let kept = if replaced { format!("; the database before it is in {keep}") } else { String::new() };
+        print(&format!("restored {} to {path}{kept}\n", self.file.display()))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! Restores a backup.
+//!
+//! Replacing the file by hand is risky: if the log of the replaced database is left beside the backup, SQLite applies it
+//! to the backup. Here, SQLite writes the pages of the backup into the database in one transaction. If the process is
+//! killed, the database is unchanged.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+
+use super::backup::{temporary_name, write};
+use super::opening::{beside, open_exclusively, open_for_backup};
+use crate::storage::options::OpenError;
+
+/// The number of pages in a step of the copy.
+const ALL_PAGES: i32 = -1;
+/// Applied to a copy of the backup before it replaces the database `replaced`. A key never becomes valid again, and an
+/// identifier is never used for two animals.
+const CARRY_OVER: &str = "
+    UPDATE api_key SET revoked = old.revoked FROM replaced.api_key AS old
+    WHERE old.id = api_key.id AND old.revoked < coalesce(api_key.revoked, 9e15);
+    UPDATE api_key SET expires = old.expires FROM replaced.api_key AS old
+    WHERE old.id = api_key.id AND old.expires < coalesce(api_key.expires, 9e15);
+    DELETE FROM sqlite_sequence WHERE name = 'animal'
+    AND seq < (SELECT old.seq FROM replaced.sqlite_sequence AS old WHERE old.name = 'animal');
+    INSERT INTO sqlite_sequence (name, seq)
+    SELECT old.name, old.seq FROM replaced.sqlite_sequence AS old
+    WHERE old.name = 'animal' AND NOT EXISTS (SELECT 1 FROM main.sqlite_sequence WHERE name = 'animal');";
+
+/// Replaces the content of the database `to` by the backup `from`. The content before is kept in the new file `keep`.
+/// Without a file `to`, the backup is copied there, and no file `keep` is written. Returns whether one was.
+///
+/// API keys that were revoked or got an earlier expiry in `to` keep that. New animals get higher identifiers than all
+/// animals in `to` had.
+///
+/// # Errors
+/// One line, when `from` is not a complete database of this program, `to` is in use or damaged, or `keep` exists or
+/// cannot be written. Then `to` is unchanged.
+pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> Result<bool, OpenError> {
+    let mut backup = open_for_backup(from, lock_timeout)?;
+    check(&backup, from, "use another backup")?;
+    if fs::symlink_metadata(to).is_err() {
+        let log = beside(to, "-wal");
+        if log.exists() {
+            let line =
+                format!("{} is the log of another database; move it away, then restore again", log.display());
+            return Err(OpenError(line.replace(char::is_control, "?")));
+        }
+        write(&mut backup, to)?;
+        return Ok(false);
+    }
+    let mut database = open_exclusively(to, lock_timeout)?;
+    check(&database, to, "move it and the files that end with -wal and -shm away, then restore again")?;
+    write(&mut database, keep)?;
+    let prepared = Removed(temporary_name(to));
+    write(&mut backup, &prepared.0)?;
+    let replaced = replace(&prepared.0, &mut database, keep);
+    replaced.map_err(|error| OpenError(format!("{} is unchanged: {error}", to.display())))?;
+    Ok(true)
+}
+
+/// Searches a whole database for damage. `advice` ends the error.
+fn check(connection: &Connection, path: &Path, advice: &str) -> Result<(), OpenError> {
+    let found = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+    let damage = match found {
+        Ok(fine) if fine == "ok" => return Ok(()),
+        Ok(damage) => damage,
+        Err(error) => error.to_string(),
+    };
+    let line = format!("{} is damaged ({damage}); {advice}", path.display());
+    Err(OpenError(line.replace(char::is_control, "?")))
+}
+
+fn replace(prepared: &Path, database: &mut Connection, keep: &Path) -> Result<(), Box<dyn Error>> {
+    let prepared = Connection::open(prepared)?;
+    prepared.execute("ATTACH ?1 AS replaced", [keep.to_string_lossy()])?;
+    prepared.execute_batch(&format!("BEGIN; {CARRY_OVER} COMMIT; DETACH replaced"))?;
+    match Backup::new(&prepared, database)?.step(ALL_PAGES)? {
+        StepResult::Done => Ok(()),
+        // Both databases are locked by this process alone.
+        other => Err(format!("the copy ended with {other:?}").into()),
+    }
+}
+
+/// A file that is removed when the value is dropped.
+struct Removed(PathBuf);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
