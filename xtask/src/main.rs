@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use xtask::interop::Part;
 use xtask::release::newest_release;
 use xtask::workspace::{own_spec, workspace};
-use xtask::{bench, check, ci, faults, interop, licences, pictures, release, scaffold, serve};
+use xtask::{bench, check, ci, faults, interop, licences, lsp, pictures, release, scaffold, serve};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///
@@ -92,6 +92,11 @@ enum Command {
     Ci,
     /// Check the licences and sources of the dependencies against deny.toml, without network access.
     Licences,
+    /// Serve an editor: a language server for the OpenAPI document, over standard input and output.
+    ///
+    /// Reports what `lint`, `breaking` and, at each save, `check` report; leads from the document to the Rust code and
+    /// back.
+    Lsp(lsp::Options),
     /// Inject faults into the running service and print a table of their effects.
     ///
     /// Needs strace, libfaketime and util-linux, and skips the faults of a missing tool. With
@@ -139,6 +144,7 @@ fn main() -> ExitCode {
         Command::Serve { bind, release } => serve::run(&bind, release),
         Command::Ci => ci::run(),
         Command::Licences => licences::run(),
+        Command::Lsp(options) => Ok(lsp::run(&options)),
         Command::Faults(options) => faults::run(&options),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Interop { parts, versions } => interop::run(&parts, &versions),

@@ -103,10 +103,16 @@ pub struct Spot {
 /// A place in a second file, such as source code that differs from the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The file, from the root of the repository, with `/` between its parts.
+    /// The file. Source code from the root of the repository, with `/` between its parts.
     pub file: String,
     /// The text of the place.
     pub span: Span,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}:{}", self.file, self.span.line, self.span.column)
+    }
 }
 
 /// A problem that a check reports.
@@ -134,8 +140,10 @@ pub struct Finding {
     pub instead: Option<String>,
     /// The Rust code that differs from the document.
     pub source: Option<Location>,
-    /// The place in the other document, as file, line and column. Empty if there is none.
-    pub elsewhere: String,
+    /// The place in the other document.
+    pub elsewhere: Option<Location>,
+    /// The `operationId` of an operation that the code lacks and that a command of the project can add.
+    pub scaffold: Option<String>,
     /// The operations that it was found in. One place in `components` can be used by many.
     pub operations: Vec<String>,
 }

@@ -10,6 +10,7 @@
 //! - [`registry`]: all rules, by name.
 //! - [`config`]: `contract.toml`: the rules that apply, and the accepted findings.
 //! - [`report`]: findings as text, JSON and GitHub annotations.
+//! - [`lsp`]: the language server.
 //! - [`command`]: the subcommands of the program `contract`.
 
 pub mod document;
@@ -26,6 +27,8 @@ pub mod drift;
 pub mod finding;
 #[cfg(feature = "tools")]
 pub mod lint;
+#[cfg(feature = "tools")]
+pub mod lsp;
 #[cfg(feature = "tools")]
 pub mod openapi;
 #[cfg(feature = "tools")]

@@ -81,7 +81,7 @@ macro_rules! rules {
 pub(crate) use rules;
 
 /// Collects findings without duplicates, up to the limits.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Findings {
     found: Vec<(Profile, Finding)>,
     /// Rule, place and hash of the message. The value of an alias has the same findings at each use.
@@ -90,7 +90,7 @@ pub struct Findings {
     bytes: usize,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Count {
     kept: usize,
     /// The first finding that was left out, and how many there are.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::rules::ChangeRule;
 use crate::document::Span;
-use crate::finding::{Finding, Severity, Subject, capitalised};
+use crate::finding::{self, Finding, Severity, Subject, capitalised};
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,8 @@ impl Change {
         finding.subject = self.subject.clone();
         finding.message = format!("{}.", self.sentence());
         finding.operations.clone_from(&self.operations);
-        finding.elsewhere = self.base.as_ref().map(Location::to_string).unwrap_or_default();
+        let elsewhere = |base: &Location| finding::Location { file: base.file.clone(), span: base.span };
+        finding.elsewhere = self.base.as_ref().map(elsewhere);
         finding.fix = match &self.waived {
             Some(reason) => format!("{} Waived: {reason}", self.rule.explanation),
             None => self.rule.explanation.to_owned(),

@@ -155,6 +155,17 @@ impl<'a> Object<'a> {
         self.ancestors().find(|object| object.kind() == kind)
     }
 
+    /// Returns the steps from the object that contains this one: a keyword, and a key or number if the keyword holds
+    /// several objects; or one key.
+    pub fn steps(&self) -> &'a [Step<'a>] {
+        &self.data().steps
+    }
+
+    /// Returns the place of its key. `None` for an item of a list and for the document.
+    pub fn key_span(&self) -> Option<Span> {
+        self.data().key
+    }
+
     /// Returns the keyword of the parent that contains this object.
     pub fn keyword(&self) -> &'a str {
         match self.data().steps.first() {
