@@ -95,8 +95,8 @@ fn of_object(world: &World, view: &View, object: Object<'_>) -> String {
         });
     }
     facts.extend(deprecation(whole));
-    for fact in facts {
-        let _ = write!(text, "\n\n- {fact}");
+    for (number, fact) in facts.iter().enumerate() {
+        let _ = write!(text, "{}\n- {fact}", if number == 0 { "\n" } else { "" });
     }
     text
 }
