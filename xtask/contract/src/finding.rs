@@ -4,6 +4,7 @@ use std::fmt;
 
 pub use crate::document::shortened;
 use crate::document::{Span, Unreadable};
+use crate::repair::Repair;
 
 /// The severity of a finding, from the least to the greatest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -136,6 +137,8 @@ pub struct Finding {
     pub code: String,
     /// The fix, as a sentence.
     pub fix: String,
+    /// The changes that fix it. Empty if the fix needs a decision.
+    pub repairs: Vec<Repair>,
     /// The name in the code that differs from the file's, or a name that only one side has.
     pub instead: Option<String>,
     /// The Rust code that differs from the document.
@@ -174,6 +177,13 @@ impl Finding {
     #[must_use]
     pub fn fix(mut self, fix: impl Into<String>) -> Self {
         self.fix = fix.into();
+        self
+    }
+
+    /// Adds a change that fixes it.
+    #[must_use]
+    pub fn repair(mut self, repair: impl Into<Option<Repair>>) -> Self {
+        self.repairs.extend(repair.into());
         self
     }
 

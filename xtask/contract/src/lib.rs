@@ -3,6 +3,7 @@
 //! Modules, the lowest layer first. A module uses only modules above it in this list:
 //!
 //! - [`document`]: text to a tree with positions, JSON pointers (RFC 6901).
+//! - [`repair`]: a change of a document that fixes a finding, as data and as an edit.
 //! - [`finding`] and [`rule`]: a problem that a check reports, and the rule that produces it.
 //! - [`openapi`]: the structure of OpenAPI 3.0.3, and typed views over the tree.
 //! - `subschema`: decides whether every value of one schema is a value of another.
@@ -33,6 +34,8 @@ pub mod lsp;
 pub mod openapi;
 #[cfg(feature = "tools")]
 pub mod registry;
+#[cfg(feature = "tools")]
+pub mod repair;
 #[cfg(feature = "tools")]
 pub mod report;
 #[cfg(feature = "tools")]

@@ -19,7 +19,6 @@ use super::project::Implementation;
 use super::server::{Event, Server};
 use super::text::Text;
 use super::uris;
-use crate::finding::Finding;
 
 impl Server {
     /// Reads the sources in the background. A second call during that reads them once more.
@@ -67,8 +66,7 @@ impl Server {
         self.drift = None;
         match output.and_then(|output| drift::findings(&output, text, &self.world)) {
             Ok(findings) => {
-                let uri = self.world.project.document().and_then(|path| uris::of_path(&path));
-                self.drift_text = uri.map(|uri| (uri, findings));
+                self.world.drift = Arc::new(findings);
                 let changed = self.show_drift();
                 self.publish(changed);
             }
@@ -78,16 +76,13 @@ impl Server {
 
     /// Updates the diagnostics of the last comparison: in the document and in the sources. Returns the changed files.
     pub(super) fn show_drift(&mut self) -> Vec<Uri> {
-        let Some((key, findings)) = &self.drift_text else { return Vec::new() };
-        let Some(view) = self.documents.get(key).map(super::documents::Document::view) else {
+        let world = self.snapshot();
+        let key = world.project.document().and_then(|path| uris::of_path(&path));
+        let Some((key, view)) = key.and_then(|key| world.documents.get_key_value(&key)) else {
             return Vec::new();
         };
-        let world = super::world::World {
-            documents: self.documents.iter().map(|(key, document)| (key.clone(), document.view())).collect(),
-            ..self.world.clone()
-        };
         let mut by_file: HashMap<Uri, Vec<_>> = HashMap::new();
-        for finding in findings {
+        for finding in &*world.drift {
             let bytes =
                 view.since_save.forward(finding.span.start)..view.since_save.forward(finding.span.end);
             let range = view.text.range(bytes, world.encoding);
@@ -102,14 +97,6 @@ impl Server {
             by_file.entry(uris::normal(&source.uri)).or_default().push(shown);
         }
         self.board.set(&Check::Drift, by_file)
-    }
-
-    /// The findings of the last comparison.
-    pub(super) fn drift_findings(&self, key: &Uri) -> &[Finding] {
-        match &self.drift_text {
-            Some((uri, findings)) if uri == key => findings,
-            _ => &[],
-        }
     }
 
     /// Runs a command of a code action in the background.

@@ -44,6 +44,10 @@ pub(super) fn in_code(world: &World, view: &View, object: Object<'_>) -> Option<
     if !world.is_of_project(view) {
         return None;
     }
+    // Examples are not implemented.
+    if object.within(Kind::Example).is_some() {
+        return None;
+    }
     let implementation = world.implementation.as_ref()?;
     let own = implementation.locate(&object.subject());
     own.or_else(|| {
@@ -81,7 +85,11 @@ fn from_code(world: &World, view: &View, offset: usize) -> Vec<Location> {
                 && word_at(text, place.span.start) == name
                 && is_whole_name(text, place.span, name)
         };
-        located.filter(|(place, _)| is_named(place)).map(|(_, object)| object).collect::<Vec<_>>()
+        let named = located.filter(|(place, _)| is_named(place)).map(|(_, object)| object);
+        // The literal in the attribute of a function.
+        let operations = tree.model().all(Kind::Operation);
+        let with_id = operations.filter(|it| !name.is_empty() && it.text("operationId") == Some(name));
+        named.chain(with_id).collect::<Vec<_>>()
     };
     let smallest = at_offset.clone().map(|(place, _)| place.span.end - place.span.start).min();
     let mut found: Vec<Object<'_>> = match smallest {

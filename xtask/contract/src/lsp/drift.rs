@@ -8,6 +8,7 @@ use super::text::Text;
 use super::world::World;
 use crate::document::Span;
 use crate::finding::{Finding, Location, Severity};
+use crate::repair::Repair;
 
 /// A finding, as `--format json` prints it.
 #[derive(Deserialize)]
@@ -23,6 +24,8 @@ struct Printed {
     fix: String,
     #[serde(default)]
     operations: Vec<String>,
+    #[serde(default)]
+    repairs: Vec<Repair>,
     #[serde(default)]
     scaffold: Option<String>,
 }
@@ -76,6 +79,7 @@ fn finding(printed: Printed, text: &Text, world: &World) -> Finding {
         fix: printed.fix,
         source,
         operations: printed.operations,
+        repairs: printed.repairs,
         scaffold: printed.scaffold,
         ..Finding::default()
     }

@@ -1,9 +1,11 @@
 //! Hover: what an object or rule is, where it is implemented, since which release, and until when.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, TextDocumentPositionParams};
 
+use super::actions::{findings, place};
 use super::definition::{in_code, meant};
 use super::place::Place;
 use super::world::{View, World};
@@ -17,18 +19,31 @@ pub(super) fn hover(world: &World, params: &HoverParams) -> Option<Hover> {
     let view = world.view(&text_document.uri)?;
     if let Some(tree) = &view.tree {
         let place = Place::at(tree, view.offset_in_tree(*position, world.encoding));
-        let text = of_place(world, view, &place)?;
-        return Some(shown(text, view.range(place.span, world.encoding)));
+        let offset = view.text.offset(*position, world.encoding);
+        let rules = rules_at(world, view, offset);
+        let texts: Vec<String> = of_place(world, view, &place).into_iter().chain(rules).collect();
+        let range = place.is_on_text().then(|| view.range(place.span, world.encoding));
+        return (!texts.is_empty()).then(|| Hover { range, ..shown(texts.join("\n\n---\n\n")) });
     }
     let offset = view.text.offset(*position, world.encoding);
     let name = rule_at(view.text.as_str(), offset)?;
     let text = of_rule(&view.text.as_str()[name.start..name.end])?;
-    Some(shown(text, view.text.range(name.start..name.end, world.encoding)))
+    Some(Hover { range: Some(view.text.range(name.start..name.end, world.encoding)), ..shown(text) })
 }
 
-fn shown(value: String, range: lsp_types::Range) -> Hover {
+fn shown(value: String) -> Hover {
     let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
-    Hover { contents, range: Some(range) }
+    Hover { contents, range: None }
+}
+
+/// Explains the rules of the findings at an offset.
+fn rules_at(world: &World, view: &View, offset: usize) -> Vec<String> {
+    let at_offset = findings(world, view).filter(|(finding, since)| {
+        place(view, finding, since).is_some_and(|place| (place.start..=place.end).contains(&offset))
+    });
+    let rules: BTreeSet<&str> = at_offset.map(|(finding, _)| finding.rule.as_str()).collect();
+    let explained = rules.into_iter().filter_map(registry::find);
+    explained.map(|rule| format!("rule `{}`: {}", rule.name, rule.explanation)).collect()
 }
 
 fn of_place(world: &World, view: &View, place: &Place<'_>) -> Option<String> {
@@ -82,7 +97,7 @@ fn of_object(world: &World, view: &View, object: Object<'_>) -> String {
         let _ = write!(text, "\n\n{summary}");
     }
     if let Some(description) = whole.text("description") {
-        let _ = write!(text, "\n\n{description}");
+        let _ = write!(text, "\n\n{}", description.trim_end());
     }
     let mut facts = facts(whole);
     if let Some(source) = in_code(world, view, object) {
@@ -163,7 +178,8 @@ pub(super) fn of_rule(name: &str) -> Option<String> {
     let explained = registry::explain(rule);
     let (title, rest) = explained.split_once("\n\n").unwrap_or((&explained, ""));
     let (text, example) = rest.split_once("\n\nExample: ").unwrap_or((rest, ""));
-    let mut shown = format!("**rule `{title}`**\n\n{}", text.trim_end().replace('\n', "\n\n"));
+    let text = text.trim_end().replace("\n\n", "\n").replace('\n', "\n\n");
+    let mut shown = format!("**rule `{title}`**\n\n{text}");
     if let Some((line, code)) = example.split_once('\n') {
         let _ = write!(shown, "\n\n{line}\n\n```yaml\n{code}```");
     }

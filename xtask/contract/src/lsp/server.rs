@@ -68,7 +68,6 @@ pub(super) struct Server {
     /// The requests that have no response yet.
     open: HashMap<RequestId, Arc<AtomicBool>>,
     pub(super) drift: Option<(u64, Background)>,
-    pub(super) drift_text: Option<(Uri, Vec<crate::finding::Finding>)>,
     /// The commands that the client executes.
     pub(super) executing: HashMap<RequestId, Background>,
     pub(super) is_reading_sources: bool,
@@ -99,6 +98,7 @@ pub fn run(connection: Connection, project: Arc<dyn Project>) -> u8 {
         project,
         implementation: None,
         releases: Arc::<Releases>::default(),
+        drift: Arc::default(),
         documents: HashMap::new(),
     };
     let mut server = Server {
@@ -117,7 +117,6 @@ pub fn run(connection: Connection, project: Arc<dyn Project>) -> u8 {
         waiting: Vec::new(),
         open: HashMap::new(),
         drift: None,
-        drift_text: None,
         executing: HashMap::new(),
         is_reading_sources: false,
         sources_are_old: false,
@@ -230,12 +229,15 @@ impl Server {
             return;
         }
         let Some(is_cancelled) = self.open.get(&request.id).cloned() else { return };
-        let world = World {
-            documents: self.documents.iter().map(|(key, document)| (key.clone(), document.view())).collect(),
-            ..self.world.clone()
-        };
+        let world = self.snapshot();
         // Fails only while the process ends.
         let _ = self.questions.send(Question { request, world, is_cancelled });
+    }
+
+    /// Returns everything that can be asked, as it is now.
+    pub(super) fn snapshot(&self) -> World {
+        let documents = self.documents.iter().map(|(key, document)| (key.clone(), document.view()));
+        World { documents: documents.collect(), ..self.world.clone() }
     }
 
     /// Returns the document that must be read before a request can be answered.

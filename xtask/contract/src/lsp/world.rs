@@ -52,6 +52,8 @@ pub(super) struct World {
     pub(super) implementation: Option<Arc<dyn Implementation>>,
     /// The released documents.
     pub(super) releases: Arc<Releases>,
+    /// The findings of the last comparison with the code, at places of the saved document.
+    pub(super) drift: Arc<Vec<Finding>>,
     /// The documents, by the normal form of the URI.
     pub(super) documents: HashMap<Uri, View>,
 }

@@ -47,6 +47,7 @@ fn show(finding: &Finding, file: &str, text: &str, sources: &Sources) -> Ordered
         ("says", json!({ "document": finding.file, "code": finding.code })),
         ("fix", json!(finding.fix)),
         ("operations", json!(finding.operations)),
+        ("repairs", json!(finding.repairs)),
         ("scaffold", json!(finding.scaffold)),
     ])
 }

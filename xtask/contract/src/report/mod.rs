@@ -74,6 +74,8 @@ pub const JSON: &str = r#"`--format json` prints an array with an object for eac
   says        {document, code}: the value on each side, for people; empty if a side has none
   fix         the fix, as a sentence
   operations  operationIds of the operations that the finding affects
+  repairs     changes of the document that fix it; each is enough. An object with one key: "remove" {at},
+              "rename" {at, to}, "write" {at, value} or "add" {at, key, value}; `at` is a JSON pointer
   scaffold    operationId of an operation that `scaffold` can add to the code, or null
 Later versions may add keys, but keep these."#;
 
