@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use http::StatusCode;
 use lsp_types::{
-    CompletionItem, CompletionItemKind, CompletionParams, CompletionResponse, CompletionTextEdit,
-    TextDocumentPositionParams, TextEdit,
+    CompletionItem, CompletionItemKind, CompletionList, CompletionParams, CompletionResponse,
+    CompletionTextEdit, TextDocumentPositionParams, TextEdit,
 };
 
 use super::context::{Context, Level, Slot};
@@ -26,6 +26,9 @@ const MEDIA_TYPES: &[&str] = &[
     "text/csv",
     "text/event-stream",
 ];
+
+/// The limit of suggestions. The client asks again after the next character.
+const MAX_ITEMS: usize = 200;
 
 /// One suggestion.
 struct Choice {
@@ -67,8 +70,18 @@ pub(super) fn completion(world: &World, params: &CompletionParams) -> Option<Com
         }
         Slot::Value => values(&context.levels, model),
     };
-    let items = choices.into_iter().map(|choice| item(choice, &context, view, world));
-    Some(CompletionResponse::Array(items.collect()))
+    let written = text[context.written.clone()].trim_start_matches(['\'', '"']);
+    let mut matching = choices.into_iter().filter(|choice| matches(&choice.label, written));
+    let items: Vec<_> =
+        matching.by_ref().take(MAX_ITEMS).map(|choice| item(choice, &context, view, world)).collect();
+    let is_incomplete = matching.next().is_some();
+    Some(CompletionResponse::List(CompletionList { is_incomplete, items }))
+}
+
+/// Whether the characters that were written occur in a suggestion in their order, as editors match them.
+fn matches(label: &str, written: &str) -> bool {
+    let mut rest = label.chars().flat_map(char::to_lowercase);
+    written.chars().flat_map(char::to_lowercase).all(|wanted| rest.any(|character| character == wanted))
 }
 
 /// Returns the type of the value at the end of these levels.

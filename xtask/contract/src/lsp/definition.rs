@@ -27,7 +27,7 @@ fn from_document(world: &World, view: &View, place: &Place<'_>) -> Vec<Location>
         return Vec::new();
     }
     if let Some(target) = place.target() {
-        return vec![view.location(target.spot().span, world.encoding)];
+        return vec![view.location(target.span(), world.encoding)];
     }
     let source = meant(place).and_then(|object| in_code(world, view, object));
     source.and_then(|source| world.location(&source)).into_iter().collect()
@@ -99,9 +99,9 @@ fn from_code(world: &World, view: &View, offset: usize) -> Vec<Location> {
             .collect(),
         None => of_name(),
     };
-    found.sort_by_key(|object| object.spot().span.start);
+    found.sort_by_key(|object| object.span().start);
     found.dedup();
-    found.into_iter().map(|object| document.location(object.spot().span, world.encoding)).collect()
+    found.into_iter().map(|object| document.location(object.span(), world.encoding)).collect()
 }
 
 /// The objects that code implements: operations, parameters, schemas and properties.

@@ -15,8 +15,7 @@ pub(super) fn references(world: &World, params: &ReferenceParams) -> Option<Vec<
     let place = Place::at(tree, view.offset_in_tree(*position, world.encoding));
     let object = named(&place)?;
     let used = uses(object).into_iter().map(|used| view.location(used.span, world.encoding));
-    let declared =
-        params.context.include_declaration.then(|| view.location(object.spot().span, world.encoding));
+    let declared = params.context.include_declaration.then(|| view.location(object.span(), world.encoding));
     Some(declared.into_iter().chain(used).collect())
 }
 

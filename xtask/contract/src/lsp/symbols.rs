@@ -49,7 +49,7 @@ impl Collector<'_> {
     ) -> DocumentSymbol {
         self.left -= 1;
         let encoding = self.world.encoding;
-        let own = object.spot().span;
+        let own = object.span();
         let selection_range = self.view.range(own, encoding);
         let mut whole = object.node().span;
         whole.start = whole.start.min(own.start);

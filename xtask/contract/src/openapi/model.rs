@@ -166,6 +166,11 @@ impl<'a> Object<'a> {
         self.data().key
     }
 
+    /// Returns the text of its place: that of its key, or else that of its beginning.
+    pub fn span(&self) -> Span {
+        self.key_span().unwrap_or_else(|| head(self.node()))
+    }
+
     /// Returns the keyword of the parent that contains this object.
     pub fn keyword(&self) -> &'a str {
         match self.data().steps.first() {
@@ -245,8 +250,7 @@ impl<'a> Object<'a> {
 
     /// Returns its place: that of its key, or else that of its beginning.
     pub fn spot(&self) -> Spot {
-        let span = self.data().key.unwrap_or_else(|| head(self.node()));
-        Spot { pointer: self.pointer(), span, subject: self.subject() }
+        Spot { pointer: self.pointer(), span: self.span(), subject: self.subject() }
     }
 
     /// Returns the place of one of its keys, or its own place if there is no such key.
