@@ -6,13 +6,16 @@ use super::world::{View, World};
 use crate::openapi::{Kind, Object, Parameter};
 
 /// The limit of symbols of a document.
-const MAX_SYMBOLS: usize = 20_000;
+const MAX_SYMBOLS: usize = 10_000;
+/// The number of objects above which only paths, operations and components are shown.
+const MAX_OBJECTS: usize = 10_000;
 
 /// Answers `textDocument/documentSymbol`.
 pub(super) fn symbols(world: &World, params: &DocumentSymbolParams) -> Option<DocumentSymbolResponse> {
     let view = world.view(&params.text_document.uri)?;
     let tree = view.tree.as_ref()?;
-    let mut collector = Collector { world, view, left: MAX_SYMBOLS };
+    let mut collector =
+        Collector { world, view, left: MAX_SYMBOLS, is_large: tree.model().len() > MAX_OBJECTS };
     let root = tree.model().root();
     Some(DocumentSymbolResponse::Nested(collector.children(root)))
 }
@@ -21,6 +24,7 @@ struct Collector<'w> {
     world: &'w World,
     view: &'w View,
     left: usize,
+    is_large: bool,
 }
 
 impl Collector<'_> {
@@ -57,7 +61,8 @@ impl Collector<'_> {
         if whole.end < own.end || whole.start < own.start {
             whole = own;
         }
-        let children = self.children(object);
+        let is_leaf = self.is_large && object.kind() != Kind::PathItem;
+        let children = if is_leaf { Vec::new() } else { self.children(object) };
         #[expect(deprecated, reason = "the field of the protocol has no default")]
         DocumentSymbol {
             name,

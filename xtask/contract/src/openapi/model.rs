@@ -85,6 +85,12 @@ impl<'a> Model<'a> {
         ids.iter().map(|id| self.object(*id)).filter(|object| !object.is_reference())
     }
 
+    /// The number of all objects, including references.
+    #[expect(clippy::len_without_is_empty, reason = "a document is an object")]
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
     /// Returns all objects, including references.
     pub fn everything(&'a self) -> impl Iterator<Item = Object<'a>> {
         (0..self.objects.len()).map(|id| self.object(id))
