@@ -67,6 +67,11 @@ class Editor:
             )
         )
 
+    async def checked(self) -> None:
+        """Waits until the document was checked for the first time."""
+        while self.uri not in self.client.diagnostics:
+            await self.client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+
     async def diagnostics(self, rule: str, expected: bool = True) -> list[types.Diagnostic]:
         """Waits until a rule reports something, or nothing any more. Returns what it reports."""
         while True:
@@ -178,7 +183,7 @@ async def test_latencies_while_typing(client: LanguageClient, text: str):
     """Each request is sent right after a typed character. The figures are printed, not judged."""
     editor = Editor(client, PROJECT / "openapi" / "typed.yaml", text)
     since = time.perf_counter()
-    await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    await editor.checked()
     print(f"{len(text):,} bytes: open and checked after {time.perf_counter() - since:.2f} s")
     durations: dict[str, list[float]] = {"hover": [], "definition": [], "completion": []}
     for number in range(SERIES):

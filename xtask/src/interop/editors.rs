@@ -33,7 +33,17 @@ fn neovim(place: &Place) -> Result<String, String> {
 fn scripted(place: &Place) -> Result<String, String> {
     let project = Project::create(place, "scripted")?;
     let mut pytest = place.python("python");
-    pytest.args(["-m", "pytest", "-q", "-rP", "-p", "no:cacheprovider", "language_server.py"]);
+    pytest.args([
+        "-m",
+        "pytest",
+        "-q",
+        "-rP",
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        "asyncio_default_fixture_loop_scope=function",
+        "language_server.py",
+    ]);
     project.set(&mut pytest);
     place.run("scripted", &mut pytest)
 }
