@@ -11,6 +11,7 @@ pub mod dropshot;
 pub mod faults;
 pub mod interop;
 pub mod licences;
+pub mod lsp;
 pub mod pictures;
 mod process;
 pub mod release;

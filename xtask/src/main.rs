@@ -13,7 +13,7 @@ use launcher::workspace::workspace;
 use xtask::interop::Part;
 use xtask::release::newest_release;
 use xtask::workspace::own_spec;
-use xtask::{bench, check, ci, faults, interop, licences, pictures, release, scaffold};
+use xtask::{bench, check, ci, faults, interop, licences, lsp, pictures, release, scaffold};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///
@@ -84,6 +84,11 @@ enum Command {
     Ci,
     /// Check the licences and sources of the dependencies against deny.toml, without network access.
     Licences,
+    /// Serve an editor: a language server for the OpenAPI document, over standard input and output.
+    ///
+    /// Reports what `lint`, `breaking` and, at each save, `check` report; leads from the document to the Rust code and
+    /// back.
+    Lsp(lsp::Options),
     /// Inject faults into the running service and print a table of their effects.
     ///
     /// Needs strace, libfaketime and util-linux, and skips the faults of a missing tool. With
@@ -101,7 +106,7 @@ enum Command {
     Bench(bench::Arguments),
     /// Check the document and the service with third-party tools, and run the tests on several versions of PostgreSQL.
     ///
-    /// Needs npm with node (20 or newer), python3 with venv, and chromium. Installs the rest into target/interop.
+    /// Needs npm with node (20 or newer), python3 with venv, chromium and neovim. Installs the rest into target/interop.
     Interop {
         /// The parts to run [default: all].
         parts: Vec<Part>,
@@ -131,6 +136,7 @@ fn main() -> ExitCode {
         Command::Serve(options) => serve::run(&options),
         Command::Ci => ci::run(),
         Command::Licences => licences::run(),
+        Command::Lsp(options) => Ok(lsp::run(&options)),
         Command::Faults(options) => faults::run(&options),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Interop { parts, versions } => interop::run(&parts, &versions),

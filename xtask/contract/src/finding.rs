@@ -4,6 +4,7 @@ use std::fmt;
 
 pub use crate::document::shortened;
 use crate::document::{Span, Unreadable};
+use crate::repair::Repair;
 
 /// The severity of a finding, from the least to the greatest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,10 +104,16 @@ pub struct Spot {
 /// A place in a second file, such as source code that differs from the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The file, from the root of the repository, with `/` between its parts.
+    /// The file. Source code from the root of the repository, with `/` between its parts.
     pub file: String,
     /// The text of the place.
     pub span: Span,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}:{}", self.file, self.span.line, self.span.column)
+    }
 }
 
 /// A problem that a check reports.
@@ -130,12 +137,16 @@ pub struct Finding {
     pub code: String,
     /// The fix, as a sentence.
     pub fix: String,
+    /// The changes that fix it. Empty if the fix needs a decision.
+    pub repairs: Vec<Repair>,
     /// The name in the code that differs from the file's, or a name that only one side has.
     pub instead: Option<String>,
     /// The Rust code that differs from the document.
     pub source: Option<Location>,
-    /// The place in the other document, as file, line and column. Empty if there is none.
-    pub elsewhere: String,
+    /// The place in the other document.
+    pub elsewhere: Option<Location>,
+    /// The `operationId` of an operation that the code lacks and that a command of the project can add.
+    pub scaffold: Option<String>,
     /// The operations that it was found in. One place in `components` can be used by many.
     pub operations: Vec<String>,
 }
@@ -166,6 +177,13 @@ impl Finding {
     #[must_use]
     pub fn fix(mut self, fix: impl Into<String>) -> Self {
         self.fix = fix.into();
+        self
+    }
+
+    /// Adds a change that fixes it.
+    #[must_use]
+    pub fn repair(mut self, repair: impl Into<Option<Repair>>) -> Self {
+        self.repairs.extend(repair.into());
         self
     }
 

@@ -3,6 +3,7 @@
 //! Modules, the lowest layer first. A module uses only modules above it in this list:
 //!
 //! - [`document`]: text to a tree with positions, JSON pointers (RFC 6901).
+//! - [`repair`]: a change of a document that fixes a finding, as data and as an edit.
 //! - [`finding`] and [`rule`]: a problem that a check reports, and the rule that produces it.
 //! - [`openapi`]: the structure of OpenAPI 3.0.3, and typed views over the tree.
 //! - `subschema`: decides whether every value of one schema is a value of another.
@@ -10,6 +11,7 @@
 //! - [`registry`]: all rules, by name.
 //! - [`config`]: `contract.toml`: the rules that apply, and the accepted findings.
 //! - [`report`]: findings as text, JSON and GitHub annotations.
+//! - [`lsp`]: the language server.
 //! - [`command`]: the subcommands of the program `contract`.
 
 pub mod document;
@@ -27,9 +29,13 @@ pub mod finding;
 #[cfg(feature = "tools")]
 pub mod lint;
 #[cfg(feature = "tools")]
+pub mod lsp;
+#[cfg(feature = "tools")]
 pub mod openapi;
 #[cfg(feature = "tools")]
 pub mod registry;
+#[cfg(feature = "tools")]
+pub mod repair;
 #[cfg(feature = "tools")]
 pub mod report;
 #[cfg(feature = "tools")]

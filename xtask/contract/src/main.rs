@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
 use contract::command::{self, breaking, changelog, lint};
+use contract::lsp;
 use contract::report::JSON;
 
 /// Checks and compares OpenAPI 3.0 documents.
@@ -47,6 +49,12 @@ enum Command {
         #[command(flatten)]
         options: command::Options,
     },
+    /// Serve an editor: a language server over standard input and output.
+    Lsp {
+        /// The document that clients use now, with which each open document is compared [default: none].
+        #[arg(long, value_name = "FILE")]
+        base: Option<PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -55,5 +63,6 @@ fn main() -> ExitCode {
         Command::Lint { document, options } => lint::run(&document.unwrap_or_default(), &options, &root),
         Command::Breaking { base, revision, options } => breaking::run(&base, &revision, &options, &root),
         Command::Changelog { base, revision, options } => changelog::run(&base, &revision, &options, &root),
+        Command::Lsp { base } => lsp::serve(Arc::new(lsp::Standalone { base })),
     })
 }

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use serde_json::Value;
+
 use crate::finding::{Finding, Severity, Spot, Subject};
+use crate::repair::Repair;
 
 /// The limit of findings of one rule. It does not apply to findings about validity.
 const MAX_PER_RULE: usize = 100;
@@ -81,7 +84,7 @@ macro_rules! rules {
 pub(crate) use rules;
 
 /// Collects findings without duplicates, up to the limits.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Findings {
     found: Vec<(Profile, Finding)>,
     /// Rule, place and hash of the message. The value of an alias has the same findings at each use.
@@ -90,7 +93,38 @@ pub struct Findings {
     bytes: usize,
 }
 
-#[derive(Default)]
+/// A finding that was just added, unless it was left out.
+pub struct Added<'f>(Option<&'f mut Finding>);
+
+impl Added<'_> {
+    /// The finding is fixed by removing what is at its place.
+    pub fn remove(self) -> Self {
+        let at = self.0.as_ref().map(|finding| finding.pointer.clone()).unwrap_or_default();
+        self.repair(Repair::Remove { at })
+    }
+
+    /// The finding is fixed by renaming the key at its place.
+    pub fn rename(self, to: &str) -> Self {
+        let at = self.0.as_ref().map(|finding| finding.pointer.clone()).unwrap_or_default();
+        self.repair(Repair::Rename { at, to: to.to_owned() })
+    }
+
+    /// The finding is fixed by another value at its place.
+    pub fn write(self, value: impl Into<Value>) -> Self {
+        let at = self.0.as_ref().map(|finding| finding.pointer.clone()).unwrap_or_default();
+        self.repair(Repair::Write { at, value: value.into() })
+    }
+
+    /// The finding is fixed by this change.
+    pub fn repair(mut self, repair: Repair) -> Self {
+        if let Some(finding) = &mut self.0 {
+            finding.repairs.push(repair);
+        }
+        self
+    }
+}
+
+#[derive(Clone, Default)]
 struct Count {
     kept: usize,
     /// The first finding that was left out, and how many there are.
@@ -98,24 +132,32 @@ struct Count {
 }
 
 impl Findings {
-    /// Adds a finding: the rule, the place, what is wrong, and how to fix it.
-    pub fn add(&mut self, rule: &Rule, spot: Spot, message: impl Into<String>, fix: impl Into<String>) {
+    /// Adds a finding: the rule, the place, what is wrong, and how to fix it. Changes that fix it can be added to the
+    /// returned value.
+    pub fn add(
+        &mut self,
+        rule: &Rule,
+        spot: Spot,
+        message: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Added<'_> {
         let message = message.into();
         let mut hasher = DefaultHasher::new();
         message.hash(&mut hasher);
         if !self.known.insert((rule.name, spot.span.start, spot.span.end, hasher.finish())) {
-            return;
+            return Added(None);
         }
         let count = self.counts.entry(rule.name).or_default();
         let limited = rule.profile != Profile::Spec && count.kept >= MAX_PER_RULE;
         let finding = rule.at(&spot);
         if limited || self.bytes >= MAX_BYTES {
             count.left_out.get_or_insert((rule.profile, finding, 0)).2 += 1;
-            return;
+            return Added(None);
         }
         count.kept += 1;
         self.bytes += spot.pointer.len() + 2 * message.len();
         self.found.push((rule.profile, finding.message(&spot.subject, message).fix(fix)));
+        Added(self.found.last_mut().map(|(_, finding)| finding))
     }
 
     /// Whether the limit of memory is reached. Further checks have no effect then.

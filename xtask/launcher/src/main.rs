@@ -3,7 +3,7 @@
 use std::env;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 use clap::Parser;
 use launcher::process::{cannot_be_run, cargo, status};
@@ -44,7 +44,9 @@ fn run_xtask() -> String {
 
 /// Returns the executable of `xtask`, which is beside that of this package.
 fn build() -> Result<PathBuf, String> {
-    if !status(&mut cargo(&["build", "--package", "xtask"]))?.success() {
+    let mut build = cargo(&["build", "--package", "xtask"]);
+    // Standard input is that of the command.
+    if !status(build.stdin(Stdio::null()))?.success() {
         return Err("the package `xtask` does not build, see above".to_owned());
     }
     let this = env::current_exe().map_err(|error| format!("the target directory is unknown: {error}"))?;

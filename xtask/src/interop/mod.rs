@@ -6,6 +6,7 @@
 //! output are in `target/interop`.
 
 mod clients;
+mod editors;
 mod linters;
 mod mutants;
 pub mod postgres;
@@ -44,6 +45,8 @@ pub enum Part {
     Schemathesis,
     /// Thousands of invalid and valid documents, checked by openapi-spec-validator and by `lint`.
     Validity,
+    /// The language server in headless Neovim, and with a scripted client.
+    Editors,
     /// The tests that need PostgreSQL, on each of its supported versions.
     Postgres,
 }
@@ -61,6 +64,7 @@ impl Part {
             Self::Python => ("python", tools::install_python, clients::python),
             Self::Schemathesis => ("schemathesis", tools::install_python, schemathesis::run_all),
             Self::Validity => ("validity", tools::install_python, validity::run_all),
+            Self::Editors => ("editors", tools::install_python, editors::run_all),
             Self::Postgres => ("postgres", tools::install_postgres, postgres::run_all),
         }
     }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::rules::ChangeRule;
 use crate::document::Span;
-use crate::finding::{Finding, Severity, Subject, capitalised};
+use crate::finding::{self, Finding, Severity, Subject, capitalised};
+use crate::repair::Repair;
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct Change {
     pub description: Option<String>,
     /// The reason of the waiver that allows it.
     pub waived: Option<String>,
+    /// The change of the revision that fixes it.
+    pub repair: Option<Repair>,
 }
 
 impl Change {
@@ -52,7 +55,18 @@ impl Change {
     pub(super) fn new(rule: &'static ChangeRule, subject: Subject, what: String, place: Location) -> Self {
         let severity = rule.severity;
         let (base, operations) = (None, Vec::new());
-        Self { rule, severity, subject, what, place, base, operations, description: None, waived: None }
+        Self {
+            rule,
+            severity,
+            subject,
+            what,
+            place,
+            base,
+            operations,
+            description: None,
+            waived: None,
+            repair: None,
+        }
     }
 
     /// Whether it breaks a client and is not waived.
@@ -72,7 +86,9 @@ impl Change {
         finding.subject = self.subject.clone();
         finding.message = format!("{}.", self.sentence());
         finding.operations.clone_from(&self.operations);
-        finding.elsewhere = self.base.as_ref().map(Location::to_string).unwrap_or_default();
+        let elsewhere = |base: &Location| finding::Location { file: base.file.clone(), span: base.span };
+        finding.elsewhere = self.base.as_ref().map(elsewhere);
+        finding.repairs.extend(self.repair.clone());
         finding.fix = match &self.waived {
             Some(reason) => format!("{} Waived: {reason}", self.rule.explanation),
             None => self.rule.explanation.to_owned(),

@@ -59,18 +59,40 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     change_rules().map(|rule| &rule.rule)
 }
 
+/// One of the two documents of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// The document.
+    pub document: &'a Document,
+    /// Its model.
+    pub model: &'a Model<'a>,
+    /// The places that were not understood.
+    pub left_out: Option<&'a LeftOut>,
+}
+
 /// Returns the changes from `base` to `revision`, the most severe first, then in the order of the file. `today`
 /// decides which sunset dates have passed. [`version::judge`] checks the version.
 pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change> {
     let (mut in_base, mut in_revision) = (Findings::default(), Findings::default());
     let models = (Model::of(base, &mut in_base), Model::of(revision, &mut in_revision));
+    let in_base = left_out(in_base.sorted());
+    let in_revision = left_out(in_revision.sorted());
+    compare_sides(
+        Side { document: base, model: &models.0, left_out: in_base.as_ref() },
+        Side { document: revision, model: &models.1, left_out: in_revision.as_ref() },
+        today,
+    )
+}
+
+/// [`compare`] for documents whose models exist.
+pub fn compare_sides(base: Side<'_>, revision: Side<'_>, today: Date) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
-    for (document, findings) in [(base, in_base), (revision, in_revision)] {
-        changes.extend(left_out(findings.sorted()).map(|left_out| not_understood(document, left_out)));
+    for side in [base, revision] {
+        changes.extend(side.left_out.map(|left_out| not_understood(side.document, left_out.clone())));
     }
-    if models.0.is_complete() && models.1.is_complete() {
-        let mut cx = Comparer::new(&models.0, &models.1, today);
-        let (old, new) = (models.0.root(), models.1.root());
+    if base.model.is_complete() && revision.model.is_complete() {
+        let mut cx = Comparer::new(base.model, revision.model, today);
+        let (old, new) = (base.model.root(), revision.model.root());
         unknown::compare(&mut cx, &old, &new, &[]);
         for (old, new) in old.child("info").into_iter().zip(new.child("info")) {
             unknown::compare(&mut cx, &old, &new, &[]);
@@ -79,7 +101,7 @@ pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change>
         paths::compare(&mut cx);
         schema::compare_waiting(&mut cx);
         components::compare_unused(&mut cx);
-        changes.extend(cx.finish(base, revision));
+        changes.extend(cx.finish(base.document, revision.document));
     }
     changes.sort_by_cached_key(|change| {
         let base = change.base.as_ref().map(|base| base.span.start);

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::{Change, compare, version, waivers};
+use super::{Change, Side, compare, compare_sides, version, waivers};
 use crate::config::Config;
 use crate::document::Document;
 use crate::finding::{Finding, Severity, summary};
@@ -31,7 +31,22 @@ pub struct Outcome {
 impl Outcome {
     /// Compares two documents, applies severities and waivers, then judges the version.
     pub fn of(base: &Document, revision: &Document, config: &Config, today: Date) -> Self {
-        let mut changes = compare(base, revision, today);
+        Self::of_changes(base, revision, compare(base, revision, today), config, today)
+    }
+
+    /// [`Outcome::of`] for documents whose models exist.
+    pub fn of_sides(base: Side<'_>, revision: Side<'_>, config: &Config, today: Date) -> Self {
+        let changes = compare_sides(base, revision, today);
+        Self::of_changes(base.document, revision.document, changes, config, today)
+    }
+
+    fn of_changes(
+        base: &Document,
+        revision: &Document,
+        mut changes: Vec<Change>,
+        config: &Config,
+        today: Date,
+    ) -> Self {
         changes.retain_mut(|change| {
             let severity = config.severity(change.rule.name, change.severity);
             change.severity = severity.unwrap_or(change.severity);

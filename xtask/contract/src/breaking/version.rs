@@ -11,6 +11,7 @@ use super::change::{Change, Location};
 use super::rules::{self, Bump, ChangeRule};
 use crate::document::{Document, Node};
 use crate::finding::{Severity, Subject};
+use crate::repair::Repair;
 
 /// Returns the problem with the revision's version, given the changes. A waived change counts as a compatible
 /// change.
@@ -29,7 +30,8 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
     let least = least(&old, needed);
     if new.cmp_precedence(&old).is_lt() {
         let what = format!("it decreased from {old} to {new}; it must be {least} or later");
-        return Some(change(base, revision, &rules::VERSION_DECREASED, what));
+        let change = change(base, revision, &rules::VERSION_DECREASED, what);
+        return Some(Change { repair: Some(written(&least)), ..change });
     }
     let numbers = |version: &Version| (version.major, version.minor, version.patch);
     if numbers(&new) >= numbers(&least) {
@@ -42,7 +44,12 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
         _ => &rules::VERSION_NOT_MINOR,
     };
     let what = format!("it is {new} and must be {least} or later{}", why(changes, needed, ", since "));
-    Some(change(base, revision, rule, what))
+    Some(Change { repair: Some(written(&least)), ..change(base, revision, rule, what) })
+}
+
+/// Returns the repair that sets the version.
+fn written(version: &Version) -> Repair {
+    Repair::Write { at: "/info/version".to_owned(), value: version.to_string().into() }
 }
 
 /// Returns the reason why the version must increase, after `joint`.

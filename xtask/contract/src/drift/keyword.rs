@@ -7,6 +7,7 @@ use super::{Comparison, Pair};
 use crate::document::Node;
 use crate::finding::{Spot, shortened};
 use crate::openapi::{Kind, Object, Parameter, Shape, Step};
+use crate::repair::Repair;
 
 impl Comparison<'_> {
     /// Compares a keyword that holds plain data.
@@ -71,7 +72,17 @@ impl Comparison<'_> {
             (None, _) => format!("Remove `{keyword}` from the code, or write `{there}` here."),
         };
         let finding = differs(written.kind()).at(&spot).message(&subject.with("keyword", keyword), message);
-        self.add(finding.sides(here, there).fix(fix).instead(item));
+        let is_scalar = |value: &Value| !value.is_array() && !value.is_object();
+        let (at, key) = (written.pointer(), keyword.to_owned());
+        let place = || written.key_spot(keyword).pointer;
+        let repair = match (document, code) {
+            (_, Some(value)) if !is_scalar(&value) => None,
+            (Some(_), Some(value)) if written.has(keyword) => Some(Repair::Write { at: place(), value }),
+            (_, Some(value)) => Some(Repair::Add { at, key, value }),
+            (Some(_), None) => Some(Repair::Remove { at: place() }),
+            (None, None) => None,
+        };
+        self.add(finding.sides(here, there).fix(fix).instead(item).repair(repair));
     }
 }
 

@@ -6,6 +6,7 @@ use super::{Comparison, Pair, rules};
 use crate::document::pointer;
 use crate::finding::{Spot, Subject, shortened};
 use crate::openapi::{Kind, Object};
+use crate::repair::Repair;
 
 /// An object with its name.
 #[derive(Clone)]
@@ -31,6 +32,29 @@ impl<'a> Named<'a> {
             Kind::Parameter | Kind::Tag => self.object.value_spot("name"),
             _ => self.object.spot(),
         }
+    }
+
+    /// Returns the repair that gives it another name; `None` if other places refer to the name.
+    fn renamed(&self, to: &str) -> Option<Repair> {
+        let Spot { pointer: at, .. } = self.spot();
+        match self.object.kind() {
+            Kind::Parameter | Kind::Tag => {
+                let (name, _) = to.split_once(" in ").unwrap_or((to, ""));
+                Some(Repair::Write { at, value: name.into() })
+            }
+            Kind::SecurityScheme => None,
+            Kind::Schema if self.object.keyword() != "properties" => None,
+            _ => Some(Repair::Rename { at, to: to.to_owned() }),
+        }
+    }
+
+    /// Returns the `operationId` of the only operation in it.
+    fn operation(&self) -> Option<&'a str> {
+        let object = self.object.resolved()?;
+        let mut operations = object.parts().chain([object]).filter(|part| part.kind() == Kind::Operation);
+        let operation =
+            operations.next().filter(|_| matches!(object.kind(), Kind::PathItem | Kind::Operation));
+        operation.filter(|_| operations.next().is_none())?.text("operationId")
     }
 
     /// Returns the name for comparisons. Names of headers are case-insensitive (RFC 9110, section 5.1).
@@ -115,7 +139,10 @@ impl Comparison<'_> {
             };
             let message = one_sided(subject, &shown, "document", "code");
             let finding = only_written.at(&named.spot()).message(&subject.with(word, &named.name), message);
-            self.add(finding.sides(name_or_word(word, &named.name), code).fix(fix).instead(meant));
+            let mut finding = finding.sides(name_or_word(word, &named.name), code).fix(fix);
+            finding.scaffold = named.operation().filter(|_| meant.is_none()).map(str::to_owned);
+            finding.repairs.extend(meant.as_deref().and_then(|meant| named.renamed(meant)));
+            self.add(finding.instead(meant));
         }
         for named in missing {
             let shown = quoted(word, &shortened(&named.name));

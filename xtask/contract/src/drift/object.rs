@@ -6,6 +6,7 @@ use super::tolerated::tolerates;
 use super::{Comparison, Pair, below, keyword};
 use crate::finding::shortened;
 use crate::openapi::{Keys, Kind, METHODS, Object, PathItem, Shape, shapes};
+use crate::repair::Repair;
 
 impl Comparison<'_> {
     /// Compares two objects that are not references.
@@ -143,7 +144,15 @@ impl Comparison<'_> {
             });
             let about = subject.with("keyword", meant.unwrap_or(&entry.key));
             let finding = UNKNOWN_KEYWORD.at(&written.key_spot(&entry.key)).message(&about, message);
-            self.add(finding.sides(key, code.unwrap_or_default()).fix(fix).instead(meant));
+            let at = finding.pointer.clone();
+            let repair = match meant {
+                Some(meant) => Some(Repair::Rename { at, to: meant.to_owned() }),
+                None => shapes::repair_of(kind, &entry.key).map(|instead| match instead {
+                    shapes::Instead::Keyword(keyword) => Repair::Rename { at, to: keyword.to_owned() },
+                    shapes::Instead::Nothing => Repair::Remove { at },
+                }),
+            };
+            self.add(finding.sides(key, code.unwrap_or_default()).fix(fix).instead(meant).repair(repair));
         }
         for entry in
             coded.node().entries().iter().filter(|entry| unknown(&entry.key) && !written.has(&entry.key))

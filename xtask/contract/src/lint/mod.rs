@@ -52,15 +52,20 @@ const CHECKS: &[(&[&Rule], Check)] = &[
 pub fn lint(document: &Document, today: Date) -> Vec<Finding> {
     let mut findings = Findings::default();
     let model = Model::of(document, &mut findings);
+    check(&model, today, findings)
+}
+
+/// Lints a document by its model and the findings of its structure.
+pub fn check(model: &Model<'_>, today: Date, mut findings: Findings) -> Vec<Finding> {
     if !model.is_complete() {
         return findings.sorted();
     }
     for (_, check) in CHECKS {
         if !findings.is_full() {
-            check(&model, &mut findings);
+            check(model, &mut findings);
         }
     }
-    rules::deprecation::check(&model, today, &mut findings);
+    rules::deprecation::check(model, today, &mut findings);
     findings.sorted()
 }
 

@@ -85,6 +85,12 @@ impl<'a> Model<'a> {
         ids.iter().map(|id| self.object(*id)).filter(|object| !object.is_reference())
     }
 
+    /// The number of all objects, including references.
+    #[expect(clippy::len_without_is_empty, reason = "a document is an object")]
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
     /// Returns all objects, including references.
     pub fn everything(&'a self) -> impl Iterator<Item = Object<'a>> {
         (0..self.objects.len()).map(|id| self.object(id))
@@ -153,6 +159,22 @@ impl<'a> Object<'a> {
     /// Returns the nearest object of a kind among this object and the objects that contain it.
     pub fn within(&self, kind: Kind) -> Option<Object<'a>> {
         self.ancestors().find(|object| object.kind() == kind)
+    }
+
+    /// Returns the steps from the object that contains this one: a keyword, and a key or number if the keyword holds
+    /// several objects; or one key.
+    pub fn steps(&self) -> &'a [Step<'a>] {
+        &self.data().steps
+    }
+
+    /// Returns the place of its key. `None` for an item of a list and for the document.
+    pub fn key_span(&self) -> Option<Span> {
+        self.data().key
+    }
+
+    /// Returns the text of its place: that of its key, or else that of its beginning.
+    pub fn span(&self) -> Span {
+        self.key_span().unwrap_or_else(|| head(self.node()))
     }
 
     /// Returns the keyword of the parent that contains this object.
@@ -234,8 +256,7 @@ impl<'a> Object<'a> {
 
     /// Returns its place: that of its key, or else that of its beginning.
     pub fn spot(&self) -> Spot {
-        let span = self.data().key.unwrap_or_else(|| head(self.node()));
-        Spot { pointer: self.pointer(), span, subject: self.subject() }
+        Spot { pointer: self.pointer(), span: self.span(), subject: self.subject() }
     }
 
     /// Returns the place of one of its keys, or its own place if there is no such key.

@@ -59,6 +59,36 @@ pub fn instead_of(kind: Kind, key: &str) -> String {
     fix.to_owned()
 }
 
+/// What to write in place of a key that is not a keyword.
+pub enum Instead {
+    /// This keyword, with the same value.
+    Keyword(&'static str),
+    /// Nothing.
+    Nothing,
+}
+
+/// Returns what to write in place of a key, if [`instead_of`] names exactly that.
+pub fn repair_of(kind: Kind, key: &str) -> Option<Instead> {
+    if let Some(keyword) = meant(kind, key) {
+        return Some(Instead::Keyword(keyword));
+    }
+    match ELSEWHERE.iter().find(|(keywords, _)| keywords.contains(&key)) {
+        Some((_, fix)) => fix.starts_with("Remove it").then_some(Instead::Nothing),
+        None => Some(Instead::Nothing),
+    }
+}
+
+/// Returns a scalar as the expected type, if it is written like one of that type: `'true'` as a boolean, `1.0` as a
+/// string.
+pub fn converted(expected: &str, node: &Node) -> Option<serde_json::Value> {
+    match (expected, &node.value) {
+        ("a string", Value::Number(_) | Value::Bool(_)) => Some(text_of(node).into()),
+        ("`true` or `false`", Value::String(text)) => text.parse::<bool>().ok().map(Into::into),
+        ("a number", Value::String(text)) => text.parse::<serde_json::Number>().ok().map(Into::into),
+        _ => None,
+    }
+}
+
 /// The fix for a key of the wrong form; `None` if its form is right.
 pub fn wrong_key(keys: Keys, key: &str) -> Option<&'static str> {
     match keys {

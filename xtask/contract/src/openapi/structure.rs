@@ -14,7 +14,7 @@ use super::tables::{Demand, Keys, Kind, Shape};
 use super::{references, shapes};
 use crate::document::{Document, pointer};
 use crate::finding::{Spot, Subject, shortened};
-use crate::rule::{Findings, Rule, rules};
+use crate::rule::{Added, Findings, Rule, rules};
 
 rules! {
     KEYWORD: Spec Error "struct-keyword", "OpenAPI 3.0.3, 4.7 and 4.9; Redocly: struct",
@@ -69,7 +69,7 @@ impl<'a> Walker<'a, '_> {
         for entry in siblings {
             let message = format!("`{}` is ignored, because it is beside `$ref`.", shortened(&entry.key));
             let fix = "Remove it, or replace the reference by the object.";
-            self.say(&SIBLINGS, &[Step::Key(&entry.key)], entry.key_span, message, fix);
+            self.say(&SIBLINGS, &[Step::Key(&entry.key)], entry.key_span, message, fix).remove();
         }
     }
 
@@ -145,13 +145,21 @@ impl<'a> Walker<'a, '_> {
             let message =
                 format!("`{}` is not a keyword of the {}.", shortened(&entry.key), kind.table().name);
             let fix = shapes::instead_of(kind, &entry.key);
-            self.say(&KEYWORD, &[], entry.key_span, message, fix);
+            let added = self.say(&KEYWORD, &[], entry.key_span, message, fix);
+            match shapes::repair_of(kind, &entry.key) {
+                Some(shapes::Instead::Keyword(keyword)) => drop(added.rename(keyword)),
+                Some(shapes::Instead::Nothing) => drop(added.remove()),
+                None => {}
+            }
             return;
         }
         if let Some(fix) = shapes::wrong_key(*keys, &entry.key) {
             let message =
                 format!("`{}` cannot be a key of the {}.", shortened(&entry.key), kind.table().name);
-            self.say(&KEY, &[], entry.key_span, message, fix);
+            let added = self.say(&KEY, &[], entry.key_span, message, fix);
+            if *keys == Keys::Paths {
+                added.rename(&format!("/{}", entry.key));
+            }
             return;
         }
         self.value(shape, &entry.value, Some(entry.key_span));
@@ -200,7 +208,10 @@ impl<'a> Walker<'a, '_> {
             Some(shapes::Wrong::Value(fix)) => {
                 let value = shapes::text_of(node);
                 let message = format!("`{}` cannot be `{}`.", self.last_keyword(), shortened(&value));
-                self.say(&VALUE, &[], head(node), message, fix);
+                let added = self.say(&VALUE, &[], head(node), message, fix);
+                if let Shape::Word(words) = shape {
+                    words.iter().fold(added, |added, word| added.write(*word));
+                }
             }
         }
     }
@@ -209,7 +220,10 @@ impl<'a> Walker<'a, '_> {
         let message =
             format!("`{}` is {}, but must be {expected}.", self.last_keyword(), shapes::type_of(node));
         let fix = format!("Write {expected}{}.", shapes::hint(self.last_keyword(), node));
-        self.say(&TYPE, &[], head(node), message, fix);
+        let added = self.say(&TYPE, &[], head(node), message, fix);
+        if let Some(value) = shapes::converted(expected, node) {
+            added.write(value);
+        }
     }
 
     fn last_keyword(&self) -> &'a str {
@@ -220,16 +234,20 @@ impl<'a> Walker<'a, '_> {
         key.unwrap_or("the document")
     }
 
-    fn say(&mut self, rule: &Rule, more: &[Step<'_>], span: Span, message: String, fix: impl Into<String>) {
-        if self.findings.is_full() {
-            return;
-        }
+    fn say(
+        &mut self,
+        rule: &Rule,
+        more: &[Step<'_>],
+        span: Span,
+        message: String,
+        fix: impl Into<String>,
+    ) -> Added<'_> {
         let steps: Vec<_> = self.steps.iter().chain(more).copied().collect();
         let spot = match self.parent {
             Some(parent) => self.model.object(parent).spot_at(&steps, span),
             None => Spot { pointer: String::new(), span, subject: Subject::document() },
         };
-        self.findings.add(rule, spot, message, fix);
+        self.findings.add(rule, spot, message, fix)
     }
 }
 

@@ -15,7 +15,7 @@ pub const NOT_UNDERSTOOD: Rule = Rule::comparison(
 );
 
 /// The places that a comparison leaves out.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LeftOut {
     /// The JSON pointers of the places.
     pub pointers: HashSet<String>,

@@ -31,8 +31,8 @@ fn annotation(finding: &Finding, file: &str, text: &str) -> String {
     if let Some(source) = &finding.source {
         let _ = write!(message, "\nThe code: {}:{}", source.file, source.span.line);
     }
-    if !finding.elsewhere.is_empty() {
-        let _ = write!(message, "\nElsewhere: {}", finding.elsewhere);
+    if let Some(elsewhere) = &finding.elsewhere {
+        let _ = write!(message, "\nElsewhere: {elsewhere}");
     }
     if !finding.fix.is_empty() {
         let _ = write!(message, "\n{}", finding.fix);

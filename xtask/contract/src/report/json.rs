@@ -10,7 +10,7 @@ use crate::finding::Finding;
 pub(super) fn render(about: &[About<'_>], sources: &Sources) -> String {
     let shown = about.iter().flat_map(|about| {
         let file = from_root(sources.root(), about.path);
-        about.findings.iter().map(move |finding| show(finding, &file, about.text))
+        about.findings.iter().map(move |finding| show(finding, &file, about.text, sources))
     });
     // Serializing strings and numbers cannot fail.
     serde_json::to_string_pretty(&shown.collect::<Vec<_>>()).unwrap_or_default() + "\n"
@@ -25,11 +25,13 @@ impl Serialize for Ordered {
     }
 }
 
-fn show(finding: &Finding, file: &str, text: &str) -> Ordered {
-    let source = finding
-        .source
-        .as_ref()
-        .map(|source| json!({ "file": source.file, "line": source.span.line, "column": source.span.column }));
+fn show(finding: &Finding, file: &str, text: &str, sources: &Sources) -> Ordered {
+    let source = finding.source.as_ref().map(|source| {
+        let Span { line, column, .. } = source.span;
+        let (end_line, end_column) = after(source.span, sources.text(&source.file).unwrap_or_default());
+        let end = json!({ "line": end_line, "column": end_column });
+        json!({ "file": source.file, "line": line, "column": column, "end": end })
+    });
     let (end_line, end_column) = end(finding, text);
     Ordered(vec![
         ("rule", json!(finding.rule)),
@@ -41,16 +43,23 @@ fn show(finding: &Finding, file: &str, text: &str) -> Ordered {
         ("column", json!(finding.span.column)),
         ("end", json!({ "line": end_line, "column": end_column })),
         ("source", json!(source)),
-        ("elsewhere", json!(finding.elsewhere)),
+        ("elsewhere", json!(finding.elsewhere.as_ref().map(ToString::to_string).unwrap_or_default())),
         ("says", json!({ "document": finding.file, "code": finding.code })),
         ("fix", json!(finding.fix)),
         ("operations", json!(finding.operations)),
+        ("repairs", json!(finding.repairs)),
+        ("scaffold", json!(finding.scaffold)),
     ])
 }
 
 /// Returns the line and column after the last character of a finding.
 pub(super) fn end(finding: &Finding, text: &str) -> (usize, usize) {
-    let Span { start, end, line, column } = finding.span;
+    after(finding.span, text)
+}
+
+/// Returns the line and column after the last character of a place.
+fn after(span: Span, text: &str) -> (usize, usize) {
+    let Span { start, end, line, column } = span;
     let start = text.floor_char_boundary(start);
     let length = end.saturating_sub(start);
     let end = Span::within(&text[start..], length..length);

@@ -69,11 +69,14 @@ pub const JSON: &str = r#"`--format json` prints an array with an object for eac
   file        path of the document, from the root of the repository
   line, column, end {line, column}
               the place; both count from 1, columns in characters, `end` is the place after it
-  source      {file, line, column} of the Rust code that differs, or null
+  source      {file, line, column, end {line, column}} of the Rust code that differs, or null
   elsewhere   the place in another document, as file, line and column, or empty
   says        {document, code}: the value on each side, for people; empty if a side has none
   fix         the fix, as a sentence
   operations  operationIds of the operations that the finding affects
+  repairs     changes of the document that fix it; each is enough. An object with one key: "remove" {at},
+              "rename" {at, to}, "write" {at, value} or "add" {at, key, value}; `at` is a JSON pointer
+  scaffold    operationId of an operation that `scaffold` can add to the code, or null
 Later versions may add keys, but keep these."#;
 
 /// Findings about one file.

@@ -5,5 +5,6 @@ mod broken;
 #[path = "../document/fixture.rs"]
 mod fixture;
 mod registry;
+mod repairs;
 mod rules;
 mod validity;

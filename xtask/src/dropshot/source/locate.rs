@@ -1,7 +1,7 @@
 //! Finds the Rust code of a finding by the trail of its subject.
 
 use animal_store::http::error_code::ErrorCode;
-use contract::finding::{Finding, Severity};
+use contract::finding::{Finding, Severity, Subject};
 use heck::ToSnakeCase;
 
 use super::endpoint::Endpoint;
@@ -26,6 +26,12 @@ pub(super) fn locate(index: &Index, finding: &Finding) -> Option<Spot> {
         trail => ("", trail),
     };
     Locator { index, finding, keyword }.document(trail).or_else(|| index.name(WHOLE))
+}
+
+/// Finds the Rust code of an object by its subject. `None` if it has no code of its own.
+pub(super) fn place(index: &Index, subject: &Subject) -> Option<Spot> {
+    let finding = Finding { subject: subject.clone(), ..Finding::default() };
+    Locator { index, finding: &finding, keyword: "" }.document(subject.trail())
 }
 
 struct Locator<'l> {

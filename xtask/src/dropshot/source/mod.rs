@@ -14,7 +14,7 @@ mod types;
 
 use std::path::Path;
 
-use contract::finding::{Finding, Location};
+use contract::finding::{Finding, Location, Subject};
 use contract::report;
 
 use index::Index;
@@ -81,6 +81,13 @@ impl Sources {
     /// Returns the Rust code that a finding contradicts. `None` if the finding does not concern the code.
     pub fn locate(&self, finding: &Finding) -> Option<Location> {
         let spot = locate::locate(&self.index, finding)?;
+        let file = self.files.get(spot.file)?;
+        Some(Location { file: file.clone(), span: spot.span })
+    }
+
+    /// Returns the Rust code of an object of the document. `None` if it has no code of its own.
+    pub fn place(&self, subject: &Subject) -> Option<Location> {
+        let spot = locate::place(&self.index, subject)?;
         let file = self.files.get(spot.file)?;
         Some(Location { file: file.clone(), span: spot.span })
     }

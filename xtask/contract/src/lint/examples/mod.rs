@@ -73,7 +73,11 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 Some((_, name)) => format!("`{}` in the {word} of {whole}", shortened(name)),
                 None => format!("The {word} of {whole}"),
             };
-            findings.add(sample.rule, sample.spot(&pointer), format!("{subject} {message}."), fix);
+            let added =
+                findings.add(sample.rule, sample.spot(&pointer), format!("{subject} {message}."), fix);
+            if fix == validator::REMOVE {
+                added.remove();
+            }
         }
     }
 }

@@ -119,8 +119,7 @@ impl<'a> Validator<'a> {
         if matches!(Schema::new(schema).additional_properties(), Additional::None) {
             for (key, _) in applied(schema, "additionalProperties", "", value) {
                 let message = "is not allowed by the schema";
-                let fix = "Remove it, or add it to the schema.";
-                found.push(mismatch(&below(pointer, &key), message, fix));
+                found.push(mismatch(&below(pointer, &key), message, REMOVE));
             }
         }
         if any == 0 && schema.child("anyOf").is_some() {
@@ -168,6 +167,8 @@ impl<'a> Validator<'a> {
     }
 }
 
+/// The fix for a property that its schema does not allow.
+pub(crate) const REMOVE: &str = "Remove it, or add it to the schema.";
 const CORRECT: &str = "Correct the example or the schema.";
 const EXCLUDED: &str = "is `readOnly` in a request, or `writeOnly` in a response";
 const NOT: &str = "does not match its schema: it matches the schema of `not`";

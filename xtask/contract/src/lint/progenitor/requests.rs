@@ -46,7 +46,7 @@ fn bodies(model: &Model<'_>, findings: &mut Findings) {
         }
         if media_type.get("encoding").is_some_and(|encoding| !encoding.entries().is_empty()) {
             let message = format!("{} has an `encoding`.", media_type.subject());
-            findings.add(&ENCODING, media_type.key_spot("encoding"), message, "Remove it.");
+            findings.add(&ENCODING, media_type.key_spot("encoding"), message, "Remove it.").remove();
         }
         let name = media_type.name();
         let essence = name.split(';').next().unwrap_or_default();
@@ -90,7 +90,7 @@ fn each(parameter: Object<'_>, findings: &mut Findings) {
     if parameter.has("style") && style != usual {
         let message = format!("{subject} has the style `{}`.", shortened(style));
         let fix = format!("Remove it; `{usual}` is the default.");
-        findings.add(&STYLE, parameter.value_spot("style"), message, fix);
+        findings.add(&STYLE, parameter.value_spot("style"), message, fix).remove();
     }
     if parameter.has("content") {
         let message = format!("{subject} has `content`.");

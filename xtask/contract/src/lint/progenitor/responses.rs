@@ -66,7 +66,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for operation in model.all(Kind::Operation).filter(|operation| operation.has("x-dropshot-websocket")) {
         let message = format!("{} is marked as a websocket.", operation.subject());
         let spot = operation.key_spot("x-dropshot-websocket");
-        findings.add(&UPGRADE, spot, message, "Remove `x-dropshot-websocket`.");
+        findings.add(&UPGRADE, spot, message, "Remove `x-dropshot-websocket`.").remove();
     }
     for response in model.all(Kind::Response) {
         let Some(media_type) = json(response) else { continue };
@@ -77,7 +77,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         if media_type.get("encoding").is_some_and(|encoding| !encoding.entries().is_empty()) {
             let message =
                 format!("{} has an `encoding`, which has no meaning for JSON.", media_type.subject());
-            findings.add(&SCHEMA, media_type.key_spot("encoding"), message, "Remove it.");
+            findings.add(&SCHEMA, media_type.key_spot("encoding"), message, "Remove it.").remove();
         }
     }
 }

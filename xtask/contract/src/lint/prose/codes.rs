@@ -38,7 +38,10 @@ fn examples(media_type: Object<'_>, status: &str, known: &Known<'_>, findings: &
             && number.to_string() != status
         {
             let message = format!("This error has the status {number}, but is an example of {status}.");
-            findings.add(&CODE_STATUS, spot("status", node), message, format!("Write {status}."));
+            let added = findings.add(&CODE_STATUS, spot("status", node), message, format!("Write {status}."));
+            if let Ok(status) = status.parse::<u16>() {
+                added.write(status);
+            }
         }
         let Some(node) = value.get("code") else { continue };
         let Some(code) = node.as_str() else { continue };

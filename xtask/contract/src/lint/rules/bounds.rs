@@ -2,6 +2,7 @@
 
 use super::components::reachable;
 use crate::openapi::{Additional, Kind, Model, Object, Schema};
+use crate::repair::Repair;
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -36,7 +37,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             let message =
                 format!("{} cannot get another property without breaking clients.", schema.subject());
             let fix = "Remove `additionalProperties`; clients ignore unknown properties.";
-            findings.add(&OPEN, schema.key_spot("additionalProperties"), message, fix);
+            findings.add(&OPEN, schema.key_spot("additionalProperties"), message, fix).remove();
         }
     }
 }
@@ -54,7 +55,16 @@ fn closed(schema: Schema<'_>, findings: &mut Findings) {
     };
     if is_object && !composed && !is_closed {
         let message = format!("{} is part of a request and allows any property.", schema.subject());
-        findings.add(&CLOSED, schema.key_spot("additionalProperties"), message, fix);
+        let added = findings.add(&CLOSED, schema.key_spot("additionalProperties"), message, fix);
+        match schema.additional_properties() {
+            Additional::Any if schema.has("additionalProperties") => drop(added.write(false)),
+            Additional::Any => {
+                let (key, value) = ("additionalProperties".to_owned(), false.into());
+                added.repair(Repair::Add { at: schema.pointer(), key, value });
+            }
+            // It needs a limit, which somebody must choose.
+            Additional::None | Additional::Schema(_) => {}
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::finding::shortened;
 use crate::lint::item_spot;
 use crate::openapi::shapes::text_of;
 use crate::openapi::{Id, Kind, Model, Object, in_place};
+use crate::repair::Repair;
 use crate::rule::{Findings, Rule, rules};
 
 rules! {
@@ -107,13 +108,14 @@ fn located(object: Object<'_>, findings: &mut Findings) {
             let is_invalid = object.flag(keyword) && (keyword == "allowEmptyValue" || is_header);
             let rule = if is_invalid { &CONDITION } else { &INEFFECTIVE };
             let message = format!("`{keyword}` applies only to parameters in `query`.");
-            findings.add(rule, object.key_spot(keyword), message, "Remove it.");
+            findings.add(rule, object.key_spot(keyword), message, "Remove it.").remove();
         }
     }
     if let Some(style) = object.text("style").filter(|style| !is_header && !styles.contains(style)) {
         let message = format!("A parameter in `{place}` cannot have the style `{}`.", shortened(style));
         let fix = format!("Use `{}`.", styles.join("`, `"));
-        findings.add(&CONDITION, object.value_spot("style"), message, fix);
+        let added = findings.add(&CONDITION, object.value_spot("style"), message, fix);
+        styles.iter().fold(added, |added, style| added.write(*style));
     }
 }
 
@@ -131,7 +133,9 @@ fn security_scheme(object: Object<'_>, findings: &mut Findings) {
         let belongs = demanded.contains(&keyword) || (keyword == "bearerFormat" && kind == "http");
         if object.has(keyword) && !belongs {
             let message = format!("`{keyword}` does not apply to a security scheme of type `{kind}`.");
-            findings.add(&INEFFECTIVE, object.key_spot(keyword), message, "Remove it, or correct `type`.");
+            findings
+                .add(&INEFFECTIVE, object.key_spot(keyword), message, "Remove it, or correct `type`.")
+                .remove();
         }
     }
 }
@@ -168,7 +172,9 @@ fn schema(object: Object<'_>, composed: &HashSet<Id>, findings: &mut Findings) {
     }
     if object.flag("readOnly") && object.flag("writeOnly") {
         let message = format!("{} has both `readOnly` and `writeOnly`.", object.subject());
-        findings.add(&CONDITION, object.key_spot("writeOnly"), message, "Remove one.");
+        let other = object.key_spot("readOnly").pointer;
+        let added = findings.add(&CONDITION, object.key_spot("writeOnly"), message, "Remove one.");
+        added.remove().repair(Repair::Remove { at: other });
     }
     if let Some(Value::Number(number)) = object.get("multipleOf").map(|node| &node.value)
         && number.as_f64().is_none_or(|number| number <= 0.0)
@@ -184,14 +190,14 @@ fn list(object: Object<'_>, keyword: &str, rule: &Rule, findings: &mut Findings)
     if items.is_empty() {
         let message = format!("`{keyword}` of {} is empty.", object.subject());
         let fix = format!("Remove `{keyword}`, or add items.");
-        findings.add(rule, object.value_spot(keyword), message, fix);
+        findings.add(rule, object.value_spot(keyword), message, fix).remove();
     }
     let mut seen = HashSet::new();
     for (number, item) in items.iter().enumerate() {
         if matches!(keyword, "required" | "enum") && !seen.insert(item.to_json().to_string()) {
             let value = shortened(&text_of(item));
             let message = format!("`{value}` occurs twice in `{keyword}` of {}.", object.subject());
-            findings.add(rule, item_spot(object, keyword, number), message, "Remove one.");
+            findings.add(rule, item_spot(object, keyword, number), message, "Remove one.").remove();
         }
     }
 }
@@ -202,7 +208,9 @@ fn one_of(object: Object<'_>, keywords: &[&str; 2], required: Option<&Rule>, fin
     match (object.has(one), object.has(other), required) {
         (true, true, _) => {
             let message = format!("{} has both `{one}` and `{other}`.", object.subject());
-            findings.add(&CONDITION, object.key_spot(other), message, "Remove one.");
+            let at = object.key_spot(one).pointer;
+            let added = findings.add(&CONDITION, object.key_spot(other), message, "Remove one.");
+            added.remove().repair(Repair::Remove { at });
         }
         (false, false, Some(rule)) => {
             let message = format!("{} has neither `{one}` nor `{other}`.", object.subject());

@@ -18,7 +18,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for components in model.all(Kind::Components) {
         for component in components.parts().filter(|component| !used.contains(&component.id)) {
             let message = format!("Nothing references {}.", component.subject());
-            findings.add(&UNUSED, component.spot(), message, "Delete it, or reference it.");
+            findings.add(&UNUSED, component.spot(), message, "Delete it, or reference it.").remove();
         }
     }
 }

@@ -4,6 +4,7 @@ use jiff::civil::Date;
 
 use crate::finding::shortened;
 use crate::openapi::{Kind, Model, Object};
+use crate::repair::Repair;
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -30,7 +31,13 @@ pub(crate) fn check(model: &Model<'_>, today: Date, findings: &mut Findings) {
         for keyword in KEYWORDS.into_iter().filter(|keyword| operation.has(keyword)) {
             let message = format!("{} has `{keyword}` but is not deprecated.", operation.subject());
             let fix = "Remove it, or add `deprecated: true`.";
-            findings.add(&DATES, operation.key_spot(keyword), message, fix);
+            let (at, key) = (operation.pointer(), "deprecated".to_owned());
+            let added = findings.add(&DATES, operation.key_spot(keyword), message, fix);
+            added.remove().repair(if operation.has("deprecated") {
+                Repair::Write { at: operation.key_spot("deprecated").pointer, value: true.into() }
+            } else {
+                Repair::Add { at, key, value: true.into() }
+            });
         }
     }
 }

@@ -3,7 +3,7 @@
 use semver::Version;
 
 use crate::finding::shortened;
-use crate::openapi::{Kind, Model, Object};
+use crate::openapi::{Demand, Kind, Model, Object};
 use crate::rule::{Findings, Rule, rules};
 
 rules! {
@@ -99,7 +99,11 @@ fn words(object: Object<'_>, keyword: &str, findings: &mut Findings) {
     if text.trim().is_empty() {
         let message = format!("`{keyword}` of {} is empty.", object.subject());
         let fix = "Write it, or remove it if it is optional.";
-        findings.add(&EMPTY, object.value_spot(keyword), message, fix);
+        let added = findings.add(&EMPTY, object.value_spot(keyword), message, fix);
+        let keywords = object.kind().table().keywords;
+        if keywords.iter().any(|(known, demand, _)| *known == keyword && *demand == Demand::Optional) {
+            added.remove();
+        }
     }
     let dangers = [("<script", &SCRIPT), ("eval(", &EVAL)];
     for (danger, rule) in dangers.into_iter().filter(|(danger, _)| text.contains(danger)) {

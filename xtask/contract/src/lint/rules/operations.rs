@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::finding::shortened;
 use crate::lint::{item_spot, items};
 use crate::openapi::{Kind, Model};
+use crate::repair::Repair;
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -62,7 +63,10 @@ fn tags(model: &Model<'_>, findings: &mut Findings) {
     for tag in model.all(Kind::Tag) {
         if tag.text("name").is_some_and(|name| used.insert(name, false).is_some()) {
             let message = format!("{} is defined twice.", tag.subject());
-            findings.add(&TAG_UNIQUE, tag.value_spot("name"), message, "Remove one.");
+            let at = tag.pointer();
+            findings
+                .add(&TAG_UNIQUE, tag.value_spot("name"), message, "Remove one.")
+                .repair(Repair::Remove { at });
         }
     }
     for operation in model.all(Kind::Operation) {
@@ -84,6 +88,7 @@ fn tags(model: &Model<'_>, findings: &mut Findings) {
     }
     for tag in model.all(Kind::Tag).filter(|tag| tag.text("name").is_some_and(|name| !used[name])) {
         let message = format!("No operation has {}.", tag.subject());
-        findings.add(&TAG_USED, tag.value_spot("name"), message, "Remove it, or add it to an operation.");
+        let (at, fix) = (tag.pointer(), "Remove it, or add it to an operation.");
+        findings.add(&TAG_USED, tag.value_spot("name"), message, fix).repair(Repair::Remove { at });
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::servers::names;
 use crate::finding::shortened;
 use crate::openapi::{Kind, Model, Object, Parameter, PathItem};
+use crate::repair::Repair;
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -33,7 +34,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for header in model.everything().filter(is_ignored) {
         let message = "The header `Content-Type` of a response is ignored.";
         let fix = "Remove it; the keys of `content` are the media types.";
-        findings.add(&HEADERS, header.spot(), message, fix);
+        findings.add(&HEADERS, header.spot(), message, fix).remove();
     }
     for list in model.everything().filter(|owner| matches!(owner.kind(), Kind::Operation | Kind::PathItem)) {
         let mut seen = HashSet::new();
@@ -41,7 +42,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             if !seen.insert(parameter.key()) {
                 let (name, location) = (shortened(parameter.name()), parameter.location());
                 let message = format!("The parameter `{name}` in `{location}` is declared twice.");
-                findings.add(&UNIQUE, parameter.declared().spot(), message, "Remove one.");
+                findings.add(&UNIQUE, parameter.declared().spot(), message, "Remove one.").remove();
             }
         }
     }
@@ -53,18 +54,31 @@ fn each(parameter: Object<'_>, findings: &mut Findings) {
     if let Some(view) = Parameter::new(parameter).filter(Parameter::is_ignored) {
         let message = format!("The header parameter `{}` is ignored.", view.name());
         let fix = "Remove it; use `content` and `security` instead.";
-        findings.add(&HEADERS, parameter.value_spot("name"), message, fix);
+        let at = parameter.pointer();
+        findings.add(&HEADERS, parameter.value_spot("name"), message, fix).repair(Repair::Remove { at });
     }
     if parameter.text("in") == Some("path") && !is_required {
         let message = format!("{} is not `required: true`.", parameter.subject());
-        findings.add(&PATH, parameter.key_spot("required"), message, "Add `required: true`.");
+        let (at, key) = (parameter.pointer(), "required".to_owned());
+        let added = findings.add(&PATH, parameter.key_spot("required"), message, "Add `required: true`.");
+        if parameter.has("required") {
+            added.write(true);
+        } else {
+            added.repair(Repair::Add { at, key, value: true.into() });
+        }
     }
     let schema = parameter.child("schema").and_then(|schema| schema.resolved());
     if let Some(schema) = schema.filter(|schema| is_required && schema.has("default")) {
         let message = format!("{} is required, so its default is never used.", parameter.subject());
         let is_own = schema.parent() == Some(parameter);
         let spot = if is_own { schema.key_spot("default") } else { parameter.key_spot("required") };
-        findings.add(&DEFAULT, spot, message, "Remove `default` or `required`.");
+        let (default, required) = (schema.key_spot("default"), parameter.key_spot("required"));
+        let added = findings.add(&DEFAULT, spot, message, "Remove `default` or `required`.");
+        let at = default.pointer;
+        let added = if is_own { added.repair(Repair::Remove { at }) } else { added };
+        if parameter.text("in") != Some("path") {
+            added.repair(Repair::Remove { at: required.pointer });
+        }
     }
 }
 

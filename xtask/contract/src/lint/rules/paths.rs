@@ -66,7 +66,9 @@ fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) -> bool {
     }
     if template.len() > 1 && (template.ends_with('/') || template.contains("//")) {
         let message = format!("The path `{}` has an empty segment.", shortened(template));
-        findings.add(&TRAILING_SLASH, path.spot(), message, "Remove the superfluous slash.");
+        findings
+            .add(&TRAILING_SLASH, path.spot(), message, "Remove the superfluous slash.")
+            .rename(&single_slashes(template));
     }
     let names: Vec<&str> = names(template).collect();
     let balanced = ['{', '}'].iter().all(|brace| template.matches(*brace).count() == names.len());
@@ -105,4 +107,9 @@ fn route<'a>(path: Object<'a>, prefixes: &mut Prefixes<'a>, findings: &mut Findi
 
 fn parameter(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}').filter(|name| !name.contains('{'))
+}
+
+/// Returns a path without empty segments.
+fn single_slashes(template: &str) -> String {
+    template.split('/').filter(|segment| !segment.is_empty()).map(|segment| format!("/{segment}")).collect()
 }

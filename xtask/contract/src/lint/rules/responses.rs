@@ -2,6 +2,7 @@
 
 use crate::document::{Entry, Node};
 use crate::openapi::{Kind, Model, Object, Step};
+use crate::repair::Repair;
 use crate::rule::{Findings, Rule, rules};
 
 rules! {
@@ -55,14 +56,16 @@ fn status(response: Object<'_>, findings: &mut Findings) {
     let key = response.model().source().get(spot.span.start..).unwrap_or_default();
     if key.starts_with(status) && status.bytes().all(|byte| byte.is_ascii_digit()) {
         let message = format!("The status code {status} is not in quotation marks.");
-        findings.add(&QUOTED, spot, message, format!("Write `'{status}'`."));
+        findings.add(&QUOTED, spot, message, format!("Write `'{status}'`.")).rename(status);
     }
     let Some(resolved) = response.resolved() else { return };
     let content = resolved.get("content").map(Node::entries).unwrap_or_default();
     if (status.starts_with('1') || matches!(status, "204" | "205" | "304")) && !content.is_empty() {
         let message =
             format!("{} has a body, which HTTP does not allow for this status.", response.subject());
-        findings.add(&NO_BODY, response.spot(), message, "Remove `content`, or use another status.");
+        let at = response.key_spot("content").pointer;
+        let fix = "Remove `content`, or use another status.";
+        findings.add(&NO_BODY, response.spot(), message, fix).repair(Repair::Remove { at });
     }
     if !status.starts_with(['4', '5']) {
         return;

@@ -8,6 +8,7 @@ use crate::finding::shortened;
 use crate::lint::{item_spot, items};
 use crate::openapi::shapes::{text_of, type_of};
 use crate::openapi::{Kind, Model, Object, in_place};
+use crate::repair::Repair;
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -58,14 +59,18 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let others = KEYWORDS_OF.iter().filter(|(types, _)| !types.contains(&kind));
         for keyword in others.flat_map(|(_, keywords)| *keywords).filter(|keyword| schema.has(keyword)) {
             let message = format!("`{keyword}` does not apply to `type: {}`.", shortened(kind));
-            findings.add(&KEYWORDS, schema.key_spot(keyword), message, "Remove it, or correct the `type`.");
+            findings
+                .add(&KEYWORDS, schema.key_spot(keyword), message, "Remove it, or correct the `type`.")
+                .remove();
         }
         let format = schema.text("format").unwrap_or_default();
         let right = FORMATS_OF.iter().find(|(_, formats)| formats.contains(&format)).map(|(kind, _)| *kind);
         if let Some(right) = right.filter(|right| *right != kind) {
             let message = format!("`format: {format}` does not apply to `type: {}`.", shortened(kind));
             let fix = format!("Write `type: {right}`, or another format.");
-            findings.add(&FORMAT, schema.value_spot("format"), message, fix);
+            let at = schema.value_spot("type").pointer;
+            let repair = Repair::Write { at, value: right.into() };
+            findings.add(&FORMAT, schema.value_spot("format"), message, fix).repair(repair);
         }
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 };
                 let message = format!("The security scheme `{name}` has no scope `{}`.", shortened(text));
                 let spot = item_spot(requirement, &entry.key, number);
-                findings.add(rule, spot, message, "Remove it, or define it.");
+                findings.add(rule, spot, message, "Remove it, or define it.").remove();
             }
         }
     }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::finding::shortened;
 use crate::openapi::{Kind, Model, Object};
+use crate::repair::Repair;
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -41,7 +42,13 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         ];
         for (_, rule, what, fix) in wrong.into_iter().filter(|(is_wrong, ..)| *is_wrong) {
             let message = format!("The server URL `{}` {what}.", shortened(url));
-            findings.add(rule, server.value_spot("url"), message, fix);
+            let at = server.pointer();
+            let added = findings.add(rule, server.value_spot("url"), message, fix);
+            if rule.name == TRAILING_SLASH.name {
+                added.write(url.trim_end_matches('/'));
+            } else if rule.name == UNIQUE.name {
+                added.repair(Repair::Remove { at });
+            }
         }
         variables(server, url, findings);
     }
@@ -59,7 +66,7 @@ fn variables(server: Object<'_>, url: &str, findings: &mut Findings) {
         let name = shortened(variable.name());
         if !in_url.contains(variable.name()) {
             let message = format!("The server URL does not contain the variable `{{{name}}}`.");
-            findings.add(&VARIABLES, variable.spot(), message, "Remove it, or add it to the URL.");
+            findings.add(&VARIABLES, variable.spot(), message, "Remove it, or add it to the URL.").remove();
         }
         let Some((default, allowed)) = variable.text("default").zip(variable.get("enum")) else { continue };
         if !allowed.items().is_empty() && !allowed.items().iter().any(|value| value.as_str() == Some(default))

@@ -1,0 +1,148 @@
+//! The worker that reads and checks the newest text of a document.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jiff::Zoned;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use lsp_types::Uri;
+
+use super::project::Project;
+use super::releases::Releases;
+use super::text::Text;
+use super::tree::Tree;
+use super::world::is_of_project;
+use crate::breaking::Outcome;
+use crate::config::{self, Config};
+use crate::document::{Unreadable, Value};
+use crate::finding::Finding;
+use crate::lint::check;
+
+/// A text to check.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// The normal form of the URI.
+    pub(super) key: Uri,
+    /// The path, or else the URI.
+    pub(super) file: String,
+    /// The text.
+    pub(super) text: Arc<Text>,
+    /// The number of the text. A greater number in `newest` ends the job.
+    pub(super) number: u64,
+    /// The number of the newest text.
+    pub(super) newest: Arc<AtomicU64>,
+    /// The configuration that is open in the editor.
+    pub(super) config: Option<String>,
+}
+
+/// A result of a job.
+#[derive(Debug)]
+pub(super) enum Progress {
+    /// The text was read. `None` if it is not an OpenAPI document.
+    Read(Option<Arc<Tree>>),
+    /// The findings, by the path of their file. The document's own file is always one of them.
+    Checked(BTreeMap<String, Vec<Finding>>),
+    /// The releases that were newly read.
+    Released(Arc<Releases>),
+}
+
+/// The state of the worker.
+pub(super) struct Analyst {
+    project: Arc<dyn Project>,
+    releases: Arc<Releases>,
+}
+
+impl Analyst {
+    /// Returns a worker that has read nothing.
+    pub(super) fn new(project: Arc<dyn Project>) -> Self {
+        Self { project, releases: Arc::default() }
+    }
+
+    /// Reads and checks a text, and reports each step.
+    pub(super) fn run(&mut self, job: &Job, report: &mut dyn FnMut(Progress)) {
+        let is_current = || job.newest.load(Ordering::Relaxed) == job.number;
+        let (tree, findings) = match Tree::read(&job.file, Text::clone(&job.text)) {
+            Ok((tree, findings)) => (Arc::new(tree), findings),
+            Err(unreadable) => {
+                report(Progress::Read(None));
+                let shown = is_openapi(&unreadable).then(|| Finding::from(&unreadable));
+                return report(Progress::Checked([(job.file.clone(), Vec::from_iter(shown))].into()));
+            }
+        };
+        report(Progress::Read(Some(tree.clone())));
+        self.update_releases(report);
+        if !is_current() {
+            return;
+        }
+        let config = match load_config(job) {
+            Ok(config) => config,
+            Err(unusable) => {
+                let by_file = [(unusable.path, unusable.findings), (job.file.clone(), Vec::new())];
+                return report(Progress::Checked(by_file.into()));
+            }
+        };
+        let (mut own, unused) = config.apply(check(tree.model(), today(), findings));
+        let mut by_file: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+        if !config.path.is_empty() {
+            by_file.entry(config.path.clone()).or_default().extend(unused);
+        }
+        let path = PathBuf::from(&job.file);
+        let is_compared = is_of_project(&*self.project, Some(&path)) && !self.releases.contains(&path);
+        if let Some(base) = self.releases.newest().filter(|_| is_compared && is_current()) {
+            let outcome = Outcome::of_sides(base.side(), tree.side(), &config, today());
+            own.extend(outcome.in_file(&job.file));
+            if !config.path.is_empty() {
+                by_file.entry(config.path.clone()).or_default().extend(outcome.in_file(&config.path));
+            }
+        }
+        by_file.insert(job.file.clone(), own);
+        if is_current() {
+            report(Progress::Checked(by_file));
+        }
+    }
+
+    fn update_releases(&mut self, report: &mut dyn FnMut(Progress)) {
+        let releases = self.releases.updated(self.project.releases());
+        if !releases.is_same(&self.releases) {
+            self.releases = Arc::new(releases);
+            report(Progress::Released(self.releases.clone()));
+        }
+    }
+}
+
+/// Whether a text that cannot be read is meant to be an OpenAPI document. Editors also send other YAML files.
+fn is_openapi(unreadable: &Unreadable) -> bool {
+    let begins = |line: &str| {
+        let line = line.trim_start_matches(['\u{feff}', '{', ' ', '"', '\'']);
+        line.starts_with("openapi") || line.starts_with("swagger")
+    };
+    match crate::document::read(&unreadable.text) {
+        Ok(node) => {
+            matches!(node.value, Value::Mapping(_)) && (node.get("openapi").or(node.get("swagger"))).is_some()
+        }
+        Err(_) => unreadable.text.lines().take(FIRST_LINES).any(begins),
+    }
+}
+
+/// The number of lines in which the keyword `openapi` is expected.
+const FIRST_LINES: usize = 100;
+
+fn load_config(job: &Job) -> Result<Config, config::Unusable> {
+    let path = Path::new(&job.file);
+    match &job.config {
+        Some(text) => Config::parse(config_path(path).display().to_string(), text.clone()),
+        None => Config::load(None, path),
+    }
+}
+
+/// The path of the configuration of a document.
+pub(super) fn config_path(document: &Path) -> PathBuf {
+    document.parent().unwrap_or(Path::new("")).join(config::FILE)
+}
+
+fn today() -> Date {
+    Zoned::now().with_time_zone(TimeZone::UTC).date()
+}

@@ -1,0 +1,132 @@
+//! Go to definition: from the document along references and to the code, and from the code to the document.
+
+use lsp_types::{GotoDefinitionParams, GotoDefinitionResponse, Location, TextDocumentPositionParams};
+
+use super::place::Place;
+use super::world::{View, World};
+use crate::document::Span;
+use crate::finding;
+use crate::openapi::{Kind, Model, Object};
+
+/// Answers `textDocument/definition`.
+pub(super) fn definition(world: &World, params: &GotoDefinitionParams) -> Option<GotoDefinitionResponse> {
+    let TextDocumentPositionParams { text_document, position } = &params.text_document_position_params;
+    let view = world.view(&text_document.uri)?;
+    let locations = match &view.tree {
+        Some(tree) => {
+            let place = Place::at(tree, view.offset_in_tree(*position, world.encoding));
+            from_document(world, view, &place)
+        }
+        None => from_code(world, view, view.text.offset(*position, world.encoding)),
+    };
+    (!locations.is_empty()).then_some(GotoDefinitionResponse::Array(locations))
+}
+
+fn from_document(world: &World, view: &View, place: &Place<'_>) -> Vec<Location> {
+    if !place.is_on_text() {
+        return Vec::new();
+    }
+    if let Some(target) = place.target() {
+        return vec![view.location(target.span(), world.encoding)];
+    }
+    let source = meant(place).and_then(|object| in_code(world, view, object));
+    source.and_then(|source| world.location(&source)).into_iter().collect()
+}
+
+/// Returns the object that a key or value stands for: the object that the key opens, or else the one that contains it.
+pub(super) fn meant<'a>(place: &Place<'a>) -> Option<Object<'a>> {
+    let shown = |object: &Object<'_>| !matches!(object.kind(), Kind::OpenApi | Kind::Info | Kind::Paths);
+    place.is_on_text().then_some(place.object).filter(shown)
+}
+
+/// Returns the place in the code of an object. The code of a component is that of its first use that has code.
+pub(super) fn in_code(world: &World, view: &View, object: Object<'_>) -> Option<finding::Location> {
+    if !world.is_of_project(view) {
+        return None;
+    }
+    // Examples are not implemented.
+    if object.within(Kind::Example).is_some() {
+        return None;
+    }
+    let implementation = world.implementation.as_ref()?;
+    let own = implementation.locate(&object.subject());
+    own.or_else(|| {
+        let model = object.model();
+        let users = model
+            .everything()
+            .filter(|user| user.is_reference() && user.resolved().is_some_and(|target| target == object));
+        users.into_iter().find_map(|user| implementation.locate(&user.subject()))
+    })
+}
+
+/// Returns the objects of the project's document that a place in the code implements.
+fn from_code(world: &World, view: &View, offset: usize) -> Vec<Location> {
+    let (Some(document), Some(implementation)) = (world.project_view(), &world.implementation) else {
+        return Vec::new();
+    };
+    let (Some(tree), Some(path)) = (&document.tree, &view.path) else { return Vec::new() };
+    let root = world.project.root();
+    let Some(file) = path.strip_prefix(root).ok().and_then(|path| path.to_str()) else { return Vec::new() };
+    let saved = view.since_save.back(offset);
+    let located = implemented(tree.model())
+        .filter_map(|object| Some((implementation.locate(&object.subject())?, object)));
+    let in_file: Vec<_> = located.filter(|(place, _)| place.file == file).collect();
+    let Some(text) = implementation.text(file) else { return Vec::new() };
+    let contains = |span: Span| (span.start..=span.end).contains(&saved);
+    let at_offset = in_file.iter().filter(|(place, _)| contains(place.span));
+    // The name of a type or function that is used elsewhere in the file stands for its declaration.
+    let name = word_at(text, saved);
+    let of_name = || {
+        let located = implemented(tree.model())
+            .filter_map(|object| Some((implementation.locate(&object.subject())?, object)));
+        let is_named = |place: &finding::Location| {
+            let text = implementation.text(&place.file).unwrap_or_default();
+            !name.is_empty()
+                && word_at(text, place.span.start) == name
+                && is_whole_name(text, place.span, name)
+        };
+        let named = located.filter(|(place, _)| is_named(place)).map(|(_, object)| object);
+        // The literal in the attribute of a function.
+        let operations = tree.model().all(Kind::Operation);
+        let with_id = operations.filter(|it| !name.is_empty() && it.text("operationId") == Some(name));
+        named.chain(with_id).collect::<Vec<_>>()
+    };
+    let smallest = at_offset.clone().map(|(place, _)| place.span.end - place.span.start).min();
+    let mut found: Vec<Object<'_>> = match smallest {
+        Some(length) => at_offset
+            .filter(|(place, _)| place.span.end - place.span.start == length)
+            .map(|(_, it)| *it)
+            .collect(),
+        None => of_name(),
+    };
+    found.sort_by_key(|object| object.span().start);
+    found.dedup();
+    found.into_iter().map(|object| document.location(object.span(), world.encoding)).collect()
+}
+
+/// The objects that code implements: operations, parameters, schemas and properties.
+fn implemented<'a>(model: &'a Model<'a>) -> impl Iterator<Item = Object<'a>> {
+    model.everything().filter(|object| match object.kind() {
+        Kind::Operation => true,
+        Kind::Parameter => object.within(Kind::Operation).is_some(),
+        Kind::Schema => {
+            matches!(object.keyword(), "schemas" | "properties") && object.within(Kind::Operation).is_none()
+        }
+        _ => false,
+    })
+}
+
+/// Whether a place is only a name, as for a type, and not a field with its type.
+fn is_whole_name(text: &str, span: Span, name: &str) -> bool {
+    text.get(span.start..span.end) == Some(name)
+}
+
+/// Returns the identifier at an offset, or an empty text.
+pub(super) fn word_at(text: &str, offset: usize) -> &str {
+    let offset = text.floor_char_boundary(offset.min(text.len()));
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let start = text[..offset].char_indices().rev().take_while(|(_, c)| is_part(*c)).last();
+    let start = start.map_or(offset, |(start, _)| start);
+    let end = text[offset..].find(|c| !is_part(c)).map_or(text.len(), |length| offset + length);
+    &text[start..end]
+}

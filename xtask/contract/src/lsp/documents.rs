@@ -1,0 +1,193 @@
+//! The documents that the server knows: those that are open in the editor, and that of the project.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lsp_types::{TextDocumentContentChangeEvent, Uri};
+
+use super::analysis::Job;
+use super::edits::Edits;
+use super::text::{Encoding, Text};
+use super::tree::Tree;
+use super::uris;
+use super::world::View;
+use crate::config;
+use crate::finding::Finding;
+
+/// A document.
+#[derive(Debug)]
+pub(super) struct Document {
+    uri: Uri,
+    /// The path of a file.
+    pub(super) path: Option<PathBuf>,
+    /// The version of the editor. `None` if it is not open there.
+    pub(super) version: Option<i32>,
+    text: Arc<Text>,
+    /// The number of the text, unique in the server.
+    number: u64,
+    newest: Arc<AtomicU64>,
+    /// The number of the text that is being checked.
+    checking: Option<u64>,
+    /// The number of the last text that was read.
+    read: Option<u64>,
+    tree: Option<Arc<Tree>>,
+    findings: Arc<Vec<Finding>>,
+    since_tree: Edits,
+    since_findings: Edits,
+    since_save: Edits,
+    /// The edits since the text that is being checked.
+    since_job: Edits,
+}
+
+/// The kind of a document, by its name or the language that the editor sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    /// YAML or JSON.
+    Data,
+    /// The configuration of this tool.
+    Configuration,
+    /// Rust.
+    Rust,
+    /// Anything else.
+    Other,
+}
+
+impl Document {
+    /// A document with a text that was not checked.
+    pub(super) fn new(uri: Uri, version: Option<i32>, text: String, number: u64) -> Self {
+        Self {
+            path: uris::to_path(&uri),
+            uri,
+            version,
+            text: Arc::new(Text::new(text)),
+            number,
+            newest: Arc::new(AtomicU64::new(number)),
+            checking: None,
+            read: None,
+            tree: None,
+            findings: Arc::default(),
+            since_tree: Edits::default(),
+            since_findings: Edits::default(),
+            since_save: Edits::default(),
+            since_job: Edits::default(),
+        }
+    }
+
+    /// The URI, as the client writes it.
+    pub(super) fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
+    /// The text in the editor.
+    pub(super) fn text(&self) -> &Arc<Text> {
+        &self.text
+    }
+
+    /// The path, or the URI if it is not a file.
+    pub(super) fn file(&self) -> String {
+        self.path.as_ref().map_or_else(|| self.uri.as_str().to_owned(), |path| path.display().to_string())
+    }
+
+    /// The kind of the document.
+    pub(super) fn language(&self) -> Language {
+        let path = self.path.as_deref().unwrap_or(Path::new(self.uri.as_str()));
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        match extension.to_ascii_lowercase().as_str() {
+            "rs" => Language::Rust,
+            "toml" if path.file_name().is_some_and(|name| name == config::FILE) => Language::Configuration,
+            "yaml" | "yml" | "json" => Language::Data,
+            // The text of an editor that has no file yet.
+            _ if self.path.is_none() && extension.is_empty() => Language::Data,
+            _ => Language::Other,
+        }
+    }
+
+    /// Applies the changes of the editor. `number` is the number of the new text.
+    pub(super) fn change(
+        &mut self,
+        changes: Vec<TextDocumentContentChangeEvent>,
+        encoding: Encoding,
+        number: u64,
+    ) {
+        let mut edits = Edits::default();
+        Arc::make_mut(&mut self.text).apply(changes, encoding, &mut edits);
+        for since in
+            [&mut self.since_tree, &mut self.since_findings, &mut self.since_save, &mut self.since_job]
+        {
+            since.extend(&edits);
+        }
+        self.outdated(number);
+    }
+
+    /// Gives the text a new number, so that it is checked again.
+    pub(super) fn outdated(&mut self, number: u64) {
+        self.number = number;
+        self.newest.store(number, Ordering::Relaxed);
+    }
+
+    /// Notes that the text was saved.
+    pub(super) fn saved(&mut self) {
+        self.since_save = Edits::default();
+    }
+
+    /// Whether the newest text was read.
+    pub(super) fn is_read(&self) -> bool {
+        self.read == Some(self.number)
+    }
+
+    /// Whether it has a tree, or had none when it was read.
+    pub(super) fn can_answer(&self) -> bool {
+        self.language() != Language::Data || self.read.is_some()
+    }
+
+    /// Begins to check the newest text.
+    pub(super) fn job(&mut self, key: Uri, config: Option<String>) -> Job {
+        self.checking = Some(self.number);
+        self.since_job = Edits::default();
+        let (text, newest) = (self.text.clone(), self.newest.clone());
+        Job { key, file: self.file(), text, number: self.number, newest, config }
+    }
+
+    /// Whether the newest text is being checked.
+    pub(super) fn is_checking(&self) -> bool {
+        self.checking == Some(self.number)
+    }
+
+    /// Keeps the tree of a text, unless the document was replaced since.
+    pub(super) fn set_tree(&mut self, number: u64, tree: Option<Arc<Tree>>) {
+        if self.checking != Some(number) {
+            return;
+        }
+        self.read = Some(number);
+        if tree.is_some() {
+            self.tree = tree;
+            self.since_tree = self.since_job.clone();
+        }
+    }
+
+    /// Keeps the findings of a text. Returns whether the document was not replaced since.
+    pub(super) fn set_findings(&mut self, number: u64, findings: Vec<Finding>) -> bool {
+        let is_own = self.checking == Some(number);
+        if is_own {
+            self.findings = Arc::new(findings);
+            self.since_findings = self.since_job.clone();
+        }
+        is_own
+    }
+
+    /// Returns the document as it is now.
+    pub(super) fn view(&self) -> View {
+        View {
+            uri: self.uri.clone(),
+            path: self.path.clone(),
+            version: self.version,
+            text: self.text.clone(),
+            tree: self.tree.clone(),
+            since_tree: self.since_tree.clone(),
+            since_save: self.since_save.clone(),
+            findings: self.findings.clone(),
+            since_findings: self.since_findings.clone(),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The object, key and value at an offset of a document.
+
+use super::tree::Tree;
+use crate::document::{Entry, Node, Span, Value, pointer};
+use crate::openapi::{Model, Object, Step};
+
+/// What is at an offset.
+#[derive(Clone, Debug)]
+pub(super) struct Place<'a> {
+    /// The innermost object of the specification that contains the offset.
+    pub(super) object: Object<'a>,
+    /// The steps from that object to `node`.
+    pub(super) steps: Vec<Step<'a>>,
+    /// The innermost entry that contains the offset.
+    pub(super) entry: Option<&'a Entry>,
+    /// Whether the offset is in the key of `entry`.
+    pub(super) in_key: bool,
+    /// The innermost value, or the value of the key.
+    pub(super) node: &'a Node,
+    /// The text at the offset: that of the key, or of a scalar. Empty elsewhere.
+    pub(super) span: Span,
+}
+
+impl<'a> Place<'a> {
+    /// Returns what is at an offset.
+    pub(super) fn at(tree: &'a Tree, offset: usize) -> Self {
+        let model = tree.model();
+        let mut place = Self {
+            object: model.root(),
+            steps: Vec::new(),
+            entry: None,
+            in_key: false,
+            node: &tree.document().root,
+            span: Span::default(),
+        };
+        while place.descend(offset) {}
+        place
+    }
+
+    /// Whether the offset is in the key or the scalar.
+    pub(super) fn is_on_text(&self) -> bool {
+        self.span != Span::default()
+    }
+
+    /// Moves one level down. Returns whether there can be another.
+    fn descend(&mut self, offset: usize) -> bool {
+        match &self.node.value {
+            Value::Mapping(mapping) => {
+                let before = mapping.entries().iter().filter(|entry| entry.key_span.start <= offset);
+                // The entries of an alias are elsewhere in the text.
+                let Some(entry) = before.last() else { return false };
+                self.entry = Some(entry);
+                self.step(Step::Key(&entry.key), &entry.value);
+                if offset <= entry.key_span.end {
+                    (self.in_key, self.span) = (true, entry.key_span);
+                    return false;
+                }
+                // An alias has the place of its anchor, which is before the key.
+                entry.value.span.start >= entry.key_span.end
+            }
+            Value::Sequence(items) => {
+                let before = items.iter().enumerate().take_while(|(_, item)| item.span.start <= offset);
+                let Some((number, item)) = before.last() else { return false };
+                self.entry = None;
+                self.step(Step::Item(number), item);
+                true
+            }
+            _ => {
+                let Span { start, end, .. } = self.node.span;
+                if (start..=end).contains(&offset) {
+                    self.span = self.node.span;
+                }
+                false
+            }
+        }
+    }
+
+    fn step(&mut self, step: Step<'a>, node: &'a Node) {
+        self.node = node;
+        self.steps.push(step);
+        let inner = self.object.parts().find(|part| part.steps() == self.steps);
+        if let Some(inner) = inner {
+            self.object = inner;
+            self.steps.clear();
+        }
+    }
+
+    /// The keyword of the object, if the place is its key or its scalar value.
+    pub(super) fn keyword(&self) -> Option<&'a str> {
+        match self.steps[..] {
+            [Step::Key(keyword)] => Some(keyword),
+            _ => None,
+        }
+    }
+
+    /// Returns the object that a reference at this place leads to: a `$ref`, an `operationId` of a link, a mapping of a
+    /// discriminator, a name in a security requirement.
+    pub(super) fn target(&self) -> Option<Object<'a>> {
+        let model = self.object.model();
+        if self.keyword() == Some("$ref") || (self.in_key && self.object.is_reference()) {
+            return model.target(self.object.id);
+        }
+        super::names::used_at(self)
+    }
+}
+
+/// Returns the object at a JSON pointer.
+pub(super) fn at_pointer<'a>(model: &'a Model<'a>, pointer: &str) -> Option<Object<'a>> {
+    let mut object = model.root();
+    let mut steps: Vec<String> = Vec::new();
+    for token in pointer::tokens(pointer)? {
+        steps.push(token.into_owned());
+        let is_it = |part: &Object<'_>| {
+            let known = part.steps();
+            known.len() == steps.len()
+                && known.iter().zip(&steps).all(|(known, step)| match known {
+                    Step::Key(key) => key == step,
+                    Step::Item(number) => number.to_string() == *step,
+                })
+        };
+        if let Some(inner) = object.parts().find(is_it) {
+            object = inner;
+            steps.clear();
+        }
+    }
+    steps.is_empty().then_some(object)
+}

@@ -1,0 +1,139 @@
+//! Texts and positions: converts between offsets in bytes and the lines and columns of the protocol.
+
+use std::ops::Range;
+
+use line_index::{LineCol, LineIndex, TextSize, WideEncoding, WideLineCol};
+use lsp_types::{Position, PositionEncodingKind, TextDocumentContentChangeEvent};
+
+use super::edits::Edits;
+
+/// The limit of bytes of a text. An edit that exceeds it is ignored.
+pub(super) const MAX_TEXT: usize = 256 << 20;
+
+/// The unit of columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Encoding {
+    /// Bytes of UTF-8.
+    Utf8,
+    /// Code units of UTF-16, which every client supports.
+    #[default]
+    Utf16,
+}
+
+impl Encoding {
+    /// Selects UTF-8 if the client offers it.
+    pub(super) fn negotiated(offered: &[PositionEncodingKind]) -> Self {
+        if offered.contains(&PositionEncodingKind::UTF8) { Self::Utf8 } else { Self::Utf16 }
+    }
+
+    /// Returns its name in the protocol.
+    pub(super) fn kind(self) -> PositionEncodingKind {
+        match self {
+            Self::Utf8 => PositionEncodingKind::UTF8,
+            Self::Utf16 => PositionEncodingKind::UTF16,
+        }
+    }
+}
+
+/// A text with an index of its lines.
+#[derive(Clone, Debug)]
+pub(super) struct Text {
+    string: String,
+    index: LineIndex,
+}
+
+impl Text {
+    /// Indexes a text. A text above [`MAX_TEXT`] is treated as empty.
+    pub(super) fn new(string: String) -> Self {
+        let string = if string.len() > MAX_TEXT { String::new() } else { string };
+        let index = LineIndex::new(&string);
+        Self { string, index }
+    }
+
+    /// The characters.
+    pub(super) fn as_str(&self) -> &str {
+        &self.string
+    }
+
+    /// Returns the offset of a position. A position after the end of its line or of the text is limited to that end,
+    /// and one inside a character to the beginning of the character.
+    pub(super) fn offset(&self, position: Position, encoding: Encoding) -> usize {
+        let Some(line) = self.index.line(position.line) else { return self.string.len() };
+        let (start, end) = (usize::from(line.start()), usize::from(line.end()));
+        let content = self.string[start..end].trim_end_matches('\n');
+        let length = content.strip_suffix('\r').unwrap_or(content).len();
+        let column = match encoding {
+            Encoding::Utf8 => Some(position.character),
+            Encoding::Utf16 => {
+                let wide = WideLineCol { line: position.line, col: position.character };
+                self.index.to_utf8(WideEncoding::Utf16, wide).map(|place| place.col)
+            }
+        };
+        let column = column.and_then(|column| usize::try_from(column).ok()).unwrap_or(length).min(length);
+        self.string.floor_char_boundary(start + column)
+    }
+
+    /// Returns the position of an offset, limited to the text.
+    pub(super) fn position(&self, offset: usize, encoding: Encoding) -> Position {
+        let offset = self.string.floor_char_boundary(offset.min(self.string.len()));
+        // The limit of the text is below that of the type.
+        let size = TextSize::try_from(offset).unwrap_or_default();
+        let place = self.index.try_line_col(size).unwrap_or(LineCol { line: 0, col: 0 });
+        let column = match encoding {
+            Encoding::Utf8 => place.col,
+            Encoding::Utf16 => self.index.to_wide(WideEncoding::Utf16, place).map_or(0, |wide| wide.col),
+        };
+        Position { line: place.line, character: column }
+    }
+
+    /// Returns the range of bytes as positions.
+    pub(super) fn range(&self, bytes: Range<usize>, encoding: Encoding) -> lsp_types::Range {
+        let end = bytes.end.max(bytes.start);
+        lsp_types::Range { start: self.position(bytes.start, encoding), end: self.position(end, encoding) }
+    }
+
+    /// Returns the offset of a line and a column in characters, both from 1.
+    pub(super) fn offset_of(&self, line: usize, column: usize) -> usize {
+        let line = u32::try_from(line.saturating_sub(1)).unwrap_or(u32::MAX);
+        let Some(range) = self.index.line(line) else { return self.string.len() };
+        let (start, end) = (usize::from(range.start()), usize::from(range.end()));
+        // The columns of a document do not count its byte order mark.
+        let mark = if line == 0 && self.string.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let mut characters = self.string[start + mark..end].char_indices();
+        characters.nth(column.saturating_sub(1)).map_or(end, |(offset, _)| start + mark + offset)
+    }
+
+    /// Applies the changes of a notification in their order, and adds them to `edits`.
+    pub(super) fn apply(
+        &mut self,
+        changes: Vec<TextDocumentContentChangeEvent>,
+        encoding: Encoding,
+        edits: &mut Edits,
+    ) {
+        // The index is valid up to this line. Editors send changes from the last to the first, so that the index of
+        // the whole text is computed once.
+        let mut valid = u32::MAX;
+        for change in changes {
+            let Some(range) = change.range else {
+                edits.push(0, self.string.len(), change.text.len());
+                *self = Self::new(change.text);
+                valid = u32::MAX;
+                continue;
+            };
+            if valid <= range.end.line.max(range.start.line) {
+                self.index = LineIndex::new(&self.string);
+            }
+            valid = range.start.line.min(range.end.line);
+            let start = self.offset(range.start, encoding);
+            let end = self.offset(range.end, encoding).max(start);
+            if self.string.len() - (end - start) + change.text.len() > MAX_TEXT {
+                continue;
+            }
+            self.string.replace_range(start..end, &change.text);
+            edits.push(start, end, change.text.len());
+        }
+        if valid != u32::MAX {
+            self.index = LineIndex::new(&self.string);
+        }
+    }
+}

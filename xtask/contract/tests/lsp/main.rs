@@ -1,0 +1,14 @@
+//! The language server, as a client sees it: over a connection in memory, and over the program's standard streams.
+
+mod actions;
+mod code;
+mod completion;
+mod diagnostics;
+mod latency;
+mod navigation;
+mod positions;
+mod rename;
+mod rubbish;
+mod session;
+
+const LIBRARY: &str = include_str!("../documents/library.yaml");

@@ -1,0 +1,97 @@
+//! The language server with real clients: Neovim's, and one in Python. Both work on a copy of frozen documents and
+//! sources, so that the session does not depend on the live document.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use launcher::workspace::{in_file, workspace};
+
+use super::{Place, empty_directory};
+
+/// The frozen document, the code's document and the sources, from the root of the repository.
+const DOCUMENT: &str = "xtask/contract/tests/documents/library.yaml";
+const CODE: &str = "xtask/contract/tests/documents/library.code.json";
+const SOURCES: &str = "xtask/tests/library/src";
+
+/// Runs both. Returns their transcripts.
+pub(super) fn run_all(place: &Place) -> Result<String, String> {
+    Ok(format!("\n{}\n{}", neovim(place)?, scripted(place)?))
+}
+
+/// Runs a session of Neovim. Returns its transcript.
+fn neovim(place: &Place) -> Result<String, String> {
+    let project = Project::create(place, "neovim")?;
+    let script = workspace().join("tests/interop/editors/session.lua");
+    let mut neovim = Command::new("nvim");
+    neovim.args(["--headless", "-u", "NONE", "-i", "NONE", "-n", "-c"]);
+    neovim.arg(format!("luafile {}", script.display()));
+    project.set(&mut neovim);
+    place.run("neovim", &mut neovim)
+}
+
+/// Runs the scripted client. Returns its figures.
+fn scripted(place: &Place) -> Result<String, String> {
+    let project = Project::create(place, "scripted")?;
+    let mut pytest = place.python("python");
+    pytest.args([
+        "-m",
+        "pytest",
+        "-q",
+        "-rP",
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        "asyncio_default_fixture_loop_scope=function",
+        "language_server.py",
+    ]);
+    project.set(&mut pytest);
+    place.run("scripted", &mut pytest)
+}
+
+/// A copy of the frozen project.
+struct Project {
+    root: PathBuf,
+    /// The command of the server.
+    server: Vec<String>,
+}
+
+impl Project {
+    fn create(place: &Place, name: &str) -> Result<Self, String> {
+        let root = place.directory.join("editors").join(name);
+        empty_directory(&root)?;
+        let from = workspace();
+        copy(&from.join(DOCUMENT), &root.join("openapi/library.yaml"))?;
+        copy(&from.join(DOCUMENT), &root.join("openapi/released/1.0.0.yaml"))?;
+        copy(&from.join(CODE), &root.join("code.json"))?;
+        copy_directory(&from.join(SOURCES), &root.join("src"))?;
+        let program = env::current_exe().map_err(|error| format!("this program has no path: {error}"))?;
+        let code = root.join("code.json");
+        let server = [&*program.to_string_lossy(), "lsp", "--root", &root.to_string_lossy()]
+            .into_iter()
+            .chain(["--spec", "openapi/library.yaml", "--code", &code.to_string_lossy()])
+            .map(str::to_owned)
+            .collect();
+        Ok(Self { root, server })
+    }
+
+    /// Sets the environment of a client.
+    fn set(&self, command: &mut Command) {
+        let server = serde_json::to_string(&self.server).unwrap_or_default();
+        command.env("PROJECT", &self.root).env("SERVER", server);
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let copied = to.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::copy(from, to));
+    copied.map(drop).map_err(in_file(from))
+}
+
+fn copy_directory(from: &Path, to: &Path) -> Result<(), String> {
+    for entry in fs::read_dir(from).map_err(in_file(from))? {
+        let entry = entry.map_err(in_file(from))?;
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() { copy_directory(&path, &to)? } else { copy(&path, &to)? }
+    }
+    Ok(())
+}
