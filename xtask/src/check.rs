@@ -7,7 +7,7 @@ use contract::command::exit_status;
 use contract::document::Document;
 use contract::drift::{Help, TOLERATED, compare};
 use contract::finding::{Finding, summary};
-use contract::report::{self, About, Output};
+use contract::report::{self, About, Output, Report};
 use jiff::Zoned;
 
 use crate::dropshot;
@@ -90,12 +90,14 @@ fn check(spec: &Path, code: &Document, options: &Options) -> u8 {
     let root = options.root.clone().unwrap_or_else(workspace);
     let sources = if findings.is_empty() { Sources::none(&root) } else { Sources::read(&root) };
     sources.locate_all(&mut findings);
-    let about = About { path: &path, text: &text, findings: &findings };
+    let files = [About { path: &path, text: &text, findings: &findings }];
     let summary = if findings.is_empty() {
         "the document and the code agree".to_owned()
     } else {
         summary(findings.iter().map(|finding| finding.severity))
     };
-    report::print(options.output.format, &[about], sources.shown(), &format!("{path}: {summary}"));
+    let summary = format!("{path}: {summary}");
+    let report = Report { command: "check", files: &files, sources: sources.shown(), summary: &summary };
+    report::print(options.output.format, &report);
     exit_status(&findings)
 }

@@ -100,13 +100,19 @@ pub struct Spot {
     pub subject: Subject,
 }
 
-/// A place in a second file, such as source code that differs from the document.
+/// A place in a second file, such as source code that differs from the document, or the document before a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The file, from the root of the repository, with `/` between its parts.
+    /// The file, with `/` between its parts: source code from the root of the repository, a document as it was given.
     pub file: String,
     /// The text of the place.
     pub span: Span,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}:{}", self.file, self.span.line, self.span.column)
+    }
 }
 
 /// A problem that a check reports.
@@ -134,8 +140,10 @@ pub struct Finding {
     pub instead: Option<String>,
     /// The Rust code that differs from the document.
     pub source: Option<Location>,
-    /// The place in the other document, as file, line and column. Empty if there is none.
-    pub elsewhere: String,
+    /// The place in the other document.
+    pub elsewhere: Option<Location>,
+    /// The reason why the configuration accepts it: that of a waiver or of an `ignore`.
+    pub accepted: Option<String>,
     /// The operations that it was found in. One place in `components` can be used by many.
     pub operations: Vec<String>,
 }

@@ -3,13 +3,14 @@
 //! Modules, the lowest layer first. A module uses only modules above it in this list:
 //!
 //! - [`document`]: text to a tree with positions, JSON pointers (RFC 6901).
+//! - [`markdown`]: Markdown in which the text of a document has no meaning.
 //! - [`finding`] and [`rule`]: a problem that a check reports, and the rule that produces it.
 //! - [`openapi`]: the structure of OpenAPI 3.0.3, and typed views over the tree.
 //! - `subschema`: decides whether every value of one schema is a value of another.
 //! - [`lint`], [`breaking`] and [`drift`]: check one document, two versions of a document, a document and the code.
 //! - [`registry`]: all rules, by name.
 //! - [`config`]: `contract.toml`: the rules that apply, and the accepted findings.
-//! - [`report`]: findings as text, JSON and GitHub annotations.
+//! - [`report`]: findings as text, JSON, SARIF, Markdown and GitHub annotations.
 //! - [`command`]: the subcommands of the program `contract`.
 
 pub mod document;
@@ -26,6 +27,8 @@ pub mod drift;
 pub mod finding;
 #[cfg(feature = "tools")]
 pub mod lint;
+#[cfg(feature = "tools")]
+pub mod markdown;
 #[cfg(feature = "tools")]
 pub mod openapi;
 #[cfg(feature = "tools")]

@@ -3,8 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::{About, Sources, from_root};
-use crate::document::Span;
+use super::{About, Sources, end, from_root};
 use crate::finding::Finding;
 
 pub(super) fn render(about: &[About<'_>], sources: &Sources) -> String {
@@ -30,7 +29,7 @@ fn show(finding: &Finding, file: &str, text: &str) -> Ordered {
         .source
         .as_ref()
         .map(|source| json!({ "file": source.file, "line": source.span.line, "column": source.span.column }));
-    let (end_line, end_column) = end(finding, text);
+    let (end_line, end_column) = end(finding.span, text);
     Ordered(vec![
         ("rule", json!(finding.rule)),
         ("severity", json!(finding.severity.to_string())),
@@ -41,21 +40,10 @@ fn show(finding: &Finding, file: &str, text: &str) -> Ordered {
         ("column", json!(finding.span.column)),
         ("end", json!({ "line": end_line, "column": end_column })),
         ("source", json!(source)),
-        ("elsewhere", json!(finding.elsewhere)),
+        ("elsewhere", json!(finding.elsewhere.as_ref().map(ToString::to_string).unwrap_or_default())),
+        ("accepted", json!(finding.accepted)),
         ("says", json!({ "document": finding.file, "code": finding.code })),
         ("fix", json!(finding.fix)),
         ("operations", json!(finding.operations)),
     ])
-}
-
-/// Returns the line and column after the last character of a finding.
-pub(super) fn end(finding: &Finding, text: &str) -> (usize, usize) {
-    let Span { start, end, line, column } = finding.span;
-    let start = text.floor_char_boundary(start);
-    let length = end.saturating_sub(start);
-    let end = Span::within(&text[start..], length..length);
-    match end.line {
-        1 => (line, column + end.column - 1),
-        lines => (line + lines - 1, end.column),
-    }
 }

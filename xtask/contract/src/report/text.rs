@@ -41,8 +41,8 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
     if shared && !finding.operations.is_empty() {
         group = group.element(Level::NOTE.with_name("used by").message(finding.operations.join(", ")));
     }
-    if !finding.elsewhere.is_empty() {
-        group = group.element(Level::NOTE.with_name("was at").message(finding.elsewhere.as_str()));
+    if let Some(elsewhere) = &finding.elsewhere {
+        group = group.element(Level::NOTE.with_name("was at").message(elsewhere.to_string()));
     }
     if finding.fix.is_empty() {
         return group;
