@@ -7,7 +7,7 @@ use std::path::Path;
 
 use contract::document::{Document, Unreadable};
 use contract::drift::{Help, compare};
-use contract::finding::Finding;
+use contract::finding::{Finding, summary};
 use contract::report::{About, Format, Report, render};
 use expect_test::{ExpectFile, expect_file};
 use xtask::dropshot::source::Sources;
@@ -35,7 +35,9 @@ fn unreadable(format: Format) -> String {
 }
 
 fn shown(format: Format, about: About<'_>, sources: &Sources) -> String {
-    render(format, &Report { command: "check", files: &[about], sources: sources.shown(), summary: "" })
+    let summary = summary(about.findings.iter().map(|finding| finding.severity));
+    let summary = format!("{}: {summary}", about.path);
+    render(format, &Report { command: "check", files: &[about], sources: sources.shown(), summary: &summary })
 }
 
 fn check(golden: ExpectFile, format: Format) {

@@ -1,17 +1,19 @@
 //! `cargo xtask interop`: checks the document and the service with third-party tools.
 //!
 //! Linters check the document, generated clients and a browser use the service, Schemathesis sends generated requests,
-//! openapi-spec-validator checks the same documents as `lint`, and the tests run on several versions of PostgreSQL. Each
-//! part that needs the service starts its own. The sources of the parts are in `tests/interop`; installed packages and
-//! output are in `target/interop`.
+//! openapi-spec-validator checks the same documents as `lint`, validators check the formats for GitHub, and the tests run
+//! on several versions of PostgreSQL. Each part that needs the service starts its own. The sources of the parts are in
+//! `tests/interop`; installed packages and output are in `target/interop`.
 
 mod clients;
 mod linters;
 mod mutants;
 pub mod postgres;
+mod sarif;
 pub mod schemathesis;
 mod tools;
 mod validity;
+mod workflow;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,6 +44,10 @@ pub enum Part {
     Schemathesis,
     /// Thousands of invalid and valid documents, checked by openapi-spec-validator and by `lint`.
     Validity,
+    /// The SARIF of `check`, `lint` and `breaking`, checked by SARIF Multitool.
+    Sarif,
+    /// The workflow of GitHub Actions, checked by check-jsonschema and zizmor.
+    Workflow,
     /// The tests that need PostgreSQL, on each of its supported versions.
     Postgres,
 }
@@ -59,6 +65,8 @@ impl Part {
             Self::Python => ("python", tools::install_python, clients::python),
             Self::Schemathesis => ("schemathesis", tools::install_python, schemathesis::run_all),
             Self::Validity => ("validity", tools::install_python, validity::run_all),
+            Self::Sarif => ("sarif", tools::install_node, sarif::run_all),
+            Self::Workflow => ("workflow", tools::install_python, workflow::run_all),
             Self::Postgres => ("postgres", tools::install_postgres, postgres::run_all),
         }
     }
