@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use xtask::interop::Part;
 use xtask::release::newest_release;
 use xtask::workspace::{own_spec, workspace};
-use xtask::{bench, check, ci, faults, interop, licences, pictures, release, scaffold, serve};
+use xtask::{bench, check, ci, dev, faults, interop, licences, pictures, release, scaffold, serve};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///
@@ -86,6 +86,15 @@ enum Command {
         #[arg(long)]
         release: bool,
     },
+    /// Serve the service while writing it: after each save, build, restart, check, and run the tests of what changed.
+    ///
+    /// Prints one line for each event. Enter prints a summary; q or Ctrl-C ends. Database and API key are those of
+    /// `serve`. A newer save cancels what runs. A service that does not compile leaves the old one running.
+    Dev {
+        /// The address that the service listens on; port 0 selects a free port at each start.
+        #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+        bind: String,
+    },
     /// Run all checks of CI: formatting, clippy, check, lint, breaking, releases, licences and all tests.
     ///
     /// Stops at the first step that fails. Each step prints the command that runs it alone.
@@ -137,6 +146,7 @@ fn main() -> ExitCode {
         Command::Release(arguments) => release::run(&arguments, utc_today()),
         Command::Scaffold(arguments) => scaffold::run(&arguments),
         Command::Serve { bind, release } => serve::run(&bind, release),
+        Command::Dev { bind } => dev::run(&bind),
         Command::Ci => ci::run(),
         Command::Licences => licences::run(),
         Command::Faults(options) => faults::run(&options),
