@@ -1,6 +1,7 @@
 //! `cargo xtask dev` in a small workspace, with shell scripts in place of cargo and of the service.
 //!
-//! The scripts fail, wait or print by the content of the files that a test saves. A test waits for lines, never for a time.
+//! The scripts fail, wait or print by the content of the files that a test saves. A test waits for lines, never for a
+//! time.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -26,8 +27,8 @@ paths:
     get: {operationId: getPet, responses: {'200': {description: get}}}
 ";
 
-/// `build` fails while the operation has the word BROKEN, `test` waits while it has the word SLOW, and fails while it has
-/// the word WRONG. `run` prints the file `findings.json`.
+/// `build` fails while the operation has the word BROKEN, `test` waits while it has the word SLOW, and fails while it
+/// has the word WRONG. `run` prints the file `findings.json`.
 const CARGO: &str = r#"#!/bin/sh
 echo "$@" >> calls
 echo $$ >> pids

@@ -1,8 +1,8 @@
 //! Markdown in which the text of a document is shown as it is written.
 //!
-//! The text comes from documents that anyone may have written. It must not end a table cell, become a link, a picture or
-//! HTML, mention a person (`@name`) or refer to an issue (`#1`). GitHub looks for these after it has read the Markdown,
-//! so an escaped `@` still mentions; a zero-width space after it prevents that.
+//! The text comes from documents that anyone may have written. It must not end a table cell, become a link, a picture
+//! or HTML, mention a person (`@name`) or refer to an issue (`#1`). GitHub looks for these after it has read the
+//! Markdown, so an escaped `@` still mentions; a zero-width space after it prevents that.
 
 /// The limit of bytes of a table. GitHub accepts comments of up to 65,536 characters.
 const MAX_TABLE: usize = 50_000;
@@ -37,7 +37,8 @@ pub fn code(text: &str) -> String {
     }
 }
 
-/// Returns a table. The rows have as many cells as the head. Rows that would make it too long are counted in a line below.
+/// Returns a table. The rows have as many cells as the head. Rows that would make it too long are counted in a line
+/// below.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let head: Vec<String> = head.iter().map(|&cell| cell.to_owned()).collect();
@@ -86,6 +87,9 @@ fn plain(text: &str) -> impl Iterator<Item = char> + '_ {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use pulldown_cmark::{Event, Options, Parser, Tag};
+
     use super::*;
 
     #[test]
@@ -124,5 +128,40 @@ mod tests {
         assert!(table.len() < MAX_TABLE + 100);
         let shown = table.matches("| x").count();
         assert!(table.ends_with(&format!("\n… and {} more.\n", 100 - shown)), "{shown}");
+    }
+
+    /// Returns the text of each cell of each row, as a reader sees it.
+    fn cells(markdown: &str) -> Vec<Vec<String>> {
+        let mut rows = Vec::new();
+        for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
+            match event {
+                Event::Start(Tag::TableRow) => rows.push(Vec::new()),
+                Event::Start(Tag::TableCell) if !rows.is_empty() => {
+                    rows.last_mut().unwrap().push(String::new())
+                }
+                Event::Text(text) | Event::Code(text) if !rows.is_empty() => {
+                    rows.last_mut().unwrap().last_mut().unwrap().push_str(&text);
+                }
+                Event::InlineHtml(html) => assert!(["<code>", "</code>"].contains(&html.as_ref()), "{html}"),
+                Event::Start(Tag::Table(_) | Tag::TableHead | Tag::TableCell) | Event::Text(_) | Event::End(_) => {}
+                other => panic!("{other:?} in {markdown}"),
+            }
+        }
+        rows
+    }
+
+    proptest! {
+        /// A cell shows the text of a document, whatever it contains.
+        #[test]
+        fn a_reader_sees_what_was_written(given in "([a-z ]|[`|@#<>&*_~$!-]|[\\\\\\[\\](){}:/]|\n|https://a\\.b|www\\.a){0,24}") {
+            let page = table(&["a", "b", "c"], &[vec![text(&given), code(&given), "end".to_owned()]]);
+            let shown = cells(&page);
+            prop_assert_eq!(shown.len(), 1, "{}", page);
+            // Backticks in pairs are markup, and spaces at the ends of a cell or of code are not shown.
+            let same = |text: &str| text.replace(['`', '\n', ' ', '\u{200b}'], "");
+            prop_assert_eq!(same(&shown[0][0]), same(&given), "{}", page);
+            prop_assert_eq!(same(&shown[0][1]), same(&given), "{}", page);
+            prop_assert_eq!(&shown[0][2], "end");
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask dev`: serves the service while it is written. After each save it builds and restarts the service, checks
-//! the document against the code, and runs the tests of the operations that changed.
+//! `cargo xtask dev`: serves the service while it is written. After each save it builds and restarts the service,
+//! checks the document against the code, and runs the tests of the operations that changed.
 //!
 //! - [`saves`]: which files changed. [`edited`]: which operations an edit of the document concerns. [`scope`]: which
 //!   tests run.

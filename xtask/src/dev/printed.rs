@@ -30,8 +30,8 @@ pub(super) struct Verdict {
 }
 
 impl Printed {
-    /// Adds a line of standard output. With `--message-format json`, cargo prints one JSON object a line, and the program
-    /// that it runs prints its own lines.
+    /// Adds a line of standard output. With `--message-format json`, cargo prints one JSON object a line, and the
+    /// program that it runs prints its own lines.
     pub(super) fn add(&mut self, line: String) {
         let message: Option<Value> =
             line.starts_with("{\"reason\":").then(|| serde_json::from_str(&line).ok()).flatten();

@@ -1,7 +1,7 @@
 //! The files that `cargo xtask dev` watches, and which of them changed.
 //!
-//! Events only say that something may have changed. The contents are compared, because one save causes several events, and
-//! editors write temporary files.
+//! Events only say that something may have changed. The contents are compared, because one save causes several events,
+//! and editors write temporary files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -71,7 +71,8 @@ impl Snapshot {
 pub(super) fn watch(root: &Path, events: Sender<Event>) -> Result<impl Watcher + use<>, String> {
     let (sender, changes) = mpsc::channel();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        // An error may stand for a lost event, so it counts as a change. Read access does not, because this process reads too.
+        // An error may stand for a lost event, so it counts as a change. Read access does not, because this process
+        // reads too.
         if event.map_or(true, |event| !event.kind.is_access()) {
             // Fails only while this process exits.
             let _ = sender.send(());

@@ -16,8 +16,8 @@ pub(super) struct Keyboard {
 }
 
 impl Keyboard {
-    /// Sends [`Event::Summary`] for Enter and [`Event::Stop`] for `q` or a closed terminal. Without a terminal, the same
-    /// keys are read from standard input.
+    /// Sends [`Event::Summary`] for Enter and [`Event::Stop`] for `q` or a closed terminal. Without a terminal, the
+    /// same keys are read from standard input.
     pub(super) fn read(events: Sender<Event>) -> Self {
         let is_terminal = io::stdin().is_terminal();
         let before = tcgetattr(io::stdin()).ok();

@@ -1,7 +1,7 @@
 //! `cargo xtask interop`: checks the document and the service with third-party tools.
 //!
 //! Linters check the document, generated clients and a browser use the service, Schemathesis sends generated requests,
-//! openapi-spec-validator checks the same documents as `lint`, validators check the formats for GitHub, and the tests run
+//! openapi-spec-validator checks the same documents as `lint`, others check the SARIF and the workflow, and the tests run
 //! on several versions of PostgreSQL. Each part that needs the service starts its own. The sources of the parts are in
 //! `tests/interop`; installed packages and output are in `target/interop`.
 

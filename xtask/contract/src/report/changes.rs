@@ -1,5 +1,5 @@
-//! A comparison as Markdown, for the reviewer of a change: which version it needs, what breaks and for which operations,
-//! which waivers apply, and what to do.
+//! A comparison as Markdown, for the reviewer of a change: which version it needs, what breaks and for which
+//! operations, which waivers apply, and what to do.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -60,7 +60,8 @@ struct Row<'a> {
     operations: BTreeSet<&'a str>,
 }
 
-/// Returns the comparison of `revision` with `base` as Markdown. Paths are relative to `root`, the root of the repository.
+/// Returns the comparison of `revision` with `base` as Markdown. Paths are relative to `root`, the root of the
+/// repository.
 pub fn markdown(outcome: &Outcome, base: &Document, revision: &Document, root: &Path) -> String {
     let rows = rows(outcome);
     let mut page = format!("**{}**\n", headline(outcome, &rows, base));

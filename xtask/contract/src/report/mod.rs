@@ -110,8 +110,8 @@ pub struct Report<'a> {
     pub summary: &'a str,
 }
 
-/// Formats a report. The text has ANSI escapes, which `anstream` removes if the output is not a terminal. The summary is
-/// a part of the text, of annotations and of Markdown.
+/// Formats a report. The text has ANSI escapes, which `anstream` removes if the output is not a terminal. The summary
+/// is a part of the text, of annotations and of Markdown.
 pub fn render(format: Format, report: &Report<'_>) -> String {
     let Report { files, sources, .. } = *report;
     let mut text: String = match format {

@@ -1,7 +1,7 @@
 //! One change with an error, a warning and a waiver, in each format.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p contract --test program formats` rewrites the golden files; check the difference before
-//! committing it.
+//! `UPDATE_EXPECT=1 cargo test -p contract --test program formats` rewrites the golden files; check the difference
+//! before committing it.
 
 use std::process::Stdio;
 
