@@ -268,7 +268,7 @@ fn an_edit_of_the_document_is_checked_first_and_tests_its_operations() {
     developing.save(SPEC, &DOCUMENT.replace("description: get", "description: one"));
     let printed = developing.wait_for(&["tests    5 passed"]);
     assert!(printed.contains("save     openapi/animal-store.yaml: tests of getPet\n"), "{printed}");
-    let check = printed.find("check    1 difference: openapi/animal-store.yaml:8 It differs.").unwrap();
+    let check = printed.find("check    1 error: openapi/animal-store.yaml:8 It differs.").unwrap();
     assert!(check < printed.find("build    passed").unwrap(), "{printed}");
     // Not readable: only the check runs, and the difference of the next version is that to the last readable one.
     developing.save(SPEC, "openapi: [");

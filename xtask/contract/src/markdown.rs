@@ -143,7 +143,9 @@ mod tests {
                     rows.last_mut().unwrap().last_mut().unwrap().push_str(&text);
                 }
                 Event::InlineHtml(html) => assert!(["<code>", "</code>"].contains(&html.as_ref()), "{html}"),
-                Event::Start(Tag::Table(_) | Tag::TableHead | Tag::TableCell) | Event::Text(_) | Event::End(_) => {}
+                Event::Start(Tag::Table(_) | Tag::TableHead | Tag::TableCell)
+                | Event::Text(_)
+                | Event::End(_) => {}
                 other => panic!("{other:?} in {markdown}"),
             }
         }

@@ -115,7 +115,7 @@ impl Printed {
             return Verdict { passed: true, lines: vec![agree], details: String::new() };
         };
         let plural = if findings.len() == 1 { "" } else { "s" };
-        let line = format!("{} difference{plural}: {}", findings.len(), one(first));
+        let line = format!("{} error{plural}: {}", findings.len(), one(first));
         let details =
             findings.iter().map(|finding| format!("{}\n    {}", one(finding), text(finding, "fix")));
         Verdict { passed: false, lines: vec![line], details: details.collect::<Vec<_>>().join("\n") }
@@ -202,7 +202,7 @@ mod tests {
   {"file": "openapi/a.yaml", "line": 7, "message": "B differs.", "fix": ""}
 ]"#;
         let verdict = printed(differs, "").of_check();
-        assert_eq!(verdict.lines, ["2 differences: openapi/a.yaml:120 A differs."]);
+        assert_eq!(verdict.lines, ["2 errors: openapi/a.yaml:120 A differs."]);
         assert_eq!(
             verdict.details,
             "openapi/a.yaml:120 A differs.\n    Change it.\nopenapi/a.yaml:7 B differs.\n    "

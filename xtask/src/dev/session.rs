@@ -79,8 +79,8 @@ pub(super) struct Session {
     jobs: JobId,
     /// The last result of each step, and its time.
     results: Vec<(Step, String)>,
-    /// The output of the last step that failed.
-    failed: Option<(Step, String)>,
+    /// The name and output of what failed last: a step, or the service.
+    failed: Option<(String, String)>,
 }
 
 impl Session {
@@ -199,6 +199,7 @@ impl Session {
         if let Some(service) = self.service.as_mut().filter(|service| service.is(job)) {
             if let Some(ready) = service.add(text) {
                 self.say("service", &ready);
+                drop(self.failed.take_if(|(failed, _)| failed == "service"));
             }
             return;
         }
@@ -215,7 +216,7 @@ impl Session {
         if let Some(service) = self.service.take_if(|service| service.is(job)) {
             let last = service.log().last().map(|line| format!(": {line}")).unwrap_or_default();
             self.say("service", &format!("ended by itself{last}"));
-            self.failed = Some((Step::Build, service.log().join("\n")));
+            self.failed = Some(("service".to_owned(), service.log().join("\n")));
         }
         if let Some(work) = self.work.take_if(|work| work.job.id == job) {
             self.finished(work);
@@ -277,9 +278,9 @@ impl Session {
         self.results.retain(|(known, _)| *known != step);
         self.results.push((step, format!("{first} ({})", (self.means.clock)())));
         match passed {
-            false => self.failed = Some((step, details)),
+            false => self.failed = Some((name, details)),
             // What failed before is repaired.
-            true => drop(self.failed.take_if(|(failed, _)| *failed == step)),
+            true => drop(self.failed.take_if(|(failed, _)| *failed == name)),
         }
     }
 
@@ -297,10 +298,10 @@ impl Session {
             let result = result.to_owned();
             self.say(&step.to_string(), &result);
         }
-        let Some((step, details)) = &self.failed else { return };
+        let Some((name, details)) = &self.failed else { return };
         let lines: Vec<&str> = details.lines().collect();
         let shown = &lines[..lines.len().min(DETAILS)];
-        let mut text = format!("──── last failing output: {step}\n");
+        let mut text = format!("──── last failing output: {name}\n");
         shown.iter().for_each(|line| text += &format!("{line}\n"));
         if lines.len() > shown.len() {
             text += &format!("… and {} more lines\n", lines.len() - shown.len());
@@ -324,4 +325,18 @@ impl Session {
 fn line(time: &str, what: &str, text: &str) -> String {
     let text: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     format!("{time}  {what:<8} {}\n", text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line;
+
+    #[test]
+    fn an_event_is_one_line() {
+        assert_eq!(
+            line("12:03:41", "check", "1 error: a.yaml:120 It differs."),
+            "12:03:41  check    1 error: a.yaml:120 It differs.\n"
+        );
+        assert_eq!(line("12:03:41", "service", "two\nlines\u{1b}[0m "), "12:03:41  service  two lines [0m\n");
+    }
 }

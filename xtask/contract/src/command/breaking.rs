@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::breaking::{FailOn, Outcome};
+use crate::document::Document;
 use crate::report::{self, About, Format, Report, Sources, changes};
 
 const NAME: &str = "breaking";
@@ -29,11 +30,17 @@ fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Resu
     let config = common.load_config(NAME, revision, root)?;
     // Reading takes most of the time, and the two files are independent.
     let (base, revision) = std::thread::scope(|scope| {
-        let reading = scope.spawn(|| common.load_document(NAME, base, root));
-        let revision = common.load_document(NAME, revision, root);
-        (reading.join().unwrap_or(Err(2)), revision)
-    });
-    let (base, revision) = (base?, revision?);
+        let reading = scope.spawn(|| Document::load(base));
+        let revision = Document::load(revision);
+        reading.join().map(|base| (base, revision)).map_err(|_| 2)
+    })?;
+    let (base, revision) = match (base, revision) {
+        (Ok(base), Ok(revision)) => (base, revision),
+        (base, revision) => {
+            let unreadable: Vec<_> = base.err().into_iter().chain(revision.err()).collect();
+            return Err(common.refuse_documents(NAME, &unreadable, root));
+        }
+    };
     let outcome = Outcome::of(&base, &revision, &config, common.today());
     if common.format == Format::Markdown {
         report::write(&changes::markdown(&outcome, &base, &revision, root));

@@ -64,7 +64,7 @@ struct Row<'a> {
 /// repository.
 pub fn markdown(outcome: &Outcome, base: &Document, revision: &Document, root: &Path) -> String {
     let rows = rows(outcome);
-    let mut page = format!("**{}**\n", headline(outcome, &rows, base));
+    let mut page = format!("**{}**\n", headline(outcome, &rows, base, root));
     let shown = rows.iter().map(|row| shown(row, root)).collect::<Vec<_>>();
     if !shown.is_empty() {
         let _ = write!(page, "\n{}", table(&["", "change", "operations", "place"], &shown));
@@ -74,7 +74,7 @@ pub fn markdown(outcome: &Outcome, base: &Document, revision: &Document, root: &
         let waivers: Vec<_> = waivers.into_iter().collect();
         let _ = write!(page, "\nWaivers that apply:\n\n{}", table(&["rule", "reason", "holds"], &waivers));
     }
-    let steps = steps(outcome, &rows, revision);
+    let steps = steps(outcome, &rows, revision, root);
     if !steps.is_empty() {
         let _ = write!(
             page,
@@ -102,7 +102,7 @@ fn rows(outcome: &Outcome) -> Vec<Row<'_>> {
 }
 
 /// Returns the number of changes of each class, and what the version must be.
-fn headline(outcome: &Outcome, rows: &[Row<'_>], base: &Document) -> String {
+fn headline(outcome: &Outcome, rows: &[Row<'_>], base: &Document, root: &Path) -> String {
     let version = match &outcome.versions {
         None => "the versions cannot be compared".to_owned(),
         Some(versions) if outcome.version.is_some() => {
@@ -119,7 +119,11 @@ fn headline(outcome: &Outcome, rows: &[Row<'_>], base: &Document) -> String {
     let version = text(&version);
     match counts.is_empty() {
         true if outcome.version.is_none() => {
-            format!("The contract is that of {} {}", code(&base.path), text(version_of(base)))
+            format!(
+                "The contract is that of {} {}",
+                code(&from_root(root, &base.path)),
+                text(version_of(base))
+            )
         }
         true => format!("No change of the contract, but {version}"),
         false => format!("{}: {version}", counts.join(", ")),
@@ -148,7 +152,7 @@ fn waiver(change: &Change) -> Option<Vec<String>> {
 }
 
 /// Returns what must be done before the change can be merged.
-fn steps(outcome: &Outcome, rows: &[Row<'_>], revision: &Document) -> Vec<String> {
+fn steps(outcome: &Outcome, rows: &[Row<'_>], revision: &Document, root: &Path) -> Vec<String> {
     let has = |class: Class| rows.iter().any(|row| row.class == class);
     let mut steps = Vec::new();
     if has(Class::Unreadable) {
@@ -157,7 +161,11 @@ fn steps(outcome: &Outcome, rows: &[Row<'_>], revision: &Document) -> Vec<String
     if let Some(problem) = &outcome.version {
         let set = match &outcome.versions {
             Some(versions) => {
-                format!("Set `info.version` in {} to {}.", code(&revision.path), versions.least)
+                format!(
+                    "Set `info.version` in {} to {}.",
+                    code(&from_root(root, &revision.path)),
+                    versions.least
+                )
             }
             None => "Write `info.version` as MAJOR.MINOR.PATCH.".to_owned(),
         };
@@ -175,7 +183,7 @@ fn steps(outcome: &Outcome, rows: &[Row<'_>], revision: &Document) -> Vec<String
     }
     for problem in &outcome.waivers {
         let Change { rule, what, place, .. } = problem;
-        let place = code(&format!("{}:{}", place.file, place.span.line));
+        let place = code(&format!("{}:{}", from_root(root, &place.file), place.span.line));
         steps.push(format!("Waiver in {place}: {}. {}", text(what), text(rule.explanation)));
     }
     steps

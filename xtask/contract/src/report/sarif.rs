@@ -174,6 +174,8 @@ fn result(
     let justification =
         |reason: &String| json!({ "kind": "external", "status": "accepted", "justification": reason });
     let text = format!("{} {}", finding.message, finding.fix);
+    // Text of the document must not become a link (section 3.11.6).
+    let text = text.replace("](", "] (");
     SarifResult {
         rule_id: finding.rule.clone(),
         rule_index,

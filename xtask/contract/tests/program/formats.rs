@@ -14,7 +14,7 @@ const WAIVER: &str = r#"
 [[waiver]]
 rule = "request-max-length-decreased"
 at = "/components/schemas/NewBook/properties/name/maxLength"
-reason = "Asked @octocat: no title | name is longer, see #12."
+reason = "Asked @octocat: no title | name is longer, see #12 [there](https://a.example)."
 until = 2027-01-31
 "#;
 
@@ -92,6 +92,17 @@ fn markdown_says_when_a_document_is_not_read() {
         assert_eq!(status, Some(2), "{printed}");
         assert!(printed.starts_with(&format!("**{command}: Not checked: ")), "{printed}");
         assert!(printed.contains("| **unreadable** |") && printed.contains("`new ü.yaml:1`"), "{printed}");
+    }
+}
+
+#[test]
+fn two_documents_that_are_not_read_are_one_report() {
+    for format in ["json", "sarif"] {
+        let workplace = Workplace::new(&[("old.yaml", "openapi: ["), ("new.yaml", "openapi: 3.1.0")]);
+        let (status, printed) = workplace.run(&["breaking", "old.yaml", "new.yaml", "--format", format]);
+        let report: Value = serde_json::from_str(&printed).unwrap();
+        let results = if format == "json" { &report } else { &report["runs"][0]["results"] };
+        assert_eq!((status, results.as_array().map(Vec::len)), (Some(2), Some(2)), "{printed}");
     }
 }
 
