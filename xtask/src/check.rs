@@ -29,7 +29,7 @@ pub struct Options {
     pub output: Output,
     /// Compare again whenever the document is saved, until Ctrl-C.
     ///
-    /// Only the document is watched: a change of Rust code needs a new build, so start again after it.
+    /// Only the document is watched: a change of Rust code needs a new build. `cargo xtask dev` also builds.
     #[arg(long)]
     pub watch: bool,
     /// Print the table of differences that are not reported, and compare nothing.

@@ -44,7 +44,7 @@ impl Job {
         let errors = errors.map(|errors| send_lines(id, true, errors, events));
         let events = events.clone();
         thread::spawn(move || {
-            // Joining fails if the thread panicked; the program has ended for us then, too.
+            // Joining fails only if a thread panicked; nothing more is read then either.
             output.into_iter().chain(errors).for_each(|thread| drop(thread.join()));
             // Fails only while this process exits.
             let _ = events.send(Event::Ended { job: id });

@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal as _, Read as _};
 use std::sync::mpsc::Sender;
 use std::thread;
 
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::process::getpgrp;
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -20,11 +21,15 @@ impl Keyboard {
     /// same keys are read from standard input.
     pub(super) fn read(events: Sender<Event>) -> Self {
         let is_terminal = io::stdin().is_terminal();
+        if is_terminal && tcgetpgrp(io::stdin()) != Ok(getpgrp()) {
+            // Started with `&`: using the terminal would stop the process.
+            return Self { before: None };
+        }
         let before = tcgetattr(io::stdin()).ok();
         if let Some(mut modes) = before.clone() {
             // Signals such as that of Ctrl-C stay on.
             modes.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
-            // Without it, `q` needs Enter.
+            // If this fails, `q` needs Enter.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
         }
         thread::spawn(move || {

@@ -7,6 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use regex::Regex;
+
 use super::Place;
 use crate::workspace::{in_file, workspace};
 
@@ -16,14 +18,15 @@ const WORKFLOW: &str = ".github/workflows/ci.yml";
 struct Check {
     name: &'static str,
     command: fn(&Place, &Path) -> Command,
+    /// A regular expression for what the edit replaces.
     old: &'static str,
     new: &'static str,
 }
 
 const CHECKS: [Check; 3] = [
     Check { name: "check-jsonschema", command: schema, old: "runs-on:", new: "run-on:" },
-    Check { name: "zizmor", command: zizmor, old: "permissions: {}", new: "permissions: write-all" },
-    Check { name: "zizmor", command: zizmor, old: "@3d3c42e5aac5ba805825da76410c181273ba90b1", new: "@v7" },
+    Check { name: "zizmor", command: zizmor, old: r"permissions: \{\}", new: "permissions: write-all" },
+    Check { name: "zizmor", command: zizmor, old: "@[0-9a-f]{40} .*", new: "@v1" },
 ];
 
 /// Checks the workflow with both tools.
@@ -32,11 +35,12 @@ pub(super) fn run_all(place: &Place) -> Result<String, String> {
     let text = fs::read_to_string(&file).map_err(in_file(&file))?;
     for Check { name, command, old, new } in CHECKS {
         place.run(name, &mut command(place, &file))?;
-        if !text.contains(old) {
+        let old = Regex::new(old).map_err(|error| error.to_string())?;
+        if !old.is_match(&text) {
             return Err(format!("{WORKFLOW} does not contain `{old}`, which the control changes"));
         }
         let control = place.directory.join("changed-workflow.yml");
-        fs::write(&control, text.replacen(old, new, 1)).map_err(in_file(&control))?;
+        fs::write(&control, old.replace(&text, new).as_bytes()).map_err(in_file(&control))?;
         if place.run(&format!("{name}-control"), &mut command(place, &control)).is_ok() {
             return Err(format!("{name} accepts the workflow with `{new}`"));
         }
