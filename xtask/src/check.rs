@@ -7,7 +7,7 @@ use contract::command::exit_status;
 use contract::document::Document;
 use contract::drift::{Help, TOLERATED, compare};
 use contract::finding::{Finding, summary};
-use contract::report::{self, About, Output};
+use contract::report::{self, About, Output, Report};
 use jiff::Zoned;
 use launcher::workspace::workspace;
 
@@ -30,7 +30,7 @@ pub struct Options {
     pub output: Output,
     /// Compare again whenever the document is saved, until Ctrl-C.
     ///
-    /// Only the document is watched: a change of Rust code needs a new build, so start again after it.
+    /// Only the document is watched: a change of Rust code needs a new build. `cargo xtask dev` also builds.
     #[arg(long)]
     pub watch: bool,
     /// Print the table of differences that are not reported, and compare nothing.
@@ -91,12 +91,14 @@ fn check(spec: &Path, code: &Document, options: &Options) -> u8 {
     let root = options.root.clone().unwrap_or_else(workspace);
     let sources = if findings.is_empty() { Sources::none(&root) } else { Sources::read(&root) };
     sources.locate_all(&mut findings);
-    let about = About { path: &path, text: &text, findings: &findings };
+    let files = [About { path: &path, text: &text, findings: &findings }];
     let summary = if findings.is_empty() {
         "the document and the code agree".to_owned()
     } else {
         summary(findings.iter().map(|finding| finding.severity))
     };
-    report::print(options.output.format, &[about], sources.shown(), &format!("{path}: {summary}"));
+    let summary = format!("{path}: {summary}");
+    let report = Report { command: "check", files: &files, sources: sources.shown(), summary: &summary };
+    report::print(options.output.format, &report);
     exit_status(&findings)
 }

@@ -13,7 +13,7 @@ use launcher::workspace::workspace;
 use xtask::interop::Part;
 use xtask::release::newest_release;
 use xtask::workspace::own_spec;
-use xtask::{bench, check, ci, faults, interop, licences, lsp, pictures, release, scaffold};
+use xtask::{bench, check, ci, dev, faults, interop, licences, lsp, pictures, release, scaffold};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///
@@ -78,6 +78,15 @@ enum Command {
     Scaffold(scaffold::Arguments),
     /// Build the service and run it with a development database and API key.
     Serve(serve::Options),
+    /// Serve the service while writing it: after each save, build, restart, check, and run the tests of what changed.
+    ///
+    /// Prints one line for each event. Enter prints a summary; q or Ctrl-C ends. Database and API key are those of
+    /// `serve`. A newer save cancels what runs. A service that does not compile leaves the old one running.
+    Dev {
+        /// The address that the service listens on; port 0 selects a free port at each start.
+        #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+        bind: String,
+    },
     /// Run all checks of CI: formatting, clippy, check, lint, breaking, releases, licences and all tests.
     ///
     /// Stops at the first step that fails. Each step prints the command that runs it alone.
@@ -134,6 +143,7 @@ fn main() -> ExitCode {
         Command::Release(arguments) => release::run(&arguments, utc_today()),
         Command::Scaffold(arguments) => scaffold::run(&arguments),
         Command::Serve(options) => serve::run(&options),
+        Command::Dev { bind } => dev::run(&bind),
         Command::Ci => ci::run(),
         Command::Licences => licences::run(),
         Command::Lsp(options) => Ok(lsp::run(&options)),

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{self, Child, Command, ExitStatus, Stdio};
+use std::process::{self, Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -77,6 +77,11 @@ impl Running {
 
     fn group(&self) -> Pid {
         Pid::from_child(&self.child)
+    }
+
+    /// Returns standard output and standard error, if they are pipes and were not taken before.
+    pub(crate) fn take_output(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
+        (self.child.stdout.take(), self.child.stderr.take())
     }
 
     /// The process identifier.

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use contract::document::{Document, Unreadable};
 use contract::drift::{Help, compare};
-use contract::finding::Finding;
-use contract::report::{About, Format, render};
+use contract::finding::{Finding, summary};
+use contract::report::{About, Format, Report, render};
 use expect_test::{ExpectFile, expect_file};
 use xtask::dropshot::source::Sources;
 
@@ -23,7 +23,7 @@ fn rendered(format: Format) -> String {
     let sources = Sources::read(&shop);
     sources.locate_all(&mut findings);
     let about = About { path: &document.path, text: &document.text, findings: &findings };
-    render(format, &[about], sources.shown())
+    shown(format, about, &sources)
 }
 
 fn unreadable(format: Format) -> String {
@@ -31,7 +31,13 @@ fn unreadable(format: Format) -> String {
         Document::parse("tests/golden/shop/broken.yaml", "openapi: 3.0.3\ninfo: [100%,\n").unwrap_err();
     let finding = Finding::from(&Unreadable { path: path.clone(), text: text.clone(), problem });
     let sources = Sources::none(&Path::new(env!("CARGO_MANIFEST_DIR")).join(SHOP));
-    render(format, &[About { path: &path, text: &text, findings: &[finding] }], sources.shown())
+    shown(format, About { path: &path, text: &text, findings: &[finding] }, &sources)
+}
+
+fn shown(format: Format, about: About<'_>, sources: &Sources) -> String {
+    let summary = summary(about.findings.iter().map(|finding| finding.severity));
+    let summary = format!("{}: {summary}", about.path);
+    render(format, &Report { command: "check", files: &[about], sources: sources.shown(), summary: &summary })
 }
 
 fn check(golden: ExpectFile, format: Format) {
@@ -52,6 +58,16 @@ fn json() {
 #[test]
 fn github() {
     check(expect_file!["golden/findings.github"], Format::Github);
+}
+
+#[test]
+fn sarif() {
+    check(expect_file!["golden/findings.sarif"], Format::Sarif);
+}
+
+#[test]
+fn markdown() {
+    check(expect_file!["golden/findings.md"], Format::Markdown);
 }
 
 #[test]

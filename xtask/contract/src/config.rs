@@ -9,8 +9,8 @@ use clap::ValueEnum;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::breaking::Location;
-use crate::breaking::waivers::{Term, Waiver};
+use crate::breaking::waivers::Waiver;
+use crate::breaking::{Location, Term};
 use crate::document::Span;
 use crate::finding::{Finding, Severity, Subject, shortened};
 use crate::registry;
@@ -185,17 +185,20 @@ impl Config {
         }
     }
 
-    /// Applies severities and ignored findings. Returns the remaining findings, and a finding about the
-    /// configuration for each `ignore` entry without effect.
-    pub fn apply(&self, findings: Vec<Finding>) -> (Vec<Finding>, Vec<Finding>) {
+    /// Applies severities and `ignore` entries.
+    pub fn apply(&self, findings: Vec<Finding>) -> Applied {
         let mut used = vec![false; self.ignores.len()];
-        let mut left = Vec::with_capacity(findings.len());
+        let (mut left, mut ignored) = (Vec::with_capacity(findings.len()), Vec::new());
         for mut finding in findings {
             let Some(severity) = self.severity(&finding.rule, finding.severity) else { continue };
             finding.severity = severity;
             let covering = self.ignores.iter().position(|ignore| ignore.get_ref().covers(&finding));
             match covering {
-                Some(position) => used[position] = true,
+                Some(position) => {
+                    used[position] = true;
+                    finding.accepted = Some(self.ignores[position].get_ref().reason.get_ref().clone());
+                    ignored.push(finding);
+                }
                 None => left.push(finding),
             }
         }
@@ -207,8 +210,19 @@ impl Config {
                 .message(&Subject::document(), message)
                 .fix("Delete the entry, or correct `rule` and `at`.")
         });
-        (left, unused.collect())
+        Applied { findings: left, ignored, unused: unused.collect() }
     }
+}
+
+/// Findings after the configuration was applied.
+#[derive(Debug)]
+pub struct Applied {
+    /// The findings that remain.
+    pub findings: Vec<Finding>,
+    /// Those that an `ignore` entry accepts, with its reason.
+    pub ignored: Vec<Finding>,
+    /// A finding about the configuration for each `ignore` entry without effect.
+    pub unused: Vec<Finding>,
 }
 
 impl Ignore {

@@ -101,10 +101,10 @@ pub struct Spot {
     pub subject: Subject,
 }
 
-/// A place in a second file, such as source code that differs from the document.
+/// A place in a second file, such as source code that differs from the document, or the document before a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The file. Source code from the root of the repository, with `/` between its parts.
+    /// The file, with `/` between its parts: source code from the root of the repository, a document as it was given.
     pub file: String,
     /// The text of the place.
     pub span: Span,
@@ -147,6 +147,8 @@ pub struct Finding {
     pub elsewhere: Option<Location>,
     /// The `operationId` of an operation that the code lacks and that a command of the project can add.
     pub scaffold: Option<String>,
+    /// The reason why the configuration accepts it: that of a waiver or of an `ignore`.
+    pub accepted: Option<String>,
     /// The operations that it was found in. One place in `components` can be used by many.
     pub operations: Vec<String>,
 }

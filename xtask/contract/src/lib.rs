@@ -4,13 +4,14 @@
 //!
 //! - [`document`]: text to a tree with positions, JSON pointers (RFC 6901).
 //! - [`repair`]: a change of a document that fixes a finding, as data and as an edit.
+//! - [`markdown`]: Markdown in which the text of a document has no meaning.
 //! - [`finding`] and [`rule`]: a problem that a check reports, and the rule that produces it.
 //! - [`openapi`]: the structure of OpenAPI 3.0.3, and typed views over the tree.
 //! - `subschema`: decides whether every value of one schema is a value of another.
 //! - [`lint`], [`breaking`] and [`drift`]: check one document, two versions of a document, a document and the code.
 //! - [`registry`]: all rules, by name.
 //! - [`config`]: `contract.toml`: the rules that apply, and the accepted findings.
-//! - [`report`]: findings as text, JSON and GitHub annotations.
+//! - [`report`]: findings as text, JSON, SARIF, Markdown and GitHub annotations.
 //! - [`lsp`]: the language server.
 //! - [`command`]: the subcommands of the program `contract`.
 
@@ -30,6 +31,8 @@ pub mod finding;
 pub mod lint;
 #[cfg(feature = "tools")]
 pub mod lsp;
+#[cfg(feature = "tools")]
+pub mod markdown;
 #[cfg(feature = "tools")]
 pub mod openapi;
 #[cfg(feature = "tools")]

@@ -74,13 +74,18 @@ pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-/// Builds the service. Returns the path of the executable.
-pub fn build(release: bool) -> Result<PathBuf, String> {
+/// Returns the command that builds the service.
+pub fn build_command(release: bool) -> Command {
     let mut command = cargo(&["build", "--package", "animal-store", "--bin", "animal-store"]);
     // With `--package xtask` the dependencies have the features that the other commands need, so that cargo compiles
     // them once.
     command.args(if release { &["--release"][..] } else { &["--package", "xtask"] });
-    if !status(&mut command)?.success() {
+    command
+}
+
+/// Builds the service. Returns the path of the executable.
+pub fn build(release: bool) -> Result<PathBuf, String> {
+    if !status(&mut build_command(release))?.success() {
         return Err("the service does not build, see above".to_owned());
     }
     // Cargo uses the target directory that contains this executable.
@@ -116,7 +121,7 @@ pub fn create_key(program: &Path, name: &str, database: &str) -> Result<String, 
 }
 
 /// Returns the API key in the file `key` beside the development database, or a new key if one of the two is missing.
-fn development_key(program: &Path, file: &Path, database: &str) -> Result<String, String> {
+pub fn development_key(program: &Path, file: &Path, database: &str) -> Result<String, String> {
     let kept = file.with_file_name("key");
     if file.exists() {
         match fs::read_to_string(&kept) {

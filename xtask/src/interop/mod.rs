@@ -1,18 +1,20 @@
 //! `cargo xtask interop`: checks the document and the service with third-party tools.
 //!
 //! Linters check the document, generated clients and a browser use the service, Schemathesis sends generated requests,
-//! openapi-spec-validator checks the same documents as `lint`, and the tests run on several versions of PostgreSQL. Each
-//! part that needs the service starts its own. The sources of the parts are in `tests/interop`; installed packages and
-//! output are in `target/interop`.
+//! openapi-spec-validator checks the same documents as `lint`, others check the SARIF and the workflow, and the tests run
+//! on several versions of PostgreSQL. Each part that needs the service starts its own. The sources of the parts are in
+//! `tests/interop`; installed packages and output are in `target/interop`.
 
 mod clients;
 mod editors;
 mod linters;
 mod mutants;
 pub mod postgres;
+mod sarif;
 pub mod schemathesis;
 mod tools;
 mod validity;
+mod workflow;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,6 +49,10 @@ pub enum Part {
     Validity,
     /// The language server in headless Neovim, and with a scripted client.
     Editors,
+    /// The SARIF of `check`, `lint` and `breaking`, checked by SARIF Multitool.
+    Sarif,
+    /// The workflow of GitHub Actions, checked by check-jsonschema and zizmor.
+    Workflow,
     /// The tests that need PostgreSQL, on each of its supported versions.
     Postgres,
 }
@@ -65,6 +71,8 @@ impl Part {
             Self::Schemathesis => ("schemathesis", tools::install_python, schemathesis::run_all),
             Self::Validity => ("validity", tools::install_python, validity::run_all),
             Self::Editors => ("editors", tools::install_python, editors::run_all),
+            Self::Sarif => ("sarif", tools::install_node, sarif::run_all),
+            Self::Workflow => ("workflow", tools::install_python, workflow::run_all),
             Self::Postgres => ("postgres", tools::install_postgres, postgres::run_all),
         }
     }

@@ -151,8 +151,12 @@ fn clean(document: &Document, code: &Document, config: &Config, date: Date) -> R
 
 /// Returns the findings that are errors under a configuration.
 pub(crate) fn errors(config: &Config, findings: Vec<Finding>) -> Vec<Finding> {
-    let (findings, _) = config.apply(findings);
-    findings.into_iter().filter(|finding| finding.severity >= Severity::Error).collect()
+    config
+        .apply(findings)
+        .findings
+        .into_iter()
+        .filter(|finding| finding.severity >= Severity::Error)
+        .collect()
 }
 
 /// Compares a document with the previous release. Fails if the version is too low for the changes, or if some changes

@@ -7,7 +7,7 @@ use contract::finding::Finding;
 use launcher::workspace::workspace;
 
 use super::Scaffold;
-use contract::report::{self, About, Format};
+use contract::report::{self, About, Format, Report};
 
 use crate::dropshot;
 use crate::dropshot::source::Sources;
@@ -38,20 +38,23 @@ pub fn run(arguments: &Arguments) -> Result<u8, String> {
         Ok(document) => document,
         Err(unreadable) => {
             let findings = [Finding::from(&unreadable)];
-            let about = About { path: &unreadable.path, text: &unreadable.text, findings: &findings };
-            report::print(Format::Text, &[about], sources.shown(), "");
+            print(About { path: &unreadable.path, text: &unreadable.text, findings: &findings }, &sources);
             return Ok(2);
         }
     };
     let code = dropshot::document()?;
     let made = Scaffold::of(&document, &code, &sources, arguments.operation.as_deref())?;
-    let about = About { path: &document.path, text: &document.text, findings: &made.errors };
-    report::print(Format::Text, &[about], sources.shown(), "");
+    print(About { path: &document.path, text: &document.text, findings: &made.errors }, &sources);
     match arguments.write {
         true => print!("{}", written(&made, &made.write(&root)?)),
         false => print!("{}", printed(&made)),
     }
     Ok(u8::from(!made.errors.is_empty()))
+}
+
+fn print(about: About<'_>, sources: &Sources) {
+    let report = Report { command: "scaffold", files: &[about], sources: sources.shown(), summary: "" };
+    report::print(Format::Text, &report);
 }
 
 const COMPLETE: &str = "The code has all requested operations and schemas; there is nothing to write.\n";

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use jiff::civil::Date;
+use semver::Version;
+
 use super::rules::ChangeRule;
 use crate::document::Span;
 use crate::finding::{self, Finding, Severity, Subject, capitalised};
@@ -18,9 +21,30 @@ pub struct Location {
     pub span: Span,
 }
 
-impl fmt::Display for Location {
+/// What a waiver says about a change that it allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waived {
+    /// Why the change is made.
+    pub reason: String,
+    /// When the waiver has effect.
+    pub term: Term,
+}
+
+/// When a waiver has effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// Until the end of a day.
+    Until(Date),
+    /// For the change to this version from any earlier one.
+    Release(Version),
+}
+
+impl fmt::Display for Term {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:{}:{}", self.file, self.span.line, self.span.column)
+        match self {
+            Self::Until(day) => write!(formatter, "until {day}"),
+            Self::Release(version) => write!(formatter, "for release {version}"),
+        }
     }
 }
 
@@ -44,10 +68,10 @@ pub struct Change {
     pub operations: Vec<String>,
     /// The first sentence of the description of an object that was added, if it has one.
     pub description: Option<String>,
-    /// The reason of the waiver that allows it.
-    pub waived: Option<String>,
     /// The change of the revision that fixes it.
     pub repair: Option<Repair>,
+    /// The waiver that allows it.
+    pub waived: Option<Waived>,
 }
 
 impl Change {
@@ -89,8 +113,9 @@ impl Change {
         let elsewhere = |base: &Location| finding::Location { file: base.file.clone(), span: base.span };
         finding.elsewhere = self.base.as_ref().map(elsewhere);
         finding.repairs.extend(self.repair.clone());
+        finding.accepted = self.waived.as_ref().map(|waived| waived.reason.clone());
         finding.fix = match &self.waived {
-            Some(reason) => format!("{} Waived: {reason}", self.rule.explanation),
+            Some(waived) => format!("{} Waived: {}", self.rule.explanation, waived.reason),
             None => self.rule.explanation.to_owned(),
         };
         finding

@@ -23,7 +23,7 @@ pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -
     let listed = changes.iter().filter(|change| change.rule.bump != Bump::None);
     for change in listed {
         let (chapter, sentence) = (chapter(change), change.sentence());
-        let words = change.waived.as_ref().or(change.description.as_ref());
+        let words = change.waived.as_ref().map(|waived| &waived.reason).or(change.description.as_ref());
         let impact = words.map_or(change.rule.explanation, String::as_str);
         if chapter.0 == 0 {
             broken.insert(sentence.clone());

@@ -40,7 +40,7 @@ mod users;
 pub mod version;
 pub mod waivers;
 
-pub use change::{Change, Location};
+pub use change::{Change, Location, Term, Waived};
 pub use changelog::changelog;
 pub use outcome::{FailOn, Outcome};
 pub use rules::{Bump, ChangeRule, Chapter, change_rules};

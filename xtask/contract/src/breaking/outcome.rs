@@ -2,6 +2,7 @@
 
 use jiff::civil::Date;
 
+use super::version::Versions;
 use super::{Change, Side, compare, compare_sides, version, waivers};
 use crate::config::Config;
 use crate::document::Document;
@@ -22,6 +23,8 @@ pub enum FailOn {
 pub struct Outcome {
     /// The changes, waived or not.
     pub changes: Vec<Change>,
+    /// The versions of the documents, if they can be compared.
+    pub versions: Option<Versions>,
     /// The problem with the version, if any.
     pub version: Option<Change>,
     /// The problems with the waivers.
@@ -54,7 +57,7 @@ impl Outcome {
         });
         let waivers = waivers::apply(&config.waivers, (base, revision), &mut changes, today);
         let version = version::judge(base, revision, &changes);
-        Self { changes, version, waivers }
+        Self { versions: Versions::of(base, revision, &changes), changes, version, waivers }
     }
 
     /// Returns the changes that forbid a release of the revision: a version that is too low or unreadable,

@@ -13,10 +13,34 @@ use crate::document::{Document, Node};
 use crate::finding::{Severity, Subject};
 use crate::repair::Repair;
 
+/// The versions of two documents, and the one that the changes need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Versions {
+    /// The version of the base.
+    pub base: Version,
+    /// The version of the revision.
+    pub revision: Version,
+    /// The lowest version that the revision may have.
+    pub least: Version,
+}
+
+impl Versions {
+    /// Returns `None` if one of the documents has no version of the form MAJOR.MINOR.PATCH.
+    pub(super) fn of(base: &Document, revision: &Document, changes: &[Change]) -> Option<Self> {
+        let (base, revision) = (version(base).ok()?, version(revision).ok()?);
+        Some(Self { least: least(&base, needed(changes)), base, revision })
+    }
+}
+
+/// Returns the increment that changes require together.
+fn needed(changes: &[Change]) -> Bump {
+    changes.iter().map(bump).max().unwrap_or(Bump::None)
+}
+
 /// Returns the problem with the revision's version, given the changes. A waived change counts as a compatible
 /// change.
 pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option<Change> {
-    let needed = changes.iter().map(bump).max().unwrap_or(Bump::None);
+    let needed = needed(changes);
     let (old, new) = match (version(base), version(revision)) {
         (Ok(old), Ok(new)) => (old, new),
         _ if needed == Bump::None && text(base) == text(revision) => return None,

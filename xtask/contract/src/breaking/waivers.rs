@@ -1,9 +1,8 @@
 //! Waivers allow intended breaking changes, each for a reason, and for one release or until a date.
 
 use jiff::civil::Date;
-use semver::Version;
 
-use super::change::{Change, Location};
+use super::change::{Change, Location, Term, Waived};
 use super::rules::{self, Bump, ChangeRule, change_rules};
 use super::version::version;
 use crate::document::Document;
@@ -24,15 +23,6 @@ pub struct Waiver {
     pub term: Term,
     /// Where the waiver is written.
     pub place: Location,
-}
-
-/// When a waiver has effect.
-#[derive(Clone, Debug)]
-pub enum Term {
-    /// Until the end of a day.
-    Until(Date),
-    /// For the change to this version from any earlier one.
-    Release(Version),
 }
 
 /// Marks the changes that are waived, and returns the problems with the waivers.
@@ -73,7 +63,7 @@ impl Waiver {
         }
         covered.for_each(|change| {
             change.severity = Severity::Info;
-            change.waived = Some(self.reason.clone());
+            change.waived = Some(Waived { reason: self.reason.clone(), term: self.term.clone() });
         });
         Ok(())
     }

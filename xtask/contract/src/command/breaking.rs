@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use crate::breaking::{FailOn, Outcome};
-use crate::report::{self, About, Sources};
+use crate::document::Document;
+use crate::report::{self, About, Format, Report, Sources, changes};
+
+const NAME: &str = "breaking";
 
 /// The options of the command.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -24,15 +27,25 @@ pub fn run(base: &Path, revision: &Path, options: &Options, root: &Path) -> u8 {
 
 fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Result<u8, u8> {
     let common = &options.common;
-    let config = common.load_config(revision, root)?;
+    let config = common.load_config(NAME, revision, root)?;
     // Reading takes most of the time, and the two files are independent.
     let (base, revision) = std::thread::scope(|scope| {
-        let reading = scope.spawn(|| common.load_document(base, root));
-        let revision = common.load_document(revision, root);
-        (reading.join().unwrap_or(Err(2)), revision)
-    });
-    let (base, revision) = (base?, revision?);
+        let reading = scope.spawn(|| Document::load(base));
+        let revision = Document::load(revision);
+        reading.join().map(|base| (base, revision)).map_err(|_| 2)
+    })?;
+    let (base, revision) = match (base, revision) {
+        (Ok(base), Ok(revision)) => (base, revision),
+        (base, revision) => {
+            let unreadable: Vec<_> = base.err().into_iter().chain(revision.err()).collect();
+            return Err(common.refuse_documents(NAME, &unreadable, root));
+        }
+    };
     let outcome = Outcome::of(&base, &revision, &config, common.today());
+    if common.format == Format::Markdown {
+        report::write(&changes::markdown(&outcome, &base, &revision, root));
+        return Ok(outcome.exit_code(options.fail_on));
+    }
     let mut files = vec![
         (base.path.as_str(), base.text.as_str()),
         (&revision.path, &revision.text),
@@ -43,6 +56,10 @@ fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Resu
     let about: Vec<_> =
         files.iter().zip(&findings).map(|((path, text), findings)| About { path, text, findings }).collect();
     let summary = format!("{} against {}: {}", revision.path, base.path, outcome.summary());
-    report::print(common.format, &about, &Sources::new(root), &summary);
+    let sources = Sources::new(root);
+    report::print(
+        common.format,
+        &Report { command: NAME, files: &about, sources: &sources, summary: &summary },
+    );
     Ok(outcome.exit_code(options.fail_on))
 }

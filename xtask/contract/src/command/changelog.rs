@@ -11,9 +11,9 @@ pub fn run(base: &Path, revision: &Path, options: &super::Options, root: &Path) 
 }
 
 fn entry(base: &Path, revision: &Path, options: &super::Options, root: &Path) -> Result<u8, u8> {
-    let config = options.load_config(revision, root)?;
-    let base = options.load_document(base, root)?;
-    let revision = options.load_document(revision, root)?;
+    let config = options.load_config("changelog", revision, root)?;
+    let base = options.load_document("changelog", base, root)?;
+    let revision = options.load_document("changelog", revision, root)?;
     let outcome = Outcome::of(&base, &revision, &config, options.today());
     let (from, to) = (version::text(&base), version::text(&revision));
     report::write(&changelog(&outcome.changes, Some(from), to, &options.today().to_string()));

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use super::exit_status;
+use crate::config::Applied;
 use crate::finding::summary;
 use crate::lint::lint;
 use crate::registry;
-use crate::report::{self, About, Sources};
+use crate::report::{self, About, Format, Report, Sources};
 
 /// The options of the command.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -37,16 +38,23 @@ pub fn run(path: &Path, options: &Options, root: &Path) -> u8 {
 
 fn check(path: &Path, options: &Options, root: &Path) -> Result<u8, u8> {
     let options = &options.common;
-    let config = options.load_config(path, root)?;
-    let document = options.load_document(path, root)?;
-    let (findings, unused) = config.apply(lint(&document, options.today()));
-    let about = [
+    let config = options.load_config("lint", path, root)?;
+    let document = options.load_document("lint", path, root)?;
+    let Applied { mut findings, ignored, unused } = config.apply(lint(&document, options.today()));
+    let summary = format!("{}: {}", document.path, summary(findings.iter().map(|finding| finding.severity)));
+    let status = exit_status(&findings);
+    if options.format == Format::Sarif {
+        // Only this format can say that a finding is accepted.
+        findings.extend(ignored);
+    }
+    let files = [
         About { path: &config.path, text: &config.text, findings: &unused },
         About { path: &document.path, text: &document.text, findings: &findings },
     ];
-    let summary = format!("{}: {}", document.path, summary(findings.iter().map(|finding| finding.severity)));
-    report::print(options.format, &about, &Sources::new(root), &summary);
-    Ok(exit_status(&findings))
+    let sources = Sources::new(root);
+    let report = Report { command: "lint", files: &files, sources: &sources, summary: &summary };
+    report::print(options.format, &report);
+    Ok(status)
 }
 
 fn explain(name: &str) -> u8 {

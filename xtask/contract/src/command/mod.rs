@@ -14,9 +14,9 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::config::Config;
-use crate::document::Document;
+use crate::document::{Document, Unreadable};
 use crate::finding::{Finding, Severity};
-use crate::report::{self, About, Format, Sources};
+use crate::report::{self, About, Format, Report, Sources};
 use crate::rule::Profile;
 
 /// The options that the commands share.
@@ -43,27 +43,41 @@ impl Options {
         self.today.unwrap_or_else(|| Zoned::now().with_time_zone(TimeZone::UTC).date())
     }
 
-    /// Returns the configuration for a document, or prints its errors.
+    /// Returns the configuration for a document, or prints its errors as the report of a command.
     ///
     /// # Errors
     /// Returns the exit status.
-    pub fn load_config(&self, document: &Path, root: &Path) -> Result<Config, u8> {
+    pub fn load_config(&self, command: &str, document: &Path, root: &Path) -> Result<Config, u8> {
         let config = Config::load(self.config.as_deref(), document);
-        let config = config.map_err(|it| self.refuse(&it.path, &it.text, &it.findings, root))?;
+        let config = config.map_err(|it| {
+            self.refuse(command, &[About { path: &it.path, text: &it.text, findings: &it.findings }], root)
+        })?;
         Ok(config.with_profile(self.profile))
     }
 
-    /// Reads a document, or prints the error.
+    /// Reads a document, or prints the error as the report of a command.
     ///
     /// # Errors
     /// Returns the exit status.
-    pub fn load_document(&self, path: &Path, root: &Path) -> Result<Document, u8> {
-        Document::load(path).map_err(|it| self.refuse(&it.path, &it.text, &[Finding::from(&it)], root))
+    pub fn load_document(&self, command: &str, path: &Path, root: &Path) -> Result<Document, u8> {
+        Document::load(path).map_err(|unreadable| self.refuse_documents(command, &[unreadable], root))
     }
 
-    /// Prints the reason why a file cannot be used.
-    fn refuse(&self, path: &str, text: &str, findings: &[Finding], root: &Path) -> u8 {
-        report::print(self.format, &[About { path, text, findings }], &Sources::new(root), "");
+    /// Prints the reasons why documents cannot be read, in one report.
+    fn refuse_documents(&self, command: &str, unreadable: &[Unreadable], root: &Path) -> u8 {
+        let findings: Vec<_> = unreadable.iter().map(|it| [Finding::from(it)]).collect();
+        let files: Vec<_> = unreadable
+            .iter()
+            .zip(&findings)
+            .map(|(it, findings)| About { path: &it.path, text: &it.text, findings })
+            .collect();
+        self.refuse(command, &files, root)
+    }
+
+    /// Prints the reasons why files cannot be used.
+    fn refuse(&self, command: &str, files: &[About<'_>], root: &Path) -> u8 {
+        let sources = Sources::new(root);
+        report::print(self.format, &Report { command, files, sources: &sources, summary: "" });
         2
     }
 }

@@ -16,7 +16,7 @@ use super::text::Text;
 use super::tree::Tree;
 use super::world::is_of_project;
 use crate::breaking::Outcome;
-use crate::config::{self, Config};
+use crate::config::{self, Applied, Config};
 use crate::document::{Unreadable, Value};
 use crate::finding::Finding;
 use crate::lint::check;
@@ -84,7 +84,7 @@ impl Analyst {
                 return report(Progress::Checked(by_file.into()));
             }
         };
-        let (mut own, unused) = config.apply(check(tree.model(), today(), findings));
+        let Applied { findings: mut own, unused, .. } = config.apply(check(tree.model(), today(), findings));
         let mut by_file: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
         if !config.path.is_empty() {
             by_file.entry(config.path.clone()).or_default().extend(unused);

@@ -4,31 +4,25 @@
 
 use std::fmt::Write as _;
 
-use super::json::end;
-use super::{About, Sources, from_root};
+use super::{About, Sources, end, from_root};
+use crate::document::Span;
 use crate::finding::{Finding, Severity};
 
 pub(super) fn render(about: &About<'_>, sources: &Sources) -> String {
     let file = from_root(sources.root(), about.path);
-    about.findings.iter().map(|finding| annotation(finding, &file, about.text)).collect()
+    about.findings.iter().map(|finding| annotations(finding, &file, about.text, sources)).collect()
 }
 
-fn annotation(finding: &Finding, file: &str, text: &str) -> String {
+/// Returns an annotation of the document, and one of the code if the finding has a place in it.
+fn annotations(finding: &Finding, file: &str, text: &str, sources: &Sources) -> String {
     let level = match finding.severity {
         Severity::Info => "notice",
         Severity::Warning => "warning",
         Severity::Error | Severity::Unreadable => "error",
     };
-    let (end_line, end_column) = end(finding, text);
-    let mut annotation = format!("::{level} file={},line={}", property(file), finding.span.line);
-    // Writing to a string cannot fail.
-    let _ = write!(annotation, ",col={},endLine={end_line}", finding.span.column);
-    // The runner accepts an end column on the same line only.
-    if end_line == finding.span.line {
-        let _ = write!(annotation, ",endColumn={end_column}");
-    }
     let mut message = finding.message.clone();
     if let Some(source) = &finding.source {
+        // Writing to a string cannot fail.
         let _ = write!(message, "\nThe code: {}:{}", source.file, source.span.line);
     }
     if let Some(elsewhere) = &finding.elsewhere {
@@ -37,7 +31,32 @@ fn annotation(finding: &Finding, file: &str, text: &str) -> String {
     if !finding.fix.is_empty() {
         let _ = write!(message, "\n{}", finding.fix);
     }
-    let _ = writeln!(annotation, ",title={}::{}", property(&finding.rule), data(&message));
+    let mut annotations = annotation(level, finding, (file, finding.span, text), &message);
+    if let Some(source) = &finding.source {
+        // A notice, because GitHub displays ten errors of a step, and this is the second place of one error.
+        let text = sources.text(&source.file).unwrap_or_default();
+        let message = format!("{}\nThe document: {file}:{}", finding.message, finding.span.line);
+        annotations += &annotation("notice", finding, (&source.file, source.span, text), &message);
+    }
+    annotations
+}
+
+fn annotation(
+    level: &str,
+    finding: &Finding,
+    (file, span, text): (&str, Span, &str),
+    message: &str,
+) -> String {
+    let (end_line, end_column) = end(span, text);
+    let mut annotation = format!("::{level} file={},line={}", property(file), span.line);
+    let _ = write!(annotation, ",col={},endLine={end_line}", span.column);
+    // The runner accepts an end column on the same line only.
+    if end_line == span.line {
+        let _ = write!(annotation, ",endColumn={end_column}");
+    }
+    let waived = if finding.accepted.is_some() { " (waived)" } else { "" };
+    let title = format!("{}{waived}", finding.rule);
+    let _ = writeln!(annotation, ",title={}::{}", property(&title), data(message));
     annotation
 }
 

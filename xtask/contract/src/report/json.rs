@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::{About, Sources, from_root};
+use super::{About, Sources, end, from_root};
 use crate::document::Span;
 use crate::finding::Finding;
 
@@ -28,11 +28,11 @@ impl Serialize for Ordered {
 fn show(finding: &Finding, file: &str, text: &str, sources: &Sources) -> Ordered {
     let source = finding.source.as_ref().map(|source| {
         let Span { line, column, .. } = source.span;
-        let (end_line, end_column) = after(source.span, sources.text(&source.file).unwrap_or_default());
+        let (end_line, end_column) = end(source.span, sources.text(&source.file).unwrap_or_default());
         let end = json!({ "line": end_line, "column": end_column });
         json!({ "file": source.file, "line": line, "column": column, "end": end })
     });
-    let (end_line, end_column) = end(finding, text);
+    let (end_line, end_column) = end(finding.span, text);
     Ordered(vec![
         ("rule", json!(finding.rule)),
         ("severity", json!(finding.severity.to_string())),
@@ -44,27 +44,11 @@ fn show(finding: &Finding, file: &str, text: &str, sources: &Sources) -> Ordered
         ("end", json!({ "line": end_line, "column": end_column })),
         ("source", json!(source)),
         ("elsewhere", json!(finding.elsewhere.as_ref().map(ToString::to_string).unwrap_or_default())),
+        ("accepted", json!(finding.accepted)),
         ("says", json!({ "document": finding.file, "code": finding.code })),
         ("fix", json!(finding.fix)),
         ("operations", json!(finding.operations)),
         ("repairs", json!(finding.repairs)),
         ("scaffold", json!(finding.scaffold)),
     ])
-}
-
-/// Returns the line and column after the last character of a finding.
-pub(super) fn end(finding: &Finding, text: &str) -> (usize, usize) {
-    after(finding.span, text)
-}
-
-/// Returns the line and column after the last character of a place.
-fn after(span: Span, text: &str) -> (usize, usize) {
-    let Span { start, end, line, column } = span;
-    let start = text.floor_char_boundary(start);
-    let length = end.saturating_sub(start);
-    let end = Span::within(&text[start..], length..length);
-    match end.line {
-        1 => (line, column + end.column - 1),
-        lines => (line + lines - 1, end.column),
-    }
 }

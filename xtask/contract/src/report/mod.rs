@@ -1,7 +1,10 @@
-//! The formats of findings: text, JSON, and annotations of GitHub Actions.
+//! The formats of findings: text, JSON, SARIF, Markdown, and annotations of GitHub Actions.
 
+pub mod changes;
 mod github;
 mod json;
+mod markdown;
+mod sarif;
 mod text;
 
 use std::io::{self, Write as _};
@@ -9,6 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::ValueEnum;
 
+use crate::document::Span;
 use crate::finding::Finding;
 
 /// The files to which findings refer, in addition to the document.
@@ -50,6 +54,10 @@ pub enum Format {
     Json,
     /// For GitHub Actions: an annotation on the pull request for each finding.
     Github,
+    /// SARIF 2.1.0 for code scanning: rules, findings, and those that the configuration accepts.
+    Sarif,
+    /// Markdown for a comment on a pull request: a summary and a table.
+    Markdown,
 }
 
 /// The options of every command that prints findings.
@@ -71,6 +79,7 @@ pub const JSON: &str = r#"`--format json` prints an array with an object for eac
               the place; both count from 1, columns in characters, `end` is the place after it
   source      {file, line, column, end {line, column}} of the Rust code that differs, or null
   elsewhere   the place in another document, as file, line and column, or empty
+  accepted    the reason of the waiver that allows a breaking change, or null
   says        {document, code}: the value on each side, for people; empty if a side has none
   fix         the fix, as a sentence
   operations  operationIds of the operations that the finding affects
@@ -90,25 +99,41 @@ pub struct About<'a> {
     pub findings: &'a [Finding],
 }
 
-/// Formats findings. `sources` has the code to which the findings refer, and the root of the repository, to which
-/// paths in JSON and annotations are relative. The text has ANSI escapes, which `anstream` removes if the output is
-/// not a terminal.
-pub fn render(format: Format, about: &[About<'_>], sources: &Sources) -> String {
-    match format {
-        Format::Text => about.iter().map(|about| text::render(about, sources)).collect(),
-        Format::Json => json::render(about, sources),
-        Format::Github => about.iter().map(|about| github::render(about, sources)).collect(),
-    }
+/// All findings of a command.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    /// The name of the command, such as `lint`.
+    pub command: &'a str,
+    /// The findings, by file.
+    pub files: &'a [About<'a>],
+    /// The code to which the findings refer, and the root of the repository, to which paths are relative in all formats
+    /// but the text.
+    pub sources: &'a Sources,
+    /// The result in one line. Empty if a file could not be read.
+    pub summary: &'a str,
 }
 
-/// Prints findings, followed by a summary in the text format.
-pub fn print(format: Format, about: &[About<'_>], sources: &Sources, summary: &str) {
-    let mut text = render(format, about, sources);
-    if format != Format::Json && !summary.is_empty() {
-        text.push_str(summary);
+/// Formats a report. The text has ANSI escapes, which `anstream` removes if the output is not a terminal. The summary
+/// is a part of the text, of annotations and of Markdown.
+pub fn render(format: Format, report: &Report<'_>) -> String {
+    let Report { files, sources, .. } = *report;
+    let mut text: String = match format {
+        Format::Text => files.iter().map(|about| text::render(about, sources)).collect(),
+        Format::Github => files.iter().map(|about| github::render(about, sources)).collect(),
+        Format::Json => return json::render(files, sources),
+        Format::Sarif => return sarif::render(report),
+        Format::Markdown => return markdown::render(report),
+    };
+    if !report.summary.is_empty() {
+        text.push_str(report.summary);
         text.push('\n');
     }
-    write(&text);
+    text
+}
+
+/// Prints a report.
+pub fn print(format: Format, report: &Report<'_>) {
+    write(&render(format, report));
 }
 
 /// Writes to standard output. A closed pipe is not an error.
@@ -123,11 +148,21 @@ pub fn write(text: &str) {
     }
 }
 
+/// Returns the line and column after the last character of a place in a text.
+fn end(span: Span, text: &str) -> (usize, usize) {
+    let Span { start, end, line, column } = span;
+    let start = text.floor_char_boundary(start);
+    let length = end.saturating_sub(start);
+    let end = Span::within(&text[start..], length..length);
+    match end.line {
+        1 => (line, column + end.column - 1),
+        lines => (line + lines - 1, end.column),
+    }
+}
+
 /// Returns a path relative to the root of the repository, with `/`. A path outside of it is unchanged.
 fn from_root(root: &Path, path: &str) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let absolute = normal(&here.join(path));
-    match absolute.strip_prefix(normal(root)) {
+    match absolute(path).strip_prefix(normal(root)) {
         Ok(relative) => {
             let parts: Vec<_> =
                 relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
@@ -142,6 +177,11 @@ fn from_here(root: &Path, path: &str) -> String {
     let whole = root.join(path);
     let here = std::env::current_dir().unwrap_or_default();
     whole.strip_prefix(here).unwrap_or(&whole).display().to_string()
+}
+
+/// Returns the whole path of a file that is given relative to the current directory.
+fn absolute(path: &str) -> PathBuf {
+    normal(&std::env::current_dir().unwrap_or_default().join(path))
 }
 
 /// Returns a path without `.` and `..`. The file need not exist.

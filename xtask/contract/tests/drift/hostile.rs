@@ -2,7 +2,7 @@
 
 use contract::drift::{Help, compare};
 use contract::finding::{Finding, Severity};
-use contract::report::{About, Format, Sources, render};
+use contract::report::{About, Format, Report, Sources, render};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -92,10 +92,14 @@ fn checked(text: &str) {
     let Ok(document) = Document::parse("x.yaml", text) else { return };
     let findings: Vec<Finding> = compare(&document, &DOCUMENT_OF_CODE, Help::default());
     let about = About { path: "x.yaml", text, findings: &findings };
-    let [shown, json, _] = [Format::Text, Format::Json, Format::Github]
-        .map(|format| render(format, &[about], &Sources::default()));
+    let report = Report { command: "check", files: &[about], sources: &Sources::default(), summary: "" };
+    let [shown, json, sarif, _, _] =
+        [Format::Text, Format::Json, Format::Sarif, Format::Github, Format::Markdown]
+            .map(|format| render(format, &report));
     assert_eq!(shown.is_empty(), findings.is_empty());
+    let sarif: Value = serde_json::from_str(&sarif).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap().as_array().unwrap().len(), findings.len());
+    assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), findings.len());
 }
 
 /// A value in YAML that can be at any place.

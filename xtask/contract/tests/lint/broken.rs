@@ -7,8 +7,7 @@ use contract::document::Document;
 use contract::document::{self, Node};
 use contract::finding::Finding;
 use contract::lint::{lint, rules};
-use contract::report::Sources;
-use contract::report::{About, Format, render};
+use contract::report::{About, Format, Report, Sources, render};
 use contract::rule::{Profile, Rule};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -31,8 +30,10 @@ fn linted(text: &str) {
         }
         let shown = &findings[..findings.len().min(20)];
         let about = About { path: "broken.yaml", text, findings: shown };
-        for format in [Format::Text, Format::Json, Format::Github] {
-            let rendered = render(format, &[about], &Sources::new(Path::new("/repository")));
+        let sources = Sources::new(Path::new("/repository"));
+        let report = Report { command: "lint", files: &[about], sources: &sources, summary: "" };
+        for format in [Format::Text, Format::Json, Format::Github, Format::Sarif, Format::Markdown] {
+            let rendered = render(format, &report);
             assert!(shown.iter().all(|finding| rendered.contains(&finding.rule)), "{rendered}");
         }
     }

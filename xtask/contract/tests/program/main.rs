@@ -2,6 +2,7 @@
 
 mod breaking;
 mod configuration;
+mod formats;
 mod lint;
 
 use std::fs;

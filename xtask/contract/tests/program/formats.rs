@@ -1,0 +1,152 @@
+//! One change with an error, a warning and a waiver, in each format.
+//!
+//! `UPDATE_EXPECT=1 cargo test -p contract --test program formats` rewrites the golden files; check the difference
+//! before committing it.
+
+use std::process::Stdio;
+
+use expect_test::{ExpectFile, expect_file};
+use serde_json::Value;
+
+use super::{LIBRARY, TODAY, Workplace, edited};
+
+const WAIVER: &str = r#"
+[[waiver]]
+rule = "request-max-length-decreased"
+at = "/components/schemas/NewBook/properties/name/maxLength"
+reason = "Asked @octocat: no title | name is longer, see #12 [there](https://a.example)."
+until = 2027-01-31
+"#;
+
+/// Returns the changed document.
+fn revision() -> String {
+    let mut revision = edited("maximum: 100\n", "maximum: 50\n");
+    for (old, new) in [
+        ("      operationId: listBooks\n", "      operationId: listBooks\n      deprecated: true\n"),
+        ("version: 1.0.0\n", "version: 1.1.0\n"),
+    ] {
+        assert_eq!(revision.matches(old).count(), 1, "{old}");
+        revision = revision.replace(old, new);
+    }
+    let schema = revision.find("\n    NewBook:\n").unwrap();
+    let (before, after) = revision.split_at(schema);
+    before.to_owned() + &after.replacen("maxLength: 255\n", "maxLength: 200\n", 1)
+}
+
+/// Runs a command in a directory with both versions. Returns its exit status and output.
+fn run(revision: &str, configuration: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let files = [("old.yaml", LIBRARY), ("new ü.yaml", revision), ("contract.toml", configuration)];
+    let workplace = Workplace::new(&files);
+    let output =
+        workplace.command(arguments).args(["--today", TODAY]).stderr(Stdio::inherit()).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+fn breaking(format: &str) -> (Option<i32>, String) {
+    run(&revision(), WAIVER, &["breaking", "old.yaml", "new ü.yaml", "--format", format])
+}
+
+fn check(format: &str, golden: &ExpectFile) {
+    let (status, printed) = breaking(format);
+    assert_eq!(status, Some(1), "{printed}");
+    golden.assert_eq(&printed);
+}
+
+#[test]
+fn text() {
+    check("text", &expect_file!["golden/change.txt"]);
+}
+
+#[test]
+fn json() {
+    check("json", &expect_file!["golden/change.json"]);
+}
+
+#[test]
+fn github() {
+    check("github", &expect_file!["golden/change.github"]);
+}
+
+#[test]
+fn sarif() {
+    check("sarif", &expect_file!["golden/change.sarif"]);
+}
+
+#[test]
+fn markdown() {
+    check("markdown", &expect_file!["golden/change.md"]);
+}
+
+#[test]
+fn markdown_is_short_without_a_change() {
+    let (status, printed) = run(LIBRARY, "", &["breaking", "old.yaml", "new ü.yaml", "--format", "markdown"]);
+    assert_eq!((status, printed.as_str()), (Some(0), "**The contract is that of `old.yaml` 1.0.0**\n"));
+}
+
+#[test]
+fn markdown_says_when_a_document_is_not_read() {
+    for command in ["breaking", "lint"] {
+        let files = if command == "lint" { vec!["new ü.yaml"] } else { vec!["old.yaml", "new ü.yaml"] };
+        let arguments = [&[command][..], &files, &["--format", "markdown"]].concat();
+        let (status, printed) = run("openapi: [", "", &arguments);
+        assert_eq!(status, Some(2), "{printed}");
+        assert!(printed.starts_with(&format!("**{command}: Not checked: ")), "{printed}");
+        assert!(printed.contains("| **unreadable** |") && printed.contains("`new ü.yaml:1`"), "{printed}");
+    }
+}
+
+#[test]
+fn two_documents_that_are_not_read_are_one_report() {
+    for format in ["json", "sarif"] {
+        let workplace = Workplace::new(&[("old.yaml", "openapi: ["), ("new.yaml", "openapi: 3.1.0")]);
+        let (status, printed) = workplace.run(&["breaking", "old.yaml", "new.yaml", "--format", format]);
+        let report: Value = serde_json::from_str(&printed).unwrap();
+        let results = if format == "json" { &report } else { &report["runs"][0]["results"] };
+        assert_eq!((status, results.as_array().map(Vec::len)), (Some(2), Some(2)), "{printed}");
+    }
+}
+
+/// Returns the fingerprints of the findings of a document and the lines at which they are.
+fn fingerprints(document: &str) -> Vec<(String, u64)> {
+    let (_, printed) = run(document, "", &["breaking", "old.yaml", "new ü.yaml", "--format", "sarif"]);
+    let log: Value = serde_json::from_str(&printed).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let one = |result: &Value| {
+        let line = &result["locations"][0]["physicalLocation"]["region"]["startLine"];
+        (result["partialFingerprints"]["place/v1"].as_str().unwrap().to_owned(), line.as_u64().unwrap())
+    };
+    results.iter().map(one).collect()
+}
+
+#[test]
+fn a_fingerprint_is_the_same_after_lines_moved_and_different_for_each_finding() {
+    let (before, after) = (fingerprints(&revision()), fingerprints(&format!("# moved\n\n{}", revision())));
+    assert!(before.len() > 3, "{before:?}");
+    let moved: Vec<_> = before.iter().map(|(fingerprint, line)| (fingerprint.clone(), line + 2)).collect();
+    assert_eq!(moved, after);
+    let mut different: Vec<_> = before.iter().map(|(fingerprint, _)| fingerprint).collect();
+    different.sort();
+    different.dedup();
+    assert_eq!(different.len(), before.len());
+}
+
+#[test]
+fn an_ignored_finding_is_suppressed_in_sarif_and_absent_elsewhere() {
+    let start = LIBRARY.find("  contact:\n").unwrap();
+    let end = start + LIBRARY[start..].find("  license:\n").unwrap();
+    let document = format!("{}{}", &LIBRARY[..start], &LIBRARY[end..]);
+    let ignore = "[[ignore]]\nrule = \"info-contact\"\nat = \"/info\"\nreason = \"No address.\"\n";
+    let lint = |format| run(&document, ignore, &["lint", "new ü.yaml", "--format", format]);
+    let (status, printed) = lint("sarif");
+    let log: Value = serde_json::from_str(&printed).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    assert_eq!((status, results.len()), (Some(0), 1), "{printed}");
+    let suppression = serde_json::json!([{
+        "kind": "external", "status": "accepted", "justification": "No address."
+    }]);
+    assert_eq!(results[0]["suppressions"], suppression);
+    for format in ["text", "json", "github", "markdown"] {
+        let (status, printed) = lint(format);
+        assert!(status == Some(0) && !printed.contains("info-contact"), "{printed}");
+    }
+}
