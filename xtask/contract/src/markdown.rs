@@ -4,8 +4,8 @@
 //! or HTML, mention a person (`@name`) or refer to an issue (`#1`). GitHub looks for these after it has read the
 //! Markdown, so an escaped `@` still mentions; a zero-width space after it prevents that.
 
-/// The limit of bytes of a table. GitHub accepts comments of up to 65,536 characters.
-const MAX_TABLE: usize = 50_000;
+/// The limit of bytes of a table. GitHub accepts comments of up to 65,536 characters, and one may have two tables.
+const MAX_TABLE: usize = 30_000;
 /// The limit of bytes of a text in a cell.
 const MAX_TEXT: usize = 1_000;
 

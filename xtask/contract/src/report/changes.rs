@@ -69,18 +69,15 @@ pub fn markdown(outcome: &Outcome, base: &Document, revision: &Document, root: &
     if !shown.is_empty() {
         let _ = write!(page, "\n{}", table(&["", "change", "operations", "place"], &shown));
     }
-    let waivers: BTreeSet<_> = rows.iter().filter_map(|row| waiver(row.change)).collect();
+    let waivers: BTreeSet<_> = outcome.changes.iter().filter_map(waiver).collect();
     if !waivers.is_empty() {
         let waivers: Vec<_> = waivers.into_iter().collect();
         let _ = write!(page, "\nWaivers that apply:\n\n{}", table(&["rule", "reason", "holds"], &waivers));
     }
     let steps = steps(outcome, &rows, revision, root);
     if !steps.is_empty() {
-        let _ = write!(
-            page,
-            "\nTo do:\n\n{}",
-            steps.iter().map(|step| format!("- {step}\n")).collect::<String>()
-        );
+        page.push_str("\nTo do:\n\n");
+        steps.iter().for_each(|step| page.push_str(&format!("- {step}\n")));
     }
     page
 }
@@ -108,7 +105,7 @@ fn headline(outcome: &Outcome, rows: &[Row<'_>], base: &Document, root: &Path) -
         Some(versions) if outcome.version.is_some() => {
             format!("version must be {}, is {}", versions.least, versions.revision)
         }
-        Some(versions) if versions.base == versions.revision => format!("version can stay {}", versions.base),
+        Some(versions) if versions.base == versions.revision => format!("version may stay {}", versions.base),
         Some(versions) => format!("version {} is enough after {}", versions.revision, versions.base),
     };
     let mut counts: Vec<String> = Vec::new();

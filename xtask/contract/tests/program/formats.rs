@@ -130,6 +130,27 @@ fn a_fingerprint_is_the_same_after_lines_moved_and_different_for_each_finding() 
     assert_eq!(different.len(), before.len());
 }
 
+/// A character outside of the Basic Multilingual Plane is one code point, and two UTF-16 code units.
+#[test]
+fn columns_of_sarif_count_code_points() {
+    let old = "            type: integer\n            minimum: 1\n            maximum: 100\n";
+    let revision = edited(
+        old,
+        "            {description: '\u{1f4da}', type: integer, minimum: 1, maximum: 50, default: 20}\n",
+    );
+    let revision = revision.replacen("default: 20}\n            default: 20\n", "default: 20}\n", 1);
+    let (_, printed) = run(&revision, "", &["breaking", "old.yaml", "new ü.yaml", "--format", "sarif"]);
+    let log: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(log["runs"][0]["columnKind"], "unicodeCodePoints");
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let result = results.iter().find(|result| result["ruleId"] == "request-max-decreased").unwrap();
+    let region = &result["locations"][0]["physicalLocation"]["region"];
+    let number = |key: &str| usize::try_from(region[key].as_u64().unwrap()).unwrap();
+    let line = revision.lines().nth(number("startLine") - 1).unwrap();
+    let (start, end) = (number("startColumn") - 1, number("endColumn") - 1);
+    assert_eq!(line.chars().skip(start).take(end - start).collect::<String>(), "50");
+}
+
 #[test]
 fn an_ignored_finding_is_suppressed_in_sarif_and_absent_elsewhere() {
     let start = LIBRARY.find("  contact:\n").unwrap();
