@@ -60,8 +60,8 @@ enum Command {
     },
     /// Release the OpenAPI document under its `info.version`, or verify the released documents.
     ///
-    /// Writes VERSION.yaml, VERSION.json and their checksums to openapi/released, and an entry to
-    /// openapi/CHANGELOG.md. Writes nothing if the document has errors or differs from the code.
+    /// Writes VERSION.yaml, VERSION.json, the changes as VERSION.changes.json, and their checksums to openapi/released, and
+    /// an entry to openapi/CHANGELOG.md. Writes nothing if the document has errors or differs from the code.
     ///
     /// Exit status: 0 if the release or verification succeeded, 1 if the document was rejected or the verification
     /// failed, 2 if a file cannot be read or written.

@@ -5,6 +5,7 @@
 //! - [`document`]: text to a tree with positions, JSON pointers (RFC 6901).
 //! - [`finding`] and [`rule`]: a problem that a check reports, and the rule that produces it.
 //! - [`openapi`]: the structure of OpenAPI 3.0.3, and typed views over the tree.
+//! - [`release`]: what changed in a release, as data.
 //! - `subschema`: decides whether every value of one schema is a value of another.
 //! - [`lint`], [`breaking`] and [`drift`]: check one document, two versions of a document, a document and the code.
 //! - [`registry`]: all rules, by name.
@@ -13,6 +14,7 @@
 //! - [`command`]: the subcommands of the program `contract`.
 
 pub mod document;
+pub mod release;
 
 #[cfg(feature = "tools")]
 pub mod breaking;
