@@ -16,5 +16,6 @@ mod process;
 pub mod release;
 pub mod scaffold;
 pub mod serve;
+pub mod site;
 pub mod watch;
 pub mod workspace;

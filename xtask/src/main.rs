@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use xtask::interop::Part;
 use xtask::release::newest_release;
 use xtask::workspace::{own_spec, workspace};
-use xtask::{bench, check, ci, faults, interop, licences, pictures, release, scaffold, serve};
+use xtask::{bench, check, ci, faults, interop, licences, pictures, release, scaffold, serve, site};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///
@@ -86,6 +86,13 @@ enum Command {
         #[arg(long)]
         release: bool,
     },
+    /// Write the documentation of the API as static files, for any web server.
+    ///
+    /// The pages are those of `/docs`: each version, the changelog, the files with their checksums, commands for clients,
+    /// and a feed of releases. They work from any directory, and without JavaScript.
+    ///
+    /// Exit status: 0, or 2 if a document cannot be read, or the directory has files of others.
+    Site(site::Arguments),
     /// Run all checks of CI: formatting, clippy, check, lint, breaking, releases, licences and all tests.
     ///
     /// Stops at the first step that fails. Each step prints the command that runs it alone.
@@ -137,6 +144,7 @@ fn main() -> ExitCode {
         Command::Release(arguments) => release::run(&arguments, utc_today()),
         Command::Scaffold(arguments) => scaffold::run(&arguments),
         Command::Serve { bind, release } => serve::run(&bind, release),
+        Command::Site(arguments) => site::run(&arguments),
         Command::Ci => ci::run(),
         Command::Licences => licences::run(),
         Command::Faults(options) => faults::run(&options),

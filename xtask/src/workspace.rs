@@ -8,6 +8,8 @@ use std::{fs, io};
 pub const SPEC: &str = "openapi/animal-store.yaml";
 /// The directory of the released documents, relative to the root of the repository.
 pub const RELEASED: &str = "openapi/released";
+/// The path of the instructions for clients, relative to the root of the repository.
+pub const CLIENTS: &str = "openapi/clients.md";
 
 /// The root of the repository.
 pub fn workspace() -> PathBuf {
