@@ -74,6 +74,22 @@ const exactDigits = () => ({
 // A page that sends nothing must not ask for a key.
 const withoutKeys = () => ({ wrapComponents: { authorizeBtn: () => () => null, authorizeOperationBtn: () => () => null } });
 
+// What Swagger UI leaves out for readers who cannot see the page: names of inputs, levels of headings. A link within a
+// button cannot be reached, and the button does the same.
+const name = (element, text) => element.setAttribute('aria-label', text.trim());
+const repairs = {
+  '#servers': (element) => name(element, 'Server'),
+  'input[data-variable]': (element) => name(element, element.dataset.variable),
+  '.servers h4': (element) => element.setAttribute('aria-level', '3'),
+  'button a[href]': (element) => element.removeAttribute('href'),
+  'tr[data-param-name] :is(input, select, textarea)': (element) =>
+    name(element, element.closest('tr').dataset.paramName),
+};
+const repair = () => {
+  for (const [selector, change] of Object.entries(repairs)) viewer.querySelectorAll(selector).forEach(change);
+};
+new MutationObserver(repair).observe(viewer, { childList: true, subtree: true });
+
 fetch(viewer.dataset.document)
   .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(`HTTP ${answer.status}`))))
   .then((document) => {

@@ -35,7 +35,8 @@ pub(crate) fn index(site: &Site<'_>) -> File {
     } else {
         main
     };
-    Page { path: INDEX, title: "Changelog", bar: INDEX, head: html! {}, aside: html! {}, main }.file(site)
+    Page { path: INDEX, title: "Changelog", bar: INDEX, is_text: true, head: html! {}, aside: html! {}, main }
+        .file(site)
 }
 
 /// Returns the number of changes in each chapter, as a sentence.
@@ -72,7 +73,8 @@ pub(crate) fn page(site: &Site<'_>, version: &Version<'_>) -> File {
         }
         p { a href=(link(&path, INDEX)) { "All releases" } }
     };
-    Page { path: &path, title: &title, bar: INDEX, head: html! {}, aside: html! {}, main }.file(site)
+    Page { path: &path, title: &title, bar: INDEX, is_text: true, head: html! {}, aside: html! {}, main }
+        .file(site)
 }
 
 /// Returns the changes by chapter. `operation` returns the name of an operation, with a link if the page can have one.

@@ -34,5 +34,5 @@ pub(crate) fn page(site: &Site<'_>) -> File {
             }
         }
     };
-    Page { path: PATH, title: "Clients", bar: PATH, head: html! {}, aside, main }.file(site)
+    Page { path: PATH, title: "Clients", bar: PATH, is_text: true, head: html! {}, aside, main }.file(site)
 }

@@ -34,7 +34,8 @@ pub(crate) fn page(site: &Site<'_>) -> File {
                 @else { " are not released." } }
         }
     };
-    Page { path: PATH, title: "Files", bar: PATH, head: html! {}, aside: html! {}, main }.file(site)
+    Page { path: PATH, title: "Files", bar: PATH, is_text: true, head: html! {}, aside: html! {}, main }
+        .file(site)
 }
 
 /// Returns the links to the files of the working document.

@@ -119,6 +119,8 @@ pub(crate) struct Page<'a> {
     pub(crate) title: &'a str,
     /// The page of the bar that it belongs to.
     pub(crate) bar: &'a str,
+    /// Whether it has the style of text. The viewer has a style of its own.
+    pub(crate) is_text: bool,
     /// More elements of the head.
     pub(crate) head: Markup,
     /// The navigation beside the content.
@@ -139,7 +141,8 @@ impl Page<'_> {
                     meta http-equiv="Content-Security-Policy" content=(POLICY);
                     meta name="color-scheme" content="light dark";
                     title { (self.title) }
-                    link rel="stylesheet" href=(to("docs/site.css"));
+                    link rel="stylesheet" href=(to("docs/frame.css"));
+                    @if self.is_text { link rel="stylesheet" href=(to("docs/site.css")); }
                     link rel="icon" type="image/png" href=(to("docs/favicon-32x32.png"));
                     @if !site.released.is_empty() {
                         link rel="alternate" type="application/atom+xml" title="Releases" href=(to("docs/releases.atom"));

@@ -68,6 +68,7 @@ pub fn build(sources: &Sources, hosting: &Hosting) -> Result<Vec<File>, String> 
     files.extend([changelog::index(&site), files::page(&site), clients::page(&site)]);
     files.extend(feed::feed(&site));
     for (name, content) in [
+        ("frame.css", include_str!("../assets/frame.css")),
         ("site.css", include_str!("../assets/site.css")),
         ("viewer.css", include_str!("../assets/viewer.css")),
         ("viewer.js", include_str!("../assets/viewer.js")),

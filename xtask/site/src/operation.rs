@@ -42,7 +42,7 @@ pub(crate) fn section(spec: &Spec<'_>, operation: &Operation<'_>, viewer: &str) 
             p.endpoint {
                 b.method { (operation.method.to_uppercase()) } " "
                 code.path { (operation.path) } " " code.id { (name) } " "
-                a href={ (viewer) (fragment) } aria-label={ "Try " (name) } { "Try it" }
+                a href={ (viewer) (fragment) } { "Try " (name) }
             }
             (deprecation(operation.node))
             (markdown::block(text(operation.node, "description"), Headings::Bold))

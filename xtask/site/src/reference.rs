@@ -44,7 +44,7 @@ pub(crate) fn page(site: &Site<'_>, version: &Version<'_>, path: &str) -> File {
             }
         }
     };
-    Page { path, title: &heading, bar: HOME, head: html! {}, aside, main }.file(site)
+    Page { path, title: &heading, bar: HOME, is_text: true, head: html! {}, aside, main }.file(site)
 }
 
 /// Returns when the version was released, whether there is a newer one, and links to its files.

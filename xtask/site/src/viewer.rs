@@ -33,5 +33,6 @@ pub(crate) fn page(site: &Site<'_>, version: &Version<'_>) -> File {
         nav.parts aria-label="On this page" hidden { ul {} }
         div #viewer data-document=(link(&path, &version.document("json"))) data-sends=(sends) {}
     };
-    Page { path: &path, title: &title, bar: "docs/try.html", head, aside: html! {}, main }.file(site)
+    Page { path: &path, title: &title, bar: "docs/try.html", is_text: false, head, aside: html! {}, main }
+        .file(site)
 }
