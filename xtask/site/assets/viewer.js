@@ -80,6 +80,16 @@ const name = (element, text) => element.setAttribute('aria-label', text.trim());
 const repairs = {
   '#servers': (element) => name(element, 'Server'),
   'input[data-variable]': (element) => name(element, element.dataset.variable),
+  'textarea.body-param__text': (element) => name(element, 'Request body'),
+  '.examples-select-element': (element) => name(element, 'Example'),
+  // There is one for each operation.
+  'table.responses-table': (element) =>
+    name(element, `Responses of ${element.closest('.opblock').id.replace(/^operations-/, '')}`),
+  '.copy-to-clipboard button': (element) => name(element, 'Copy'),
+  '.model-box-control': (element) => element.textContent.trim() || name(element, 'Details'),
+  '.close-modal': (element) => name(element, 'Close'),
+  // The label says other words than the button.
+  '.auth-btn-wrapper button[aria-label]': (element) => element.removeAttribute('aria-label'),
   '.servers h4': (element) => element.setAttribute('aria-level', '3'),
   'button a[href]': (element) => element.removeAttribute('href'),
   'tr[data-param-name] :is(input, select, textarea)': (element) =>

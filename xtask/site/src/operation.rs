@@ -164,16 +164,15 @@ fn parameter(spec: &Spec<'_>, parameter: &Node) -> Markup {
         "" => "parameter",
         place => place,
     };
-    let mark =
-        if flag(parameter, "required") { format!("in {place}, required") } else { format!("in {place}") };
-    named(spec, text(parameter, "name"), parameter, &mark)
+    let required = flag(parameter, "required").then_some("required");
+    named(spec, text(parameter, "name"), parameter, place, required)
 }
 
 /// Returns a parameter or a header.
-fn named(spec: &Spec<'_>, name: &str, owner: &Node, mark: &str) -> Markup {
+fn named(spec: &Spec<'_>, name: &str, owner: &Node, place: &str, required: Option<&str>) -> Markup {
     let schema = owner.get("schema").or_else(|| entries(owner, "content").next()?.1.get("schema"));
     html! {
-        (field(spec, name, owner, schema.unwrap_or(owner), Some(mark).filter(|mark| !mark.is_empty())))
+        (field(spec, name, owner, schema.unwrap_or(owner), place, required))
         @for (title, example) in examples(spec, owner).iter().filter(|(title, _)| *title != "Example") {
             p.example { (title) ": " code { (sample(example)) } }
         }
@@ -198,7 +197,7 @@ fn response(spec: &Spec<'_>, status: &str, response: &Node) -> Markup {
                 ul.fields {
                     @for (name, header) in headers {
                         @let header = spec.resolve(header);
-                        li { (named(spec, name, header, if flag(header, "required") { "always" } else { "" })) }
+                        li { (named(spec, name, header, "", flag(header, "required").then_some("always present"))) }
                     }
                 }
             }

@@ -183,7 +183,7 @@ pub(crate) fn details(spec: &Spec<'_>, schema: &Node) -> Markup {
         @if !properties.is_empty() {
             ul.fields {
                 @for (name, property) in &properties {
-                    li { (field(spec, name, property, property, required.contains(name).then_some("required"))) }
+                    li { (field(spec, name, property, property, "", required.contains(name).then_some("required"))) }
                 }
             }
         }
@@ -235,14 +235,22 @@ fn nested(spec: &Spec<'_>, schema: &Node) -> Markup {
 }
 
 /// Returns a named value: a property, a parameter or a header. `owner` has the description, the example and the mark of
-/// deprecation, `schema` the type.
-pub(crate) fn field(spec: &Spec<'_>, name: &str, owner: &Node, schema: &Node, mark: Option<&str>) -> Markup {
+/// deprecation, `schema` the type. `place` says where it is sent.
+pub(crate) fn field(
+    spec: &Spec<'_>,
+    name: &str,
+    owner: &Node,
+    schema: &Node,
+    place: &str,
+    required: Option<&str>,
+) -> Markup {
     let described = spec.resolve(owner);
     let is_property = std::ptr::eq(owner, schema);
     html! {
         div.head {
             code.name { (name) } " " (summary(spec, schema))
-            @if let Some(mark) = mark { " " strong.required { (mark) } }
+            @if !place.is_empty() { " " span.bound { "in " (place) } }
+            @if let Some(required) = required { " " strong.required { (required) } }
             @if flag(described, "deprecated") && !is_property { " " strong.deprecated { "deprecated" } }
         }
         (markdown::block(text(described, "description"), Headings::Bold))
