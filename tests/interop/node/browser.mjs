@@ -23,7 +23,11 @@ export const open = async (browser, options = {}) => {
   const requested = [];
   const problems = [];
   context.on('request', (request) => requested.push(request.url()));
-  context.on('requestfailed', (request) => problems.push(`${request.url()}: ${request.failure()?.errorText}`));
+  context.on('requestfailed', (request) => {
+    const why = request.failure()?.errorText;
+    // A page that is left aborts its requests.
+    if (why !== 'net::ERR_ABORTED') problems.push(`${request.url()}: ${why}`);
+  });
   page.on('console', (message) => problems.push(`console ${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => problems.push(`uncaught: ${error.message}`));
   if (options.javaScriptEnabled !== false) {

@@ -15,11 +15,14 @@ pub(crate) fn index(site: &Site<'_>) -> File {
     let releases = site.released.iter().filter_map(|version| Some((version, &version.release.as_ref()?.1)));
     let main = html! {
         h1 { "Changelog" }
-        p {
-            "A breaking change increases the major version, an addition the minor version, and a change of words the patch "
-            "version. " a href=(link(INDEX, "docs/releases.atom")) { "The feed of releases" } " is in Atom."
+        @if site.released.is_empty() {
+            p { "Nothing has been released yet." }
+        } @else {
+            p {
+                "A breaking change increases the major version, an addition the minor version, and a change of words the "
+                "patch version. " a href=(link(INDEX, "docs/releases.atom")) { "The feed of releases" } " is in Atom."
+            }
         }
-        @if site.released.is_empty() { p { "Nothing has been released yet." } }
         @for (version, release) in releases {
             section {
                 h2 id=(anchor("version", &version.name)) {
@@ -28,12 +31,6 @@ pub(crate) fn index(site: &Site<'_>) -> File {
                 p { "Released on " time { (release.date) } ". " (counts(release)) }
             }
         }
-    };
-    // Without a release there is no feed.
-    let main = if site.released.is_empty() {
-        html! { h1 { "Changelog" } p { "Nothing has been released yet." } }
-    } else {
-        main
     };
     Page { path: INDEX, title: "Changelog", bar: INDEX, is_text: true, head: html! {}, aside: html! {}, main }
         .file(site)
