@@ -34,19 +34,17 @@ mod constants {
         println!("cargo::rerun-if-changed={CLIENTS}");
         let text = fs::read_to_string(DOCUMENT);
         let read = text.map_err(|error| error.to_string()).and_then(|text| Constants::read(&text));
-        let built = read.as_ref().map_err(Clone::clone).and_then(|constants| Ok((constants, pages()?)));
-        let constant = match built {
-            Ok((constants, pages)) => {
+        let constant = match (&read, pages()) {
+            (Ok(constants), Ok(pages)) => {
                 fs::write(out("openapi.json"), &constants.json)?;
-                for page in &pages {
-                    let path = out("site").join(&page.path);
-                    fs::create_dir_all(path.parent().unwrap_or(&path))?;
-                    fs::write(path, &page.content)?;
-                }
-                let pages: Vec<_> = pages.into_iter().map(|page| page.path).collect();
-                constants.to_rust(Path::new(DOCUMENT), &released()?, &pages)
+                constants.to_rust(Path::new(DOCUMENT), &released()?, &write_pages(&pages)?)
             }
-            Err(problem) => format!("Err({:?})", format!("{DOCUMENT}: {problem}; run `cargo xtask check`")),
+            (Err(problem), _) => {
+                format!("Err({:?})", format!("{DOCUMENT}: {problem}; run `cargo xtask check`"))
+            }
+            (_, Err(problem)) => {
+                format!("Err({:?})", format!("{problem}; run `cargo xtask release --verify`"))
+            }
         };
         fs::write(out("document.rs"), constant)?;
         #[cfg(feature = "client")]
@@ -58,6 +56,16 @@ mod constants {
     fn pages() -> Result<Vec<site::File>, String> {
         let sources = site::Sources::read(Path::new(DOCUMENT), Path::new(RELEASED), Path::new(CLIENTS))?;
         site::build(&sources, &site::Hosting::Service)
+    }
+
+    /// Writes the pages to `site` in the output directory. Returns their paths in it.
+    fn write_pages(pages: &[site::File]) -> io::Result<Vec<String>> {
+        for page in pages {
+            let path = out("site").join(&page.path);
+            fs::create_dir_all(path.parent().unwrap_or(&path))?;
+            fs::write(path, &page.content)?;
+        }
+        Ok(pages.iter().map(|page| page.path.clone()).collect())
     }
 
     /// Returns the paths of the released files.

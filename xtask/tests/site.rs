@@ -162,6 +162,27 @@ fn the_changes_are_those_of_the_changelog() {
     assert!(entries > 0);
 }
 
+#[test]
+fn commands_for_clients_name_the_versions_that_are_tested() {
+    let read = |path: &str| fs::read_to_string(workspace().join(path)).unwrap();
+    let clients = read("openapi/clients.md");
+    let packages: serde_json::Value = serde_json::from_str(&read("tests/interop/node/package.json")).unwrap();
+    for package in ["openapi-fetch", "openapi-typescript"] {
+        let version = packages["devDependencies"][package].as_str().unwrap();
+        assert!(
+            clients.contains(&format!("{package}@{version} "))
+                || clients.contains(&format!("{package}@{version}\n"))
+        );
+    }
+    let python = read("tests/interop/python/requirements.txt");
+    let pinned = python.lines().find(|line| line.starts_with("openapi-python-client==")).unwrap();
+    assert!(clients.contains(pinned), "{pinned}");
+    let progenitor = Regex::new(r#"progenitor = \{ version = "=([0-9.]+)""#).unwrap();
+    let manifest = read("Cargo.toml");
+    let version = &progenitor.captures(&manifest).unwrap()[1];
+    assert!(clients.contains(&format!("cargo-progenitor@{version}")), "{version}");
+}
+
 /// Runs the command.
 fn run(directory: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));

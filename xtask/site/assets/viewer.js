@@ -102,8 +102,8 @@ new MutationObserver(repair).observe(viewer, { childList: true, subtree: true })
 
 fetch(viewer.dataset.document)
   .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(`HTTP ${answer.status}`))))
-  .then((document) => {
-    const spec = withoutOptionalExamples(document);
+  .then((published) => {
+    const spec = withoutOptionalExamples(published);
     const [first] = spec.servers ?? [{ url: '/' }];
     const here = { url: location.origin + basePathOf(first), description: 'This service' };
     if (sends) spec.servers = [here, ...(spec.servers ?? [])];

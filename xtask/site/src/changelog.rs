@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::File;
 use crate::layout::{Page, Site, Version, link};
-use crate::markdown;
+use crate::markdown::code;
 use crate::spec::{Spec, anchor};
 
 const INDEX: &str = "docs/changelog.html";
@@ -92,11 +92,11 @@ fn change(entry: &Entry, operation: &dyn Fn(&str) -> Markup) -> Markup {
         (None, _) => "compatible",
     };
     html! {
-        p { (markdown::first_paragraph(&entry.sentence).0) "." }
-        @if let Some(description) = &entry.description { p { (markdown::first_paragraph(description).0) } }
+        p { (code(&entry.sentence)) "." }
+        @if let Some(description) = &entry.description { p { (code(description)) } }
         dl {
-            dt { "Impact" } dd { (entry.impact) " (" (severity) ")" }
-            @if let Some(reason) = &entry.waiver { dt { "Waiver" } dd { (reason) } }
+            dt { "Impact" } dd { (code(&entry.impact)) " (" (severity) ")" }
+            @if let Some(reason) = &entry.waiver { dt { "Waiver" } dd { (code(reason)) } }
             dt { "Operations" }
             dd {
                 @if entry.operations.is_empty() { "the whole document" }

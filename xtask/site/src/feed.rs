@@ -1,7 +1,7 @@
 //! The feed of releases: Atom (RFC 4287).
 //!
 //! The library for HTML writes it: it escapes text in the same way as XML demands, and an element with braces is closed.
-//! The link of the feed are relative to its own address unless the URL of the site is known.
+//! Its links are relative to its own address unless the URL of the site is known.
 
 use maud::{PreEscaped, html};
 

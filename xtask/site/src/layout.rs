@@ -2,7 +2,7 @@
 
 use contract::document::{self, Node};
 use contract::release::Release;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{DOCTYPE, Markup, html};
 
 use crate::spec::text;
 use crate::{File, Hosting, Sources};
@@ -211,14 +211,4 @@ pub(crate) fn versions(
             }
         }
     }
-}
-
-/// Returns text with a possible line break after each character at which a long word may end.
-pub(crate) fn breakable(text: &str) -> Markup {
-    let mut broken = String::new();
-    for part in text.split_inclusive(['/', '.', '_']) {
-        broken += &html! { (part) }.into_string();
-        broken += "<wbr>";
-    }
-    PreEscaped(broken)
 }

@@ -7,16 +7,15 @@
 //! links have the same base as those of `/index.html`.
 //!
 //! Modules, the lowest layer first: [`sources`] reads the files; `markdown`, `spec`, `schema`, `sample` and `operation`
-//! render the parts of a document; `layout` is the frame of a page; `reference`, `viewer`, `changelog`, `files`, `clients`
-//! and `feed` are the pages.
+//! render the parts of a document; `layout` is the frame of a page; `reference`, `changelog`, `downloads` and `feed` are the
+//! pages.
 //!
 //! `spec` reads the tree of the document itself: the views of `contract` need its feature `tools`, whose dependencies would
 //! be compiled in each build of the service.
 
 mod changelog;
-mod clients;
+mod downloads;
 mod feed;
-mod files;
 mod layout;
 mod markdown;
 mod operation;
@@ -25,7 +24,6 @@ mod sample;
 mod schema;
 pub mod sources;
 mod spec;
-mod viewer;
 
 pub use sources::{Released, Sources};
 
@@ -59,13 +57,14 @@ pub enum Hosting {
 /// A message, if a document cannot be read.
 pub fn build(sources: &Sources, hosting: &Hosting) -> Result<Vec<File>, String> {
     let site = Site::of(sources, hosting)?;
-    let mut files = vec![reference::page(&site, &site.current, HOME), viewer::page(&site, &site.current)];
+    let mut files =
+        vec![reference::page(&site, &site.current, HOME), reference::viewer(&site, &site.current)];
     for version in &site.released {
         files.push(reference::page(&site, version, &version.page()));
-        files.push(viewer::page(&site, version));
+        files.push(reference::viewer(&site, version));
         files.push(changelog::page(&site, version));
     }
-    files.extend([changelog::index(&site), files::page(&site), clients::page(&site)]);
+    files.extend([changelog::index(&site), downloads::files(&site), downloads::clients(&site)]);
     files.extend(feed::feed(&site));
     for (name, content) in [
         ("frame.css", include_str!("../assets/frame.css")),

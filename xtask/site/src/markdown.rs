@@ -1,8 +1,9 @@
 //! Descriptions in CommonMark with tables, as HTML. HTML in a description is shown as text. Links lead to `http`, `https`
 //! and `mailto` only, and an image becomes a link to it, so a description cannot run a script or make a request.
 
-use maud::{Markup, PreEscaped};
-use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use maud::{Markup, PreEscaped, html};
+use pulldown_cmark::html::push_html;
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 
 use crate::spec::anchor;
 
@@ -91,7 +92,7 @@ pub(crate) fn render(
         events.push(event);
     }
     let mut output = String::new();
-    html::push_html(&mut output, events.into_iter());
+    push_html(&mut output, events.into_iter());
     (PreEscaped(output), sections)
 }
 
@@ -116,8 +117,22 @@ pub(crate) fn first_paragraph(text: &str) -> (Markup, bool) {
         }
     }
     let mut output = String::new();
-    html::push_html(&mut output, events.into_iter());
+    push_html(&mut output, events.into_iter());
     (PreEscaped(output), whole)
+}
+
+/// Returns a sentence with the words in backticks as code, and everything else as it is.
+pub(crate) fn code(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    // An odd number of backticks leaves one without a partner.
+    let is_paired = parts.len() % 2 == 1;
+    html! {
+        @if is_paired {
+            @for (position, part) in parts.iter().enumerate() {
+                @if position % 2 == 1 { code { (part) } } @else { (part) }
+            }
+        } @else { (text) }
+    }
 }
 
 /// Whether a target is a URL of a scheme that cannot run a script.

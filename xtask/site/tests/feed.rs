@@ -43,7 +43,7 @@ fn feed(url: Option<&str>) -> Feed {
     Feed::read_from(file.content.as_bytes()).unwrap_or_else(|error| panic!("{error}: {}", file.content))
 }
 
-fn link<'f>(entry: &'f Entry) -> &'f str {
+fn link(entry: &Entry) -> &str {
     assert_eq!(entry.links().len(), 1);
     &entry.links()[0].href
 }
