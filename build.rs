@@ -1,5 +1,5 @@
-//! Prepares what the service says about its OpenAPI document as constants, and generates the typed client of the
-//! tests, each with its feature.
+//! Prepares what the service says about its OpenAPI document as constants, builds the pages of its documentation, and
+//! generates the typed client of the tests, each with its feature.
 //!
 //! An invalid document does not fail the build, so that the service can be linked and `cargo xtask check` can
 //! explain what is wrong. The constant then contains an error, and the client a `compile_error!` that only the
@@ -26,18 +26,25 @@ mod constants {
 
     pub(crate) const DOCUMENT: &str = "openapi/animal-store.yaml";
     const RELEASED: &str = "openapi/released";
+    const CLIENTS: &str = "openapi/clients.md";
 
     pub(crate) fn write() -> io::Result<()> {
         println!("cargo::rerun-if-changed={DOCUMENT}");
         println!("cargo::rerun-if-changed={RELEASED}");
+        println!("cargo::rerun-if-changed={CLIENTS}");
         let text = fs::read_to_string(DOCUMENT);
         let read = text.map_err(|error| error.to_string()).and_then(|text| Constants::read(&text));
-        let constant = match &read {
-            Ok(constants) => {
+        let constant = match (&read, pages()) {
+            (Ok(constants), Ok(pages)) => {
                 fs::write(out("openapi.json"), &constants.json)?;
-                constants.to_rust(Path::new(DOCUMENT), &released()?)
+                constants.to_rust(Path::new(DOCUMENT), &released()?, &write_pages(&pages)?)
             }
-            Err(problem) => format!("Err({:?})", format!("{DOCUMENT}: {problem}; run `cargo xtask check`")),
+            (Err(problem), _) => {
+                format!("Err({:?})", format!("{DOCUMENT}: {problem}; run `cargo xtask check`"))
+            }
+            (_, Err(problem)) => {
+                format!("Err({:?})", format!("{problem}; run `cargo xtask release --verify`"))
+            }
         };
         fs::write(out("document.rs"), constant)?;
         #[cfg(feature = "client")]
@@ -45,12 +52,30 @@ mod constants {
         Ok(())
     }
 
-    /// Returns the paths of the released documents.
+    /// Builds the pages as the service serves them.
+    fn pages() -> Result<Vec<site::File>, String> {
+        let sources = site::Sources::read(Path::new(DOCUMENT), Path::new(RELEASED), Path::new(CLIENTS))?;
+        site::build(&sources, &site::Hosting::Service)
+    }
+
+    /// Writes the pages to `site` in the output directory. Returns their paths in it.
+    fn write_pages(pages: &[site::File]) -> io::Result<Vec<String>> {
+        for page in pages {
+            let path = out("site").join(&page.path);
+            fs::create_dir_all(path.parent().unwrap_or(&path))?;
+            fs::write(path, &page.content)?;
+        }
+        Ok(pages.iter().map(|page| page.path.clone()).collect())
+    }
+
+    /// Returns the paths of the released files.
     fn released() -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(RELEASED)? {
             let name = entry?.file_name().into_string().unwrap_or_default();
-            names.extend(Some(name).filter(|name| name.ends_with(".yaml") || name.ends_with(".json")));
+            let is_published =
+                |name: &String| [".yaml", ".json", "SUMS"].iter().any(|end| name.ends_with(end));
+            names.extend(Some(name).filter(is_published));
         }
         names.sort();
         Ok(names.into_iter().map(|name| format!("{RELEASED}/{name}")).collect())

@@ -33,8 +33,9 @@ impl Constants {
         Ok(Self { json, version, deprecations })
     }
 
-    /// Returns the expression of the type `Result<Document, &str>`. The paths are relative to the manifest.
-    pub(crate) fn to_rust(&self, document: &Path, released: &[String]) -> String {
+    /// Returns the expression of the type `Result<Document, &str>`. The paths of documents are relative to the manifest,
+    /// those of pages to `site` in the output directory.
+    pub(crate) fn to_rust(&self, document: &Path, released: &[String], pages: &[String]) -> String {
         let include = |path: &str| {
             format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {:?}))", format!("/{path}"))
         };
@@ -44,11 +45,16 @@ impl Constants {
             let name = path.rsplit('/').next().unwrap_or(path);
             format!("({name:?}, {}),", include(path))
         });
+        let pages = pages.iter().map(|path| {
+            format!("({path:?}, include_str!(concat!(env!(\"OUT_DIR\"), {:?}))),", format!("/site/{path}"))
+        });
         format!(
-            "Ok(Document {{ yaml: {yaml}, json: {json}, version: {:?}, deprecations: &[{}], released: &[{}] }})",
+            "Ok(Document {{ yaml: {yaml}, json: {json}, version: {:?}, deprecations: &[{}], released: &[{}], \
+             pages: &[{}] }})",
             self.version,
             self.deprecations.join(","),
-            released.collect::<String>()
+            released.collect::<String>(),
+            pages.collect::<String>()
         )
     }
 }

@@ -11,8 +11,10 @@ pub struct Document {
     pub version: &'static str,
     /// The operations with dates of deprecation.
     pub deprecations: &'static [Deprecation],
-    /// The released documents: file names such as `1.0.0.yaml`, and contents.
+    /// The released documents with their changes and checksums: file names such as `1.0.0.yaml`, and contents.
     pub released: &'static [(&'static str, &'static str)],
+    /// The pages of the documentation: paths such as `docs/1.0.0.html` or `index.html`, and contents.
+    pub pages: &'static [(&'static str, &'static str)],
 }
 
 /// The deprecation of an operation.

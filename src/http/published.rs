@@ -1,8 +1,8 @@
-//! The files that need no API key: the OpenAPI documents and the documentation page, at the root of the host.
-//! `/` itself redirects to the page.
+//! The files that need no API key: the OpenAPI documents and the pages of their documentation, at the root of the host.
+//! `/` itself redirects to the first page.
 //!
-//! The page shows Swagger UI (Apache-2.0). A crate embeds its files into the program, so the page needs no
-//! other host.
+//! `build.rs` builds the pages. Those that send requests show Swagger UI (Apache-2.0). A crate embeds its files into the
+//! program, so the pages need no other host.
 
 use std::collections::HashMap;
 
@@ -26,6 +26,9 @@ const REVALIDATED: &str = "no-cache";
 /// A released document never changes (RFC 8246). One year is the longest `max-age` in use.
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
+/// The name of the first page, which is served at `/docs`.
+const FIRST: &str = "index.html";
+
 /// The files by path.
 pub(super) struct Published(HashMap<String, File>);
 
@@ -36,7 +39,7 @@ struct File {
 }
 
 impl Published {
-    /// Collects the document in YAML and JSON, the released documents, and the page.
+    /// Collects the document in YAML and JSON, the released documents, and the pages.
     pub(super) fn new(document: &Document) -> Self {
         let mut files = HashMap::new();
         let mut add =
@@ -56,25 +59,27 @@ impl Published {
         add("/openapi.yaml", yaml, text(document.yaml), &shared(REVALIDATED));
         add("/openapi.json", json, text(document.json), &shared(REVALIDATED));
         for (name, content) in document.released.iter().copied() {
-            let kind = if name.ends_with(".json") { json } else { yaml };
-            add(&format!("/openapi/{name}"), kind, text(content), &shared(IMMUTABLE));
+            let (kind, cached) = match name.rsplit_once('.') {
+                Some((_, "json")) => (json, IMMUTABLE),
+                Some((_, "yaml")) => (yaml, IMMUTABLE),
+                // The list of checksums grows with each release.
+                _ => ("text/plain; charset=utf-8", REVALIDATED),
+            };
+            add(&format!("/openapi/{name}"), kind, text(content), &shared(cached));
         }
         let page = [
             (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
             (header::REFERRER_POLICY, "no-referrer"),
         ];
-        add("/docs", "text/html; charset=utf-8", text(include_str!("docs/index.html")), &page);
-        add("/docs/page.css", "text/css; charset=utf-8", text(include_str!("docs/page.css")), &[]);
-        add("/docs/page.js", "text/javascript; charset=utf-8", text(include_str!("docs/page.js")), &[]);
+        for (path, content) in document.pages.iter().copied() {
+            let headers = if path.ends_with(".html") { &page[..] } else { &[] };
+            // The links of the first page are relative to the root.
+            let target = if path == FIRST { "/docs".to_owned() } else { format!("/{path}") };
+            add(&target, kind(path), text(content), headers);
+        }
         for (file, content) in SwaggerUi::static_files() {
             let name = file.file_name();
-            let kind = match name.rsplit_once('.') {
-                Some((_, "js")) => "text/javascript; charset=utf-8",
-                Some((_, "css")) => "text/css; charset=utf-8",
-                Some((_, "png")) => "image/png",
-                _ => "application/octet-stream",
-            };
-            add(&format!("/docs/{name}"), kind, Bytes::from_static(content), &[]);
+            add(&format!("/docs/{name}"), kind(name), Bytes::from_static(content), &[]);
         }
         Self(files)
     }
@@ -89,6 +94,18 @@ impl Published {
             Method::GET | Method::HEAD => file.map_or_else(redirect, |file| file.respond(headers)),
             _ => ApiError::MethodNotAllowed { allow: "GET, HEAD".to_owned() }.into_response(),
         })
+    }
+}
+
+/// Returns the media type of a page or a file of the viewer, by the extension of its name.
+fn kind(name: &str) -> &'static str {
+    match name.rsplit_once('.') {
+        Some((_, "html")) => "text/html; charset=utf-8",
+        Some((_, "js")) => "text/javascript; charset=utf-8",
+        Some((_, "css")) => "text/css; charset=utf-8",
+        Some((_, "atom")) => "application/atom+xml; charset=utf-8",
+        Some((_, "png")) => "image/png",
+        _ => "application/octet-stream",
     }
 }
 

@@ -23,7 +23,8 @@ fn constants(since: &str, sunset: &str) -> String {
         r#"{{"openapi":"3.0.3","info":{{"version":"2.3.4","title":"Toys"}},"paths":{{"/toys/{{toyId}}":{{"get":{{"operationId":"getToy","x-deprecated-since":"{since}","x-sunset":"{sunset}","x-successor":"/toys"}}}}}}}}"#
     );
     assert_eq!(constants.json, json, "in the order of the file");
-    constants.to_rust(Path::new("toys.yaml"), &["released/2.3.3.yaml".to_owned()])
+    let (released, pages) = (["released/2.3.3.yaml".to_owned()], ["docs/2.3.3.html".to_owned()]);
+    constants.to_rust(Path::new("toys.yaml"), &released, &pages)
 }
 
 #[test]
@@ -33,6 +34,7 @@ fn they_follow_the_document() {
         "include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/toys.yaml\"))",
         "version: \"2.3.4\"",
         "operation_id: \"getToy\", since: 1795305600, sunset: \"Thu, 02 Jan 2031 00:00:00 GMT\", successor: \"/toys\"",
+        "(\"docs/2.3.3.html\", include_str!(concat!(env!(\"OUT_DIR\"), \"/site/docs/2.3.3.html\")))",
         "(\"2.3.3.yaml\", include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/released/2.3.3.yaml\")))",
     ] {
         assert!(rust.contains(part), "{part} is not in {rust}");

@@ -25,6 +25,7 @@ mod failures;
 mod head;
 mod keys;
 mod known_limits;
+mod pages;
 mod paths;
 mod precedence;
 mod published;

@@ -18,5 +18,6 @@ mod process;
 pub mod release;
 pub mod scaffold;
 mod service;
+pub mod site;
 pub mod watch;
 pub mod workspace;

@@ -13,7 +13,7 @@ use launcher::workspace::workspace;
 use xtask::interop::Part;
 use xtask::release::newest_release;
 use xtask::workspace::own_spec;
-use xtask::{bench, check, ci, dev, faults, interop, licences, lsp, pictures, release, scaffold};
+use xtask::{bench, check, ci, dev, faults, interop, licences, lsp, pictures, release, scaffold, site};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///
@@ -62,8 +62,8 @@ enum Command {
     },
     /// Release the OpenAPI document under its `info.version`, or verify the released documents.
     ///
-    /// Writes VERSION.yaml, VERSION.json and their checksums to openapi/released, and an entry to
-    /// openapi/CHANGELOG.md. Writes nothing if the document has errors or differs from the code.
+    /// Writes VERSION.yaml, VERSION.json, the changes as VERSION.changes.json, and their checksums to openapi/released, and
+    /// an entry to openapi/CHANGELOG.md. Writes nothing if the document has errors or differs from the code.
     ///
     /// Exit status: 0 if the release or verification succeeded, 1 if the document was rejected or the verification
     /// failed, 2 if a file cannot be read or written.
@@ -87,6 +87,13 @@ enum Command {
         #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
         bind: String,
     },
+    /// Write the documentation of the API as static files, for any web server.
+    ///
+    /// The pages are those of `/docs`: each version, the changelog, the files with their checksums, commands for clients,
+    /// and a feed of releases. They work from any directory, and without JavaScript.
+    ///
+    /// Exit status: 0, or 2 if a document cannot be read, or the directory has files of others.
+    Site(site::Arguments),
     /// Run all checks of CI: formatting, clippy, check, lint, breaking, releases, licences and all tests.
     ///
     /// Stops at the first step that fails. Each step prints the command that runs it alone.
@@ -144,6 +151,7 @@ fn main() -> ExitCode {
         Command::Scaffold(arguments) => scaffold::run(&arguments),
         Command::Serve(options) => serve::run(&options),
         Command::Dev { bind } => dev::run(&bind),
+        Command::Site(arguments) => site::run(&arguments),
         Command::Ci => ci::run(),
         Command::Licences => licences::run(),
         Command::Lsp(options) => Ok(lsp::run(&options)),

@@ -1,7 +1,7 @@
 //! `cargo xtask pictures`: makes the pictures of the README, which are in `xtask/pictures`.
 //!
 //! `finding.svg` is the output of `cargo xtask check` for a document that differs from the code in one line.
-//! `docs.png` is the screenshot of the documentation page that `cargo xtask interop docs` takes.
+//! `docs.png` is the screenshot of an operation at `/docs` that `cargo xtask interop docs` takes.
 
 use std::path::Path;
 use std::process::Command;

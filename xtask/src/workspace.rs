@@ -9,6 +9,8 @@ use launcher::workspace::{in_file, workspace};
 pub const SPEC: &str = "openapi/animal-store.yaml";
 /// The directory of the released documents, relative to the root of the repository.
 pub const RELEASED: &str = "openapi/released";
+/// The path of the instructions for clients, relative to the root of the repository.
+pub const CLIENTS: &str = "openapi/clients.md";
 
 /// The path of this repository's document.
 pub fn own_spec() -> PathBuf {

@@ -7,6 +7,7 @@
 //! - [`markdown`]: Markdown in which the text of a document has no meaning.
 //! - [`finding`] and [`rule`]: a problem that a check reports, and the rule that produces it.
 //! - [`openapi`]: the structure of OpenAPI 3.0.3, and typed views over the tree.
+//! - [`release`]: what changed in a release, as data.
 //! - `subschema`: decides whether every value of one schema is a value of another.
 //! - [`lint`], [`breaking`] and [`drift`]: check one document, two versions of a document, a document and the code.
 //! - [`registry`]: all rules, by name.
@@ -16,6 +17,7 @@
 //! - [`command`]: the subcommands of the program `contract`.
 
 pub mod document;
+pub mod release;
 
 #[cfg(feature = "tools")]
 pub mod breaking;

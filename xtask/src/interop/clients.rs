@@ -1,12 +1,14 @@
-//! Clients generated from the document by third-party tools, and the documentation page in a browser.
+//! Clients generated from the document by third-party tools, and the pages of the documentation in a browser.
 
 use std::fs;
 use std::process::Command;
 
 use launcher::process::output;
-use launcher::workspace::in_file;
+use launcher::workspace::{in_file, workspace};
+use swagger_ui_redist::SwaggerUi;
 
 use super::Place;
+use crate::site;
 
 /// Runs a TypeScript client: openapi-typescript, openapi-fetch, `tsc --strict`, Node.
 pub(super) fn typescript(place: &Place) -> Result<String, String> {
@@ -29,14 +31,37 @@ pub(super) fn python(place: &Place) -> Result<String, String> {
     place.run_with_service("python", |_| client).map(last_line)
 }
 
-/// Uses `/docs` in headless Chromium. Screenshots are kept in `target/interop/screenshots`.
+/// Uses the pages of the service, and those that `cargo xtask site` writes, in headless Chromium. Screenshots are kept in
+/// `target/interop/screenshots`.
 pub(super) fn docs(place: &Place) -> Result<String, String> {
-    let screenshots = place.directory.join("screenshots");
+    same_viewer(place)?;
+    let [screenshots, site] = ["screenshots", "site"].map(|name| place.directory.join(name));
     fs::create_dir_all(&screenshots).map_err(in_file(&screenshots))?;
-    let mut browse = place.node("node");
-    browse.arg("docs.mjs").env("CHROMIUM", chromium()?).env("SCREENSHOTS", &screenshots);
-    let summary = place.run_with_service("docs", |_| browse).map(last_line)?;
-    Ok(format!("{summary}; screenshots in {}", screenshots.display()))
+    site::write(&site, &site::files(&workspace(), None)?)?;
+    let chromium = chromium()?;
+    let mut summaries = Vec::new();
+    for script in ["docs", "site"] {
+        let mut browse = place.node("node");
+        browse.arg(format!("{script}.mjs")).env("CHROMIUM", &chromium);
+        browse.env("SCREENSHOTS", &screenshots).env("SITE", &site);
+        summaries.push(place.run_with_service(script, |_| browse).map(last_line)?);
+    }
+    Ok(format!("{}; screenshots in {}", summaries.join("; "), screenshots.display()))
+}
+
+/// Compares the files of Swagger UI in the program with those of its own package, since readers enter keys into them.
+fn same_viewer(place: &Place) -> Result<(), String> {
+    let package = place.directory.join("node/node_modules/swagger-ui-dist");
+    for (file, content) in SwaggerUi::static_files() {
+        let path = package.join(file.file_name());
+        if fs::read(&path).map_err(in_file(&path))? != *content {
+            return Err(format!(
+                "the crate swagger-ui-redist has another {} than the package swagger-ui-dist; compare their versions",
+                file.file_name()
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the path of Chromium.

@@ -37,7 +37,7 @@ const LIMIT: Duration = Duration::from_secs(540);
 pub enum Part {
     /// Redocly CLI and Spectral at their recommended rules.
     Linters,
-    /// The page `/docs` in headless Chromium.
+    /// The pages of the service and of `cargo xtask site` in headless Chromium, with axe-core.
     Docs,
     /// A client by openapi-typescript and openapi-fetch.
     Typescript,

@@ -1,10 +1,10 @@
 //! `cargo xtask release`: releases the document under its version. Released documents never change.
 //!
-//! A release consists of `openapi/released/VERSION.yaml`, a byte-for-byte copy of the document; the same as JSON; their
-//! lines in `SHA256SUMS`, which sha256sum can check; and an entry in `openapi/CHANGELOG.md`, generated from the comparison
-//! with the previous release. A document is released only if it has no lint errors, agrees with the code, and has a
-//! version that is high enough for its changes. `--verify` checks the same for existing releases, and that no release
-//! has changed.
+//! A release consists of `openapi/released/VERSION.yaml`, a byte-for-byte copy of the document; the same as JSON;
+//! `VERSION.changes.json`, the changes since the previous release, which the published pages show; their lines in
+//! `SHA256SUMS`, which sha256sum can check; and an entry in `openapi/CHANGELOG.md` with the same changes. A document is
+//! released only if it has no lint errors, agrees with the code, and has a version that is high enough for its changes.
+//! `--verify` checks the same for existing releases, and that no release has changed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,9 +17,11 @@ use contract::document::Document;
 use contract::drift::{self, Help};
 use contract::finding::{Finding, Severity};
 use contract::lint::lint;
+use contract::release::Release;
 use jiff::civil::Date;
 use launcher::workspace::workspace;
 use semver::Version;
+use serde::Serialize;
 
 use crate::dropshot;
 use crate::workspace::{RELEASED, SPEC, from_here};
@@ -58,7 +60,9 @@ pub fn run(arguments: &Arguments, today: Date) -> Result<u8, String> {
     }
     Ok(match release(&root, &code, arguments.date.unwrap_or(today)) {
         Ok(version) => {
-            println!("released {version}: {RELEASED}/{version}.yaml, {version}.json, {SUMS} and {CHANGELOG}");
+            println!(
+                "released {version}: {RELEASED}/{version}.yaml, .json and .changes.json, {SUMS}, {CHANGELOG}"
+            );
             println!("next: read the entry in {CHANGELOG}, then commit these files:");
             println!("  git add openapi && git commit -m 'Release {version} of the interface'");
             println!("  cargo xtask release --verify");
@@ -104,7 +108,7 @@ pub fn release(root: &Path, code: &Document, date: Date) -> Result<Version, Rele
     }
     clean(&document, code, &config, date)?;
     let newest = released(&directory).map_err(unusable(&directory))?.pop_last();
-    let entry = match &newest {
+    let changes = match &newest {
         None => changelog(&[], None, &version.to_string(), &date.to_string()),
         Some((before, path)) => {
             let outcome = step(&load(path)?, &document, &config, date)?;
@@ -116,7 +120,7 @@ pub fn release(root: &Path, code: &Document, date: Date) -> Result<Version, Rele
             changelog(&outcome.changes, Some(&before.to_string()), &version.to_string(), &date.to_string())
         }
     };
-    write(root, &document, &version, &entry)?;
+    write(root, &document, &version, &changes)?;
     Ok(version)
 }
 
@@ -181,13 +185,15 @@ fn first(path: &str, findings: &[Finding], command: &str) -> String {
     format!("{path}:{line}: {}: {}{more}; {command}", first.rule, first.message.trim_end_matches('.'))
 }
 
-fn write(root: &Path, document: &Document, version: &Version, entry: &str) -> Result<(), ReleaseError> {
+fn write(root: &Path, document: &Document, version: &Version, changes: &Release) -> Result<(), ReleaseError> {
     let directory = root.join(RELEASED);
     fs::create_dir_all(&directory).map_err(unusable(&directory))?;
     let mut sums = read_or_empty(&directory.join(SUMS))?;
-    for (name, content) in
-        [(format!("{version}.yaml"), document.text.clone()), (format!("{version}.json"), json(document))]
-    {
+    for (name, content) in [
+        (format!("{version}.yaml"), document.text.clone()),
+        (format!("{version}.json"), json(&document.root)),
+        (changes_file(version), json(changes)),
+    ] {
         let path = directory.join(&name);
         fs::write(&path, &content).map_err(unusable(&path))?;
         sums += &format!("{}  {name}\n", verify::sum(content.as_bytes()));
@@ -202,7 +208,8 @@ fn write(root: &Path, document: &Document, version: &Version, entry: &str) -> Re
         None if before.is_empty() => (PREFACE, ""),
         None => (&*before, ""),
     };
-    fs::write(&path, format!("{preface}\n{}\n{older}", entry.trim_end())).map_err(unusable(&path))
+    fs::write(&path, format!("{preface}\n{}\n{older}", changes.to_markdown().trim_end()))
+        .map_err(unusable(&path))
 }
 
 fn read_or_empty(path: &Path) -> Result<String, ReleaseError> {
@@ -212,10 +219,15 @@ fn read_or_empty(path: &Path) -> Result<String, ReleaseError> {
     }
 }
 
-/// Returns the document as JSON, in the order of the file.
-fn json(document: &Document) -> String {
-    // Cannot fail: a parsed document has only strings as keys.
-    serde_json::to_string_pretty(&document.root).unwrap_or_default() + "\n"
+/// Returns a document or the changes of a release as JSON, in their own order.
+fn json(value: &impl Serialize) -> String {
+    // Cannot fail: both have only strings as keys.
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+}
+
+/// The name of the file with the changes of a release.
+fn changes_file(version: &Version) -> String {
+    format!("{version}.changes.json")
 }
 
 /// Returns `info.version`, which must be a semantic version without pre-release or build metadata (semver.org).

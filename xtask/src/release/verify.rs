@@ -8,6 +8,7 @@ use std::process::Command;
 use contract::config::Config;
 use contract::document::Document;
 use contract::lint::lint;
+use contract::release::Release;
 use contract::rule::Profile;
 use jiff::civil::Date;
 use launcher::process::output;
@@ -15,7 +16,7 @@ use semver::Version;
 use sha2::{Digest, Sha256};
 
 use super::{
-    CHANGELOG, RELEASED, ReleaseError, SPEC, SUMS, clean, config, document_version, errors, first, load,
+    RELEASED, ReleaseError, SPEC, SUMS, changes_file, clean, config, document_version, errors, first, load,
     released, step, unusable,
 };
 
@@ -69,9 +70,9 @@ fn sums(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Checks each released document: it is valid, its JSON has the same content, and its version is high enough for its
-/// changes. A working document with a released version must be identical to that release. If it is the newest release,
-/// it must also have no lint errors and agree with the code.
+/// Checks each released document: it is valid, its JSON has the same content, the file with its changes is readable, and
+/// its version is high enough for its changes. A working document with a released version must be identical to that
+/// release. If it is the newest release, it must also have no lint errors and agree with the code.
 fn documents(
     root: &Path,
     code: &Document,
@@ -80,7 +81,6 @@ fn documents(
 ) -> Result<(), ReleaseError> {
     let config = config(root)?;
     let directory = root.join(RELEASED);
-    let dates = dates(root);
     let mut documents: BTreeMap<Version, Document> = BTreeMap::new();
     for (version, path) in released(&directory).map_err(unusable(&directory))? {
         let document = match load(&path) {
@@ -101,9 +101,11 @@ fn documents(
         if !errors.is_empty() {
             problems.push(first(&document.path, &errors, "it must not have been released"));
         }
-        if let Some((_, before)) = documents.last_key_value() {
+        let previous = documents.last_key_value();
+        let date = changes(&directory, &version, previous.map(|(version, _)| version), problems);
+        if let Some((_, before)) = previous {
             // Waivers must have been valid on the day of the release.
-            let date = dates.get(&version).copied().unwrap_or(today);
+            let date = date.unwrap_or(today);
             problems.extend(step(before, &document, &config, date).err().map(|error| error.message));
         }
         documents.insert(version, document);
@@ -130,13 +132,34 @@ fn unreleased_change(version: &Version, released: &Document, working: &Document)
     )
 }
 
-/// Reads the dates of the releases from the headings of the changelog.
-fn dates(root: &Path) -> BTreeMap<Version, Date> {
-    let text = fs::read_to_string(root.join(CHANGELOG)).unwrap_or_default();
-    let headings = text.lines().filter_map(|line| line.strip_prefix("## ")?.split_once(" ("));
-    headings
-        .filter_map(|(version, date)| Some((version.parse().ok()?, date.strip_suffix(')')?.parse().ok()?)))
-        .collect()
+/// Checks the file with the changes of a release. Returns the date of the release. The list of changes is not compared
+/// with a new one, since the words of the rules may have changed since the release.
+fn changes(
+    directory: &Path,
+    version: &Version,
+    previous: Option<&Version>,
+    problems: &mut Vec<String>,
+) -> Option<Date> {
+    let name = changes_file(version);
+    let text = fs::read_to_string(directory.join(&name)).map_err(|error| error.to_string());
+    let read = text.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
+    let release: Release = match read {
+        Ok(release) => release,
+        Err(problem) => {
+            problems.push(format!("{RELEASED}/{name}: {problem}; restore the file from the history"));
+            return None;
+        }
+    };
+    let date = release.date.parse().ok();
+    if release.version != version.to_string()
+        || release.previous != previous.map(Version::to_string)
+        || date.is_none()
+    {
+        problems.push(format!(
+            "{RELEASED}/{name} must have the version {version}, the version before it, and a date"
+        ));
+    }
+    date
 }
 
 /// Finds releases that were changed together with their checksums, which only the history shows.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use contract::document::Document;
+use contract::release::Release;
 use jiff::civil::{Date, date};
 use tempfile::TempDir;
 use xtask::release::{ReleaseError, release, verify};
@@ -86,6 +87,8 @@ fn a_release_has_yaml_json_and_a_changelog_entry() {
     assert_eq!(json["paths"]["/books"]["get"]["operationId"], "listBooks");
     let changelog = fs::read_to_string(root.join("openapi/CHANGELOG.md")).unwrap();
     assert!(changelog.contains("## 1.0.0 (2026-11-21)"), "{changelog}");
+    let changes: Release = serde_json::from_str(&released(&root, "1.0.0.changes.json")).unwrap();
+    assert_eq!((&*changes.date, changes.previous, changes.changes.len()), ("2026-11-21", None, 0));
     assert_eq!(problems(&root), Vec::<String>::new());
 }
 
@@ -131,6 +134,9 @@ fn a_release_adds_to_the_changelog() {
     assert!(changelog.starts_with("# Changelog of"), "{changelog}");
     assert!(changelog[..newer].contains("Edited after"), "{changelog}");
     assert_eq!(changelog.matches("# Changelog of").count(), 1);
+    let changes: Release = serde_json::from_str(&released(&root, "1.1.0.changes.json")).unwrap();
+    assert_eq!(changes.previous.as_deref(), Some("1.0.0"));
+    assert!(changelog.contains(changes.to_markdown().trim_end()), "{changelog}");
     assert_eq!(verify::problems(&root, &follows, DAY), Vec::<String>::new());
 }
 
@@ -143,12 +149,30 @@ fn changed_missing_and_added_files_are_found() {
     fs::write(root.join(RELEASED).join("0.9.0.yaml"), "openapi: 3.0.3\n").unwrap();
     let found = problems(&root).join("\n");
     for expected in [
+        "0.9.0.changes.json: ",
         "1.0.0.yaml was changed",
         "1.0.0.json is missing",
         "0.9.0.yaml is not in SHA256SUMS",
         "differs from 1.0.0",
     ] {
         assert!(found.contains(expected), "{expected} is not in:\n{found}");
+    }
+}
+
+#[test]
+fn the_changes_of_a_release_belong_to_it() {
+    for (from, to, expected) in [
+        ("\"version\": \"1.0.0\"", "\"version\": \"1.0.1\"", "must have the version 1.0.0"),
+        ("\"previous\": null", "\"previous\": \"0.9.0\"", "must have the version 1.0.0"),
+        ("\"date\": \"2026-11-21\"", "\"date\": \"soon\"", "must have the version 1.0.0"),
+        ("\"changes\"", "\"Changes\"", "unknown field"),
+    ] {
+        let (_kept, root) = workspace();
+        release_on(&root, DAY).unwrap();
+        let file = format!("{RELEASED}/1.0.0.changes.json");
+        edit(&root, &file, from, to);
+        let found = problems(&root).join("\n");
+        assert!(found.contains(expected) && found.contains("1.0.0.changes.json was changed"), "{found}");
     }
 }
 

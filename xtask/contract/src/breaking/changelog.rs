@@ -1,74 +1,74 @@
-//! The entry of a changelog, for users of the API: in the words of the document, without names of rules and positions in
-//! files.
+//! The changes of a release for users of the API: in the words of the document, without names of rules and positions in
+//! files where those are not asked for.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fmt::Write as _;
+use std::collections::{HashMap, HashSet};
 
 use super::change::Change;
 use super::rules::{Bump, Chapter};
 use super::version::bump;
 use crate::finding::Severity;
+use crate::release::{Entry, Release};
 
-/// Returns the entry of a changelog for version `to`, released on `date`, in Markdown. `from` is the version
+/// Returns the release of version `to` on `date`, with its changes in the order of the chapters. `from` is the version
 /// before it; `None` for the first release. Waived changes are listed, but not as breaking.
-pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -> String {
-    let mut text = format!("## {to} ({date})\n");
-    let Some(from) = from else {
-        text.push_str("\nThe first release.\n");
-        return text;
-    };
-    let mut lines: Vec<Line> = Vec::new();
-    let mut listed_at: HashMap<(String, &str), usize> = HashMap::new();
+pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -> Release {
+    let mut entries: Vec<(Title, Entry)> = Vec::new();
+    let mut listed_at: HashMap<(String, String), usize> = HashMap::new();
     let mut broken = HashSet::new();
-    let listed = changes.iter().filter(|change| change.rule.bump != Bump::None);
+    let listed = changes.iter().filter(|change| from.is_some() && change.rule.bump != Bump::None);
     for change in listed {
-        let (chapter, sentence) = (chapter(change), change.sentence());
-        let words = change.waived.as_ref().map(|waived| &waived.reason).or(change.description.as_ref());
-        let impact = words.map_or(change.rule.explanation, String::as_str);
+        let chapter = chapter(change);
+        let entry = entry(change, chapter);
         if chapter.0 == 0 {
-            broken.insert(sentence.clone());
-        } else if change.severity == Severity::Info && broken.contains(&sentence) {
+            broken.insert(entry.sentence.clone());
+        } else if change.severity == Severity::Info && broken.contains(&entry.sentence) {
             // The other direction of a breaking change that is listed already.
             continue;
         }
-        let next = lines.len();
-        let position = *listed_at.entry((sentence.clone(), impact)).or_insert(next);
-        if position == next {
-            lines.push(Line { chapter, sentence, impact, operations: BTreeSet::new() });
-        }
-        // Some sentences name the operation already.
-        if !change.subject.parts().iter().any(|(kind, _)| *kind == "operation") {
-            lines[position].operations.extend(change.operations.iter().map(String::as_str));
-        }
-    }
-    if lines.is_empty() {
-        let _ = write!(text, "\nOnly descriptions and examples differ from {from}.\n");
-    }
-    lines.sort_by_key(|line| line.chapter);
-    for lines in lines.chunk_by(|one, other| one.chapter == other.chapter) {
-        let _ = write!(text, "\n### {}\n\n", lines[0].chapter.1);
-        for line in lines {
-            let _ = write!(text, "- {}. {}", line.sentence, line.impact);
-            if !line.operations.is_empty() {
-                let names: Vec<_> = line.operations.iter().map(|name| format!("`{name}`")).collect();
-                let _ = write!(text, " ({})", names.join(", "));
+        match listed_at.get(&(entry.sentence.clone(), entry.words().to_owned())) {
+            Some(position) => {
+                let known = &mut entries[*position].1;
+                known.operations.extend(entry.operations);
+                known.places.extend(entry.places);
             }
-            text.push('\n');
+            None => {
+                listed_at.insert((entry.sentence.clone(), entry.words().to_owned()), entries.len());
+                entries.push((chapter, entry));
+            }
         }
     }
-    text
+    entries.sort_by_key(|(chapter, _)| *chapter);
+    let changes = entries.into_iter().map(|(_, mut entry)| {
+        for list in [&mut entry.operations, &mut entry.places] {
+            list.sort();
+            list.dedup();
+        }
+        entry
+    });
+    Release {
+        version: to.to_owned(),
+        date: date.to_owned(),
+        previous: from.map(str::to_owned),
+        changes: changes.collect(),
+    }
+}
+
+fn entry(change: &Change, chapter: Title) -> Entry {
+    Entry {
+        chapter: chapter.1.to_owned(),
+        rule: change.rule.name.to_owned(),
+        severity: change.severity.to_string(),
+        sentence: change.sentence(),
+        impact: change.rule.explanation.to_owned(),
+        description: change.description.clone(),
+        waiver: change.waived.as_ref().map(|waived| waived.reason.clone()),
+        operations: change.operations.clone(),
+        places: vec![change.place.pointer.clone()],
+    }
 }
 
 /// Position and title of a chapter.
 type Title = (u8, &'static str);
-
-/// One line of a chapter; the same change in several operations is one.
-struct Line<'a> {
-    chapter: Title,
-    sentence: String,
-    impact: &'a str,
-    operations: BTreeSet<&'a str>,
-}
 
 /// The chapter that a change is listed in.
 fn chapter(change: &Change) -> Title {

@@ -16,6 +16,7 @@ fn entry(base: &Path, revision: &Path, options: &super::Options, root: &Path) ->
     let revision = options.load_document("changelog", revision, root)?;
     let outcome = Outcome::of(&base, &revision, &config, options.today());
     let (from, to) = (version::text(&base), version::text(&revision));
-    report::write(&changelog(&outcome.changes, Some(from), to, &options.today().to_string()));
+    let release = changelog(&outcome.changes, Some(from), to, &options.today().to_string());
+    report::write(&release.to_markdown());
     Ok(0)
 }

@@ -1,0 +1,150 @@
+//! The pages of the documentation, which need no key.
+
+use animal_store::document;
+use reqwest::Method;
+
+use crate::recorder::wire::Response;
+use crate::service::{RequestExt, Service};
+
+/// Starts a service that publishes the releases, to which the pages link.
+async fn service() -> Service {
+    Service::setup().released(document::DOCUMENT.unwrap().released).start().await
+}
+
+/// Returns the addresses of the pages with their contents.
+fn pages() -> impl Iterator<Item = (String, &'static str)> {
+    let pages = document::DOCUMENT.unwrap().pages.iter();
+    pages.map(|(path, content)| match *path {
+        "index.html" => ("/docs".to_owned(), *content),
+        path => (format!("/{path}"), *content),
+    })
+}
+
+async fn fetch(service: &Service, target: &str) -> Response {
+    let response = service.anonymous(Method::GET, target).response().await;
+    assert_eq!(response.status, 200, "{target}");
+    response
+}
+
+#[tokio::test]
+async fn all_are_served_without_a_key_and_for_this_host_only() {
+    let service = service().await;
+    let mut seen = Vec::new();
+    for (target, content) in pages() {
+        let page = fetch(&service, &target).await;
+        assert_eq!(page.text(), content, "{target}");
+        let kind = match target.rsplit('.').next().unwrap() {
+            "css" => "text/css",
+            "js" => "text/javascript",
+            "atom" => "application/atom+xml",
+            _ => "text/html",
+        };
+        assert_eq!(page.header("content-type"), Some(&*format!("{kind}; charset=utf-8")), "{target}");
+        assert_eq!(page.header("cache-control"), Some("no-cache"), "{target}");
+        assert_eq!(page.header("access-control-allow-origin"), None, "{target}");
+        if kind == "text/html" {
+            let policy = page.header("content-security-policy").unwrap();
+            for part in
+                ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"]
+            {
+                assert!(policy.contains(part), "{target}: {policy}");
+            }
+            assert!(!policy.contains("unsafe") && !policy.contains("http"), "{target}: {policy}");
+            assert!(!content.contains(" style=") && !content.contains(" onclick="), "{target}");
+        }
+        seen.push(target);
+    }
+    for target in
+        ["/docs", "/docs/try.html", "/docs/changelog.html", "/docs/files.html", "/docs/clients.html"]
+    {
+        assert!(seen.iter().any(|known| known == target), "{target} is not one of {seen:?}");
+    }
+}
+
+#[tokio::test]
+async fn each_has_a_strong_etag_and_gets_304() {
+    let service = service().await;
+    for (target, _) in pages() {
+        let page = fetch(&service, &target).await;
+        let etag = page.header("etag").unwrap();
+        assert!(etag.starts_with('"') && etag.ends_with('"') && etag.len() > 2, "{etag}");
+        let again = service.anonymous(Method::GET, &target).header("if-none-match", etag).response().await;
+        assert_eq!((again.status, again.body.len()), (304, 0), "{target}");
+    }
+}
+
+#[tokio::test]
+async fn head_is_like_get() {
+    let service = service().await;
+    for target in ["/docs", "/docs/try.html", "/docs/releases.atom"] {
+        let page = fetch(&service, target).await;
+        let mut raw = service.raw().await;
+        raw.head_without_key(&format!("HEAD {target}"), "").await;
+        let head = raw.response().await;
+        assert_eq!((head.status, head.body.len()), (200, 0), "{target}");
+        for name in ["etag", "content-type", "content-length", "content-security-policy"] {
+            assert_eq!(head.header(name), page.header(name), "{target}: {name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn all_links_lead_to_files_of_the_service() {
+    let service = service().await;
+    let origin = reqwest::Url::parse("http://service").unwrap();
+    let mut targets = std::collections::BTreeSet::new();
+    for (target, content) in pages() {
+        let page = origin.join(&target).unwrap();
+        for attribute in ["href=\"", "src=\"", "data-document=\""] {
+            let values = content.split(attribute).skip(1).filter_map(|rest| rest.split('"').next());
+            let links =
+                values.map(|value| page.join(value).unwrap()).filter(|link| link.host() == origin.host());
+            targets.extend(links.map(|link| link.path().to_owned()));
+        }
+    }
+    assert!(targets.len() > 20, "{targets:?}");
+    // The name of the first page on other servers redirects.
+    assert!(targets.remove("/"));
+    for target in targets {
+        assert!(!fetch(&service, &target).await.body.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn the_first_page_shows_the_document_as_text() {
+    let service = service().await;
+    let page = fetch(&service, "/docs").await;
+    assert!(!page.text().contains("<script"));
+    let document = fetch(&service, "/openapi.json").await.json();
+    let items = document["paths"].as_object().unwrap().values();
+    let operations: Vec<_> = items.flat_map(|item| item.as_object().unwrap().values()).collect();
+    assert!(operations.len() >= 3);
+    for operation in operations {
+        let id = operation["operationId"].as_str().unwrap();
+        assert!(page.text().contains(&format!("id=\"operation-{id}\"")), "{id}");
+        for status in operation["responses"].as_object().unwrap().keys() {
+            assert!(page.text().contains(&format!("<strong>{status}</strong>")), "{status} of {id}");
+        }
+    }
+    let bounds = |pointer: &str, keywords: [&str; 2]| {
+        let schema = document.pointer(pointer).unwrap();
+        format!("{} to {}", schema[keywords[0]], schema[keywords[1]])
+    };
+    let limit = bounds("/paths/~1pets/get/parameters/0/schema", ["minimum", "maximum"]);
+    let name = bounds("/components/schemas/NewPet/properties/name", ["minLength", "maxLength"]);
+    for bound in [limit, format!("{name} characters"), "integer (int64)".to_owned()] {
+        assert!(page.text().contains(&bound), "{bound}");
+    }
+}
+
+#[tokio::test]
+async fn the_changes_of_a_release_never_change_and_the_checksums_do() {
+    let service = service().await;
+    let changes = fetch(&service, "/openapi/1.1.0.changes.json").await;
+    assert_eq!(changes.header("content-type"), Some("application/json"));
+    assert_eq!(changes.header("cache-control"), Some("public, max-age=31536000, immutable"));
+    let sums = fetch(&service, "/openapi/SHA256SUMS").await;
+    assert_eq!(sums.header("content-type"), Some("text/plain; charset=utf-8"));
+    assert_eq!(sums.header("cache-control"), Some("no-cache"));
+    assert!(sums.text().contains("  1.1.0.changes.json\n"), "{}", sums.text());
+}

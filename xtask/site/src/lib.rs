@@ -1,0 +1,78 @@
+//! Builds the published pages of an OpenAPI document: the documentation of each version, the changelog, the files with
+//! their checksums, the commands for clients, and a feed of releases.
+//!
+//! All text is static HTML, readable without JavaScript; one page for each version sends requests, with Swagger UI. The
+//! build script of the service embeds the pages, and `cargo xtask site` writes them for any web server. All links between
+//! pages are relative, so the pages work from any directory. The service serves `index.html` at `/docs`, whose relative
+//! links have the same base as those of `/index.html`.
+//!
+//! Modules, the lowest layer first: [`sources`] reads the files; `markdown`, `spec`, `schema`, `sample` and `operation`
+//! render the parts of a document; `layout` is the frame of a page; `reference`, `changelog`, `downloads` and `feed` are the
+//! pages.
+//!
+//! `spec` reads the tree of the document itself: the views of `contract` need its feature `tools`, whose dependencies would
+//! be compiled in each build of the service.
+
+mod changelog;
+mod downloads;
+mod feed;
+mod layout;
+mod markdown;
+mod operation;
+mod reference;
+mod sample;
+mod schema;
+pub mod sources;
+mod spec;
+
+pub use sources::{Released, Sources};
+
+use layout::{HOME, Site};
+
+/// A file of the site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// The path below the root of the site, without a leading slash. All but `index.html` are in `docs`.
+    pub path: String,
+    /// The content.
+    pub content: String,
+}
+
+/// Where the pages are served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hosting {
+    /// By the service itself; the interactive pages send requests to it.
+    Service,
+    /// By another web server. Responses of the service cannot be read by pages of other hosts, so the interactive pages
+    /// send no requests.
+    Static {
+        /// The URL of the site, for the feed and for commands to copy. Without it, the feed has relative links.
+        url: Option<String>,
+    },
+}
+
+/// Builds the pages. The viewer's own files and the documents are not among them.
+///
+/// # Errors
+/// A message, if a document cannot be read.
+pub fn build(sources: &Sources, hosting: &Hosting) -> Result<Vec<File>, String> {
+    let site = Site::of(sources, hosting)?;
+    let mut files =
+        vec![reference::page(&site, &site.current, HOME), reference::viewer(&site, &site.current)];
+    for version in &site.released {
+        files.push(reference::page(&site, version, &version.page()));
+        files.push(reference::viewer(&site, version));
+        files.push(changelog::page(&site, version));
+    }
+    files.extend([changelog::index(&site), downloads::files(&site), downloads::clients(&site)]);
+    files.extend(feed::feed(&site));
+    for (name, content) in [
+        ("frame.css", include_str!("../assets/frame.css")),
+        ("site.css", include_str!("../assets/site.css")),
+        ("viewer.css", include_str!("../assets/viewer.css")),
+        ("viewer.js", include_str!("../assets/viewer.js")),
+    ] {
+        files.push(File { path: format!("docs/{name}"), content: content.to_owned() });
+    }
+    Ok(files)
+}

@@ -1,0 +1,216 @@
+//! The pages of frozen documents: what they show, and that no text of a document becomes markup.
+
+use std::collections::BTreeMap;
+
+use site::{File, Hosting, Released, Sources, build};
+
+const UNUSUAL: &str = include_str!("unusual.yaml");
+const CLIENTS: &str = "# Using it\n\n## Get\n\n[page](animal.yaml), [log](CHANGELOG.md), [code](../src/main.rs)\n\n\
+                       ```sh\ncurl https://HOST/openapi/VERSION.yaml # <script>\n```\n";
+const CHANGES: &str = r#"{
+  "version": "2.0.0", "date": "2026-11-22", "previous": "1.0.0",
+  "changes": [
+    {"chapter": "Breaking", "rule": "request-max-decreased", "severity": "error",
+     "sentence": "Parameter `limit` of operation `getToy`: <script>alert(1)</script>", "impact": "Some <script>.",
+     "description": null, "waiver": null, "operations": ["getToy", "gone"], "places": ["/paths/~1toys/get"]},
+    {"chapter": "Changed", "rule": "request-min-length-increased", "severity": "info", "sentence": "It changed",
+     "impact": "Requests are refused.", "description": null, "waiver": "Nobody <script> sends it.", "operations": [],
+     "places": []}
+  ]
+}"#;
+const FIRST: &str = r#"{"version": "1.0.0", "date": "2026-11-21", "previous": null, "changes": []}"#;
+
+fn release(version: &str, yaml: &str, changes: &str) -> Released {
+    let files = ["yaml", "json", "changes.json"];
+    let files = files
+        .map(|extension| (format!("{version}.{extension}"), format!("{version:0<64}").replace('.', "a")));
+    Released {
+        version: version.to_owned(),
+        yaml: yaml.to_owned(),
+        changes: changes.to_owned(),
+        files: files.into(),
+    }
+}
+
+fn sources() -> Sources {
+    let old = UNUSUAL.replace("version: 2.0.0", "version: 1.0.0");
+    let released = vec![release("2.0.0", UNUSUAL, CHANGES), release("1.0.0", &old, FIRST)];
+    Sources { working: UNUSUAL.to_owned(), released, clients: CLIENTS.to_owned() }
+}
+
+fn pages(sources: &Sources, hosting: &Hosting) -> BTreeMap<String, String> {
+    let files = build(sources, hosting).unwrap();
+    files.into_iter().map(|File { path, content }| (path, content)).collect()
+}
+
+/// Checks that a page has each of these texts.
+fn has(page: &str, expected: &[&str]) {
+    for text in expected {
+        assert!(page.contains(text), "{text} is not in:\n{page}");
+    }
+}
+
+#[test]
+fn no_text_of_a_document_becomes_markup() {
+    let pages = pages(&sources(), &Hosting::Service);
+    for (path, page) in pages.iter().filter(|(path, _)| path.ends_with(".html")) {
+        // The two scripts of the viewer are files.
+        let own = page.matches("<script src=\"").count();
+        assert_eq!(page.matches("<script").count(), own, "{path}");
+        assert_eq!(own, if path.ends_with("try.html") { 2 } else { 0 }, "{path}");
+        for forbidden in ["<img", "<div onclick", "href=\"javascript", "<style", " style=\"", "<b>First"] {
+            assert!(!page.contains(forbidden), "{path} has {forbidden}");
+        }
+        assert!(!page.contains("\"onload=\""), "{path}");
+    }
+    let page = &pages["index.html"];
+    has(page, &["&lt;script&gt;alert('description')&lt;/script&gt;", "&lt;img src=x", "&lt;div onclick"]);
+}
+
+#[test]
+fn a_reference_page_has_all_parts_of_the_document() {
+    let pages = pages(&sources(), &Hosting::Service);
+    let page = &pages["docs/2.0.0.html"];
+    // Bounds of parameters, own and inherited.
+    has(page, &["1 to 100", "default <code>20</code>", "pattern <code>^&lt;a&gt;$</code>", "no item twice"]);
+    has(page, &["Overrides"]);
+    // Bounds of properties.
+    has(
+        page,
+        &[
+            "1 to 255 characters",
+            "more than 0 and at most 10",
+            "a multiple of 0.5",
+            "may be null",
+            "only in responses",
+        ],
+    );
+    has(
+        page,
+        &[
+            "No other fields.",
+            "The field <code>ghost</code> is required.",
+            "Exactly one of these:",
+            "But not:",
+        ],
+    );
+    // References: a link, bounds of the target, and those that lead nowhere.
+    has(page, &["href=\"#schema-Toy\"", "href=\"#schema-Loop\"", "id=\"schema-Sp_20_ace_2f__3c_x_3e_\""]);
+    // Deprecation with its dates, security, headers, examples, links, callbacks.
+    has(page, &["<time>2026-01-02</time>", "<time>2031-01-02</time>", "Use <code>/toys</code> instead"]);
+    has(
+        page,
+        &["href=\"#security-key\"", "(read, &lt;script&gt;)", "Credentials: none", "ETag", "always present"],
+    );
+    has(
+        page,
+        &[
+            "9007199254740993",
+            "One toy",
+            "Second paragraph.",
+            "Callback <code>changed</code>",
+            "code class=\"code\">not_found",
+        ],
+    );
+    has(page, &["x-internal: {&quot;note&quot;:&quot;&lt;script&gt;&quot;}", "discriminator: "]);
+    // Two headings with the same words have two identifiers.
+    has(page, &["id=\"section-codes\"", "href=\"#section-codes\"", "id=\"section-codes-"]);
+}
+
+#[test]
+fn a_sample_request_has_only_required_parameters() {
+    let pages = pages(&sources(), &Hosting::Service);
+    let page = &pages["index.html"];
+    let get =
+        "curl -i \\\n  'https://toys.example.com/v2/toys/it'\\''s' \\\n  -H &quot;X-Key: $KEY&quot;</code>";
+    has(page, &[get]);
+    let post = "curl -i \\\n  -X POST \\\n  'https://toys.example.com/v2/toys/7' \\\n  -H 'Content-Type: application/json' \
+                \\\n  -d '{&quot;name&quot;:&quot;o'\\''clock&quot;}'</code>";
+    has(page, &[post]);
+}
+
+#[test]
+fn the_working_document_is_the_first_page_and_says_whether_it_is_released() {
+    let released = pages(&sources(), &Hosting::Service);
+    has(
+        &released["index.html"],
+        &["Released on <time>2026-11-22</time>", "href=\"docs/2.0.0.changes.html\""],
+    );
+    has(&released["docs/1.0.0.html"], &["The newest release is <a href=\"../docs/2.0.0.html\">2.0.0</a>"]);
+    let working = UNUSUAL.replace("version: 2.0.0", "version: 2.1.0");
+    let unreleased = pages(&Sources { working, ..sources() }, &Hosting::Service);
+    has(&unreleased["index.html"], &["Not released.", "2.1.0 (not released)", "href=\"docs/1.0.0.html\""]);
+    has(&unreleased["docs/files.html"], &["2.1.0 (not released)", ">openapi.yaml</a>"]);
+    // An edit without another version must not look like the release.
+    let working = UNUSUAL.replace("maximum: 100", "maximum: 50");
+    let edited = pages(&Sources { working, ..sources() }, &Hosting::Service);
+    has(&edited["index.html"], &["2.0.0 (not released)", "1 to 50"]);
+    has(&edited["docs/2.0.0.html"], &["1 to 100"]);
+}
+
+#[test]
+fn a_page_of_changes_has_impact_operations_and_waivers() {
+    let pages = pages(&sources(), &Hosting::Service);
+    let page = &pages["docs/2.0.0.changes.html"];
+    has(page, &["<h2>Breaking</h2>", "<h2>Changed</h2>", "<code>limit</code>", "&lt;script&gt;alert(1)"]);
+    has(page, &["Some &lt;script&gt;. (breaking)", "Requests are refused. (breaking, allowed by a waiver)"]);
+    has(page, &["<dt>Waiver</dt><dd>Nobody &lt;script&gt; sends it.</dd>", "the whole document"]);
+    has(page, &["href=\"../docs/2.0.0.html#operation-getToy\"", "<code>gone</code>", "/paths/~1toys/get"]);
+    has(&pages["docs/1.0.0.changes.html"], &["The first release."]);
+    has(&pages["docs/changelog.html"], &["Breaking: 1, Changed: 1.", "href=\"../docs/1.0.0.changes.html\""]);
+}
+
+#[test]
+fn the_page_for_clients_has_the_newest_version_and_only_links_of_the_site() {
+    let page = pages(&sources(), &Hosting::Service).remove("docs/clients.html").unwrap();
+    has(
+        &page,
+        &[
+            "https://HOST/openapi/2.0.0.yaml # &lt;script&gt;",
+            "href=\"../docs/changelog.html\"",
+            "href=\"../\"",
+        ],
+    );
+    assert!(!page.contains("src/main.rs"));
+    let url = Some("https://docs.example.com/toys/".to_owned());
+    let page = pages(&sources(), &Hosting::Static { url }).remove("docs/clients.html").unwrap();
+    has(&page, &["curl https://docs.example.com/toys/openapi/2.0.0.yaml"]);
+}
+
+#[test]
+fn only_the_service_gets_pages_that_send_requests() {
+    let service = pages(&sources(), &Hosting::Service);
+    has(
+        &service["docs/try.html"],
+        &["data-sends=\"true\"", "data-document=\"../openapi.json\"", "press Authorize"],
+    );
+    has(&service["docs/1.0.0.try.html"], &["data-document=\"../openapi/1.0.0.json\"", "<noscript>"]);
+    let copy = pages(&sources(), &Hosting::Static { url: None });
+    has(&copy["docs/try.html"], &["data-sends=\"false\"", "sends no requests"]);
+    let differing: Vec<_> =
+        service.iter().filter(|(path, page)| copy[*path] != **page).map(|(path, _)| path).collect();
+    assert_eq!(differing, ["docs/1.0.0.try.html", "docs/2.0.0.try.html", "docs/try.html"]);
+}
+
+#[test]
+fn without_a_release_there_is_no_feed_and_no_link_to_it() {
+    let pages = pages(&Sources { released: Vec::new(), ..sources() }, &Hosting::Service);
+    assert!(!pages.contains_key("docs/releases.atom"));
+    assert!(pages.values().all(|page| !page.contains("releases.atom")));
+    has(&pages["docs/changelog.html"], &["Nothing has been released yet."]);
+}
+
+#[test]
+fn documents_without_the_usual_parts_do_not_panic() {
+    for document in
+        ["openapi: 3.0.3", "{}", "[]", "text", "3", "openapi: 3.0.3\npaths: []\ncomponents: 7\ninfo: []"]
+    {
+        let sources = Sources { working: document.to_owned(), released: Vec::new(), clients: String::new() };
+        has(&pages(&sources, &Hosting::Service)["index.html"], &["Operations"]);
+    }
+    let unreadable = Sources { working: "a: [".to_owned(), released: Vec::new(), clients: String::new() };
+    assert!(build(&unreadable, &Hosting::Service).unwrap_err().contains("line 1"));
+    let mut unreadable = sources();
+    unreadable.released[0].changes = "{}".to_owned();
+    assert!(build(&unreadable, &Hosting::Service).unwrap_err().contains("changes of version 2.0.0"));
+}
