@@ -327,8 +327,9 @@ fn find_or_create_secret(connection: &Connection) -> Result<[u8; 32], OpenFailur
     find_secret(connection)?.ok_or(OpenFailure::NoSecret)
 }
 
-fn find_secret(connection: &Connection) -> Result<Option<[u8; 32]>, OpenFailure> {
-    Ok(connection.query_row("SELECT bytes FROM secret", [], |row| row.get(0)).optional()?)
+/// Returns the secret of the store, if there is one.
+pub(super) fn find_secret(connection: &Connection) -> rusqlite::Result<Option<[u8; 32]>> {
+    connection.query_row("SELECT bytes FROM secret", [], |row| row.get(0)).optional()
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {
