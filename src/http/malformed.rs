@@ -33,8 +33,8 @@ fn has_one_host(headers: &HeaderMap) -> bool {
         || Authority::try_from(host.as_bytes()).is_ok_and(|host| !host.as_str().contains('@'))
 }
 
-/// Whether `host` is a name or an IPv4 address and perhaps a port, as nearly every host is. The
-/// parser of [`Authority`] copies it and takes ten times the instructions.
+/// Whether `host` is a name or an IPv4 address and perhaps a port, as nearly every host is. The parser of [`Authority`]
+/// copies it, and takes several times the instructions.
 fn is_plain_host(host: &[u8]) -> bool {
     let (name, port) = match host.iter().position(|byte| *byte == b':') {
         Some(colon) => (&host[..colon], &host[colon + 1..]),

@@ -1,5 +1,5 @@
--- Keys are found by a hash of `client` and `value`, which the program computes with the secret of the store: an index of
--- integers takes less than half of the instructions of one of texts, and less space. Two keys may have the same hash.
+-- Keys are found by a hash of `client` and `value`, which the program computes with the secret of the store: with an index
+-- of integers, storing a key takes two thirds of the instructions of one of texts. Two keys may have the same hash.
 CREATE TABLE idempotency_key_hashed (
     animal_id INTEGER PRIMARY KEY,
     client    TEXT    NOT NULL,
@@ -7,7 +7,8 @@ CREATE TABLE idempotency_key_hashed (
     added     INTEGER NOT NULL,
     hash      INTEGER NOT NULL
 ) STRICT;
-INSERT INTO idempotency_key_hashed SELECT animal_id, client, value, added, idempotency_hash(client, value) FROM idempotency_key;
+INSERT INTO idempotency_key_hashed
+SELECT animal_id, client, value, added, idempotency_hash(client, value) FROM idempotency_key;
 DROP TABLE idempotency_key;
 ALTER TABLE idempotency_key_hashed RENAME TO idempotency_key;
 CREATE INDEX idempotency_key_by_hash ON idempotency_key (hash);
