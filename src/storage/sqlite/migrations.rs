@@ -9,7 +9,6 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Error, OptionalExtension, TransactionBehavior};
 
 use super::idempotency::KeyHasher;
-use super::opening::find_secret;
 
 /// Identifies the databases of this program, in the header of the file ("Anml").
 pub(super) const APPLICATION_ID: i32 = 0x416e_6d6c;
@@ -67,6 +66,11 @@ fn define_hash(connection: &Connection) -> rusqlite::Result<()> {
         let hasher = hasher.as_ref().ok_or_else(|| Error::UserFunctionError("there is no secret".into()))?;
         Ok(hasher.hash(arguments.get_raw(0).as_str()?, arguments.get_raw(1).as_str()?))
     })
+}
+
+/// Returns the secret of the store, if there is one.
+pub(super) fn find_secret(connection: &Connection) -> rusqlite::Result<Option<[u8; 32]>> {
+    connection.query_row("SELECT bytes FROM secret", [], |row| row.get(0)).optional()
 }
 
 /// Writes the number of the last applied migration again, within a transaction: a write of one page.
