@@ -25,7 +25,7 @@ pub(super) fn open_for_writing(path: &Path, lock_timeout: Duration) -> rusqlite:
     // The writer checkpoints between batches.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     // Detects a damaged page before it is changed, which would spread the damage. Not on connections for reading: a
-    // tenth of the instructions of a get out of 10,000,000 animals, and it hardly ever prevents a wrong response
+    // seventh of the instructions of a get out of 10,000,000 animals, and it hardly ever prevents a wrong response
     // (see xtask/src/bench/README.md, "Growth").
     connection.pragma_update(None, "cell_size_check", true)?;
     // The journal of a savepoint; otherwise SQLite allocates 64 KiB for each.
