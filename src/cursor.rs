@@ -1,36 +1,54 @@
 //! Cursors of pages.
 //!
-//! A cursor contains the last identifier of the previous page and its filter, with an HMAC-SHA-256 of both: clients
-//! cannot forge one, and replicas need no state. It is base64url, and opaque to clients.
+//! A cursor contains the last identifier of the previous page and its filter, with a MAC of both: clients cannot forge
+//! one, and replicas need no state. It is base64url, and opaque to clients.
+//!
+//! The MAC is SipHash-2-4 with a result of 128 bits. It keeps out forged input; the content of a cursor is no secret. A
+//! forger who knows many cursors has to find a key of 128 bits, or to send 2^127 guesses. RFC 9018 uses SipHash-2-4 for
+//! the same purpose. HMAC-SHA-256, which releases up to 1.1.0 used, takes many times the instructions. Clients keep
+//! cursors for polling, so those of earlier releases stay valid.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use siphasher::sip128::{Hash128, SipHasher24};
 
 use crate::schemas::PetStatus;
 
-const VERSION: u8 = 1;
+/// The version of cursors with HMAC-SHA-256, truncated to [`MAC_BYTES`].
+const HMAC: u8 = 1;
+/// The version of cursors with SipHash-2-4-128, which are issued.
+const SIPHASH: u8 = 2;
 const MAC_BYTES: usize = 16;
-const BYTES: usize = 1 + 1 + 8 + MAC_BYTES;
+const CONTENT_BYTES: usize = 1 + 1 + 8;
+const BYTES: usize = CONTENT_BYTES + MAC_BYTES;
 
 /// Signs and verifies cursors with the secret of the store.
-pub(crate) struct Cursors(Hmac<Sha256>);
+pub(crate) struct Cursors {
+    hmac: Hmac<Sha256>,
+    siphash: SipHasher24,
+}
 
 impl Cursors {
     pub(crate) fn new(secret: &[u8; 32]) -> Self {
         // HMAC pads the key with zeros to a block of its hash (RFC 2104). A key of that size cannot be invalid.
         let mut key = [0; 64];
         key[..secret.len()].copy_from_slice(secret);
-        Self(Hmac::new(&key.into()))
+        let hmac = Hmac::new(&key.into());
+        // Longer than the content of a cursor, so that no cursor of version 1 contains the key.
+        let derived = hmac.clone().chain_update("cursor, SipHash-2-4-128").finalize().into_bytes();
+        let mut key = [0; 16];
+        key.copy_from_slice(&derived[..16]);
+        Self { hmac, siphash: SipHasher24::new_with_key(&key) }
     }
 
     /// Returns the cursor of the page of animals with `status` that starts after the identifier `after`.
     pub(crate) fn sign(&self, after: i64, status: Option<PetStatus>) -> String {
         let mut bytes = [0; BYTES];
-        let (content, mac) = bytes.split_at_mut(BYTES - MAC_BYTES);
-        content.copy_from_slice(&content_of(after, status));
-        mac.copy_from_slice(&self.mac(content).finalize().into_bytes()[..MAC_BYTES]);
+        let (content, mac) = bytes.split_at_mut(CONTENT_BYTES);
+        content.copy_from_slice(&content_of(SIPHASH, after, status));
+        mac.copy_from_slice(&self.siphash.hash(content).as_bytes());
         BASE64_URL_SAFE_NO_PAD.encode(bytes)
     }
 
@@ -38,22 +56,28 @@ impl Cursors {
     pub(crate) fn verify(&self, cursor: &str, status: Option<PetStatus>) -> Option<i64> {
         let mut bytes = [0; BYTES];
         let length = BASE64_URL_SAFE_NO_PAD.decode_slice(cursor, &mut bytes).ok()?;
-        let (content, mac) = bytes.split_at(BYTES - MAC_BYTES);
-        if length != BYTES || self.mac(content).verify_truncated_left(mac).is_err() {
+        let (content, mac) = bytes.split_at(CONTENT_BYTES);
+        if length != BYTES || !self.is_signed(content, mac.try_into().ok()?) {
             return None;
         }
         let after = i64::from_be_bytes(content[2..].try_into().ok()?);
-        (content == content_of(after, status)).then_some(after)
+        (content == content_of(content[0], after, status)).then_some(after)
     }
 
-    fn mac(&self, content: &[u8]) -> Hmac<Sha256> {
-        self.0.clone().chain_update(content)
+    /// Compares in constant time, so that no forger learns a MAC byte by byte.
+    fn is_signed(&self, content: &[u8], mac: [u8; MAC_BYTES]) -> bool {
+        match content[0] {
+            HMAC => self.hmac.clone().chain_update(content).verify_truncated_left(&mac).is_ok(),
+            // The comparison of `Hash128` takes constant time.
+            SIPHASH => self.siphash.hash(content) == Hash128::from(u128::from_le_bytes(mac)),
+            _ => false,
+        }
     }
 }
 
-fn content_of(after: i64, status: Option<PetStatus>) -> [u8; BYTES - MAC_BYTES] {
-    let mut content = [0; BYTES - MAC_BYTES];
-    content[0] = VERSION;
+fn content_of(version: u8, after: i64, status: Option<PetStatus>) -> [u8; CONTENT_BYTES] {
+    let mut content = [0; CONTENT_BYTES];
+    content[0] = version;
     content[1] = match status {
         None => 0,
         Some(PetStatus::Available) => 1,
@@ -84,15 +108,42 @@ mod tests {
         }
     }
 
+    /// Computed by another program, with the secret of 32 bytes of value 7.
+    #[test]
+    fn cursors_of_this_and_of_earlier_releases_are_valid() {
+        let cursors = Cursors::new(&[7; 32]);
+        for (hmac, siphash, after, status) in [
+            ("AQAAAAAAAAAAKqiSpeLA5ZnWzujPP2UnAu8", "AgAAAAAAAAAAKnEdWOa31MXDCflPRmGDhAw", 42, None),
+            (
+                "AQMAAAAAAAAAB-8wm3HvfArvAJfy-Mllo70",
+                "AgMAAAAAAAAAB2yaV-1saT9N7S3isgFVRFQ",
+                7,
+                Some(PetStatus::Sold),
+            ),
+        ] {
+            assert_eq!(cursors.sign(after, status), siphash);
+            for cursor in [hmac, siphash] {
+                assert_eq!(cursors.verify(cursor, status), Some(after));
+                assert_eq!(cursors.verify(cursor, Some(PetStatus::Pending)), None);
+                assert_eq!(Cursors::new(&[8; 32]).verify(cursor, status), None);
+            }
+            // The MAC of one version is none of another.
+            for (of, other) in [(hmac, "Ag"), (siphash, "AQ"), (hmac, "AA"), (siphash, "Aw")] {
+                assert_eq!(cursors.verify(&of.replacen(&of[..2], other, 1), status), None);
+            }
+        }
+    }
+
     #[test]
     fn a_changed_character_makes_a_cursor_invalid() {
         let cursors = Cursors::new(&[7; 32]);
-        let cursor = cursors.sign(42, None);
-        for at in 0..cursor.len() {
-            for character in ["A", "B", "_", "é", ""] {
-                let mut forged = cursor.clone();
-                forged.replace_range(at..=at, character);
-                assert_eq!(cursors.verify(&forged, None).is_some(), forged == cursor, "{forged}");
+        for cursor in [cursors.sign(42, None), "AQAAAAAAAAAAKqiSpeLA5ZnWzujPP2UnAu8".to_owned()] {
+            for at in 0..cursor.len() {
+                for character in ["A", "B", "_", "é", ""] {
+                    let mut forged = cursor.clone();
+                    forged.replace_range(at..=at, character);
+                    assert_eq!(cursors.verify(&forged, None).is_some(), forged == cursor, "{forged}");
+                }
             }
         }
         assert_eq!(cursors.verify("", None), None);

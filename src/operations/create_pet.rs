@@ -42,7 +42,8 @@ pub(super) async fn create_pet(
                 AddedOnce::Differs => return Err(CreatePetError::KeyReused),
             },
         };
-        let location = format!("{BASE_PATH}/pets/{}", pet.id);
+        // `format!` takes twice the instructions.
+        let location = [BASE_PATH, "/pets/", &pet.id.to_string()].concat();
         Ok(Written::new(&pet).with(Created { location, replayed: is_replayed.then_some(TRUE) }))
     })
     .await

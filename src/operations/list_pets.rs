@@ -35,8 +35,11 @@ pub(super) async fn list_pets(
         let found = service.store.pets(PetsQuery { status, after, limit }).await?;
         let next = found.pets.last().filter(|_| found.more).map(|last| {
             let cursor = service.cursors.sign(last.id, status);
-            let status = status.map(|status| format!("&status={}", status.as_str())).unwrap_or_default();
-            format!("<{BASE_PATH}/pets?limit={limit}{status}&cursor={cursor}>; rel=\"next\"")
+            let limit = limit.to_string();
+            let [name, status] = status.map_or([""; 2], |status| ["&status=", status.as_str()]);
+            // `format!` takes twice the instructions.
+            ["<", BASE_PATH, "/pets?limit=", &limit, name, status, "&cursor=", &cursor, ">; rel=\"next\""]
+                .concat()
         });
         Ok(Written::new(&Pets(found.pets)).with(NextPage { link: next }))
     })

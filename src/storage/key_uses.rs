@@ -38,9 +38,10 @@ impl KeyUses {
             state.hour = hour;
             state.seen.clear();
         }
-        if !state.seen.insert(key.id.clone()) {
+        if state.seen.contains(&key.id) {
             return None;
         }
+        state.seen.insert(key.id.clone());
         let is_first = state.pending.is_empty();
         state.pending.insert(key.id.clone(), hour);
         is_first.then(|| UsesToWrite(Some(Arc::clone(self))))

@@ -175,9 +175,10 @@ impl Metrics {
         self.authentication_failures.get_or_create(&FailureLabels { reason }).inc();
     }
 
-    pub(crate) fn deprecated_call(&self, operation: &str, key_id: &str) {
+    /// Returns the number of calls of a deprecated operation with an API key.
+    pub(crate) fn deprecated_calls(&self, operation: &str, key_id: &str) -> Counter {
         let labels = DeprecatedLabels { operation: operation.to_owned(), key_id: key_id.to_owned() };
-        self.deprecated_calls.get_or_create(&labels).inc();
+        self.deprecated_calls.get_or_create_owned(&labels)
     }
 }
 

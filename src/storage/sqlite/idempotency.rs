@@ -3,20 +3,28 @@
 use jiff::Timestamp;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
+use sha2::{Digest, Sha256};
+use siphasher::sip::SipHasher13;
 
 use super::animals;
-use super::writer::{WriteResult, in_savepoint};
+use super::batch::{Batch, WriteResult, in_savepoint};
 use crate::schemas::NewPet;
 use crate::storage::copy::CopiedKey;
 use crate::storage::expiry::{CHUNK, expired_until};
 use crate::storage::store::{AddedOnce, IdempotencyKey, StoreError};
 
-const FIND: &str = "SELECT animal_id, added > ?3 FROM idempotency_key WHERE client = ?1 AND value = ?2";
+// Reads the index alone: nearly always it finds nothing.
+const WITH_HASH: &str = "SELECT animal_id FROM idempotency_key WHERE hash = ?1";
 
-// An expired key is deleted first, because `INSERT OR REPLACE` does more for each key.
+const ADDED: &str = "SELECT added FROM idempotency_key WHERE animal_id = ?1 AND client = ?2 AND value = ?3";
+
+// An expired key is deleted first, so that a key has one row.
 const DELETE: &str = "DELETE FROM idempotency_key WHERE animal_id = ?1";
 
-const INSERT: &str = "INSERT INTO idempotency_key (animal_id, client, value, added) VALUES (?1, ?2, ?3, ?4)";
+const INSERT: &str =
+    "INSERT INTO idempotency_key (animal_id, client, value, added, hash) VALUES (?1, ?2, ?3, ?4, ?5)";
+
+const WITH_ANIMAL: &str = "SELECT 1 FROM idempotency_key WHERE animal_id = ?1";
 
 // Looks only at the oldest keys, so that it never scans the others.
 const REMOVE: &str = "DELETE FROM idempotency_key WHERE added <= ?1 \
@@ -25,39 +33,80 @@ const REMOVE: &str = "DELETE FROM idempotency_key WHERE added <= ?1 \
 const AFTER: &str = "SELECT animal_id, client, value, added FROM idempotency_key \
      WHERE animal_id > ?1 ORDER BY animal_id LIMIT ?2";
 
-const IMPORT: &str = "INSERT INTO idempotency_key (animal_id, client, value, added) VALUES (?1, ?2, ?3, ?4) \
-     ON CONFLICT DO NOTHING";
+/// Hashes keys for their index. The hash depends on the secret of the store, so that no client can choose keys that all
+/// have the same one, and is stored: it must never change.
+#[derive(Clone)]
+pub(super) struct KeyHasher(SipHasher13);
 
-/// Stores an animal with its key, unless an animal has the key. No other process writes between the statements.
+impl KeyHasher {
+    pub(super) fn new(secret: &[u8; 32]) -> Self {
+        let digest = Sha256::new().chain_update("idempotency key").chain_update(secret).finalize();
+        let mut key = [0; 16];
+        key.copy_from_slice(&digest[..16]);
+        Self(SipHasher13::new_with_key(&key))
+    }
+
+    /// Returns the SipHash-1-3 of a key.
+    pub(super) fn hash(&self, client: &str, value: &str) -> i64 {
+        // Neither of the two contains a newline. One text, because `write` takes more for each call than for a byte.
+        self.0.hash([client, "\n", value].concat().as_bytes()).cast_signed()
+    }
+}
+
+/// Stores an animal with its key, which has this hash, unless an animal has the key. No other process writes between the
+/// statements.
 pub(super) fn insert(
-    connection: &Connection,
+    batch: &Batch<'_>,
     new: NewPet,
     key: &IdempotencyKey,
+    hash: i64,
     at: Timestamp,
 ) -> WriteResult<AddedOnce> {
-    let IdempotencyKey { client, value } = key;
-    let mut find = connection.prepare_cached(FIND)?;
-    let arguments = params![client, value, expired_until(at)];
-    let found: Option<(i64, bool)> =
-        find.query_row(arguments, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    match found {
-        Some((id, true)) => {
+    match find(batch, key, hash)? {
+        Some((id, added)) if added > expired_until(at) => {
             let missing =
                 || StoreError::Broken(format!("animal {id}, which has an idempotency key, is missing"));
-            let found = animals::get(connection, id)?.ok_or_else(missing);
+            let found = animals::get(batch, id)?.ok_or_else(missing);
             return Ok(found.map(|pet| AddedOnce::repeated(pet, &new)));
         }
-        Some((expired, false)) => {
-            connection.prepare_cached(DELETE)?.execute([expired])?;
+        Some((expired, _)) => {
+            batch.with(DELETE, |delete| delete.execute([expired]))?;
         }
         None => {}
     }
-    let pet = match animals::insert(connection, new)? {
+    let pet = match animals::insert(batch, new)? {
         Ok(pet) => pet,
         Err(error) => return Ok(Err(error)),
     };
-    connection.prepare_cached(INSERT)?.execute(params![pet.id, client, value, at.as_second()])?;
+    store(batch, pet.id, key, at.as_second(), hash)?;
     Ok(Ok(AddedOnce::Now(pet)))
+}
+
+/// Returns the identifier of the animal that has a key, and when it was added, in seconds.
+fn find(batch: &Batch<'_>, key: &IdempotencyKey, hash: i64) -> rusqlite::Result<Option<(i64, i64)>> {
+    batch.with(WITH_HASH, |with_hash| {
+        let mut rows = with_hash.query([hash])?;
+        while let Some(row) = rows.next()? {
+            let id = row.get(0)?;
+            let values = params![id, key.client, key.value];
+            let added = batch.with(ADDED, |added| added.query_row(values, |row| row.get(0)).optional())?;
+            if let Some(added) = added {
+                return Ok(Some((id, added)));
+            }
+        }
+        Ok(None)
+    })
+}
+
+fn store(
+    batch: &Batch<'_>,
+    animal: i64,
+    key: &IdempotencyKey,
+    added: i64,
+    hash: i64,
+) -> rusqlite::Result<()> {
+    let IdempotencyKey { client, value } = key;
+    batch.with(INSERT, |insert| insert.execute(params![animal, client, value, added, hash])).map(drop)
 }
 
 /// Removes at most [`CHUNK`] keys that have expired at `at`. Returns their number.
@@ -70,12 +119,15 @@ pub(super) fn after(connection: &Connection, after: i64, limit: u32) -> rusqlite
     connection.prepare_cached(AFTER)?.query_map(params![after, limit], copied_key)?.collect()
 }
 
-/// Stores keys, and skips those that exist.
-pub(super) fn import(connection: &Connection, keys: &[CopiedKey]) -> WriteResult<()> {
-    in_savepoint(connection, || {
-        let mut statement = connection.prepare_cached(IMPORT)?;
+/// Stores keys, and skips those that exist, also those whose animal has another key.
+pub(super) fn import(batch: &Batch<'_>, hasher: &KeyHasher, keys: &[CopiedKey]) -> WriteResult<()> {
+    in_savepoint(batch, || {
+        let mut taken = batch.prepare_cached(WITH_ANIMAL)?;
         for CopiedKey { animal_id, key, added } in keys {
-            statement.execute(params![animal_id, key.client, key.value, added.as_second()])?;
+            let hash = hasher.hash(&key.client, &key.value);
+            if find(batch, key, hash)?.is_none() && !taken.exists([animal_id])? {
+                store(batch, *animal_id, key, added.as_second(), hash)?;
+            }
         }
         Ok(Ok(()))
     })
@@ -97,32 +149,96 @@ mod tests {
     use crate::storage::sqlite::migrations::migrate;
 
     fn plan(statement: &str, parameters: &[&dyn rusqlite::ToSql]) -> Vec<String> {
-        let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection, "1.2.3").unwrap();
+        let connection = migrated();
         let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
         plan.query_map(parameters, |row| row.get("detail")).unwrap().map(Result::unwrap).collect()
+    }
+
+    fn migrated() -> Connection {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, "1.2.3").unwrap();
+        connection
+    }
+
+    fn key(client: &str, value: &str) -> IdempotencyKey {
+        IdempotencyKey { client: client.to_owned(), value: value.to_owned() }
+    }
+
+    fn rex() -> NewPet {
+        NewPet { name: PetName::new("Rex".to_owned()).unwrap(), category_id: 1, status: None }
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
     }
 
     #[test]
     fn a_key_is_found_by_an_index_and_removal_reads_a_range() {
         assert_eq!(
-            plan(FIND, &[&"key_1", &"a", &0]),
-            ["SEARCH idempotency_key USING INDEX sqlite_autoindex_idempotency_key_1 (client=? AND value=?)"]
+            plan(WITH_HASH, &[&1]),
+            ["SEARCH idempotency_key USING COVERING INDEX idempotency_key_by_hash (hash=?)"]
         );
+        for by_animal in [plan(ADDED, &[&1, &"key_1", &"a"]), plan(WITH_ANIMAL, &[&1])] {
+            assert_eq!(by_animal, ["SEARCH idempotency_key USING INTEGER PRIMARY KEY (rowid=?)"]);
+        }
         let steps = plan(REMOVE, &[&0, &1]);
         assert_eq!(steps[0], "SEARCH idempotency_key USING INTEGER PRIMARY KEY (rowid=?)");
     }
 
+    /// Databases contain hashes. Computed by another program.
+    #[test]
+    fn the_hash_of_a_key_never_changes() {
+        let hasher = KeyHasher::new(&[7; 32]);
+        assert_eq!(hasher.hash("key_1", "a"), -2_600_015_905_054_640_788);
+        assert_eq!(
+            hasher.hash("key_aB3aB3aB3aB3", "8e03978e-40d5-43dd-bc93-6894a57f9324"),
+            5_142_477_392_759_148_519
+        );
+        assert_ne!(hasher.hash("key_1", "a"), hasher.hash("key_", "1a"));
+        assert_ne!(hasher.hash("key_1", "a"), KeyHasher::new(&[8; 32]).hash("key_1", "a"));
+    }
+
+    #[test]
+    fn keys_with_the_same_hash_are_different_keys() {
+        let connection = migrated();
+        let keys = [key("key_1", "a"), key("key_1", "b"), key("key_2", "a")];
+        let add = |key: &IdempotencyKey, second| {
+            insert(&Batch::new(&connection), rex(), key, 1, at(second)).unwrap().unwrap()
+        };
+        let added = keys.clone().map(|key| match add(&key, 1_000) {
+            AddedOnce::Now(pet) => pet,
+            other => panic!("{other:?} for {key:?}"),
+        });
+        for (key, pet) in keys.iter().zip(&added) {
+            assert_eq!(add(key, 1_001), AddedOnce::Before(pet.clone()));
+        }
+        // One of them expires: the others stay.
+        let expired = 1_000 + IdempotencyKey::LIFETIME.as_secs();
+        assert!(matches!(add(&keys[1], expired), AddedOnce::Now(_)));
+        assert_eq!(add(&keys[2], 1_001), AddedOnce::Before(added[2].clone()));
+        assert_eq!(after(&connection, i64::MIN, 10).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn an_import_skips_what_exists() {
+        let (connection, hasher) = (migrated(), KeyHasher::new(&[7; 32]));
+        let copied = |animal_id, value| CopiedKey { animal_id, key: key("key_1", value), added: at(1_000) };
+        import(&Batch::new(&connection), &hasher, &[copied(1, "a"), copied(2, "b")]).unwrap().unwrap();
+        let again = [copied(1, "a"), copied(2, "c"), copied(3, "b"), copied(4, "d")];
+        import(&Batch::new(&connection), &hasher, &again).unwrap().unwrap();
+        let expected = [copied(1, "a"), copied(2, "b"), copied(4, "d")];
+        assert_eq!(after(&connection, i64::MIN, 10).unwrap(), expected);
+    }
+
     #[test]
     fn only_expired_keys_are_removed_in_chunks() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection, "1.2.3").unwrap();
+        let connection = migrated();
+        let hasher = KeyHasher::new(&[7; 32]);
         let day = IdempotencyKey::LIFETIME.as_secs();
-        let at = |second| Timestamp::from_second(second).unwrap();
         let add = |number: u32, second| {
-            let key = IdempotencyKey { client: "key_1".to_owned(), value: number.to_string() };
-            let new = NewPet { name: PetName::new("Rex".to_owned()).unwrap(), category_id: 1, status: None };
-            insert(&connection, new, &key, at(second)).unwrap().unwrap()
+            let key = key("key_1", &number.to_string());
+            let hash = hasher.hash(&key.client, &key.value);
+            insert(&Batch::new(&connection), rex(), &key, hash, at(second)).unwrap().unwrap()
         };
         for number in 0..=CHUNK {
             add(number, 1_000);

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
+use super::batch::{WriteResult, in_savepoint};
 use super::failure;
-use super::writer::{WriteResult, in_savepoint};
 use crate::storage::store::{KeyRecord, StoreError};
 
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \

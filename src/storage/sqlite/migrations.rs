@@ -5,19 +5,26 @@
 //! change is a new file. The table `migration` has the version of the program that applied a file, which an
 //! older program names when it refuses the database.
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, Error, OptionalExtension, TransactionBehavior};
+
+use super::idempotency::KeyHasher;
 
 /// Identifies the databases of this program, in the header of the file ("Anml").
 pub(super) const APPLICATION_ID: i32 = 0x416e_6d6c;
 
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("0001_animals.sql"),
     include_str!("0002_api_keys.sql"),
     include_str!("0003_secret.sql"),
     include_str!("0004_key_use.sql"),
     include_str!("0005_status_check.sql"),
     include_str!("0006_idempotency_keys.sql"),
+    include_str!("0007_idempotency_hash.sql"),
 ];
+
+/// The function that computes the hash of an idempotency key in SQL.
+const HASH: &str = "idempotency_hash";
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (
     number  INTEGER PRIMARY KEY,
@@ -37,6 +44,9 @@ pub(super) fn migrate(connection: &mut Connection, program: &str) -> rusqlite::R
         let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Another process may have applied it during the wait for the lock.
         if version(&step)? < number {
+            if sql.contains(HASH) {
+                define_hash(&step)?;
+            }
             step.execute_batch(sql)?;
             step.execute_batch(TABLE)?;
             step.execute("INSERT INTO migration (number, program) VALUES (?1, ?2)", (number, program))?;
@@ -46,6 +56,21 @@ pub(super) fn migrate(connection: &mut Connection, program: &str) -> rusqlite::R
         step.commit()?;
     }
     Ok(())
+}
+
+/// Defines [`HASH`] for this connection. Calling it fails in a database without a secret, which has no keys either.
+fn define_hash(connection: &Connection) -> rusqlite::Result<()> {
+    let hasher = find_secret(connection)?.map(|secret| KeyHasher::new(&secret));
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
+    connection.create_scalar_function(HASH, 2, flags, move |arguments| {
+        let hasher = hasher.as_ref().ok_or_else(|| Error::UserFunctionError("there is no secret".into()))?;
+        Ok(hasher.hash(arguments.get_raw(0).as_str()?, arguments.get_raw(1).as_str()?))
+    })
+}
+
+/// Returns the secret of the store, if there is one.
+pub(super) fn find_secret(connection: &Connection) -> rusqlite::Result<Option<[u8; 32]>> {
+    connection.query_row("SELECT bytes FROM secret", [], |row| row.get(0)).optional()
 }
 
 /// Writes the number of the last applied migration again, within a transaction: a write of one page.

@@ -8,6 +8,8 @@
 //!   reused. An index on (status, id) contains the animals that have a status.
 //! - `api_key`: public identifier, name, note, SHA-256, and the times of creation, expiry, revocation and
 //!   last use (to the hour) in seconds.
+//! - `idempotency_key`: the identifier of the animal, the client, the value, the hash of both, and the time of the
+//!   addition in seconds. The index on the hash finds a key; the oldest keys have the lowest identifiers.
 //! - `secret`: 32 random bytes, generated with the database.
 //! - `migration`: for each applied file, the version of the program that applied it.
 //!
@@ -36,11 +38,13 @@
 //! - Processes that write to one file wait for each other, up to the lock timeout.
 //! - Each thread that reads has a connection: two file descriptors, and its share of 64 MiB of cache, at
 //!   least 2 MiB.
-//! - The search for damage at start has a time limit. Damage beyond it is found when it is read.
+//! - The search for damage at start has a time limit. Damage beyond it is found when it is read, unless the page is
+//!   still well-formed: pages have no checksums.
 //! - A process does not notice when another one removes the file.
 
 mod animals;
 mod backup;
+mod batch;
 mod checkpoint;
 mod connection;
 mod failure;

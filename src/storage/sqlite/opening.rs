@@ -18,11 +18,11 @@ use std::time::{Duration, Instant};
 use rand::TryRng;
 use rand::rngs::SysRng;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, Error, ErrorCode, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 use rustix::fs::Access;
 
 use super::connection;
-use super::migrations::{APPLICATION_ID, NEWEST, migrate, newer_program, version};
+use super::migrations::{APPLICATION_ID, NEWEST, find_secret, migrate, newer_program, version};
 use crate::storage::options::{Migrate, OpenError, StoreOptions, newer_release};
 
 /// The time limit of the search for damage. A million animals must be open within 200 ms.
@@ -337,10 +337,6 @@ fn find_or_create_secret(connection: &Connection) -> Result<[u8; 32], OpenFailur
     // Another process may have stored its secret first; then that one is used.
     connection.execute("INSERT OR IGNORE INTO secret (only, bytes) VALUES (1, ?1)", [bytes])?;
     find_secret(connection)?.ok_or(OpenFailure::NoSecret)
-}
-
-fn find_secret(connection: &Connection) -> Result<Option<[u8; 32]>, OpenFailure> {
-    Ok(connection.query_row("SELECT bytes FROM secret", [], |row| row.get(0)).optional()?)
 }
 
 /// Returns the path with a suffix.

@@ -8,9 +8,11 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::batch::{Batch, WriteResult};
 use super::failure::report;
+use super::idempotency::KeyHasher;
 use super::reader::Readers;
-use super::writer::{self, WriteResult, Writer};
+use super::writer::{self, Writer};
 use super::{animals, idempotency, keys, migrations, opening};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::copy::{CopiedKey, Transfer};
@@ -34,6 +36,7 @@ pub struct SqliteStore {
     key_uses: Arc<KeyUses>,
     expiry: Arc<Expiry>,
     secret: [u8; 32],
+    key_hasher: KeyHasher,
     options: StoreOptions,
 }
 
@@ -61,6 +64,7 @@ impl SqliteStore {
             key_uses: Arc::default(),
             expiry: Arc::default(),
             secret: opened.secret,
+            key_hasher: KeyHasher::new(&opened.secret),
             options: options.clone(),
         })
     }
@@ -76,7 +80,7 @@ impl SqliteStore {
 
     async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> WriteResult<T> + Send + 'static,
+        work: impl FnOnce(&Batch<'_>) -> WriteResult<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let result = self.enqueue(work)?;
         result.await.unwrap_or_else(|_| Err(writer::stopped()))
@@ -84,14 +88,14 @@ impl SqliteStore {
 
     fn enqueue<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> WriteResult<T> + Send + 'static,
+        work: impl FnOnce(&Batch<'_>) -> WriteResult<T> + Send + 'static,
     ) -> Result<oneshot::Receiver<Result<T, StoreError>>, StoreError> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         open.as_ref().ok_or_else(closed)?.writer.enqueue(work)
     }
 
     /// Starts a write for which nobody waits. It may fail.
-    fn write_later(&self, work: impl FnOnce(&Connection) -> WriteResult<()> + Send + 'static) {
+    fn write_later(&self, work: impl FnOnce(&Batch<'_>) -> WriteResult<()> + Send + 'static) {
         // An error was logged.
         if let Ok(written) = self.enqueue(work) {
             // A write without a receiver is skipped.
@@ -101,7 +105,7 @@ impl SqliteStore {
 
     async fn change_key<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> WriteResult<T> + Send + 'static,
+        work: impl FnOnce(&Batch<'_>) -> WriteResult<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let result = self.write(work).await;
         // Also after an error: the change may have been made.
@@ -144,7 +148,7 @@ impl Store for SqliteStore {
 #[async_trait]
 impl Animals for SqliteStore {
     async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
-        self.write(move |connection| animals::insert(connection, new)).await
+        self.write(move |batch| animals::insert(batch, new)).await
     }
 
     async fn add_pet_once(
@@ -153,7 +157,8 @@ impl Animals for SqliteStore {
         key: IdempotencyKey,
         at: Timestamp,
     ) -> Result<AddedOnce, StoreError> {
-        let added = self.write(move |connection| idempotency::insert(connection, new, &key, at)).await?;
+        let hash = self.key_hasher.hash(&key.client, &key.value);
+        let added = self.write(move |batch| idempotency::insert(batch, new, &key, hash, at)).await?;
         if self.expiry.is_due(at) {
             let expiry = self.expiry.clone();
             self.write_later(move |connection| {
@@ -229,7 +234,8 @@ impl Transfer for SqliteStore {
     }
 
     async fn import_idempotency_keys(&self, keys: Vec<CopiedKey>) -> Result<(), StoreError> {
-        self.write(move |connection| idempotency::import(connection, &keys)).await
+        let hasher = self.key_hasher.clone();
+        self.write(move |batch| idempotency::import(batch, &hasher, &keys)).await
     }
 
     async fn import_key(&self, key: KeyRecord) -> Result<(), StoreError> {

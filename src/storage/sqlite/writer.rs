@@ -13,7 +13,7 @@
 //! - The queue is full: [`StoreError::Busy`] at once.
 //! - Its caller is gone before it starts: it is skipped. Once started, it is committed with its batch.
 //! - Its values are rejected (a key that exists): its statement has changed nothing, and the batch continues.
-//!   A write of several statements runs [`in_savepoint`]. Not every write: SQLite copies each page that
+//!   A write of several statements runs in a savepoint (`batch.rs`). Not every write: SQLite copies each page that
 //!   changes in a savepoint.
 //! - The transaction fails: the whole batch gets the same error. After a failed COMMIT it is unknown what is
 //!   on disk, so that error never says that nothing happened. The transaction is rolled back or the
@@ -30,6 +30,7 @@ use rusqlite::Connection;
 use slog::warn;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::batch::{Batch, WriteResult, execute};
 use super::checkpoint::{self, Log};
 use super::reader::Readers;
 use super::{connection, failure};
@@ -47,10 +48,6 @@ const MAX_QUEUE: usize = 1 << 20;
 const CHECKPOINT_PAGES: u32 = 1000;
 /// The maximum number of bytes by which the log is truncated while writes wait.
 const MAX_TRUNCATED_BYTES: u64 = 16 * 1024 * 1024;
-
-/// The result of one write inside the transaction. The outer error is one of the database and fails the whole
-/// batch; the inner error rejects only this write.
-pub(super) type WriteResult<T> = rusqlite::Result<Result<T, StoreError>>;
 
 /// The queue of the writer thread. The thread ends when this is dropped and the queue is empty.
 pub(super) struct Writer {
@@ -92,7 +89,7 @@ trait Write: Send {
     /// Whether the caller is gone.
     fn is_abandoned(&self) -> bool;
     /// Does the work. Returns `false` when it was rejected and has changed nothing.
-    fn run(&mut self, connection: &Connection) -> rusqlite::Result<bool>;
+    fn run(&mut self, batch: &Batch<'_>) -> rusqlite::Result<bool>;
     /// Sends the result to the caller; `failed` is the error of the whole transaction.
     fn complete(self: Box<Self>, failed: Option<StoreError>);
 }
@@ -103,16 +100,16 @@ struct WriteOf<T, F> {
     caller: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T: Send, F: FnOnce(&Connection) -> WriteResult<T> + Send> Write for WriteOf<T, F> {
+impl<T: Send, F: FnOnce(&Batch<'_>) -> WriteResult<T> + Send> Write for WriteOf<T, F> {
     fn is_abandoned(&self) -> bool {
         self.caller.is_closed()
     }
 
-    fn run(&mut self, connection: &Connection) -> rusqlite::Result<bool> {
+    fn run(&mut self, batch: &Batch<'_>) -> rusqlite::Result<bool> {
         let Some(work) = self.work.take() else { return Ok(true) };
-        let result = match work(connection) {
+        let result = match work(batch) {
             // While the transaction is open, the error is about this row only.
-            Err(error) if failure::is_constraint_violation(&error) && !connection.is_autocommit() => {
+            Err(error) if failure::is_constraint_violation(&error) && !batch.is_autocommit() => {
                 Err(failure::store_error(&error))
             }
             result => result?,
@@ -160,14 +157,14 @@ impl Writer {
     }
 
     /// Adds a write to the queue, or rejects it at once. The receiver gets the result after COMMIT. Work of
-    /// several statements that can be rejected must run [`in_savepoint`].
+    /// several statements that can be rejected must run in a savepoint (`batch.rs`).
     pub(super) fn enqueue<T, F>(
         &self,
         work: F,
     ) -> Result<oneshot::Receiver<Result<T, StoreError>>, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Connection) -> WriteResult<T> + Send + 'static,
+        F: FnOnce(&Batch<'_>) -> WriteResult<T> + Send + 'static,
     {
         let (caller, result) = oneshot::channel();
         let job = Box::new(WriteOf { work: Some(work), result: None, caller });
@@ -228,8 +225,9 @@ impl WriterThread {
         connection::set_lock_timeout(connection, self.options.lock_timeout.saturating_sub(waited))?;
         execute(connection, "BEGIN IMMEDIATE")?;
         let mut writes = 0;
+        let open = Batch::new(connection);
         for queued in batch.iter_mut().filter(|queued| !queued.job.is_abandoned()) {
-            writes += usize::from(queued.job.run(connection)?);
+            writes += usize::from(queued.job.run(&open)?);
         }
         execute(connection, "COMMIT")?;
         self.options.metrics.committed(writes);
@@ -301,27 +299,6 @@ impl WriterThread {
             warn!(self.options.log, "the log was not checkpointed; the next start does it"; "error" => %error);
         }
     }
-}
-
-/// Does work of several statements in a savepoint, which is rolled back if one of them is rejected.
-pub(super) fn in_savepoint<T>(
-    connection: &Connection,
-    work: impl FnOnce() -> WriteResult<T>,
-) -> WriteResult<T> {
-    execute(connection, "SAVEPOINT write")?;
-    let result = work();
-    // Some errors end the transaction.
-    if !connection.is_autocommit() {
-        if !matches!(result, Ok(Ok(_))) {
-            execute(connection, "ROLLBACK TO write")?;
-        }
-        execute(connection, "RELEASE write")?;
-    }
-    result
-}
-
-fn execute(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
-    connection.prepare_cached(statement)?.execute([]).map(drop)
 }
 
 #[cfg(test)]

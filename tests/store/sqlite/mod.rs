@@ -11,6 +11,7 @@ use crate::conformance::Engine;
 
 mod backup;
 mod opening;
+mod upgrade;
 mod writing;
 
 /// The engine that `suite` tests.

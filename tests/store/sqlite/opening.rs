@@ -15,13 +15,14 @@ use super::{Sqlite, options};
 use crate::conformance::{Engine as _, add, key, new_pet, second};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../../src/storage/sqlite/0001_animals.sql"),
     include_str!("../../../src/storage/sqlite/0002_api_keys.sql"),
     include_str!("../../../src/storage/sqlite/0003_secret.sql"),
     include_str!("../../../src/storage/sqlite/0004_key_use.sql"),
     include_str!("../../../src/storage/sqlite/0005_status_check.sql"),
     include_str!("../../../src/storage/sqlite/0006_idempotency_keys.sql"),
+    include_str!("../../../src/storage/sqlite/0007_idempotency_hash.sql"),
 ];
 
 const NEWEST: i32 = MIGRATIONS.len() as i32;
@@ -279,7 +280,7 @@ async fn a_store_can_be_opened_during_a_write_lock() {
 }
 
 /// Returns a database with an animal, to which only the first migrations were applied.
-async fn older(applied: usize) -> Sqlite {
+pub(super) async fn older(applied: usize) -> Sqlite {
     let database = Sqlite::fresh().await;
     let older = database.connection();
     for sql in &MIGRATIONS[..applied] {
