@@ -6,7 +6,8 @@
 //! The MAC is SipHash-2-4 with a result of 128 bits. It keeps out forged input; the content of a cursor is no secret. A
 //! forger who knows many cursors has to find a key of 128 bits, or to send 2^127 guesses. RFC 9018 uses SipHash-2-4 for
 //! the same purpose. HMAC-SHA-256, which releases up to 1.1.0 used, takes many times the instructions. Clients keep
-//! cursors for polling, so those of earlier releases stay valid.
+//! cursors for polling, so those of earlier releases stay valid. A replica of an earlier release refuses a SipHash, so a
+//! store with replicas still issues cursors with HMAC-SHA-256. A later release can change that.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -18,7 +19,7 @@ use crate::schemas::PetStatus;
 
 /// The version of cursors with HMAC-SHA-256, truncated to [`MAC_BYTES`].
 const HMAC: u8 = 1;
-/// The version of cursors with SipHash-2-4-128, which are issued.
+/// The version of cursors with SipHash-2-4-128.
 const SIPHASH: u8 = 2;
 const MAC_BYTES: usize = 16;
 const CONTENT_BYTES: usize = 1 + 1 + 8;
@@ -28,10 +29,13 @@ const BYTES: usize = CONTENT_BYTES + MAC_BYTES;
 pub(crate) struct Cursors {
     hmac: Hmac<Sha256>,
     siphash: SipHasher24,
+    /// The version that is issued.
+    issued: u8,
 }
 
 impl Cursors {
-    pub(crate) fn new(secret: &[u8; 32]) -> Self {
+    /// `is_replicated`: whether replicas of an older release must accept the cursors.
+    pub(crate) fn new(secret: &[u8; 32], is_replicated: bool) -> Self {
         // HMAC pads the key with zeros to a block of its hash (RFC 2104). A key of that size cannot be invalid.
         let mut key = [0; 64];
         key[..secret.len()].copy_from_slice(secret);
@@ -40,15 +44,19 @@ impl Cursors {
         let derived = hmac.clone().chain_update("cursor, SipHash-2-4-128").finalize().into_bytes();
         let mut key = [0; 16];
         key.copy_from_slice(&derived[..16]);
-        Self { hmac, siphash: SipHasher24::new_with_key(&key) }
+        let issued = if is_replicated { HMAC } else { SIPHASH };
+        Self { hmac, siphash: SipHasher24::new_with_key(&key), issued }
     }
 
     /// Returns the cursor of the page of animals with `status` that starts after the identifier `after`.
     pub(crate) fn sign(&self, after: i64, status: Option<PetStatus>) -> String {
         let mut bytes = [0; BYTES];
         let (content, mac) = bytes.split_at_mut(CONTENT_BYTES);
-        content.copy_from_slice(&content_of(SIPHASH, after, status));
-        mac.copy_from_slice(&self.siphash.hash(content).as_bytes());
+        content.copy_from_slice(&content_of(self.issued, after, status));
+        match self.issued {
+            HMAC => mac.copy_from_slice(&self.hmac(content).finalize().into_bytes()[..MAC_BYTES]),
+            _ => mac.copy_from_slice(&self.siphash.hash(content).as_bytes()),
+        }
         BASE64_URL_SAFE_NO_PAD.encode(bytes)
     }
 
@@ -64,10 +72,14 @@ impl Cursors {
         (content == content_of(content[0], after, status)).then_some(after)
     }
 
+    fn hmac(&self, content: &[u8]) -> Hmac<Sha256> {
+        self.hmac.clone().chain_update(content)
+    }
+
     /// Compares in constant time, so that no forger learns a MAC byte by byte.
     fn is_signed(&self, content: &[u8], mac: [u8; MAC_BYTES]) -> bool {
         match content[0] {
-            HMAC => self.hmac.clone().chain_update(content).verify_truncated_left(&mac).is_ok(),
+            HMAC => self.hmac(content).verify_truncated_left(&mac).is_ok(),
             // The comparison of `Hash128` takes constant time.
             SIPHASH => self.siphash.hash(content) == Hash128::from(u128::from_le_bytes(mac)),
             _ => false,
@@ -94,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_cursor_is_valid_for_its_own_filter_only() {
-        let cursors = Cursors::new(&[7; 32]);
+        let cursors = Cursors::new(&[7; 32], false);
         let filters = [None, Some(PetStatus::Available), Some(PetStatus::Pending), Some(PetStatus::Sold)];
         for after in [i64::MIN, -1, 0, 1, 42, i64::MAX] {
             for signed_for in filters {
@@ -103,7 +115,7 @@ mod tests {
                     let expected = (signed_for == requested).then_some(after);
                     assert_eq!(cursors.verify(&cursor, requested), expected);
                 }
-                assert_eq!(Cursors::new(&[8; 32]).verify(&cursor, signed_for), None);
+                assert_eq!(Cursors::new(&[8; 32], false).verify(&cursor, signed_for), None);
             }
         }
     }
@@ -111,7 +123,7 @@ mod tests {
     /// Computed by another program, with the secret of 32 bytes of value 7.
     #[test]
     fn cursors_of_this_and_of_earlier_releases_are_valid() {
-        let cursors = Cursors::new(&[7; 32]);
+        let cursors = Cursors::new(&[7; 32], false);
         for (hmac, siphash, after, status) in [
             ("AQAAAAAAAAAAKqiSpeLA5ZnWzujPP2UnAu8", "AgAAAAAAAAAAKnEdWOa31MXDCflPRmGDhAw", 42, None),
             (
@@ -122,10 +134,11 @@ mod tests {
             ),
         ] {
             assert_eq!(cursors.sign(after, status), siphash);
+            assert_eq!(Cursors::new(&[7; 32], true).sign(after, status), hmac);
             for cursor in [hmac, siphash] {
                 assert_eq!(cursors.verify(cursor, status), Some(after));
                 assert_eq!(cursors.verify(cursor, Some(PetStatus::Pending)), None);
-                assert_eq!(Cursors::new(&[8; 32]).verify(cursor, status), None);
+                assert_eq!(Cursors::new(&[8; 32], false).verify(cursor, status), None);
             }
             // The MAC of one version is none of another.
             for (of, other) in [(hmac, "Ag"), (siphash, "AQ"), (hmac, "AA"), (siphash, "Aw")] {
@@ -136,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_changed_character_makes_a_cursor_invalid() {
-        let cursors = Cursors::new(&[7; 32]);
+        let cursors = Cursors::new(&[7; 32], false);
         for cursor in [cursors.sign(42, None), "AQAAAAAAAAAAKqiSpeLA5ZnWzujPP2UnAu8".to_owned()] {
             for at in 0..cursor.len() {
                 for character in ["A", "B", "_", "é", ""] {

@@ -40,7 +40,7 @@ impl Service {
         request_timeout: Duration,
         metrics: Arc<Metrics>,
     ) -> Self {
-        let cursors = Cursors::new(&store.secret());
+        let cursors = Cursors::new(&store.secret(), store.is_replicated());
         let rate_limiter = rate_limit.and_then(RateLimiter::new);
         let failure_limiter = NonZeroU32::new(authentication_failures).map(FailureLimiter::new);
         Self(Arc::new(Parts { store, cursors, rate_limiter, failure_limiter, request_timeout, metrics }))

@@ -132,6 +132,10 @@ pub trait Store: Animals + Keys + Send + Sync + 'static {
     /// Returns the secret of the store: 32 random bytes, generated once and the same for all processes.
     fn secret(&self) -> [u8; 32];
 
+    /// Whether processes of an older release may use the store during an upgrade, because replicas are replaced one
+    /// after the other.
+    fn is_replicated(&self) -> bool;
+
     /// Checks that the store can be read and written now, without writing an animal or a key.
     ///
     /// # Errors

@@ -224,6 +224,10 @@ impl Store for FailingStore {
         self.inner.secret()
     }
 
+    fn is_replicated(&self) -> bool {
+        self.inner.is_replicated()
+    }
+
     async fn close(&self) {
         self.inner.close().await;
     }

@@ -139,6 +139,10 @@ impl Store for PostgresStore {
         self.secret
     }
 
+    fn is_replicated(&self) -> bool {
+        true
+    }
+
     async fn check_ready(&self) -> Result<(), StoreError> {
         self.pets(PetsQuery { status: None, after: None, limit: 1 }).await?;
         match self.with_open(|open| open.writes.enqueue_check(|client| Box::pin(check_writable(client)))) {

@@ -124,6 +124,10 @@ impl Store for SqliteStore {
         self.secret
     }
 
+    fn is_replicated(&self) -> bool {
+        false
+    }
+
     /// Reads an animal, and commits a write of one page that changes nothing: only a commit fails on a full disk.
     async fn check_ready(&self) -> Result<(), StoreError> {
         self.read(|connection| animals::page(connection, ONE))?;
