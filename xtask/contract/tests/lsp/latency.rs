@@ -72,7 +72,7 @@ fn answers_while_somebody_types() {
             session.change("large.yaml", Some(Range { start: title, end: title }), "x");
             let place: Position = if *method == "hover" { operation } else { reference };
             let more = json!({
-                "context": { "includeDeclaration": true, "diagnostics": [] },
+                "context": { "includeDeclaration": true, "diagnostics": [], "triggerKind": 1 },
                 "range": { "start": place, "end": place },
             });
             let asked = Instant::now();
