@@ -230,7 +230,7 @@ fn add_entry(text: &str, owner: &Node, name: &str, value: &serde_json::Value) ->
     };
     let is_flow = is_flow(text, owner);
     // After the last scalar; a new first line would be far from the others.
-    if let Some(anchor) = entries.iter().filter(is_simple).next_back() {
+    if let Some(anchor) = entries.iter().rfind(is_simple) {
         let end = anchor.value.span.end;
         let text = if is_flow { format!(", {entry}") } else { format!("\n{indent}{entry}") };
         return Some(Edit { range: end..end, text });
