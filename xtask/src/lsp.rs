@@ -66,11 +66,21 @@ impl Project for Repository {
     }
 
     fn drift(&self, document: &Path) -> Option<Command> {
-        let mut command = cargo(&["xtask", "check", "--format", "json", "--spec"]);
-        command.arg(document).arg("--root").arg(&self.root);
-        if let Some(code) = &self.code {
-            command.arg("--code").arg(code);
-        }
+        let check = ["check", "--format", "json"];
+        let mut command = match &self.code {
+            // Nothing has to be built.
+            Some(code) => {
+                let mut command = Command::new(std::env::current_exe().ok()?);
+                command.args(check).arg("--code").arg(code);
+                command
+            }
+            None => {
+                let mut command = cargo(&["xtask"]);
+                command.args(check);
+                command
+            }
+        };
+        command.arg("--root").arg(&self.root).arg("--spec").arg(document);
         Some(command)
     }
 

@@ -67,8 +67,8 @@ impl Repair {
         }
     }
 
-    /// Returns the edit of the text. `None` if the place does not exist, or is written in a way that cannot be edited
-    /// safely: as an alias or over several lines.
+    /// Returns the edit of the text. `None` if the place does not exist, the new key exists already, or the place is
+    /// written in a way that cannot be edited safely: as an alias or over several lines.
     pub fn edit(&self, document: &Document) -> Option<Edit> {
         let text = document.text.as_str();
         match self {
@@ -78,16 +78,23 @@ impl Repair {
             },
             Self::Rename { at, to } => {
                 let Part::Entry(owner, number) = at_pointer(&document.root, at)? else { return None };
-                let Entry { key_span, .. } = &owner.entries()[number];
+                let Entry { key, key_span, .. } = &owner.entries()[number];
+                // Another entry; a status without quotes keeps its name.
+                if key != to && owner.entry(to).is_some() {
+                    return None;
+                }
                 let range = key_span.start..key_span.end;
-                Some(Edit { text: key(to, &text[range.clone()]), range })
+                Some(Edit { text: key_like(&text[range.clone()], to), range })
             }
             Self::Write { at, value } => {
                 let node = document.root.pointer(at)?;
                 let range = node.span.start..node.span.end;
                 let old = text.get(range.clone()).filter(|old| !old.contains('\n'))?;
                 let is_scalar = !matches!(node.value, Value::Mapping(_) | Value::Sequence(_));
-                (is_scalar && !is_alias(at, document)?).then(|| Edit { text: scalar(value, old), range })
+                let first = text.trim_start_matches('\u{feff}').trim_start();
+                // Strings of JSON are strings of YAML too.
+                let sample = if first.starts_with('{') { "\"" } else { old };
+                (is_scalar && !is_alias(at, document)?).then(|| Edit { text: scalar(value, sample), range })
             }
             Self::Add { at, key: name, value } => {
                 let owner = document.root.pointer(at)?;
@@ -208,8 +215,11 @@ fn add_entry(text: &str, owner: &Node, name: &str, value: &serde_json::Value) ->
         return is_empty.then_some(Edit { range: after..after, text: entry });
     };
     let sample = text.get(first.key_span.start..first.key_span.end)?;
-    let entry =
-        format!("{}: {}", key(name, sample), scalar(value, if sample.starts_with('"') { "\"" } else { "" }));
+    let entry = format!(
+        "{}: {}",
+        key_like(sample, name),
+        scalar(value, if sample.starts_with('"') { "\"" } else { "" })
+    );
     let line = text[..first.key_span.start].rfind('\n').map_or(0, |before| before + 1);
     let indent: String = text[line..first.key_span.start].chars().map(|_| ' ').collect();
     let is_simple = |entry: &&Entry| {
@@ -220,7 +230,7 @@ fn add_entry(text: &str, owner: &Node, name: &str, value: &serde_json::Value) ->
     };
     let is_flow = is_flow(text, owner);
     // After the last scalar; a new first line would be far from the others.
-    if let Some(anchor) = entries.iter().filter(is_simple).next_back() {
+    if let Some(anchor) = entries.iter().rfind(is_simple) {
         let end = anchor.value.span.end;
         let text = if is_flow { format!(", {entry}") } else { format!("\n{indent}{entry}") };
         return Some(Edit { range: end..end, text });
@@ -231,7 +241,7 @@ fn add_entry(text: &str, owner: &Node, name: &str, value: &serde_json::Value) ->
 }
 
 /// Formats a key, with the quotes of an existing key.
-fn key(name: &str, sample: &str) -> String {
+fn key_like(sample: &str, name: &str) -> String {
     match sample.chars().next() {
         Some('"') => json(name),
         Some('\'') => format!("'{}'", name.replace('\'', "''")),

@@ -97,21 +97,25 @@ pub struct Findings {
 pub struct Added<'f>(Option<&'f mut Finding>);
 
 impl Added<'_> {
+    fn place(&self) -> String {
+        self.0.as_ref().map(|finding| finding.pointer.clone()).unwrap_or_default()
+    }
+
     /// The finding is fixed by removing what is at its place.
     pub fn remove(self) -> Self {
-        let at = self.0.as_ref().map(|finding| finding.pointer.clone()).unwrap_or_default();
+        let at = self.place();
         self.repair(Repair::Remove { at })
     }
 
     /// The finding is fixed by renaming the key at its place.
     pub fn rename(self, to: &str) -> Self {
-        let at = self.0.as_ref().map(|finding| finding.pointer.clone()).unwrap_or_default();
+        let at = self.place();
         self.repair(Repair::Rename { at, to: to.to_owned() })
     }
 
     /// The finding is fixed by another value at its place.
     pub fn write(self, value: impl Into<Value>) -> Self {
-        let at = self.0.as_ref().map(|finding| finding.pointer.clone()).unwrap_or_default();
+        let at = self.place();
         self.repair(Repair::Write { at, value: value.into() })
     }
 

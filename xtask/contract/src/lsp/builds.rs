@@ -2,6 +2,7 @@
 //! command that adds an operation.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::process::Output;
 use std::sync::Arc;
 use std::thread;
@@ -15,10 +16,13 @@ use super::actions::SCAFFOLD;
 use super::background::Background;
 use super::diagnostics::{Check, diagnostic, information, related};
 use super::drift;
+use super::edits::Edits;
 use super::project::Implementation;
 use super::server::{Event, Server};
 use super::text::Text;
 use super::uris;
+use super::world::World;
+use crate::document::Span;
 
 impl Server {
     /// Reads the sources in the background. A second call during that reads them once more.
@@ -71,6 +75,23 @@ impl Server {
                 self.publish(changed);
             }
             Err(problem) => self.show(MessageType::WARNING, problem),
+        }
+    }
+
+    /// Moves the places of the last comparison from the text of a file at one save to that at the next.
+    pub(super) fn move_drift(&mut self, path: Option<&Path>, edits: &Edits) {
+        let World { project, drift, .. } = &mut self.world;
+        let (Some(path), false) = (path, edits.is_empty() || drift.is_empty()) else { return };
+        let (root, is_document) = (project.root(), project.document().as_deref() == Some(path));
+        let moved = |span: &mut Span| {
+            (span.start, span.end) = (edits.forward(span.start), edits.forward(span.end));
+        };
+        for finding in Arc::make_mut(drift) {
+            if is_document {
+                moved(&mut finding.span);
+            }
+            let source = finding.source.as_mut().filter(|source| root.join(&source.file) == path);
+            source.into_iter().for_each(|source| moved(&mut source.span));
         }
     }
 

@@ -84,7 +84,7 @@ pub(super) fn of_server(encoding: Encoding) -> InitializeResult {
 
 /// Returns the request to watch the files that answers and diagnostics depend on.
 pub(super) fn watch_request() -> Request {
-    let globs = ["**/*.rs", "**/contract.toml", "**/*.{yaml,yml,json}"];
+    let globs = ["**/*.rs", "**/contract.toml", "**/*.yaml"];
     let watcher =
         |glob: &str| FileSystemWatcher { glob_pattern: GlobPattern::String(glob.to_owned()), kind: None };
     let options = DidChangeWatchedFilesRegistrationOptions { watchers: globs.map(watcher).into() };

@@ -4,7 +4,6 @@ use lsp_types::{GotoDefinitionParams, GotoDefinitionResponse, Location, TextDocu
 
 use super::place::Place;
 use super::world::{View, World};
-use crate::document::Span;
 use crate::finding;
 use crate::openapi::{Kind, Model, Object};
 
@@ -67,41 +66,40 @@ fn from_code(world: &World, view: &View, offset: usize) -> Vec<Location> {
     let (Some(tree), Some(path)) = (&document.tree, &view.path) else { return Vec::new() };
     let root = world.project.root();
     let Some(file) = path.strip_prefix(root).ok().and_then(|path| path.to_str()) else { return Vec::new() };
-    let saved = view.since_save.back(offset);
-    let located = implemented(tree.model())
-        .filter_map(|object| Some((implementation.locate(&object.subject())?, object)));
-    let in_file: Vec<_> = located.filter(|(place, _)| place.file == file).collect();
     let Some(text) = implementation.text(file) else { return Vec::new() };
-    let contains = |span: Span| (span.start..=span.end).contains(&saved);
-    let at_offset = in_file.iter().filter(|(place, _)| contains(place.span));
-    // The name of a type or function that is used elsewhere in the file stands for its declaration.
-    let name = word_at(text, saved);
-    let of_name = || {
-        let located = implemented(tree.model())
-            .filter_map(|object| Some((implementation.locate(&object.subject())?, object)));
-        let is_named = |place: &finding::Location| {
-            let text = implementation.text(&place.file).unwrap_or_default();
-            !name.is_empty()
-                && word_at(text, place.span.start) == name
-                && is_whole_name(text, place.span, name)
-        };
-        let named = located.filter(|(place, _)| is_named(place)).map(|(_, object)| object);
-        // The literal in the attribute of a function.
-        let operations = tree.model().all(Kind::Operation);
-        let with_id = operations.filter(|it| !name.is_empty() && it.text("operationId") == Some(name));
-        named.chain(with_id).collect::<Vec<_>>()
+    let saved = view.since_save.back(offset);
+    let located: Vec<(finding::Location, Object<'_>)> = implemented(tree.model())
+        .filter_map(|object| Some((implementation.locate(&object.subject())?, object)))
+        .collect();
+    let contains = |place: &finding::Location| {
+        place.file == file && (place.span.start..=place.span.end).contains(&saved)
     };
-    let smallest = at_offset.clone().map(|(place, _)| place.span.end - place.span.start).min();
+    let smallest = located.iter().filter(|(place, _)| contains(place)).map(|(place, _)| length(place)).min();
     let mut found: Vec<Object<'_>> = match smallest {
-        Some(length) => at_offset
-            .filter(|(place, _)| place.span.end - place.span.start == length)
-            .map(|(_, it)| *it)
-            .collect(),
-        None => of_name(),
+        Some(smallest) => {
+            let at_offset = located.iter().filter(|(place, _)| contains(place) && length(place) == smallest);
+            at_offset.map(|(_, object)| *object).collect()
+        }
+        None => {
+            // The name of a type or an operation that is used elsewhere stands for its declaration.
+            let name = word_at(text, saved);
+            let is_named = |place: &finding::Location| {
+                let text = implementation.text(&place.file).unwrap_or_default();
+                !name.is_empty() && text.get(place.span.start..place.span.end) == Some(name)
+            };
+            let named = located.iter().filter(|(place, _)| is_named(place)).map(|(_, object)| *object);
+            let operations = tree.model().all(Kind::Operation);
+            named.chain(operations.filter(|operation| operation.text("operationId") == Some(name))).collect()
+        }
     };
     found.sort_by_key(|object| object.span().start);
     found.dedup();
     found.into_iter().map(|object| document.location(object.span(), world.encoding)).collect()
+}
+
+/// The length of a place in bytes.
+fn length(place: &finding::Location) -> usize {
+    place.span.end.saturating_sub(place.span.start)
 }
 
 /// The objects that code implements: operations, parameters, schemas and properties.
@@ -116,13 +114,8 @@ fn implemented<'a>(model: &'a Model<'a>) -> impl Iterator<Item = Object<'a>> {
     })
 }
 
-/// Whether a place is only a name, as for a type, and not a field with its type.
-fn is_whole_name(text: &str, span: Span, name: &str) -> bool {
-    text.get(span.start..span.end) == Some(name)
-}
-
 /// Returns the identifier at an offset, or an empty text.
-pub(super) fn word_at(text: &str, offset: usize) -> &str {
+fn word_at(text: &str, offset: usize) -> &str {
     let offset = text.floor_char_boundary(offset.min(text.len()));
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let start = text[..offset].char_indices().rev().take_while(|(_, c)| is_part(*c)).last();

@@ -126,9 +126,9 @@ impl Document {
         self.newest.store(number, Ordering::Relaxed);
     }
 
-    /// Notes that the text was saved.
-    pub(super) fn saved(&mut self) {
-        self.since_save = Edits::default();
+    /// Notes that the text was saved. Returns the edits since the save before.
+    pub(super) fn saved(&mut self) -> Edits {
+        std::mem::take(&mut self.since_save)
     }
 
     /// Whether the newest text was read.
@@ -166,14 +166,13 @@ impl Document {
         }
     }
 
-    /// Keeps the findings of a text. Returns whether the document was not replaced since.
+    /// Keeps the findings of a text. Returns whether they are those of the newest text.
     pub(super) fn set_findings(&mut self, number: u64, findings: Vec<Finding>) -> bool {
-        let is_own = self.checking == Some(number);
-        if is_own {
+        if self.checking == Some(number) {
             self.findings = Arc::new(findings);
             self.since_findings = self.since_job.clone();
         }
-        is_own
+        self.is_checking() && self.number == number
     }
 
     /// Returns the document as it is now.

@@ -56,9 +56,10 @@ fn of_place(world: &World, view: &View, place: &Place<'_>) -> Option<String> {
     let object = meant(place)?;
     let names_it =
         place.steps.is_empty() || matches!(place.keyword(), Some("name" | "operationId" | "title"));
-    if names_it || place.keyword().is_none() {
+    if names_it {
         return Some(of_object(world, view, object));
     }
+    // Inside of examples, extensions and lists there is nothing to describe.
     Some(of_keyword(object, place.keyword()?))
 }
 

@@ -6,6 +6,11 @@
 //!
 //! A [`Project`] supplies what this library does not know: releases, the code, and the commands that build it.
 
+#![expect(
+    clippy::mutable_key_type,
+    reason = "a `Uri` only caches its parts; its text, which is hashed, is constant"
+)]
+
 mod actions;
 mod analysis;
 mod answer;

@@ -120,9 +120,10 @@ impl Server {
 
     fn saved(&mut self, key: &Uri) {
         let Some(document) = self.documents.get_mut(key) else { return };
-        document.saved();
-        let is_project = self.world.project.document() == document.path;
-        match document.language() {
+        let (edits, path) = (document.saved(), document.path.clone());
+        let (is_project, language) = (self.world.project.document() == path, document.language());
+        self.move_drift(path.as_deref(), &edits);
+        match language {
             Language::Rust => {
                 self.read_sources();
                 self.start_drift();

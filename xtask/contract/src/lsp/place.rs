@@ -46,9 +46,9 @@ impl<'a> Place<'a> {
     fn descend(&mut self, offset: usize) -> bool {
         match &self.node.value {
             Value::Mapping(mapping) => {
-                let before = mapping.entries().iter().filter(|entry| entry.key_span.start <= offset);
+                let entry = mapping.entries().iter().rfind(|entry| entry.key_span.start <= offset);
                 // The entries of an alias are elsewhere in the text.
-                let Some(entry) = before.last() else { return false };
+                let Some(entry) = entry else { return false };
                 self.entry = Some(entry);
                 self.step(Step::Key(&entry.key), &entry.value);
                 if offset <= entry.key_span.end {

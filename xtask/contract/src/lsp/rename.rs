@@ -118,7 +118,6 @@ pub(super) fn workspace_edit(world: &World, view: &View, edits: Vec<TextEdit>) -
         let changes = DocumentChanges::Edits(vec![TextDocumentEdit { text_document, edits }]);
         return WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() };
     }
-    #[expect(clippy::mutable_key_type, reason = "the type of the protocol; the URI is not changed")]
     let changes: HashMap<Uri, Vec<TextEdit>> = HashMap::from([(view.uri.clone(), edits)]);
     WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }
 }

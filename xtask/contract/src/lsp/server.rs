@@ -143,11 +143,17 @@ impl Server {
         loop {
             let ended = select! {
                 recv(messages) -> message => match message {
-                    Ok(message) => self.guarded(|server| server.message(message)),
+                    Ok(message) => {
+                        let id = match &message {
+                            Message::Request(request) => Some(request.id.clone()),
+                            _ => None,
+                        };
+                        self.guarded(id, |server| server.message(message))
+                    }
                     Err(_) => Some(1),
                 },
                 recv(results) -> event => {
-                    self.guarded(|server| {
+                    self.guarded(None, |server| {
                         event.into_iter().for_each(|event| server.event(event));
                         None
                     })
@@ -159,9 +165,18 @@ impl Server {
         }
     }
 
-    /// Runs a step. A panic ends only the step.
-    fn guarded(&mut self, step: impl FnOnce(&mut Self) -> Option<u8>) -> Option<u8> {
-        catch_unwind(AssertUnwindSafe(|| step(self))).unwrap_or_default()
+    /// Runs a step. A panic ends only the step; if it handled a request, that request gets an error response.
+    fn guarded(
+        &mut self,
+        request: Option<RequestId>,
+        step: impl FnOnce(&mut Self) -> Option<u8>,
+    ) -> Option<u8> {
+        let result = catch_unwind(AssertUnwindSafe(|| step(self)));
+        if let (Err(_), Some(id)) = (&result, request) {
+            self.open.remove(&id);
+            self.refuse(id, ErrorCode::InternalError, "this is a defect of the server");
+        }
+        result.unwrap_or_default()
     }
 
     /// Returns the exit status if the server must end.

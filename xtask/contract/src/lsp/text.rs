@@ -115,7 +115,7 @@ impl Text {
         let mut valid = u32::MAX;
         for change in changes {
             let Some(range) = change.range else {
-                edits.push(0, self.string.len(), change.text.len());
+                replaced(&self.string, 0, &change.text, edits);
                 *self = Self::new(change.text);
                 valid = u32::MAX;
                 continue;
@@ -129,11 +129,27 @@ impl Text {
             if self.string.len() - (end - start) + change.text.len() > MAX_TEXT {
                 continue;
             }
+            replaced(&self.string[start..end], start, &change.text, edits);
             self.string.replace_range(start..end, &change.text);
-            edits.push(start, end, change.text.len());
         }
         if valid != u32::MAX {
             self.index = LineIndex::new(&self.string);
         }
+    }
+}
+
+/// Adds the edit that replaces `old`, which begins at `start`, by `new`. Clients may replace the whole text for a small
+/// change, so lines that both have at the beginning and the end are not part of the edit.
+fn replaced(old: &str, start: usize, new: &str, edits: &mut Edits) {
+    let lines = old.split_inclusive('\n').zip(new.split_inclusive('\n'));
+    let same = lines.take_while(|(one, other)| one == other).map(|(line, _)| line.len()).sum::<usize>();
+    let (old_rest, new_rest) = (&old[same..], &new[same..]);
+    let lines = old_rest.rsplit('\n').zip(new_rest.rsplit('\n'));
+    let last = lines.take_while(|(one, other)| one == other).map(|(line, _)| line.len() + 1).sum::<usize>();
+    // Without a line break before the last of them, they are all of the rest.
+    let last = last.min(old_rest.len()).min(new_rest.len());
+    let (length, old_end) = (new_rest.len() - last, start + old.len() - last);
+    if length > 0 || old_end > start + same {
+        edits.push(start + same, old_end, length);
     }
 }

@@ -15,6 +15,9 @@ const MAX_MESSAGE: usize = 512 << 20;
 /// The limit of bytes of a line of a header.
 const MAX_HEADER: u64 = 8 << 10;
 
+/// The limit of messages that were read and not handled.
+const MAX_WAITING: usize = 64;
+
 /// What a client sent.
 enum Received {
     Message(Message),
@@ -27,7 +30,8 @@ enum Received {
 /// Starts threads that read and write messages. The writer ends when the connection is dropped.
 pub(super) fn stdio() -> (Connection, JoinHandle<()>) {
     let (sender, outgoing) = crossbeam_channel::unbounded();
-    let (incoming, receiver) = crossbeam_channel::unbounded();
+    // A client that sends faster than the server reads has to wait.
+    let (incoming, receiver) = crossbeam_channel::bounded(MAX_WAITING);
     let errors = sender.clone();
     // The reader is not joined, because it may wait for input until the process ends.
     thread::spawn(move || read_all(&mut io::stdin().lock(), &incoming, &errors));

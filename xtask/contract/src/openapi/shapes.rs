@@ -6,37 +6,39 @@ use crate::finding::nearest;
 
 use super::{Keys, Kind, Shape};
 
-/// Keywords of other versions, with the equivalent in OpenAPI 3.0.
-const ELSEWHERE: &[(&[&str], &str)] = &[
-    (&["const"], "Write an `enum` of one value."),
-    (&["examples"], "Write one `example`: a list of examples in a schema came with OpenAPI 3.1."),
-    (&["identifier"], "Write the license's `url`: `identifier` came with OpenAPI 3.1."),
-    (&["webhooks"], "Remove it: webhooks came with OpenAPI 3.1."),
-    (&["jsonSchemaDialect", "contains", "dependentRequired"], "Remove it: it came with OpenAPI 3.1."),
+/// Keywords of other versions, whether removing them is enough, and the equivalent in OpenAPI 3.0.
+const ELSEWHERE: &[(&[&str], bool, &str)] = &[
+    (&["const"], false, "Write an `enum` of one value."),
+    (&["examples"], false, "Write one `example`: a list of examples in a schema came with OpenAPI 3.1."),
+    (&["identifier"], false, "Write the license's `url`: `identifier` came with OpenAPI 3.1."),
+    (&["webhooks"], true, "Remove it: webhooks came with OpenAPI 3.1."),
+    (&["jsonSchemaDialect", "contains", "dependentRequired"], true, "Remove it: it came with OpenAPI 3.1."),
     (
         &["patternProperties"],
+        false,
         "Write `additionalProperties` with a schema: OpenAPI 3.0 has no patterns for names.",
     ),
-    (&["propertyNames"], "Remove it: OpenAPI 3.0 has no schema for names."),
-    (&["prefixItems"], "Write one schema for all `items`: OpenAPI 3.0 has no tuples."),
-    (&["if", "then", "else"], "Write `oneOf`: conditions came with OpenAPI 3.1."),
+    (&["propertyNames"], true, "Remove it: OpenAPI 3.0 has no schema for names."),
+    (&["prefixItems"], false, "Write one schema for all `items`: OpenAPI 3.0 has no tuples."),
+    (&["if", "then", "else"], false, "Write `oneOf`: conditions came with OpenAPI 3.1."),
     (
         &["unevaluatedProperties"],
+        false,
         "Write `additionalProperties`: `unevaluatedProperties` came with OpenAPI 3.1.",
     ),
-    (&["$defs", "definitions"], "Move it to `components/schemas`."),
-    (&["$schema"], "Remove it: OpenAPI 3.0 has one dialect of schemas."),
-    (&["$id"], "Remove it: OpenAPI 3.0 identifies schemas by their place."),
-    (&["contentEncoding"], "Write `format: byte`."),
-    (&["contentMediaType"], "Write `format: binary`."),
-    (&["pathItems"], "Write the path under `paths`: `pathItems` came with OpenAPI 3.1."),
-    (&["swagger"], "Write `openapi: 3.0.3`: this keyword is of Swagger 2.0."),
-    (&["host", "basePath"], "Write `servers`: this keyword is of Swagger 2.0."),
-    (&["consumes"], "Write the media types under `requestBody`: this keyword is of Swagger 2.0."),
-    (&["produces"], "Write the media types under each response: this keyword is of Swagger 2.0."),
-    (&["securityDefinitions"], "Write `components/securitySchemes`: this keyword is of Swagger 2.0."),
-    (&["collectionFormat"], "Write `style` and `explode`: this keyword is of Swagger 2.0."),
-    (&["$ref"], "Write it out: the specification allows no reference here."),
+    (&["$defs", "definitions"], false, "Move it to `components/schemas`."),
+    (&["$schema"], true, "Remove it: OpenAPI 3.0 has one dialect of schemas."),
+    (&["$id"], true, "Remove it: OpenAPI 3.0 identifies schemas by their place."),
+    (&["contentEncoding"], false, "Write `format: byte`."),
+    (&["contentMediaType"], false, "Write `format: binary`."),
+    (&["pathItems"], false, "Write the path under `paths`: `pathItems` came with OpenAPI 3.1."),
+    (&["swagger"], false, "Write `openapi: 3.0.3`: this keyword is of Swagger 2.0."),
+    (&["host", "basePath"], false, "Write `servers`: this keyword is of Swagger 2.0."),
+    (&["consumes"], false, "Write the media types under `requestBody`: this keyword is of Swagger 2.0."),
+    (&["produces"], false, "Write the media types under each response: this keyword is of Swagger 2.0."),
+    (&["securityDefinitions"], false, "Write `components/securitySchemes`: this keyword is of Swagger 2.0."),
+    (&["collectionFormat"], false, "Write `style` and `explode`: this keyword is of Swagger 2.0."),
+    (&["$ref"], false, "Write it out: the specification allows no reference here."),
 ];
 
 /// Returns the keyword of an object that is the most similar to a misspelt key.
@@ -50,9 +52,9 @@ pub fn instead_of(kind: Kind, key: &str) -> String {
     if let Some(keyword) = meant(kind, key) {
         return format!("Did you mean `{keyword}`?");
     }
-    let elsewhere = ELSEWHERE.iter().find(|(keywords, _)| keywords.contains(&key));
+    let elsewhere = ELSEWHERE.iter().find(|(keywords, ..)| keywords.contains(&key));
     let fix = match elsewhere {
-        Some((_, fix)) => fix,
+        Some((.., fix)) => fix,
         None if kind == Kind::Discriminator => "Remove it.",
         None => "Remove it, or begin its name with `x-` if tools of your own read it.",
     };
@@ -72,10 +74,8 @@ pub fn repair_of(kind: Kind, key: &str) -> Option<Instead> {
     if let Some(keyword) = meant(kind, key) {
         return Some(Instead::Keyword(keyword));
     }
-    match ELSEWHERE.iter().find(|(keywords, _)| keywords.contains(&key)) {
-        Some((_, fix)) => fix.starts_with("Remove it").then_some(Instead::Nothing),
-        None => Some(Instead::Nothing),
-    }
+    let elsewhere = ELSEWHERE.iter().find(|(keywords, ..)| keywords.contains(&key));
+    elsewhere.is_none_or(|(_, is_superfluous, _)| *is_superfluous).then_some(Instead::Nothing)
 }
 
 /// Returns a scalar as the expected type, if it is written like one of that type: `'true'` as a boolean, `1.0` as a

@@ -9,7 +9,7 @@ use contract::drift::{Help, compare, rules};
 use crate::document::{CODE, parsed, summary};
 use crate::fixture::{Case, cases, document};
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/drift");
+pub(crate) const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/drift");
 
 #[test]
 fn each_rule_has_a_fixture_and_each_fixture_a_rule() {

@@ -11,4 +11,5 @@ mod hostile;
 mod messages;
 mod mutants;
 mod mutated;
+mod repairs;
 mod same;

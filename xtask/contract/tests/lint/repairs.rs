@@ -14,7 +14,44 @@ use crate::rules::TODAY;
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/lint");
 
 /// The rules with a repair in some fixture.
-const REPAIRED: &str = "";
+const REPAIRED: &[&str] = &[
+    "closed-request-objects",
+    "deprecation-dates",
+    "duplicated-entry-in-enum",
+    "error-example-status",
+    "format-matches-type",
+    "no-$ref-siblings",
+    "no-body-with-204",
+    "no-empty-descriptions",
+    "no-identical-servers",
+    "no-ignored-headers",
+    "no-ineffective-keywords",
+    "no-invalid-media-type-examples",
+    "no-required-default",
+    "no-schema-type-mismatch",
+    "no-unused-tags",
+    "oas3-operation-security-defined",
+    "oas3-server-trailing-slash",
+    "oas3-server-variables",
+    "oas3-unused-component",
+    "open-responses",
+    "openapi-tags-uniqueness",
+    "operation-parameters",
+    "path-keys-no-trailing-slash",
+    "path-params",
+    "progenitor-parameter-style",
+    "progenitor-request-encoding",
+    "progenitor-response-schema",
+    "progenitor-websocket",
+    "quoted-status-codes",
+    "security-scopes-defined",
+    "struct-combination",
+    "struct-key",
+    "struct-keyword",
+    "struct-list",
+    "struct-type",
+    "struct-value",
+];
 
 fn repaired(document: &Document, repair: &Repair) -> Option<String> {
     let Edit { range, text } = repair.edit(document)?;
@@ -23,7 +60,7 @@ fn repaired(document: &Document, repair: &Repair) -> Option<String> {
     Some(repaired)
 }
 
-/// Returns the findings of a rule, by their messages. A repair moves the places of others.
+/// Returns the number of findings of a rule. A repair moves the places of other findings.
 fn of_rule(findings: &[Finding], rule: &str) -> usize {
     findings.iter().filter(|finding| finding.rule == rule).count()
 }
@@ -34,9 +71,15 @@ fn check(file: &str, text: &str, rules: &mut BTreeSet<String>) -> Result<(), Str
     for finding in &findings {
         for repair in &finding.repairs {
             let name = format!("{}, {}", finding.rule, repair.title());
-            let text = repaired(&document, repair).ok_or_else(|| format!("{name}: no edit"))?;
-            let after = Document::parse(file, &text)
-                .map_err(|unread| format!("{name}: {}\n{text}", unread.problem))?;
+            let Some(text) = repaired(&document, repair) else {
+                // The other key exists already.
+                match repair {
+                    Repair::Rename { .. } => continue,
+                    _ => return Err(format!("{name}: no edit")),
+                }
+            };
+            let after =
+                Document::parse(file, &text).map_err(|unread| format!("{name}: {}", unread.problem))?;
             let left = lint(&after, TODAY);
             if of_rule(&left, &finding.rule) >= of_rule(&findings, &finding.rule) {
                 return Err(format!("{name}: the finding remains"));
@@ -60,5 +103,5 @@ fn each_repair_removes_its_finding() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-    assert_eq!(rules.into_iter().collect::<Vec<_>>().join("\n"), REPAIRED);
+    assert_eq!(rules.into_iter().collect::<Vec<_>>(), REPAIRED);
 }

@@ -26,8 +26,8 @@ pub(crate) struct Session {
     versions: HashMap<String, i32>,
     /// The newest diagnostics of each file.
     published: HashMap<String, PublishDiagnosticsParams>,
-    /// All other notifications and requests of the server.
-    pub(crate) received: Vec<Message>,
+    /// All other messages of the server.
+    received: Vec<Message>,
 }
 
 impl Session {
@@ -90,6 +90,13 @@ impl Session {
 
     /// Waits for the response to a request.
     pub(crate) fn answer(&mut self, id: &RequestId) -> Result<Value, ResponseError> {
+        let is_wanted =
+            |message: &Message| matches!(message, Message::Response(response) if response.id == *id);
+        if let Some(position) = self.received.iter().position(is_wanted)
+            && let Message::Response(response) = self.received.remove(position)
+        {
+            return response.response_result;
+        }
         loop {
             if let Some(Response { response_result, .. }) = self.receive(Some(id)) {
                 return response_result;

@@ -66,7 +66,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             }
             continue;
         };
-        for Mismatch { pointer, message, fix } in mismatches {
+        for Mismatch { pointer, message, fix, is_superfluous } in mismatches {
             let word = if sample.keyword == "default" { "default" } else { "example" };
             let whole = sample.owner.subject();
             let subject = match pointer.rsplit_once('/') {
@@ -75,7 +75,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             };
             let added =
                 findings.add(sample.rule, sample.spot(&pointer), format!("{subject} {message}."), fix);
-            if fix == validator::REMOVE {
+            if is_superfluous {
                 added.remove();
             }
         }

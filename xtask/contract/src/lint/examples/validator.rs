@@ -30,6 +30,8 @@ pub(crate) struct Mismatch {
     /// The end of a sentence that begins with the name of the value.
     pub(crate) message: String,
     pub(crate) fix: &'static str,
+    /// Whether it matches without this value.
+    pub(crate) is_superfluous: bool,
 }
 
 pub(crate) struct Validator<'a> {
@@ -119,7 +121,9 @@ impl<'a> Validator<'a> {
         if matches!(Schema::new(schema).additional_properties(), Additional::None) {
             for (key, _) in applied(schema, "additionalProperties", "", value) {
                 let message = "is not allowed by the schema";
-                found.push(mismatch(&below(pointer, &key), message, REMOVE));
+                let fix = "Remove it, or add it to the schema.";
+                let mismatch = mismatch(&below(pointer, &key), message, fix);
+                found.push(Mismatch { is_superfluous: true, ..mismatch });
             }
         }
         if any == 0 && schema.child("anyOf").is_some() {
@@ -167,8 +171,6 @@ impl<'a> Validator<'a> {
     }
 }
 
-/// The fix for a property that its schema does not allow.
-pub(crate) const REMOVE: &str = "Remove it, or add it to the schema.";
 const CORRECT: &str = "Correct the example or the schema.";
 const EXCLUDED: &str = "is `readOnly` in a request, or `writeOnly` in a response";
 const NOT: &str = "does not match its schema: it matches the schema of `not`";
@@ -200,7 +202,7 @@ fn below(pointer: &str, key: &str) -> String {
 }
 
 fn mismatch(pointer: &str, message: &str, fix: &'static str) -> Mismatch {
-    Mismatch { pointer: pointer.to_owned(), message: message.to_owned(), fix }
+    Mismatch { pointer: pointer.to_owned(), message: message.to_owned(), fix, is_superfluous: false }
 }
 
 /// Describes an error of the library.

@@ -33,11 +33,13 @@ pub(crate) fn check(model: &Model<'_>, today: Date, findings: &mut Findings) {
             let fix = "Remove it, or add `deprecated: true`.";
             let (at, key) = (operation.pointer(), "deprecated".to_owned());
             let added = findings.add(&DATES, operation.key_spot(keyword), message, fix);
-            added.remove().repair(if operation.has("deprecated") {
-                Repair::Write { at: operation.key_spot("deprecated").pointer, value: true.into() }
-            } else {
-                Repair::Add { at, key, value: true.into() }
-            });
+            let added = added.remove();
+            if operation.has("deprecated") {
+                let at = operation.key_spot("deprecated").pointer;
+                added.repair(Repair::Write { at, value: true.into() });
+            } else if KEYWORDS.iter().all(|keyword| operation.has(keyword)) {
+                added.repair(Repair::Add { at, key, value: true.into() });
+            }
         }
     }
 }
