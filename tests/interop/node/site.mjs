@@ -151,7 +151,17 @@ try {
       }
     }
   }
-  for (const version of releases) await look(`docs/${version}.html`, { colorScheme: 'light', viewport: { width: 1280, height: 900 } });
+  const plainly = { colorScheme: 'light', viewport: { width: 1280, height: 900 } };
+  for (const version of releases) await look(`docs/${version}.html`, plainly);
+  await look(`docs/${releases[0]}.try.html`, plainly, async (page) => {
+    // A page that sends no requests asks for no key.
+    await page.locator('.opblock-summary-control').first().click();
+    await page.locator('.opblock-body').first().waitFor();
+    for (const name of ['Authorize', 'Try it out', 'authorization button unlocked']) {
+      assert.equal(await page.getByRole('button', { name }).count(), 0, name);
+    }
+    found.push(...(await violations(page)));
+  });
   assert.deepEqual(found, []);
   console.log(`${pages.size} pages from a subfolder and from the service, without JavaScript; no violation, nothing too wide`);
 } catch (error) {

@@ -13,10 +13,16 @@ const CLIENTS: &str = "docs/clients.html";
 pub(crate) fn files(site: &Site<'_>) -> File {
     let main = html! {
         h1 { "Files" }
-        p { "A released file never changes; its checksum is SHA-256." }
-        @if !site.current.is_released {
-            h2 { (site.current.label()) }
-            p { (of_working(site)) ". These files may change." }
+        p {
+            (of_working(site)) " are the document of version " (site.current.label())
+            ". The next version replaces them."
+        }
+        @if !site.released.is_empty() {
+            p {
+                "The files of a release never change. Beside each is its SHA-256 checksum; "
+                a href=(link(FILES, "openapi/SHA256SUMS")) { "SHA256SUMS" } " has all of them. To check downloaded files:"
+            }
+            pre { code { "sha256sum --check --ignore-missing SHA256SUMS" } }
         }
         @for version in &site.released {
             @if let Some((files, _)) = &version.release {
@@ -25,15 +31,6 @@ pub(crate) fn files(site: &Site<'_>) -> File {
                     li { a href=(link(FILES, &format!("openapi/{name}"))) { (name) } " " code { (sum) } }
                 } }
             }
-        }
-        @if let Some(newest) = site.released.first() {
-            h2 { "Check a file" }
-            p { a href=(link(FILES, "openapi/SHA256SUMS")) { "SHA256SUMS" } " has all checksums. In a directory with it and "
-                "the downloaded files:" }
-            pre { code { "sha256sum --check --ignore-missing SHA256SUMS" } }
-            h2 { "Newest" }
-            p { (of_working(site)) @if site.current.is_released { " are the same as those of " (newest.name) "." }
-                @else { " are not released." } }
         }
     };
     Page { path: FILES, title: "Files", bar: FILES, is_text: true, head: html! {}, aside: html! {}, main }

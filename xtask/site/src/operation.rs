@@ -43,6 +43,7 @@ pub(crate) fn section(spec: &Spec<'_>, operation: &Operation<'_>, viewer: &str) 
                 b.method { (operation.method.to_uppercase()) } " "
                 code.path { (operation.path) } " " code.id { (name) } " "
                 a href={ (viewer) (fragment) } { "Try " (name) }
+                @for tag in items(operation.node, "tags").filter_map(Node::as_str) { " " span.bound { (tag) } }
             }
             (deprecation(operation.node))
             (markdown::block(text(operation.node, "description"), Headings::Bold))

@@ -8,11 +8,10 @@ use crate::markdown::{self, Headings};
 use crate::spec::{Spec, anchor, component, entries, flag, items, text};
 
 /// The keywords that [`type_name`], [`bounds`] and [`details`] show in words. Others are shown as they are.
-const SHOWN: [&str; 33] = [
+const SHOWN: [&str; 32] = [
     "$ref",
     "type",
     "format",
-    "title",
     "description",
     "enum",
     "default",

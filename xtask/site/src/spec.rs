@@ -64,7 +64,8 @@ impl<'a> Spec<'a> {
 
     /// The operations, in the order of the document.
     pub(crate) fn operations(&self) -> Vec<Operation<'a>> {
-        let paths = entries(self.root, "paths");
+        // Other keys are extensions.
+        let paths = entries(self.root, "paths").filter(|(path, _)| path.starts_with('/'));
         paths.flat_map(|(path, item)| self.operations_of(path, self.resolve(item))).collect()
     }
 

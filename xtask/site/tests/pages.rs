@@ -113,6 +113,7 @@ fn a_reference_page_has_all_parts_of_the_document() {
         ],
     );
     has(page, &["x-internal: {&quot;note&quot;:&quot;&lt;script&gt;&quot;}", "discriminator: "]);
+    assert!(!page.contains("notAPath"));
     // Two headings with the same words have two identifiers.
     has(page, &["id=\"section-codes\"", "href=\"#section-codes\"", "id=\"section-codes-"]);
 }
@@ -198,6 +199,16 @@ fn without_a_release_there_is_no_feed_and_no_link_to_it() {
     assert!(!pages.contains_key("docs/releases.atom"));
     assert!(pages.values().all(|page| !page.contains("releases.atom")));
     has(&pages["docs/changelog.html"], &["Nothing has been released yet."]);
+}
+
+#[test]
+fn the_deepest_schema_that_can_be_read_is_shown() {
+    let items = "items: {type: array, ".repeat(contract::document::MAX_DEPTH - 5);
+    let close = "}".repeat(contract::document::MAX_DEPTH - 5);
+    let head = "openapi: 3.0.3\ncomponents:\n  schemas:\n    Deep: {type: array, ";
+    let working = format!("{head}{items}maxItems: 7{close}}}\n");
+    let sources = Sources { working, released: Vec::new(), clients: String::new() };
+    has(&pages(&sources, &Hosting::Service)["index.html"], &["at most 7 items"]);
 }
 
 #[test]
