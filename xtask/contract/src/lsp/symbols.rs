@@ -7,15 +7,17 @@ use crate::openapi::{Kind, Object, Parameter};
 
 /// The limit of symbols of a document.
 const MAX_SYMBOLS: usize = 10_000;
-/// The number of objects above which only paths, operations and components are shown.
-const MAX_OBJECTS: usize = 10_000;
+/// The levels of symbols by the greatest number of objects of a document: all; paths and operations; only paths, always
+/// with components. Most of the time of an answer is that of writing the symbols.
+const LEVELS: [(usize, usize); 3] = [(10_000, usize::MAX), (30_000, 2), (usize::MAX, 1)];
 
 /// Answers `textDocument/documentSymbol`.
 pub(super) fn symbols(world: &World, params: &DocumentSymbolParams) -> Option<DocumentSymbolResponse> {
     let view = world.view(&params.text_document.uri)?;
     let tree = view.tree.as_ref()?;
-    let mut collector =
-        Collector { world, view, left: MAX_SYMBOLS, is_large: tree.model().len() > MAX_OBJECTS };
+    let number = tree.model().len();
+    let levels = LEVELS.iter().find(|(most, _)| number <= *most).map_or(1, |(_, levels)| *levels);
+    let mut collector = Collector { world, view, left: MAX_SYMBOLS, levels };
     let root = tree.model().root();
     Some(DocumentSymbolResponse::Nested(collector.children(root)))
 }
@@ -23,8 +25,10 @@ pub(super) fn symbols(world: &World, params: &DocumentSymbolParams) -> Option<Do
 struct Collector<'w> {
     world: &'w World,
     view: &'w View,
+    /// The number of symbols that may still be added.
     left: usize,
-    is_large: bool,
+    /// The number of levels that may still be added below the current object.
+    levels: usize,
 }
 
 impl Collector<'_> {
@@ -61,8 +65,9 @@ impl Collector<'_> {
         if whole.end < own.end || whole.start < own.start {
             whole = own;
         }
-        let is_leaf = self.is_large && object.kind() != Kind::PathItem;
-        let children = if is_leaf { Vec::new() } else { self.children(object) };
+        self.levels -= 1;
+        let children = if self.levels == 0 { Vec::new() } else { self.children(object) };
+        self.levels += 1;
         #[expect(deprecated, reason = "the field of the protocol has no default")]
         DocumentSymbol {
             name,
