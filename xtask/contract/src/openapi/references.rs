@@ -1,5 +1,6 @@
 //! Resolves references. Each must lead to an object of this document, of the right kind, without cycles.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use crate::document::Node;
@@ -10,7 +11,8 @@ use super::Kind;
 use super::model::{Id, Model, Object};
 use super::shapes::with_article;
 use crate::document::pointer;
-use crate::finding::shortened;
+use crate::finding::{nearest, shortened};
+use crate::repair::Repair;
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -55,6 +57,7 @@ pub(super) fn follow(root: &Node, model: &mut Model<'_>) {
 
 pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
     let mut external = Vec::new();
+    let (components, mut searched) = (LazyCell::new(|| components(model)), 0);
     for object in model.everything().filter(Object::is_reference) {
         let Some(reference) = object.text("$ref") else { continue };
         let (message, fix) = match model.target(object.id) {
@@ -70,10 +73,20 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
                 external.push(object);
                 continue;
             }
-            None => (
-                format!("`{}` does not lead to an object of OpenAPI.", shortened(reference)),
-                "Correct the reference, or add its target to `components`.",
-            ),
+            None => {
+                let message = format!("`{}` does not lead to an object of OpenAPI.", shortened(reference));
+                let of_kind = components.get(&object.kind()).filter(|_| searched < MAX_SEARCHES);
+                searched += 1;
+                if let Some(meant) = of_kind.and_then(|names| meant(reference, names)) {
+                    let fix =
+                        format!("Did you mean `{}`? Else add its target to `components`.", shortened(meant));
+                    let at = object.value_spot("$ref").pointer;
+                    let added = findings.add(&INVALID, object.value_spot("$ref"), message, fix);
+                    added.repair(Repair::Write { at, value: meant.into() });
+                    continue;
+                }
+                (message, "Correct the reference, or add its target to `components`.")
+            }
         };
         findings.add(&INVALID, object.value_spot("$ref"), message, fix);
     }
@@ -91,6 +104,37 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
         return;
     }
     cycles(model, findings);
+}
+
+/// The number of wrong references for which a similar component is searched, because a document can have very many.
+const MAX_SEARCHES: usize = 50;
+
+/// Returns the references to all components, by their kind.
+fn components(model: &Model<'_>) -> HashMap<Kind, Vec<String>> {
+    let mut components: HashMap<Kind, Vec<String>> = HashMap::new();
+    for object in model.everything() {
+        let pointer = object.pointer();
+        if pointer.starts_with("/components/") && pointer.matches('/').count() == 3 {
+            components.entry(object.kind()).or_default().push(format!("#{pointer}"));
+        }
+    }
+    components
+}
+
+/// Returns the reference whose last part is similar to that of a wrong one, or the longest one that begins the same.
+fn meant<'c>(wrong: &str, references: &'c [String]) -> Option<&'c str> {
+    const SHORTEST: usize = 4;
+    fn last(reference: &str) -> &str {
+        reference.rsplit('/').next().unwrap_or_default()
+    }
+    let name = last(wrong);
+    let near = nearest(name, references.iter().map(|it| last(it)), 2.min(name.len() / 3));
+    let begins = |known: &&str| {
+        known.len().min(name.len()) >= SHORTEST && (known.starts_with(name) || name.starts_with(*known))
+    };
+    let found =
+        near.or_else(|| references.iter().map(|it| last(it)).filter(begins).max_by_key(|it| it.len()))?;
+    references.iter().map(String::as_str).find(|reference| last(reference) == found)
 }
 
 /// The number of references to other files that the finding lists.
