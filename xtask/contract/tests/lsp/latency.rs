@@ -1,6 +1,6 @@
 //! The time of answers while a document is edited.
 //!
-//! `LATENCY_MB=4 cargo test -p contract --test lsp latency -- --nocapture` prints a table for a document of this size.
+//! `LATENCY_KB=4096 cargo test -p contract --test lsp latency -- --nocapture` prints a table for a document of about this size.
 //! Without the variable the document is small, and the test only requires that all requests are answered.
 
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::session::{Session, position};
 
 /// The bytes of one path with its schema.
-const ITEM: usize = 2_600;
+const ITEM: usize = 2_180;
 
 /// Returns a document with this number of paths and schemas.
 fn document(items: usize) -> String {
@@ -55,7 +55,7 @@ fn answers_while_somebody_types() {
     const METHODS: [&str; 6] =
         ["hover", "definition", "completion", "references", "documentSymbol", "codeAction"];
     let bytes =
-        std::env::var("LATENCY_MB").ok().and_then(|size| size.parse::<usize>().ok()).map(|size| size << 20);
+        std::env::var("LATENCY_KB").ok().and_then(|size| size.parse::<usize>().ok()).map(|size| size << 10);
     let (items, series) = bytes.map_or((20, 5), |bytes| (bytes / ITEM, 100));
     let text = document(items);
     let mut session = Session::new();
