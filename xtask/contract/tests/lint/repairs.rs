@@ -20,6 +20,7 @@ const REPAIRED: &[&str] = &[
     "duplicated-entry-in-enum",
     "error-example-status",
     "format-matches-type",
+    "invalid-ref",
     "no-$ref-siblings",
     "no-body-with-204",
     "no-empty-descriptions",
