@@ -8,7 +8,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
@@ -68,12 +71,25 @@ fn one_at_a_time() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Ends a process after five minutes, so that no test waits for ever, unless the returned value is dropped before.
+fn limit(process: Pid) -> Sender<()> {
+    let (sender, ended) = mpsc::channel();
+    thread::spawn(move || {
+        if ended.recv_timeout(Duration::from_secs(300)) == Err(RecvTimeoutError::Timeout) {
+            // Fails if the process has ended.
+            let _ = kill_process(process, Signal::TERM);
+        }
+    });
+    sender
+}
+
 /// A running command in a small workspace.
 struct Developing {
     root: TempDir,
     child: Child,
     keys: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    _limit: Sender<()>,
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -88,6 +104,7 @@ impl Developing {
             ("src/main.rs", "main"),
             ("tests/http/v1/pets/limit.rs", "limit"),
             ("findings.json", "[]"),
+            ("Cargo.lock", ""),
             ("xtask/Cargo.toml", ""),
         ] {
             write(root.path(), file, text);
@@ -107,7 +124,8 @@ impl Developing {
             .unwrap();
         let keys = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
-        let mut developing = Self { root, child, keys, output, _turn: turn };
+        let limit = limit(Pid::from_child(&child));
+        let mut developing = Self { root, child, keys, output, _limit: limit, _turn: turn };
         developing.wait_for(&[
             "build    passed",
             "service  http://127.0.0.1:1/docs, API key ask_1",
