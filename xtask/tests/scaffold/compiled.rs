@@ -35,7 +35,7 @@ fn copy() -> PathBuf {
     if to.exists() {
         fs::remove_dir_all(&to).unwrap();
     }
-    for part in [".cargo", "build", "src", "openapi", "xtask/contract/src"] {
+    for part in [".cargo", "build", "src", "openapi", "xtask/contract/src", "xtask/site"] {
         copy_all(&from.join(part), &to.join(part));
     }
     for file in ["Cargo.lock", "build.rs", "xtask/contract/Cargo.toml", "tests/http/v1/mod.rs"] {
@@ -45,7 +45,7 @@ fn copy() -> PathBuf {
     let manifest = fs::read_to_string(from.join("Cargo.toml")).unwrap();
     let members = manifest.lines().find(|line| line.starts_with("members = ")).unwrap();
     let manifest = manifest
-        .replace(members, "members = [\"xtask/contract\", \"probe\"]")
+        .replace(members, "members = [\"xtask/contract\", \"xtask/site\", \"probe\"]")
         .replace("[workspace.lints.rust]", "[workspace.lints.rust]\nwarnings = \"deny\"");
     fs::write(to.join("Cargo.toml"), manifest).unwrap();
     fs::create_dir_all(to.join("probe/src")).unwrap();
@@ -64,10 +64,9 @@ fn copy() -> PathBuf {
 fn probe_manifest(workspace: &Path) -> String {
     let xtask = fs::read_to_string(workspace.join("xtask/Cargo.toml")).unwrap();
     let dependencies = xtask.split_once("\n[dependencies]\n").unwrap().1.split_once("\n[").unwrap().0;
-    let third_party: Vec<&str> = dependencies
-        .lines()
-        .filter(|line| !line.starts_with("animal-store =") && !line.starts_with("contract ="))
-        .collect();
+    let own = ["animal-store", "contract", "launcher", "site"];
+    let is_third_party = |line: &&str| !own.contains(&line.split([' ', '.']).next().unwrap_or_default());
+    let third_party: Vec<&str> = dependencies.lines().filter(is_third_party).collect();
     format!("{PROBE}{}\n", third_party.join("\n"))
 }
 
