@@ -14,6 +14,8 @@ pub(crate) struct Network {
     pub(crate) is_refusing: watch::Sender<bool>,
     /// The number of connections that clients have open.
     pub(crate) open: watch::Sender<usize>,
+    /// The number of connections that clients have closed.
+    pub(crate) closed: watch::Sender<usize>,
 }
 
 impl Network {
@@ -22,12 +24,12 @@ impl Network {
         let address = listener.local_addr().unwrap().to_string();
         let (is_broken, broken) = watch::channel(false);
         let (is_refusing, refusing) = watch::channel(false);
-        let open = watch::Sender::new(0);
-        let counted = open.clone();
+        let (open, closed) = (watch::Sender::new(0), watch::Sender::new(0));
+        let counted = (open.clone(), closed.clone());
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let (server, broken, refusing) = (server.clone(), broken.clone(), refusing.clone());
-                let open = counted.clone();
+                let (open, closed) = counted.clone();
                 open.send_modify(|count| *count += 1);
                 tokio::spawn(async move {
                     not_broken(&refusing).await;
@@ -38,12 +40,13 @@ impl Network {
                     let requests = async {
                         forward(client_in, upstream_out, broken.clone()).await;
                         open.send_modify(|count| *count -= 1);
+                        closed.send_modify(|count| *count += 1);
                     };
                     tokio::join!(requests, forward(upstream_in, client_out, broken.clone()));
                 });
             }
         });
-        Self { address, is_broken, is_refusing, open }
+        Self { address, is_broken, is_refusing, open, closed }
     }
 }
 
