@@ -136,7 +136,7 @@ local function session()
   took = save('the drift', function() return found(document, 'schema-differs') and found(rust, 'schema-differs') end)
   show(document, found(document, 'schema-differs'))
   show(rust, found(rust, 'schema-differs'))
-  say(('  shown after %.1f s, which includes the build of the service'):format(took / 1000))
+  say(('  shown after %.0f ms'):format(took))
 
   say('\na quick fix:')
   local drift = found(document, 'schema-differs')
