@@ -3,7 +3,7 @@
 //! A cursor contains the last identifier of the previous page and its filter, with a MAC of both: clients cannot forge
 //! one, and replicas need no state. It is base64url, and opaque to clients.
 //!
-//! The MAC is SipHash-2-4 with a result of 128 bits. It keeps out forged input; the content of a cursor is no secret. A
+//! The MAC is SipHash-2-4 with a result of 128 bits. It keeps out forged input; the content of a cursor is public. A
 //! forger who knows many cursors has to find a key of 128 bits, or to send 2^127 guesses. RFC 9018 uses SipHash-2-4 for
 //! the same purpose. HMAC-SHA-256, which releases up to 1.1.0 used, takes many times the instructions. Clients keep
 //! cursors for polling, so those of earlier releases stay valid. A replica of an earlier release refuses a SipHash, so a
@@ -140,7 +140,7 @@ mod tests {
                 assert_eq!(cursors.verify(cursor, Some(PetStatus::Pending)), None);
                 assert_eq!(Cursors::new(&[8; 32], false).verify(cursor, status), None);
             }
-            // The MAC of one version is none of another.
+            // The MAC of one version is invalid in another.
             for (of, other) in [(hmac, "Ag"), (siphash, "AQ"), (hmac, "AA"), (siphash, "Aw")] {
                 assert_eq!(cursors.verify(&of.replacen(&of[..2], other, 1), status), None);
             }

@@ -58,7 +58,7 @@ pub(super) fn migrate(connection: &mut Connection, program: &str) -> rusqlite::R
     Ok(())
 }
 
-/// Defines [`HASH`] for this connection. Calling it fails in a database without a secret, which has no keys either.
+/// Defines [`HASH`] for this connection. A call fails in a database without a secret, which has no keys.
 fn define_hash(connection: &Connection) -> rusqlite::Result<()> {
     let hasher = find_secret(connection)?.map(|secret| KeyHasher::new(&secret));
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;

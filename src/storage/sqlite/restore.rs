@@ -18,6 +18,7 @@ use crate::storage::options::OpenError;
 
 /// The number of pages in a step of the copy.
 const ALL_PAGES: i32 = -1;
+
 /// Applied to a copy of the backup before it replaces the database `replaced`. A key never becomes valid again, and an
 /// identifier is never used for two animals.
 const CARRY_OVER: &str = "

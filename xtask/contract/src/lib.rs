@@ -4,7 +4,7 @@
 //!
 //! - [`document`]: text to a tree with positions, JSON pointers (RFC 6901).
 //! - [`repair`]: a change of a document that fixes a finding, as data and as an edit.
-//! - [`markdown`]: Markdown in which the text of a document has no meaning.
+//! - [`markdown`]: escapes text of a document for Markdown.
 //! - [`finding`] and [`rule`]: a problem that a check reports, and the rule that produces it.
 //! - [`openapi`]: the structure of OpenAPI 3.0.3, and typed views over the tree.
 //! - [`release`]: what changed in a release, as data.
