@@ -6,7 +6,6 @@
 
 pub mod bench;
 pub mod check;
-pub mod ci;
 pub mod dev;
 pub mod dropshot;
 pub mod faults;

@@ -8,12 +8,12 @@ use contract::command::{breaking, lint};
 use contract::report::JSON;
 use jiff::Zoned;
 use jiff::civil::Date;
-use launcher::serve;
 use launcher::workspace::workspace;
+use launcher::{ci, serve};
 use xtask::interop::Part;
 use xtask::release::newest_release;
 use xtask::workspace::own_spec;
-use xtask::{bench, check, ci, dev, faults, interop, licences, lsp, pictures, release, scaffold, site};
+use xtask::{bench, check, dev, faults, interop, licences, lsp, pictures, release, scaffold, site};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///

@@ -139,8 +139,3 @@ pub(crate) fn run(name: &str, command: &mut Command, logs: &Path, limit: Duratio
 fn create(file: &Path) -> Result<File, String> {
     File::create(file).map_err(in_file(file))
 }
-
-/// Formats a duration in seconds with one decimal.
-pub(crate) fn seconds(duration: Duration) -> String {
-    format!("{:.1} s", duration.as_secs_f64())
-}

@@ -1,4 +1,4 @@
-//! Runs `cargo xtask serve`, and starts the package `xtask` for every other command.
+//! Runs `cargo xtask serve` and `ci`, and starts the package `xtask` for every other command.
 
 use std::env;
 use std::os::unix::process::CommandExt;
@@ -7,20 +7,25 @@ use std::process::{Command, ExitCode, Stdio};
 
 use clap::Parser;
 use launcher::process::{cannot_be_run, cargo, status};
-use launcher::serve;
+use launcher::{ci, serve};
 
-/// The command of this package. `cargo xtask --help` is that of the package `xtask`, which lists all commands.
+/// The commands of this package. `cargo xtask --help` is that of the package `xtask`, which lists all commands.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Arguments {
     /// Build the service and run it with a development database and API key.
     Serve(serve::Options),
+    /// Run all checks of CI.
+    Ci,
 }
 
 fn main() -> ExitCode {
-    let status = if env::args_os().nth(1).is_some_and(|command| command == "serve") {
-        let Arguments::Serve(options) = Arguments::parse();
-        serve::run(&options)
+    let is_own = env::args_os().nth(1).is_some_and(|command| command == "serve" || command == "ci");
+    let status = if is_own {
+        match Arguments::parse() {
+            Arguments::Serve(options) => serve::run(&options),
+            Arguments::Ci => ci::run(),
+        }
     } else {
         Err(run_xtask())
     };

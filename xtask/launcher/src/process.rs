@@ -3,6 +3,7 @@
 use std::env;
 use std::io;
 use std::process::{Command, ExitStatus, Output};
+use std::time::Duration;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -38,4 +39,9 @@ pub fn output(command: &mut Command) -> Result<Output, String> {
 pub fn cannot_be_run(command: &Command) -> impl Fn(io::Error) -> String {
     let program = command.get_program().to_string_lossy().into_owned();
     move |error| format!("cannot run {program}: {error}")
+}
+
+/// Formats a duration in seconds with one decimal.
+pub fn seconds(duration: Duration) -> String {
+    format!("{:.1} s", duration.as_secs_f64())
 }

@@ -11,6 +11,7 @@ use std::sync::mpsc::Sender;
 use std::time::Instant;
 
 use contract::document::Document;
+use launcher::process::seconds;
 
 use super::edited::{Route, edited, routes};
 use super::event::{Event, Job, JobId};
@@ -18,7 +19,6 @@ use super::printed::{Printed, Verdict};
 use super::saves::Snapshot;
 use super::scope::Scope;
 use super::service::Service;
-use crate::process::seconds;
 use crate::workspace::SPEC;
 
 /// The number of lines of the last failing output in the summary.

@@ -10,9 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use launcher::process::{cargo, status};
-
-use crate::process::seconds;
+use launcher::process::{cargo, seconds, status};
 
 /// The options of `cargo xtask faults`.
 #[derive(Debug, clap::Args)]

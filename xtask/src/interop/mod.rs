@@ -22,10 +22,11 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use clap::ValueEnum;
+use launcher::process::seconds;
 use launcher::serve;
 use launcher::workspace::{in_file, target, workspace};
 
-use crate::process::{self, seconds};
+use crate::process;
 use crate::service::Service;
 use crate::workspace::{SPEC, empty_directory};
 

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use launcher::process::{cargo, output, status};
+use launcher::ci::with_clippy;
+use launcher::process::{cargo, output, seconds, status};
 use launcher::workspace::{in_file, workspace};
 use regex::Regex;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::Place;
-use crate::process::seconds;
 
 /// The test binaries that start servers.
 const BINARIES: [&str; 3] = ["store", "http_postgres", "process"];
@@ -27,8 +27,8 @@ pub(super) fn run_all(place: &Place) -> Result<String, String> {
     let pins = place.directory.join("postgres/package.json");
     let pins = fs::read_to_string(&pins).map_err(in_file(&pins))?;
     let versions = chosen(&pins, &place.postgres)?;
-    // The tests themselves have a time limit. With the workspace, cargo uses what `cargo xtask ci` has built.
-    let mut build = cargo(&["test", "--quiet", "--workspace", "--no-run"]);
+    // The tests themselves have a time limit. Compiled like this, cargo uses what `cargo xtask ci` has built.
+    let mut build = with_clippy(cargo(&["test", "--quiet", "--workspace", "--no-run"]))?;
     if !status(build.args(BINARIES.iter().flat_map(|binary| ["--test", binary])))?.success() {
         return Err("the tests do not build, see above".to_owned());
     }
@@ -83,7 +83,7 @@ fn test(place: &Place, version: &str) -> Result<(String, u64), String> {
     }
     let mut passed = 0;
     for binary in BINARIES {
-        let mut command = cargo(&["test", "--quiet", "--workspace", "--test", binary, "--"]);
+        let mut command = with_clippy(cargo(&["test", "--quiet", "--workspace", "--test", binary, "--"]))?;
         command.args(modules(&workspace().join("tests").join(binary))?);
         // With the second variable, tests are not skipped.
         command.env("STORE_TESTS_POSTGRES", &programs).env("STORE_TESTS_REQUIRE_POSTGRES", "1");

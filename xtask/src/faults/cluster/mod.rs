@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use launcher::process::seconds;
 use launcher::serve;
 use launcher::workspace::target;
 use tokio::runtime::{Builder, Runtime};
@@ -28,7 +29,6 @@ use self::packages::Programs;
 use self::plan::{FAULTS, Fault};
 use self::record::{Kind, Summary};
 use self::scene::Scene;
-use crate::process::seconds;
 
 /// The number of nodes, and that of members of etcd.
 const NODES: usize = 3;
