@@ -7,7 +7,7 @@ use launcher::process::output;
 use launcher::workspace::{in_file, workspace};
 use swagger_ui_redist::SwaggerUi;
 
-use super::Place;
+use super::{Place, commands};
 use crate::site;
 
 /// Runs a TypeScript client: openapi-typescript, openapi-fetch, `tsc --strict`, Node.
@@ -16,8 +16,9 @@ pub(super) fn typescript(place: &Place) -> Result<String, String> {
     place.run("openapi-typescript", generate.arg(&place.document).args(["--output", "api.d.ts"]))?;
     place.run("tsc", place.node("tsc").args(["--strict", "--project", "."]))?;
     let mut client = place.node("node");
-    client.arg("built/client.js");
-    place.run_with_service("typescript", |_| client).map(last_line)
+    client.arg("built/check.js");
+    let summary = place.run_with_service("typescript", |_| Ok(client)).map(last_line)?;
+    Ok(format!("{summary}; {}", commands::typescript(place)?))
 }
 
 /// Runs a Python client by openapi-python-client. Its warnings are errors.
@@ -27,8 +28,9 @@ pub(super) fn python(place: &Place) -> Result<String, String> {
     generate.args(["--output-path", "animal_store_client", "--path"]).arg(&place.document);
     place.run("openapi-python-client", &mut generate)?;
     let mut client = place.python("python");
-    client.arg("client.py");
-    place.run_with_service("python", |_| client).map(last_line)
+    client.arg("check.py");
+    let summary = place.run_with_service("python", |_| Ok(client)).map(last_line)?;
+    Ok(format!("{summary}; {}", commands::python(place)?))
 }
 
 /// Uses the pages of the service, and those that `cargo xtask site` writes, in headless Chromium. Screenshots are kept in
@@ -44,7 +46,7 @@ pub(super) fn docs(place: &Place) -> Result<String, String> {
         let mut browse = place.node("node");
         browse.arg(format!("{script}.mjs")).env("CHROMIUM", &chromium);
         browse.env("SCREENSHOTS", &screenshots).env("SITE", &site);
-        summaries.push(place.run_with_service(script, |_| browse).map(last_line)?);
+        summaries.push(place.run_with_service(script, |_| Ok(browse)).map(last_line)?);
     }
     Ok(format!("{}; screenshots in {}", summaries.join("; "), screenshots.display()))
 }
