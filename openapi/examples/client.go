@@ -33,7 +33,7 @@ func refusal(err error) *animalstore.Error {
 }
 
 // add adds an animal once. After a 503 or a lost connection the animal may have been added or not; with the same
-// idempotency key, a repeated request adds no second one. A 429 asks for patience, too.
+// idempotency key, a repeated request adds no second one. It also waits and repeats after a 429.
 func add(ctx context.Context, client *animalstore.APIClient, animal animalstore.PetToAdd, idempotencyKey string) (*animalstore.Pet, error) {
 	for attempt := 1; ; attempt++ {
 		request := client.AnimalsAPI.CreatePet(ctx).PetToAdd(animal).IdempotencyKey(`"` + idempotencyKey + `"`)

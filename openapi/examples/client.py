@@ -35,7 +35,7 @@ def accepted(response):
 
 def add(animal, idempotency_key):
     """Adds an animal once. After a 503 or a lost connection the animal may have been added or not; with the same
-    idempotency key, a repeated request adds no second one. A 429 asks for patience, too."""
+    idempotency key, a repeated request adds no second one. It also waits and repeats after a 429."""
     for attempt in range(1, 6):
         seconds = 1
         try:

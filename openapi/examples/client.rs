@@ -18,7 +18,7 @@ use uuid::Uuid;
 type Failure = Error<types::Error>;
 
 /// Adds an animal once. After a 503 or a lost connection the animal may have been added or not; with the same idempotency
-/// key, a repeated request adds no second one. A 429 asks for patience, too.
+/// key, a repeated request adds no second one. It also waits and repeats after a 429.
 async fn add(client: &Client, animal: &NewPet, idempotency_key: Uuid) -> Result<Pet, Failure> {
     let key = format!("\"{idempotency_key}\"").parse().expect("a UUID in double quotes");
     let mut attempt = 1;

@@ -24,7 +24,7 @@ class Refused extends Error {
 }
 
 // Adds an animal once. After a 503 or a lost connection the animal may have been added or not; with the same idempotency
-// key, a repeated request adds no second one. A 429 asks for patience, too.
+// key, a repeated request adds no second one. It also waits and repeats after a 429.
 async function add(body: NewPet, idempotencyKey: string): Promise<Pet> {
   const params = { header: { "Idempotency-Key": `"${idempotencyKey}"` } };
   for (let attempt = 1; ; attempt++) {

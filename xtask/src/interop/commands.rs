@@ -14,6 +14,7 @@ use launcher::workspace::{in_file, workspace};
 use regex::Regex;
 
 use super::Place;
+use super::front::Front;
 use crate::service::Service;
 use crate::site;
 
@@ -73,7 +74,7 @@ fn pinned_python() -> Command {
 }
 
 /// Runs the commands for a language in a shell, with a service that has animals, and compares what the example prints.
-/// `lock` is a file with pinned versions.
+/// Its requests pass through a [`Front`]. `lock` is a file with pinned versions.
 fn run(place: &Place, language: &str, lock: Option<&str>, mut shell: Command) -> Result<String, String> {
     let name = language.to_lowercase();
     let temporary = tempfile::tempdir().map_err(|error| format!("cannot create a directory: {error}"))?;
@@ -84,14 +85,19 @@ fn run(place: &Place, language: &str, lock: Option<&str>, mut shell: Command) ->
     if let Some((pinned, used)) = &lock {
         fs::copy(pinned, used).map_err(in_file(pinned))?;
     }
+    let mut front = None;
     let printed = place.run_with_service(&format!("{name}-page"), |service| {
         let origin = service.url.trim_end_matches("/v1");
         let commands = commands_of(&page(origin)?, language)?;
         add_animals(service)?;
         shell.args(["-exc", &commands]).current_dir(&directory);
-        shell.env("SITE", origin).env("URL", &service.url).env("KEY", &service.key);
+        let url = format!("{}/v1", front.insert(Front::start(origin)?).url());
+        shell.env("SITE", origin).env("URL", url).env("KEY", &service.key);
         Ok(shell)
     })?;
+    if !front.is_some_and(|front| front.has_failed()) {
+        return Err(format!("{printed}\nthe example in {language} did not repeat an addition"));
+    }
     let lines: Vec<&str> = printed.lines().rev().take(PRINTED.len()).collect();
     let is_expected = |(line, expected): (&&str, &&str)| line.starts_with(*expected);
     if lines.len() < PRINTED.len() || !lines.iter().rev().zip(&PRINTED).all(is_expected) {

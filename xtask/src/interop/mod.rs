@@ -9,6 +9,7 @@ mod clients;
 pub mod commands;
 mod editors;
 mod feed;
+mod front;
 mod linters;
 mod mutants;
 pub mod postgres;
