@@ -1,4 +1,5 @@
-//! Clients generated from the document by third-party tools, and the pages of the documentation in a browser.
+//! Clients generated from the document by third-party tools, the pages of the documentation in a browser, and the feed of
+//! releases in a feed reader.
 
 use std::fs;
 use std::process::Command;
@@ -49,6 +50,21 @@ pub(super) fn docs(place: &Place) -> Result<String, String> {
         summaries.push(place.run_with_service(script, |_| Ok(browse)).map(last_line)?);
     }
     Ok(format!("{}; screenshots in {}", summaries.join("; "), screenshots.display()))
+}
+
+/// Checks the feed of releases, of the service and of a site with a URL, with Jing and feedparser.
+pub(super) fn feed(place: &Place) -> Result<String, String> {
+    let (path, url) = ("docs/releases.atom", "https://docs.example.com/animals");
+    let file = place.directory.join("python/releases.atom");
+    let content = site::files(&workspace(), Some(url))?.remove(path).unwrap_or_default();
+    fs::write(&file, content).map_err(in_file(&file))?;
+    let printed = place.run_with_service("feed", |service| {
+        let mut command = place.python("python");
+        command.arg("feed.py").arg(format!("{}/{path}", service.url.trim_end_matches("/v1")));
+        command.arg(&file).arg(format!("{url}/{path}"));
+        Ok(command)
+    });
+    printed.map(last_line)
 }
 
 /// Compares the files of Swagger UI in the program with those of its own package, since readers enter keys into them.

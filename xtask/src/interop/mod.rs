@@ -1,14 +1,14 @@
 //! `cargo xtask interop`: checks the document and the service with third-party tools.
 //!
-//! Linters check the document, generated clients and a browser use the service, Schemathesis sends generated requests,
-//! openapi-spec-validator checks the same documents as `lint`, others check the SARIF and the workflow, and the tests run
-//! on several versions of PostgreSQL. Each part that needs the service starts its own. The sources of the parts are in
-//! `tests/interop`; installed packages and output are in `target/interop`.
+//! Linters check the document, generated clients and a browser use the service, the commands of the published page are run,
+//! Jing checks the feed, Schemathesis sends generated requests, openapi-spec-validator checks the same documents as `lint`,
+//! others check the SARIF and the workflow, and the tests run on several versions of PostgreSQL. Each part that needs the
+//! service starts its own. The sources of the parts are in `tests/interop`; installed packages and output are in
+//! `target/interop`.
 
 mod clients;
 pub mod commands;
 mod editors;
-mod feed;
 mod front;
 mod linters;
 mod mutants;
@@ -75,7 +75,7 @@ impl Part {
         match self {
             Self::Linters => ("linters", tools::install_node, linters::run_all),
             Self::Docs => ("docs", tools::install_node, clients::docs),
-            Self::Feed => ("feed", tools::install_python, feed::run_all),
+            Self::Feed => ("feed", tools::install_python, clients::feed),
             Self::Typescript => ("typescript", tools::install_node, clients::typescript),
             Self::Python => ("python", tools::install_python, clients::python),
             Self::Rust => ("rust", tools::install_nothing, commands::rust),
