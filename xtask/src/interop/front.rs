@@ -152,8 +152,8 @@ fn read(stream: &TcpStream) -> Result<Request<Vec<u8>>, String> {
             request = request.header(name, value);
         }
     }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).map_err(|error| error.to_string())?;
+    let mut body = Vec::new();
+    reader.take(length).read_to_end(&mut body).map_err(|error| error.to_string())?;
     request.body(body).map_err(|error| error.to_string())
 }
 
