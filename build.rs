@@ -27,11 +27,14 @@ mod constants {
     pub(crate) const DOCUMENT: &str = "openapi/animal-store.yaml";
     const RELEASED: &str = "openapi/released";
     const CLIENTS: &str = "openapi/clients.md";
+    /// Beside the instructions; [`site::Sources::read`] reads both.
+    const EXAMPLES: &str = "openapi/examples";
 
     pub(crate) fn write() -> io::Result<()> {
         println!("cargo::rerun-if-changed={DOCUMENT}");
         println!("cargo::rerun-if-changed={RELEASED}");
         println!("cargo::rerun-if-changed={CLIENTS}");
+        println!("cargo::rerun-if-changed={EXAMPLES}");
         let text = fs::read_to_string(DOCUMENT);
         let read = text.map_err(|error| error.to_string()).and_then(|text| Constants::read(&text));
         let constant = match (&read, pages()) {

@@ -105,6 +105,8 @@ fn kind(name: &str) -> &'static str {
         Some((_, "css")) => "text/css; charset=utf-8",
         Some((_, "atom")) => "application/atom+xml; charset=utf-8",
         Some((_, "png")) => "image/png",
+        // Example programs, to be read in a browser.
+        Some((_, "go" | "py" | "rs" | "ts")) => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
     }
 }

@@ -37,6 +37,7 @@ async fn all_are_served_without_a_key_and_for_this_host_only() {
             "css" => "text/css",
             "js" => "text/javascript",
             "atom" => "application/atom+xml",
+            "go" | "py" | "rs" | "ts" => "text/plain",
             _ => "text/html",
         };
         assert_eq!(page.header("content-type"), Some(&*format!("{kind}; charset=utf-8")), "{target}");

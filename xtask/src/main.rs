@@ -122,7 +122,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Check the document and the service with third-party tools, and run the tests on several versions of PostgreSQL.
     ///
-    /// Needs npm with node (20 or newer), python3 with venv, chromium and neovim. Installs the rest into target/interop.
+    /// Needs npm with node (20 or newer), python3 with venv, Go, curl, chromium and neovim. Installs the rest into
+    /// target/interop.
     Interop {
         /// The parts to run [default: all].
         parts: Vec<Part>,

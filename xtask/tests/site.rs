@@ -5,8 +5,11 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Output};
 
+use clap::ValueEnum as _;
 use launcher::workspace::workspace;
 use regex::Regex;
+use xtask::interop::Part;
+use xtask::interop::commands::languages;
 use xtask::release::verify::sum;
 use xtask::site::{files, write};
 
@@ -181,6 +184,29 @@ fn commands_for_clients_name_the_versions_that_are_tested() {
     let manifest = read("Cargo.toml");
     let version = &progenitor.captures(&manifest).unwrap()[1];
     assert!(clients.contains(&format!("cargo-progenitor@{version}")), "{version}");
+}
+
+#[test]
+fn the_commands_of_each_language_are_tested_and_use_its_example() {
+    let files = files(&workspace(), Some("https://docs.example.com/animals/")).unwrap();
+    let page = text(&files, "docs/clients.html");
+    assert!(page.contains("export SITE=https://docs.example.com/animals\n"));
+    assert!(page.contains("export URL=https://animals.example.com/v1\n"));
+    let left = ["https://SITE", "https://HOST", "VERSION"].map(|placeholder| page.contains(placeholder));
+    assert_eq!(left, [false; 3]);
+    let languages = languages(page);
+    assert_eq!(languages.len(), page.matches("<h3").count());
+    let mut used = BTreeSet::new();
+    for (language, commands) in &languages {
+        assert!(Part::from_str(language, true).is_ok(), "cargo xtask interop has no part {language}");
+        let example = commands.split_once("$SITE/docs/examples/").unwrap().1.split('"').next().unwrap();
+        used.insert(format!("docs/examples/{example}"));
+        // Escapes of HTML are undone.
+        assert!(commands.contains("\"$SITE/openapi/1.") && !commands.contains("&quot;"), "{commands}");
+    }
+    let published: BTreeSet<String> =
+        files.keys().filter(|path| path.starts_with("docs/examples/")).cloned().collect();
+    assert_eq!(used, published);
 }
 
 /// Runs the command.

@@ -1,13 +1,15 @@
-//! What users of the API download: the files of each version, and clients.
+//! What users of the API download: the files of each version, the commands that generate clients, and examples.
 
 use maud::{Markup, html};
 
 use crate::File;
 use crate::layout::{HOME, Page, Site, link};
-use crate::markdown::{self, Headings};
+use crate::markdown::{self, Headings, Section};
+use crate::spec::{Spec, anchor};
 
 const FILES: &str = "docs/files.html";
 const CLIENTS: &str = "docs/clients.html";
+const EXAMPLES: &str = "docs/examples.html";
 
 /// Returns the page with the files of each version and their checksums.
 pub(crate) fn files(site: &Site<'_>) -> File {
@@ -48,15 +50,25 @@ fn of_working(site: &Site<'_>) -> Markup {
     }
 }
 
-/// Returns the page with the instructions for clients: `openapi/clients.md` with the newest version and the URL of the
-/// site.
+/// Returns the page with the instructions for clients: `openapi/clients.md` with the newest version, the URL of the service
+/// and, if it is known, that of the site.
 pub(crate) fn clients(site: &Site<'_>) -> File {
-    let newest = site.released.first().map_or(&*site.current.name, |newest| &*newest.name);
-    let mut text = site.sources.clients.replace("VERSION", newest);
-    if let Some(url) = site.url() {
-        text = text.replace("https://HOST", url);
+    let newest = site.released.first().unwrap_or(&site.current);
+    let mut text = site.sources.clients.replace("VERSION", &newest.name);
+    if let Some((url, _)) = (Spec { root: &newest.root }).servers().first() {
+        text = text.replace("https://HOST/v1", url);
     }
+    if let Some(url) = site.url() {
+        text = text.replace("https://SITE", url);
+    }
+    let is_example = |target: &str| {
+        let name = target.strip_prefix("examples/")?;
+        site.sources.examples.iter().any(|(known, _)| known == name).then(|| anchor("example", name))
+    };
     let (main, sections) = markdown::render(&text, Headings::Page, &|target| {
+        if let Some(example) = is_example(target) {
+            return Some(format!("{}#{example}", link(CLIENTS, EXAMPLES)));
+        }
         let page = match target {
             "CHANGELOG.md" => "docs/changelog.html",
             target if target.ends_with(".yaml") => HOME,
@@ -65,7 +77,48 @@ pub(crate) fn clients(site: &Site<'_>) -> File {
         };
         Some(link(CLIENTS, page))
     });
-    let aside = html! {
+    let aside = contents(&sections);
+    Page { path: CLIENTS, title: "Clients", bar: CLIENTS, is_text: true, head: html! {}, aside, main }
+        .file(site)
+}
+
+/// Returns the page that shows the example programs, and the programs. None if there are no examples.
+pub(crate) fn examples(site: &Site<'_>) -> Vec<File> {
+    let examples = &site.sources.examples;
+    if examples.is_empty() {
+        return Vec::new();
+    }
+    let path = |name: &str| format!("docs/examples/{name}");
+    let main = html! {
+        h1 { "Example programs" }
+        p {
+            "Each does the same in another language, with a generated client. "
+            a href=(link(EXAMPLES, CLIENTS)) { "Clients" } " has the commands that generate the clients and run them."
+        }
+        @for (name, content) in examples {
+            h2 id=(anchor("example", name)) { (name) }
+            p { a href=(link(EXAMPLES, &path(name))) { "The file " (name) } }
+            pre { code { (content) } }
+        }
+    };
+    let sections: Vec<_> = examples.iter().map(|(name, _)| (name.clone(), anchor("example", name))).collect();
+    let aside = contents(&sections);
+    let page = Page {
+        path: EXAMPLES,
+        title: "Example programs",
+        bar: CLIENTS,
+        is_text: true,
+        head: html! {},
+        aside,
+        main,
+    };
+    let files = examples.iter().map(|(name, content)| File { path: path(name), content: content.clone() });
+    std::iter::once(page.file(site)).chain(files).collect()
+}
+
+/// Returns the list of the sections of a page, beside its content.
+fn contents(sections: &[Section]) -> Markup {
+    html! {
         div.aside {
             nav.contents aria-label="On this page" {
                 details open {
@@ -74,7 +127,5 @@ pub(crate) fn clients(site: &Site<'_>) -> File {
                 }
             }
         }
-    };
-    Page { path: CLIENTS, title: "Clients", bar: CLIENTS, is_text: true, head: html! {}, aside, main }
-        .file(site)
+    }
 }

@@ -1,5 +1,5 @@
 //! Builds the published pages of an OpenAPI document: the documentation of each version, the changelog, the files with
-//! their checksums, the commands for clients, and a feed of releases.
+//! their checksums, the commands and example programs for clients, and a feed of releases.
 //!
 //! All text is static HTML, readable without JavaScript; one page for each version sends requests, with Swagger UI. The
 //! build script of the service embeds the pages, and `cargo xtask site` writes them for any web server. All links between
@@ -65,6 +65,7 @@ pub fn build(sources: &Sources, hosting: &Hosting) -> Result<Vec<File>, String> 
         files.push(changelog::page(&site, version));
     }
     files.extend([changelog::index(&site), downloads::files(&site), downloads::clients(&site)]);
+    files.extend(downloads::examples(&site));
     files.extend(feed::feed(&site));
     for (name, content) in [
         ("frame.css", include_str!("../assets/frame.css")),

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use site::{File, Hosting, Released, Sources, build};
 
 const UNUSUAL: &str = include_str!("unusual.yaml");
-const CLIENTS: &str = "# Using it\n\n## Get\n\n[page](animal.yaml), [log](CHANGELOG.md), [code](../src/main.rs)\n\n\
-                       ```sh\ncurl https://HOST/openapi/VERSION.yaml # <script>\n```\n";
+const CLIENTS: &str = "# Using it\n\n## Get\n\n[page](animal.yaml), [log](CHANGELOG.md), [code](../src/main.rs), \
+                       [go](examples/get.go), [none](examples/other.go)\n\n\
+                       ```sh\nURL=https://HOST/v1\ncurl https://SITE/openapi/VERSION.yaml # <script>\n```\n";
 const CHANGES: &str = r#"{
   "version": "2.0.0", "date": "2026-11-22", "previous": "1.0.0",
   "changes": [
@@ -35,7 +36,8 @@ fn release(version: &str, yaml: &str, changes: &str) -> Released {
 fn sources() -> Sources {
     let old = UNUSUAL.replace("version: 2.0.0", "version: 1.0.0");
     let released = vec![release("2.0.0", UNUSUAL, CHANGES), release("1.0.0", &old, FIRST)];
-    Sources { working: UNUSUAL.to_owned(), released, clients: CLIENTS.to_owned() }
+    let examples = vec![("get.go".to_owned(), "package main // <script>\n".to_owned())];
+    Sources { working: UNUSUAL.to_owned(), released, clients: CLIENTS.to_owned(), examples }
 }
 
 fn pages(sources: &Sources, hosting: &Hosting) -> BTreeMap<String, String> {
@@ -167,15 +169,34 @@ fn the_page_for_clients_has_the_newest_version_and_only_links_of_the_site() {
     has(
         &page,
         &[
-            "https://HOST/openapi/2.0.0.yaml # &lt;script&gt;",
+            "https://SITE/openapi/2.0.0.yaml # &lt;script&gt;",
+            "URL=https://toys.example.com/v2\n",
             "href=\"../docs/changelog.html\"",
             "href=\"../\"",
+            "href=\"../docs/examples.html#example-get.go\"",
         ],
     );
-    assert!(!page.contains("src/main.rs"));
+    assert!(!page.contains("src/main.rs") && !page.contains("other.go"));
     let url = Some("https://docs.example.com/toys/".to_owned());
     let page = pages(&sources(), &Hosting::Static { url }).remove("docs/clients.html").unwrap();
-    has(&page, &["curl https://docs.example.com/toys/openapi/2.0.0.yaml"]);
+    // The site may be on another host than the service.
+    has(
+        &page,
+        &["URL=https://toys.example.com/v2\n", "curl https://docs.example.com/toys/openapi/2.0.0.yaml"],
+    );
+}
+
+#[test]
+fn examples_are_shown_and_can_be_downloaded_unchanged() {
+    let built = pages(&sources(), &Hosting::Service);
+    assert_eq!(built["docs/examples/get.go"], "package main // <script>\n");
+    let page = &built["docs/examples.html"];
+    has(
+        page,
+        &["id=\"example-get.go\"", "href=\"../docs/examples/get.go\"", "package main // &lt;script&gt;"],
+    );
+    let none = pages(&Sources { examples: Vec::new(), ..sources() }, &Hosting::Service);
+    assert!(none.values().all(|page| !page.contains("docs/examples")));
 }
 
 #[test]
@@ -207,7 +228,7 @@ fn the_deepest_schema_that_can_be_read_is_shown() {
     let close = "}".repeat(contract::document::MAX_DEPTH - 5);
     let head = "openapi: 3.0.3\ncomponents:\n  schemas:\n    Deep: {type: array, ";
     let working = format!("{head}{items}maxItems: 7{close}}}\n");
-    let sources = Sources { working, released: Vec::new(), clients: String::new() };
+    let sources = Sources { working, ..Sources::default() };
     has(&pages(&sources, &Hosting::Service)["index.html"], &["at most 7 items"]);
 }
 
@@ -216,10 +237,10 @@ fn documents_without_the_usual_parts_do_not_panic() {
     for document in
         ["openapi: 3.0.3", "{}", "[]", "text", "3", "openapi: 3.0.3\npaths: []\ncomponents: 7\ninfo: []"]
     {
-        let sources = Sources { working: document.to_owned(), released: Vec::new(), clients: String::new() };
+        let sources = Sources { working: document.to_owned(), ..Sources::default() };
         has(&pages(&sources, &Hosting::Service)["index.html"], &["Operations"]);
     }
-    let unreadable = Sources { working: "a: [".to_owned(), released: Vec::new(), clients: String::new() };
+    let unreadable = Sources { working: "a: [".to_owned(), ..Sources::default() };
     assert!(build(&unreadable, &Hosting::Service).unwrap_err().contains("line 1"));
     let mut unreadable = sources();
     unreadable.released[0].changes = "{}".to_owned();

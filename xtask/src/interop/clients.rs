@@ -1,4 +1,5 @@
-//! Clients generated from the document by third-party tools, and the pages of the documentation in a browser.
+//! Clients generated from the document by third-party tools, the pages of the documentation in a browser, and the feed of
+//! releases in a feed reader.
 
 use std::fs;
 use std::process::Command;
@@ -7,7 +8,7 @@ use launcher::process::output;
 use launcher::workspace::{in_file, workspace};
 use swagger_ui_redist::SwaggerUi;
 
-use super::Place;
+use super::{Place, commands};
 use crate::site;
 
 /// Runs a TypeScript client: openapi-typescript, openapi-fetch, `tsc --strict`, Node.
@@ -16,8 +17,9 @@ pub(super) fn typescript(place: &Place) -> Result<String, String> {
     place.run("openapi-typescript", generate.arg(&place.document).args(["--output", "api.d.ts"]))?;
     place.run("tsc", place.node("tsc").args(["--strict", "--project", "."]))?;
     let mut client = place.node("node");
-    client.arg("built/client.js");
-    place.run_with_service("typescript", |_| client).map(last_line)
+    client.arg("built/check.js");
+    let summary = place.run_with_service("typescript", |_| Ok(client)).map(last_line)?;
+    Ok(format!("{summary}; {}", commands::typescript(place)?))
 }
 
 /// Runs a Python client by openapi-python-client. Its warnings are errors.
@@ -27,8 +29,9 @@ pub(super) fn python(place: &Place) -> Result<String, String> {
     generate.args(["--output-path", "animal_store_client", "--path"]).arg(&place.document);
     place.run("openapi-python-client", &mut generate)?;
     let mut client = place.python("python");
-    client.arg("client.py");
-    place.run_with_service("python", |_| client).map(last_line)
+    client.arg("check.py");
+    let summary = place.run_with_service("python", |_| Ok(client)).map(last_line)?;
+    Ok(format!("{summary}; {}", commands::python(place)?))
 }
 
 /// Uses the pages of the service, and those that `cargo xtask site` writes, in headless Chromium. Screenshots are kept in
@@ -44,9 +47,24 @@ pub(super) fn docs(place: &Place) -> Result<String, String> {
         let mut browse = place.node("node");
         browse.arg(format!("{script}.mjs")).env("CHROMIUM", &chromium);
         browse.env("SCREENSHOTS", &screenshots).env("SITE", &site);
-        summaries.push(place.run_with_service(script, |_| browse).map(last_line)?);
+        summaries.push(place.run_with_service(script, |_| Ok(browse)).map(last_line)?);
     }
     Ok(format!("{}; screenshots in {}", summaries.join("; "), screenshots.display()))
+}
+
+/// Checks the feed of releases, of the service and of a site with a URL, with Jing and feedparser.
+pub(super) fn feed(place: &Place) -> Result<String, String> {
+    let (path, url) = ("docs/releases.atom", "https://docs.example.com/animals");
+    let file = place.directory.join("python/releases.atom");
+    let content = site::files(&workspace(), Some(url))?.remove(path).unwrap_or_default();
+    fs::write(&file, content).map_err(in_file(&file))?;
+    let printed = place.run_with_service("feed", |service| {
+        let mut command = place.python("python");
+        command.arg("feed.py").arg(format!("{}/{path}", service.url.trim_end_matches("/v1")));
+        command.arg(&file).arg(format!("{url}/{path}"));
+        Ok(command)
+    });
+    printed.map(last_line)
 }
 
 /// Compares the files of Swagger UI in the program with those of its own package, since readers enter keys into them.

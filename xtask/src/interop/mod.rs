@@ -1,12 +1,15 @@
 //! `cargo xtask interop`: checks the document and the service with third-party tools.
 //!
-//! Linters check the document, generated clients and a browser use the service, Schemathesis sends generated requests,
-//! openapi-spec-validator checks the same documents as `lint`, others check the SARIF and the workflow, and the tests run
-//! on several versions of PostgreSQL. Each part that needs the service starts its own. The sources of the parts are in
-//! `tests/interop`; installed packages and output are in `target/interop`.
+//! Linters check the document, generated clients and a browser use the service, the commands of the published page are run,
+//! Jing checks the feed, Schemathesis sends generated requests, openapi-spec-validator checks the same documents as `lint`,
+//! others check the SARIF and the workflow, and the tests run on several versions of PostgreSQL. Each part that needs the
+//! service starts its own. The sources of the parts are in `tests/interop`; installed packages and output are in
+//! `target/interop`.
 
 mod clients;
+pub mod commands;
 mod editors;
+mod front;
 mod linters;
 mod mutants;
 pub mod postgres;
@@ -31,7 +34,7 @@ use crate::service::Service;
 use crate::workspace::{SPEC, empty_directory};
 
 /// The time limit of each program.
-const LIMIT: Duration = Duration::from_secs(540);
+const LIMIT: Duration = Duration::from_secs(900);
 
 /// A part that can be run alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -40,10 +43,16 @@ pub enum Part {
     Linters,
     /// The pages of the service and of `cargo xtask site` in headless Chromium, with axe-core.
     Docs,
-    /// A client by openapi-typescript and openapi-fetch.
+    /// The feed of releases, checked by Jing and read by feedparser.
+    Feed,
+    /// Clients by openapi-typescript and openapi-fetch: one of the working document, and the commands of the page.
     Typescript,
-    /// A client by openapi-python-client.
+    /// Clients by openapi-python-client: one of the working document, and the commands of the page.
     Python,
+    /// The commands of the page for a client by progenitor.
+    Rust,
+    /// The commands of the page for a client by OpenAPI Generator.
+    Go,
     /// Schemathesis, all phases and checks.
     Schemathesis,
     /// Thousands of invalid and valid documents, checked by openapi-spec-validator and by `lint`.
@@ -67,8 +76,11 @@ impl Part {
         match self {
             Self::Linters => ("linters", tools::install_node, linters::run_all),
             Self::Docs => ("docs", tools::install_node, clients::docs),
+            Self::Feed => ("feed", tools::install_python, clients::feed),
             Self::Typescript => ("typescript", tools::install_node, clients::typescript),
             Self::Python => ("python", tools::install_python, clients::python),
+            Self::Rust => ("rust", tools::install_nothing, commands::rust),
+            Self::Go => ("go", tools::install_nothing, commands::go),
             Self::Schemathesis => ("schemathesis", tools::install_python, schemathesis::run_all),
             Self::Validity => ("validity", tools::install_python, validity::run_all),
             Self::Editors => ("editors", tools::install_python, editors::run_all),
@@ -158,13 +170,17 @@ impl Place {
     }
 
     /// Runs a program like [`Place::run`], while a new service runs whose URL and key are in its environment.
-    fn run_with_service(&self, name: &str, command: impl FnOnce(&str) -> Command) -> Result<String, String> {
+    fn run_with_service(
+        &self,
+        name: &str,
+        command: impl FnOnce(&Service) -> Result<Command, String>,
+    ) -> Result<String, String> {
         let directory = self.directory.join("services").join(name);
         empty_directory(&directory)?;
         let database = format!("sqlite:{}", directory.join("animals.db").display());
         let log = directory.join("log");
         let mut service = Service::start(&self.program, &database, &log)?;
-        let mut command = command(&service.url);
+        let mut command = command(&service)?;
         command.env("SERVICE_URL", &service.url).env("SERVICE_KEY", &service.key);
         command.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1");
         let printed = self.run(name, &mut command)?;

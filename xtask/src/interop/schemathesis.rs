@@ -17,12 +17,14 @@ const PHASES: [&str; 4] = ["examples", "coverage", "fuzzing", "stateful"];
 /// Runs Schemathesis.
 pub(super) fn run_all(place: &Place) -> Result<String, String> {
     let file = place.directory.join("logs/schemathesis.json");
-    place.run_with_service("schemathesis", |url| {
+    place.run_with_service("schemathesis", |service| {
         let mut command = place.python("st");
         command.args(["--config-file", "schemathesis.toml", "run"]).arg(&place.document);
-        command.args(["--url", url, "--no-color", "--report", "json", "--report-json-path"]).arg(&file);
-        command.env("PYTHONPATH", place.directory.join("python"));
         command
+            .args(["--url", &service.url, "--no-color", "--report", "json", "--report-json-path"])
+            .arg(&file);
+        command.env("PYTHONPATH", place.directory.join("python"));
+        Ok(command)
     })?;
     let report = fs::read(&file).map_err(in_file(&file))?;
     check_report(&serde_json::from_slice(&report).map_err(in_file(&file))?)

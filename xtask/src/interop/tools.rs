@@ -58,6 +58,11 @@ pub(super) fn install_python(place: &Place) -> Result<String, String> {
     })
 }
 
+/// Installs nothing, for parts whose commands do.
+pub(super) fn install_nothing(_: &Place) -> Result<String, String> {
+    Ok("installed by the commands themselves".to_owned())
+}
+
 /// Copies a directory of `tests/interop` to the directory of its packages, so that tools write nothing beside the sources.
 fn copy_sources(place: &Place, name: &str) -> Result<PathBuf, String> {
     let from = workspace().join("tests/interop").join(name);

@@ -1,0 +1,179 @@
+//! The commands of the page for clients, as a reader of the site runs them: in an empty directory, with documents and
+//! example programs that a running service publishes.
+//!
+//! The commands are read from the page itself, so the page cannot differ from what is tested. Pinned versions apply to what
+//! the commands install: lock files in `tests/interop/clients`, and the requirements of the other Python packages.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+use launcher::workspace::{in_file, workspace};
+use regex::Regex;
+
+use super::Place;
+use super::front::Front;
+use crate::service::Service;
+use crate::site;
+
+/// The page in the site.
+const PAGE: &str = "docs/clients.html";
+/// The lock files, by the names of languages.
+const PINS: &str = "tests/interop/clients";
+/// Animals that the service has before: more than fit on a page, and one that the filter excludes.
+const AVAILABLE: usize = 120;
+/// What each example prints. The identifier of the animal that it adds follows those of the animals before.
+const PRINTED: [&str; 6] = [
+    "added 122 Rex",
+    "repeated 122 Rex",
+    "listed 121",
+    "fetched 122 Rex",
+    "there is no animal 0",
+    "refused 422 idempotency_key_reused: ",
+];
+
+/// Runs the commands for TypeScript.
+pub(super) fn typescript(place: &Place) -> Result<String, String> {
+    // The shell finds the pinned Node.
+    run(place, "TypeScript", Some("package-lock.json"), place.node("sh"))
+}
+
+/// Runs the commands for Python.
+pub(super) fn python(place: &Place) -> Result<String, String> {
+    run(place, "Python", None, pinned_python())
+}
+
+/// Runs the commands for Rust. The generator and the crates are compiled once, into the directory of the packages.
+pub(super) fn rust(place: &Place) -> Result<String, String> {
+    let directory = place.directory.join("rust");
+    let mut shell = Command::new("sh");
+    shell.env("CARGO_INSTALL_ROOT", &directory).env("CARGO_TARGET_DIR", directory.join("target"));
+    // The generator compiles in a third of the time, and runs for a second.
+    shell.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path =
+        std::env::join_paths(std::iter::once(directory.join("bin")).chain(std::env::split_paths(&path)));
+    shell.envs(path.map(|path| ("PATH", path)));
+    run(place, "Rust", Some("Cargo.lock"), shell)
+}
+
+/// Runs the commands for Go. Go itself may not download anything.
+pub(super) fn go(place: &Place) -> Result<String, String> {
+    let mut shell = pinned_python();
+    shell.env("GOCACHE", place.directory.join("go")).env("GOPROXY", "off").env("GOTOOLCHAIN", "local");
+    run(place, "Go", None, shell)
+}
+
+/// Returns a shell in which pip installs the pinned versions.
+fn pinned_python() -> Command {
+    let mut shell = Command::new("sh");
+    shell.env("PIP_CONSTRAINT", workspace().join("tests/interop/python/requirements.txt"));
+    shell
+}
+
+/// Runs the commands for a language in a shell, with a service that has animals, and compares what the example prints.
+/// Its requests pass through a [`Front`]. `lock` is a file with pinned versions.
+fn run(place: &Place, language: &str, lock: Option<&str>, mut shell: Command) -> Result<String, String> {
+    let name = language.to_lowercase();
+    let temporary = tempfile::tempdir().map_err(|error| format!("cannot create a directory: {error}"))?;
+    // npm writes the name of the directory into its lock file.
+    let directory = temporary.path().join(&name);
+    fs::create_dir(&directory).map_err(in_file(&directory))?;
+    let lock = lock.map(|lock| (workspace().join(PINS).join(&name).join(lock), directory.join(lock)));
+    if let Some((pinned, used)) = &lock {
+        fs::copy(pinned, used).map_err(in_file(pinned))?;
+    }
+    let mut front = None;
+    let printed = place.run_with_service(&format!("{name}-page"), |service| {
+        let origin = service.url.trim_end_matches("/v1");
+        let commands = commands_of(&page(origin)?, language)?;
+        add_animals(service)?;
+        shell.args(["-exc", &commands]).current_dir(&directory);
+        let url = format!("{}/v1", front.insert(Front::start(origin)?).url());
+        shell.env("SITE", origin).env("URL", url).env("KEY", &service.key);
+        Ok(shell)
+    })?;
+    if !front.is_some_and(|front| front.has_failed()) {
+        return Err(format!("{printed}\nthe example in {language} did not repeat an addition"));
+    }
+    let lines: Vec<&str> = printed.lines().rev().take(PRINTED.len()).collect();
+    let is_expected = |(line, expected): (&&str, &&str)| line.starts_with(*expected);
+    if lines.len() < PRINTED.len() || !lines.iter().rev().zip(&PRINTED).all(is_expected) {
+        return Err(format!("{printed}\nthe example in {language} did not print {PRINTED:#?}"));
+    }
+    if let Some((pinned, used)) = &lock {
+        compare(pinned, used, &place.directory.join("clients").join(&name))?;
+    }
+    Ok(format!("the commands of the page for {language}, and its example"))
+}
+
+/// Returns the page as `cargo xtask site --url` writes it.
+fn page(url: &str) -> Result<String, String> {
+    let content = site::files(&workspace(), Some(url))?.remove(PAGE);
+    let content = content.ok_or_else(|| format!("the site has no {PAGE}"))?;
+    String::from_utf8(content).map_err(|error| error.to_string())
+}
+
+/// Returns the languages that a page has commands for, each with the commands.
+pub fn languages(page: &str) -> Vec<(String, String)> {
+    static SECTION: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?s)<h3 [^>]*>([^<]*)</h3>(.*?)<pre><code class="language-sh">(.*?)</code></pre>"#)
+            .expect("a valid pattern")
+    });
+    let section = |found: regex::Captures<'_>| {
+        let (_, [language, _, commands]) = found.extract();
+        (language.to_owned(), unescaped(commands))
+    };
+    SECTION.captures_iter(page).map(section).collect()
+}
+
+/// Returns the commands for a language.
+fn commands_of(page: &str, language: &str) -> Result<String, String> {
+    let found = languages(page).into_iter().find(|(known, _)| known == language);
+    found.map(|(_, commands)| commands).ok_or_else(|| format!("{PAGE} has no commands for {language}"))
+}
+
+/// Returns text without the escapes of HTML.
+fn unescaped(text: &str) -> String {
+    let escapes = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    escapes.iter().fold(text.to_owned(), |text, (escape, character)| text.replace(escape, character))
+}
+
+/// Adds the animals that the examples list.
+fn add_animals(service: &Service) -> Result<(), String> {
+    let animals = (0..AVAILABLE).map(|number| (number, "available")).chain([(AVAILABLE, "sold")]);
+    let (url, key) = (format!("{}/pets", service.url), format!("Bearer {}", service.key));
+    for (number, status) in animals {
+        let animal =
+            serde_json::json!({ "name": format!("Animal {number}"), "categoryId": 3, "status": status });
+        let request = ureq::post(&url).header("authorization", &key).content_type("application/json");
+        request.send(animal.to_string()).map_err(|error| format!("{url}: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Checks that the commands used the pinned versions. Otherwise the lock file that they wrote is kept in `directory`.
+fn compare(pinned: &Path, used: &Path, directory: &Path) -> Result<(), String> {
+    let read = |path: &Path| fs::read_to_string(path).map_err(in_file(path));
+    if versions(&read(pinned)?) == versions(&read(used)?) {
+        return Ok(());
+    }
+    let kept: PathBuf = directory.join(used.file_name().unwrap_or_else(|| OsStr::new("lock")));
+    fs::create_dir_all(directory).and_then(|()| fs::copy(used, &kept)).map_err(in_file(&kept))?;
+    Err(format!(
+        "the commands used other versions than {pins}; to pin those: cp {} {pins}",
+        kept.display(),
+        pins = pinned.display()
+    ))
+}
+
+/// Returns the lines of a lock file of npm or cargo with names and versions. Other lines depend on the version of npm.
+fn versions(lock: &str) -> Vec<&str> {
+    let is_version = |line: &&str| {
+        let starts = ["\"node_modules/", "\"version\": ", "name = ", "version = "];
+        starts.iter().any(|start| line.starts_with(start))
+    };
+    lock.lines().map(|line| line.trim().trim_end_matches(',')).filter(is_version).collect()
+}
