@@ -205,9 +205,7 @@ async fn a_wrong_url_is_rejected() {
     }
 }
 
-// On one thread, dropping the database would block the store in the middle of an authentication. Since PostgreSQL 15, DROP
-// DATABASE waits for it, until the server ends it after 60 seconds.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 async fn a_wrong_password_is_rejected() {
     let Some(database) = Postgres::try_fresh().await else { return };
     let client = database.client().await;

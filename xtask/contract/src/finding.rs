@@ -218,8 +218,16 @@ pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>, distance: u
     // The comparison takes quadratic time, so long names are skipped.
     const LONGEST: usize = 100;
     let folded = |name: &str| name.to_lowercase().replace(['-', '_'], "");
+    let wanted = folded(name);
+    let length = wanted.chars().count();
+    let edits = |known: &str| {
+        let known = folded(known);
+        // Each edit changes the length by at most one.
+        (known.chars().count().abs_diff(length) <= distance)
+            .then(|| strsim::damerau_levenshtein(&wanted, &known))
+    };
     let near = known.filter(|known| name.len().max(known.len()) <= LONGEST);
-    let near = near.map(|known| (strsim::damerau_levenshtein(&folded(name), &folded(known)), known));
+    let near = near.filter_map(|known| Some((edits(known)?, known)));
     near.filter(|(edits, _)| *edits <= distance).min().map(|(_, known)| known)
 }
 
