@@ -15,8 +15,6 @@ use crate::process::{cannot_be_run, cargo, output};
 /// What was compiled.
 #[derive(Debug, Default)]
 pub(super) struct Built {
-    /// Whether everything compiled without a warning.
-    pub(super) passed: bool,
     /// The executables of tests, in the order of package and name.
     pub(super) tests: BTreeSet<Executable>,
     /// All other executables.
@@ -79,11 +77,11 @@ pub fn with_clippy(mut command: Command) -> Result<Command, String> {
     Ok(command)
 }
 
-/// Compiles everything. Prints the errors and warnings.
+/// Compiles everything. Prints the errors and warnings; `None` if there was one.
 ///
 /// # Errors
 /// A message, if clippy is missing or cargo's output cannot be read.
-pub(super) fn build() -> Result<Built, String> {
+pub(super) fn build() -> Result<Option<Built>, String> {
     let format = "--message-format=json,json-diagnostic-rendered-ansi";
     let mut command = with_clippy(cargo(&["test", "--workspace", "--no-run", format]))?;
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(cannot_be_run(&command))?;
@@ -99,8 +97,7 @@ pub(super) fn build() -> Result<Built, String> {
         }
     }
     let status = child.wait().map_err(|error| format!("cannot wait for cargo: {error}"))?;
-    built.passed = status.success() && printed.is_empty();
-    Ok(built)
+    Ok((status.success() && printed.is_empty()).then_some(built))
 }
 
 impl Built {

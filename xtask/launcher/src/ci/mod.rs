@@ -6,11 +6,9 @@ mod build;
 mod tests;
 
 use std::env;
-use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use self::build::Built;
 pub use self::build::with_clippy;
 use crate::process::{cargo, seconds, status};
 use crate::workspace::workspace;
@@ -27,75 +25,84 @@ const TOOLS: [(&str, &[&str]); 5] = [
 /// The other steps: formatting, clippy, tests, and tests in documentation.
 const STEPS: usize = TOOLS.len() + 4;
 
+/// Why the steps ended early.
+enum Stop {
+    /// A step failed and has said why.
+    Failed,
+    /// A step could not be run.
+    Problem(String),
+}
+
+impl From<String> for Stop {
+    fn from(problem: String) -> Self {
+        Self::Problem(problem)
+    }
+}
+
 /// Runs the steps in order and stops at the first that fails. Returns the exit status.
 ///
 /// # Errors
 /// A message, if a program cannot be run.
 pub fn run() -> Result<u8, String> {
     let begin = Instant::now();
-    let passed = all()?;
-    if passed {
-        println!("ci: passed after {}", seconds(begin.elapsed()));
+    match run_steps() {
+        Ok(()) => {
+            println!("ci: passed after {}", seconds(begin.elapsed()));
+            Ok(0)
+        }
+        Err(Stop::Failed) => Ok(1),
+        Err(Stop::Problem(problem)) => Err(problem),
     }
-    Ok(u8::from(!passed))
 }
 
-fn all() -> Result<bool, String> {
-    let mut number = 0;
-    let mut step = |name: &str, alone: &str, run: &mut dyn FnMut() -> Result<bool, String>| {
-        number += 1;
-        let label = format!("ci {number}/{STEPS}: {name}");
-        println!("{label} ({alone})");
-        let begin = Instant::now();
-        let passed = run()?;
-        let took = seconds(begin.elapsed());
-        if passed {
-            println!("{label} took {took}");
-        } else {
-            eprintln!("ci: {name} failed after {took}; to run it alone: {alone}");
-        }
-        Ok::<bool, String>(passed)
-    };
-
+fn run_steps() -> Result<(), Stop> {
+    let mut steps = Steps(0);
     let formatting = ["fmt", "--all", "--check"];
-    if !step("formatting", &shown("cargo", &formatting), &mut || succeeds(&mut cargo(&formatting)))? {
-        return Ok(false);
-    }
-    let mut built = Built::default();
+    steps.run("formatting", &shown("cargo", &formatting), || succeeds(&mut cargo(&formatting)))?;
     let clippy = "cargo clippy --workspace --all-targets -- -D warnings";
-    let mut build = || {
-        built = build::build()?;
-        Ok(built.passed)
-    };
-    if !step("clippy, and the builds of the tests", clippy, &mut build)? {
-        return Ok(false);
-    }
-    let is_github = env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
+    let built = steps.run("clippy, and the builds of the tests", clippy, build::build)?;
     let xtask = built.program("xtask")?;
+    let is_github = env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
     for (name, arguments) in TOOLS {
         let arguments = formatted(arguments, is_github);
-        let alone = shown("cargo xtask", &arguments);
-        if !step(name, &alone, &mut || succeeds(&mut tool(xtask, &arguments)))? {
-            return Ok(false);
-        }
+        let mut tool = Command::new(xtask);
+        tool.args(&arguments).current_dir(workspace());
+        steps.run(name, &shown("cargo xtask", &arguments), || succeeds(&mut tool))?;
     }
-    if !step("tests", "cargo test --workspace", &mut || tests::run(&built.tests))? {
-        return Ok(false);
-    }
+    steps.run("tests", "cargo test --workspace", || tests::run(&built.tests))?;
     let documentation = ["test", "--quiet", "--workspace", "--doc"];
-    step("tests in documentation", &shown("cargo", &documentation), &mut || {
+    steps.run("tests in documentation", &shown("cargo", &documentation), || {
         succeeds(&mut with_clippy(cargo(&documentation))?)
     })
 }
 
-fn succeeds(command: &mut Command) -> Result<bool, String> {
-    Ok(status(command)?.success())
+/// The number of steps that began.
+struct Steps(usize);
+
+impl Steps {
+    /// Runs a step, which returns `None` if it failed. `alone` is a command that runs it alone.
+    fn run<T>(
+        &mut self,
+        name: &str,
+        alone: &str,
+        step: impl FnOnce() -> Result<Option<T>, String>,
+    ) -> Result<T, Stop> {
+        self.0 += 1;
+        let label = format!("ci {}/{STEPS}: {name}", self.0);
+        println!("{label} ({alone})");
+        let begin = Instant::now();
+        let result = step()?;
+        let took = seconds(begin.elapsed());
+        match result {
+            Some(_) => println!("{label} took {took}"),
+            None => eprintln!("ci: {name} failed after {took}; to run it alone: {alone}"),
+        }
+        result.ok_or(Stop::Failed)
+    }
 }
 
-fn tool(xtask: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(xtask);
-    command.args(arguments).current_dir(workspace());
-    command
+fn succeeds(command: &mut Command) -> Result<Option<()>, String> {
+    Ok(status(command)?.success().then_some(()))
 }
 
 fn shown(program: &str, arguments: &[&str]) -> String {

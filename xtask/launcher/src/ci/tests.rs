@@ -22,11 +22,11 @@ const AT_ONCE: usize = 3;
 const LONG: [&str; 8] =
     ["scaffold", "connections", "faults", "store", "oracle", "breaking", "http_postgres", "lint"];
 
-/// Runs all executables, and prints a line for each and the output of those that fail. Returns whether all passed.
+/// Runs all executables, and prints a line for each and the output of those that fail. Returns `None` if one failed.
 ///
 /// # Errors
 /// A message, if there is none, or one cannot be run.
-pub(super) fn run(tests: &BTreeSet<Executable>) -> Result<bool, String> {
+pub(super) fn run(tests: &BTreeSet<Executable>) -> Result<Option<()>, String> {
     if tests.is_empty() {
         return Err("cargo built no tests".to_owned());
     }
@@ -55,7 +55,7 @@ pub(super) fn run(tests: &BTreeSet<Executable>) -> Result<bool, String> {
     for title in &failed {
         eprintln!("ci: {title} failed, see above");
     }
-    Ok(failed.is_empty())
+    Ok(failed.is_empty().then_some(()))
 }
 
 /// Runs an executable as `cargo test` does: in the directory of its package, with the variables that tests read.
