@@ -12,6 +12,8 @@ use super::diagnostics::{diagnostic, marked};
 use super::edits::Edits;
 use super::rename::workspace_edit;
 use super::world::{View, World};
+use crate::config;
+use crate::edits::{Edit, edits};
 use crate::finding::Finding;
 use crate::repair::Repair;
 
@@ -54,9 +56,10 @@ pub(super) fn findings<'w>(
     view: &'w View,
 ) -> impl Iterator<Item = (&'w Finding, &'w Edits)> {
     let checked = view.findings.iter().map(|finding| (finding, &view.since_findings));
+    let configured = view.configured.iter().map(|finding| (finding, &view.since_configured));
     let is_compared = world.is_of_project(view);
     let drift = world.drift.iter().filter(move |_| is_compared).map(|finding| (finding, &view.since_save));
-    checked.chain(drift)
+    checked.chain(configured).chain(drift)
 }
 
 /// Returns the place of a finding in the text of the editor; `None` if it was edited since.
@@ -69,14 +72,21 @@ pub(super) fn place(view: &View, finding: &Finding, since: &Edits) -> Option<Ran
 }
 
 fn fix(world: &World, view: &View, shown: &Diagnostic, repair: &Repair) -> Option<CodeActionOrCommand> {
-    let edit = repair.edit(view.tree.as_ref()?.document())?;
-    let range = view.since_tree.unchanged(edit.range)?;
-    let edit = TextEdit { range: view.text.range(range, world.encoding), new_text: edit.text };
+    let edits = match view.tree.as_ref() {
+        Some(tree) => edits(tree.model(), repair)?,
+        // The places of a configuration are those of its newest text.
+        None => config::edits(view.text.as_str(), repair)?,
+    };
+    let text_edit = |edit: Edit| {
+        let range = view.since_tree.unchanged(edit.range)?;
+        Some(TextEdit { range: view.text.range(range, world.encoding), new_text: edit.text })
+    };
+    let edits = edits.into_iter().map(text_edit).collect::<Option<Vec<_>>>()?;
     Some(CodeActionOrCommand::CodeAction(CodeAction {
         title: repair.title(),
         kind: Some(CodeActionKind::QUICKFIX),
         diagnostics: Some(vec![shown.clone()]),
-        edit: Some(workspace_edit(world, view, vec![edit])),
+        edit: Some(workspace_edit(world, view, edits)),
         ..CodeAction::default()
     }))
 }

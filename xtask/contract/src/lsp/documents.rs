@@ -1,5 +1,6 @@
 //! The documents that the server knows: those that are open in the editor, and that of the project.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,6 +39,9 @@ pub(super) struct Document {
     since_save: Edits,
     /// The edits since the text that is being checked.
     since_job: Edits,
+    /// For a configuration: its findings, by the document whose check found them.
+    configured: BTreeMap<Uri, Vec<Finding>>,
+    since_configured: Edits,
 }
 
 /// The kind of a document, by its name or the language that the editor sends.
@@ -71,6 +75,8 @@ impl Document {
             since_findings: Edits::default(),
             since_save: Edits::default(),
             since_job: Edits::default(),
+            configured: BTreeMap::new(),
+            since_configured: Edits::default(),
         }
     }
 
@@ -112,9 +118,13 @@ impl Document {
     ) {
         let mut edits = Edits::default();
         Arc::make_mut(&mut self.text).apply(changes, encoding, &mut edits);
-        for since in
-            [&mut self.since_tree, &mut self.since_findings, &mut self.since_save, &mut self.since_job]
-        {
+        for since in [
+            &mut self.since_tree,
+            &mut self.since_findings,
+            &mut self.since_save,
+            &mut self.since_job,
+            &mut self.since_configured,
+        ] {
             since.extend(&edits);
         }
         self.outdated(number);
@@ -175,6 +185,17 @@ impl Document {
         self.is_checking() && self.number == number
     }
 
+    /// Keeps the findings of this configuration that the check of a document found.
+    pub(super) fn set_configured(&mut self, document: &Uri, findings: Vec<Finding>) {
+        self.configured.insert(document.clone(), findings);
+        self.since_configured = Edits::default();
+    }
+
+    /// Forgets the findings that the check of a document found.
+    pub(super) fn forget_configured(&mut self, document: &Uri) {
+        self.configured.remove(document);
+    }
+
     /// Returns the document as it is now.
     pub(super) fn view(&self) -> View {
         View {
@@ -187,6 +208,8 @@ impl Document {
             since_save: self.since_save.clone(),
             findings: self.findings.clone(),
             since_findings: self.since_findings.clone(),
+            configured: self.configured.values().flatten().cloned().collect(),
+            since_configured: self.since_configured.clone(),
         }
     }
 }
