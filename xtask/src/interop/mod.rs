@@ -10,6 +10,7 @@ mod editors;
 mod linters;
 mod mutants;
 pub mod postgres;
+mod repository;
 mod sarif;
 pub mod schemathesis;
 mod tools;
