@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
 
@@ -27,11 +26,12 @@ pub(super) struct Document {
     text: Arc<Text>,
     /// The number of the text, unique in the server.
     number: u64,
-    newest: Arc<AtomicU64>,
     /// The number of the text that is being checked.
     checking: Option<u64>,
     /// The number of the last text that was read.
     read: Option<u64>,
+    /// The number of the last text that was checked.
+    checked: Option<u64>,
     tree: Option<Arc<Tree>>,
     findings: Arc<Vec<Finding>>,
     since_tree: Edits,
@@ -66,9 +66,9 @@ impl Document {
             version,
             text: Arc::new(Text::new(text)),
             number,
-            newest: Arc::new(AtomicU64::new(number)),
             checking: None,
             read: None,
+            checked: None,
             tree: None,
             findings: Arc::default(),
             since_tree: Edits::default(),
@@ -133,7 +133,6 @@ impl Document {
     /// Gives the text a new number, so that it is checked again.
     pub(super) fn outdated(&mut self, number: u64) {
         self.number = number;
-        self.newest.store(number, Ordering::Relaxed);
     }
 
     /// Notes that the text was saved. Returns the edits since the save before.
@@ -155,8 +154,7 @@ impl Document {
     pub(super) fn job(&mut self, key: Uri, config: Option<String>) -> Job {
         self.checking = Some(self.number);
         self.since_job = Edits::default();
-        let (text, newest) = (self.text.clone(), self.newest.clone());
-        Job { key, file: self.file(), text, number: self.number, newest, config }
+        Job { key, file: self.file(), text: self.text.clone(), number: self.number, config }
     }
 
     /// Whether the newest text is being checked.
@@ -176,13 +174,20 @@ impl Document {
         }
     }
 
-    /// Keeps the findings of a text. Returns whether they are those of the newest text.
+    /// Whether the findings are those of the newest text, or there are no checks of such a document.
+    pub(super) fn is_checked(&self) -> bool {
+        self.language() != Language::Data || self.checked == Some(self.number)
+    }
+
+    /// Keeps the findings of a text. Returns whether it did: not if the document was replaced since.
     pub(super) fn set_findings(&mut self, number: u64, findings: Vec<Finding>) -> bool {
-        if self.checking == Some(number) {
+        let is_expected = self.checking == Some(number);
+        if is_expected {
+            self.checked = Some(number);
             self.findings = Arc::new(findings);
             self.since_findings = self.since_job.clone();
         }
-        self.is_checking() && self.number == number
+        is_expected
     }
 
     /// Keeps the findings of this configuration that the check of a document found.

@@ -309,13 +309,14 @@ impl Server {
             Progress::Checked(mut by_file) => {
                 let Some(document) = self.documents.get_mut(key) else { return };
                 let own = by_file.remove(&document.file()).unwrap_or_default();
-                if document.set_findings(number, own.clone()) {
-                    for (file, findings) in &by_file {
+                if document.set_findings(number, own) {
+                    let is_newest = document.is_checked();
+                    for (file, findings) in by_file.iter().filter(|_| is_newest) {
                         let uri = super::uris::of_path(Path::new(file));
                         let other = uri.and_then(|uri| self.documents.get_mut(&uri));
                         other.into_iter().for_each(|other| other.set_configured(key, findings.clone()));
                     }
-                    self.publish_checked(key, own, by_file);
+                    self.publish_checked(key, by_file);
                 }
             }
         }
