@@ -240,7 +240,10 @@ fn errors_of_the_compiler_replace_the_differences_until_the_code_compiles() {
         session.save("src/shop.rs");
         session.await_diagnostics("library.yaml", |published| published.diagnostics.is_empty());
         let shown = session.await_diagnostics("src/shop.rs", |published| {
-            published.diagnostics.iter().all(|shown| rules(&[shown.clone()])[0].0 == "not-compiled")
+            published
+                .diagnostics
+                .iter()
+                .all(|shown| rules(std::slice::from_ref(shown))[0].0 == "not-compiled")
         });
         assert_eq!(rules(&shown), [("not-compiled".to_owned(), 2)], "{round}");
         assert!(shown[0].message.starts_with("Mismatched types.\n"), "{shown:#?}");
@@ -261,7 +264,10 @@ fn errors_of_the_compiler_replace_the_differences_until_the_code_compiles() {
         session.save("src/shop.rs");
         session.await_diagnostics("library.yaml", |published| published.diagnostics.len() == 2);
         let shown = session.await_diagnostics("src/shop.rs", |published| {
-            published.diagnostics.iter().all(|shown| rules(&[shown.clone()])[0].0 == "schema-differs")
+            published
+                .diagnostics
+                .iter()
+                .all(|shown| rules(std::slice::from_ref(shown))[0].0 == "schema-differs")
         });
         assert_eq!(shown.len(), 1);
     }
