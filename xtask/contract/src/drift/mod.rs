@@ -47,7 +47,7 @@ pub fn compare(document: &Document, code: &Document, help: Help<'_>) -> Vec<Find
     if !written.is_complete() {
         return finding.into_iter().collect();
     }
-    let mut comparison = Comparison { help, unclear, operation: None, found: Vec::new(), removals: 0 };
+    let mut comparison = Comparison { help, unclear, operation: None, found: Vec::new(), searches: 0 };
     comparison.object(&Pair { subject: Subject::document(), written: written.root(), coded: coded.root() });
     let mut findings = merged(comparison.found);
     findings.splice(0..0, finding);
@@ -100,8 +100,8 @@ struct Comparison<'h> {
     /// The `operationId` of the current operation.
     operation: Option<String>,
     found: Vec<Finding>,
-    /// The number of searches for uses of objects that the code does not have.
-    removals: usize,
+    /// The number of searches for places that need an object that the code does not have.
+    searches: usize,
 }
 
 impl Comparison<'_> {

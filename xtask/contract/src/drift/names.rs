@@ -9,8 +9,8 @@ use crate::finding::{Spot, Subject, shortened};
 use crate::openapi::{Kind, Object};
 use crate::repair::Repair;
 
-/// The number of findings for which the uses of the object are searched, because a document can have very many.
-const MAX_REMOVALS: usize = 50;
+/// The number of objects for which the places that need them are searched, because a document can have very many.
+const MAX_SEARCHES: usize = 50;
 
 /// An object with its name.
 #[derive(Clone)]
@@ -48,7 +48,8 @@ impl<'a> Named<'a> {
     }
 
     /// Returns the repair that removes it. `None` if something else needs it, or if a command can add it to the code.
-    fn removed(&self) -> Option<Repair> {
+    /// `searches` counts the searches for places that need it.
+    fn removed(&self, searches: &mut usize) -> Option<Repair> {
         let object = self.object;
         let is_one_of_several =
             || object.parent().is_some_and(|owner| owner.children(object.keyword()).nth(1).is_some());
@@ -59,7 +60,10 @@ impl<'a> Named<'a> {
             Kind::Response => object.parent().is_some_and(|owner| owner.parts().nth(1).is_some()),
             // Other operations may have a parameter of the path.
             Kind::Parameter => object.parent().is_some_and(|owner| owner.kind() == Kind::Operation),
-            Kind::Tag | Kind::SecurityScheme => uses(object).is_empty(),
+            Kind::Tag | Kind::SecurityScheme => {
+                *searches += 1;
+                *searches <= MAX_SEARCHES && uses(object).is_empty()
+            }
             _ => false,
         };
         is_removable.then(|| Repair::Remove { at: object.pointer() })
@@ -159,9 +163,8 @@ impl Comparison<'_> {
             let mut finding = finding.sides(name_or_word(word, &named.name), code).fix(fix);
             finding.scaffold = named.operation().filter(|_| meant.is_none()).map(str::to_owned);
             finding.repairs.extend(meant.as_deref().map(|meant| named.renamed(meant)));
-            if meant.is_none() && self.removals < MAX_REMOVALS {
-                self.removals += 1;
-                finding.repairs.extend(named.removed());
+            if meant.is_none() {
+                finding.repairs.extend(named.removed(&mut self.searches));
             }
             self.add(finding.instead(meant));
         }

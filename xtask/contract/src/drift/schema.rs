@@ -45,6 +45,9 @@ impl Comparison<'_> {
         let here = Spot { span: head(written.node()), ..written.spot() };
         let spot = if document.is_some() { written.value_spot("$ref") } else { here };
         let finding = SCHEMA_REFERENCE.at(&spot).message(subject, message);
+        let schemas = written.model().root().node().pointer("/components/schemas");
+        // A reference to a schema that the document does not have would be invalid.
+        let code = code.filter(|code| schemas.is_some_and(|schemas| schemas.get(code).is_some()));
         let reference = code.map(|code| format!("#/components/schemas/{code}"));
         let repair = reference.map(|reference| match document {
             Some(_) => Repair::Write { at: spot.pointer, value: reference.into() },

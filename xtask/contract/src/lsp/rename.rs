@@ -48,7 +48,8 @@ pub(super) fn rename(world: &World, params: &RenameParams) -> Result<Option<Work
     if new != object.name() && component(object.model(), object.keyword(), new).is_some() {
         return Err(refused(format!("`components/{}` has `{}` already", object.keyword(), shortened(new))));
     }
-    let edits = renamed(object, new).ok_or_else(no_component)?;
+    let unclear = || refused("a place that refers to it cannot be edited".to_owned());
+    let edits = renamed(object, new).ok_or_else(unclear)?;
     let text_edit = |edit: Edit| {
         let range = view.text.range(edit.range, world.encoding);
         TextEdit { range, new_text: edit.text }
