@@ -9,6 +9,8 @@ pub(super) fn key_like(sample: &str, name: &str) -> String {
     match sample.chars().next() {
         Some('"') => json(name),
         Some('\'') => format!("'{}'", name.replace('\'', "''")),
+        // Outside of flow collections, a path needs no quotes for its braces.
+        Some('/') if sample.contains('{') && is_plain(&name.replace(['{', '}'], "")) => name.to_owned(),
         _ => plain(name),
     }
 }
@@ -56,13 +58,18 @@ pub(super) fn literal(text: &str, indent: &str) -> String {
 
 /// Formats a string for YAML: without quotes if it stays the same string.
 fn plain(text: &str) -> String {
-    let is_same = |node: &Node| node.as_str() == Some(text);
-    let is_plain = !text.contains(['\n', ',', '[', ']', '{', '}', '#', ':', '"', '\'']);
-    match document::read(text) {
-        Ok(node) if is_plain && is_same(&node) => text.to_owned(),
+    match text {
+        _ if is_plain(text) => text.to_owned(),
         _ if text.contains(char::is_control) => json(text),
         _ => format!("'{}'", text.replace('\'', "''")),
     }
+}
+
+/// Whether a text without quotes is the same string, also in a flow collection.
+fn is_plain(text: &str) -> bool {
+    let is_same = |node: &Node| node.as_str() == Some(text);
+    !text.contains(['\n', ',', '[', ']', '{', '}', '#', ':', '"', '\''])
+        && document::read(text).is_ok_and(|node| is_same(&node))
 }
 
 fn json(text: &str) -> String {

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::format::{flow, key_like};
 use super::uses::{Use, object_at, uses};
 use super::{Edit, parts};
-use crate::document::Node;
+use crate::document::{Entry, Node, pointer};
 use crate::openapi::{Kind, Model, Object, template};
 
 /// Renames what is at a place: its key, or the name that is its value.
@@ -25,7 +25,8 @@ pub(super) fn at(model: &Model<'_>, at: &str, to: &str) -> Option<Vec<Edit>> {
 
 /// Returns the edits that give an object another key, with everything that refers to the object or to a part of it:
 /// references, and for a component the mappings of discriminators and the security requirements, for a property
-/// `required`, for a path the names of its parameters. `None` if there is another object with the key, or a place cannot be
+/// `required`, for a path its parameters with the links
+/// that name them. `None` if there is another object with the key, or a place cannot be
 /// edited.
 pub fn renamed(object: Object<'_>, to: &str) -> Option<Vec<Edit>> {
     let (model, own) = (object.model(), object.pointer());
@@ -77,7 +78,35 @@ fn variables(path: Object<'_>, to: &str) -> Vec<Edit> {
         let number = old.iter().position(|old| *old == name)?;
         (new[number] != name).then(|| written(parameter.get("name")?, path.model().source(), new[number]))?
     });
-    renamed.collect()
+    let in_links = old.iter().zip(&new).filter(|(old, new)| old != new);
+    let in_links = in_links.flat_map(|(old, new)| in_links_to(path, "path", old, new));
+    renamed.chain(in_links).collect()
+}
+
+/// Renames a parameter in the links that lead to an operation, or to one of a path. They name it `limit` or
+/// `query.limit` (OpenAPI 3.0.3, section 4.7.20.1).
+fn in_links_to(owner: Object<'_>, location: &str, old: &str, new: &str) -> Vec<Edit> {
+    let model = owner.model();
+    let is_operation = |it: &Object<'_>| it.kind() == Kind::Operation;
+    let operations: Vec<_> = owner.parts().chain([owner]).filter(is_operation).collect();
+    let ids: Vec<&str> = operations.iter().filter_map(|operation| operation.text("operationId")).collect();
+    let places: Vec<String> = operations.iter().map(Object::pointer).collect();
+    let leads_here = |link: &Object<'_>| match (link.text("operationId"), link.text("operationRef")) {
+        (Some(id), _) => ids.contains(&id),
+        (_, Some(reference)) => {
+            pointer::in_reference(reference).is_some_and(|at| places.iter().any(|it| *it == at))
+        }
+        _ => false,
+    };
+    let qualified = format!("{location}.{old}");
+    let parameters = model.all(Kind::Link).filter(leads_here).filter_map(|link| link.get("parameters"));
+    let named = parameters.flat_map(Node::entries).filter(|it| it.key == old || it.key == qualified);
+    let edits = named.filter_map(|Entry { key, key_span, .. }| {
+        let range = key_span.start..key_span.end;
+        let sample = model.source().get(range.clone())?;
+        Some(Edit { text: key_like(sample, &format!("{}{new}", &key[..key.len() - old.len()])), range })
+    });
+    edits.collect()
 }
 
 fn written(node: &Node, text: &str, to: &str) -> Option<Edit> {
@@ -106,6 +135,9 @@ fn renamed_value(owner: Object<'_>, keyword: &str, to: &str) -> Option<Vec<Edit>
         }
     }
     let mut edits = vec![written(node, model.source(), to)?];
+    if let Some(users) = owner.parent().filter(|_| owner.kind() == Kind::Parameter) {
+        edits.extend(in_links_to(users, owner.text("in").unwrap_or_default(), old, to));
+    }
     for used in uses(owner).iter().filter(|used| !used.is_pointer) {
         edits.push(used_as(used, model.source(), "", to)?);
     }
