@@ -80,6 +80,8 @@ impl Project for Repository {
                 command
             }
         };
+        // The server reads the errors of the compiler.
+        command.env("CARGO_TERM_COLOR", "never");
         command.arg("--root").arg(&self.root).arg("--spec").arg(document);
         Some(command)
     }

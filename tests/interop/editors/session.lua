@@ -1,11 +1,11 @@
--- A session of Neovim's built-in client with the language server. It prints what a designer sees, and how long each
--- answer took. Exit status 1 if something is missing.
+-- Sessions of Neovim's built-in client with the language server. They print what a designer sees, and how long each answer
+-- took. Exit status 1 if something is missing. `SESSION` is the name of the session.
 --
 -- Neovim 0.7 is the oldest version that this must work with, so newer functions are not used.
 
 local root = assert(os.getenv('PROJECT'))
 local command = vim.fn.json_decode(assert(os.getenv('SERVER')))
-local document = root .. '/openapi/library.yaml'
+local document = root .. '/' .. assert(os.getenv('DOCUMENT'))
 -- In milliseconds, for each wait. Nothing is expected to take as long.
 local LIMIT = 240000
 local SERIES = 100
@@ -25,6 +25,10 @@ vim.lsp.handlers['textDocument/publishDiagnostics'] = function(problem, result, 
   published[result.uri] = result.diagnostics
   return publish(problem, result, ...)
 end
+
+-- The newest message of the server to the person.
+local message
+vim.lsp.handlers['window/showMessage'] = function(_, result) message = result.message end
 
 local function uri(path) return vim.uri_from_fname(path) end
 
@@ -109,7 +113,8 @@ local function jump()
   return ('%s:%d  %s'):format(relative(vim.api.nvim_buf_get_name(0)), now[2], vim.trim(vim.api.nvim_get_current_line()))
 end
 
-local function session()
+-- Opens the document. Returns the milliseconds until it was checked.
+local function open()
   vim.o.hidden = true
   vim.cmd('edit ' .. vim.fn.fnameescape(document))
   local since = vim.loop.hrtime()
@@ -121,8 +126,19 @@ local function session()
   }))
   attach()
   wait('the first check', function() return published[uri(document)] ~= nil end)
-  say(('the document is open and checked after %.0f ms: %d diagnostics'):format(
-    milliseconds(since), #published[uri(document)]))
+  return milliseconds(since)
+end
+
+local function close()
+  assert(not vim.lsp.client_is_stopped(client), 'the server has ended')
+  vim.lsp.stop_client(client)
+  wait('the end of the server', function() return vim.lsp.client_is_stopped(client) end)
+end
+
+local sessions = {}
+
+function sessions.design()
+  say(('the document is open and checked after %.0f ms: %d diagnostics'):format(open(), #published[uri(document)]))
 
   say('\nafter a change of a maximum, without saving:')
   local operation = 'operationId: listBooks'
@@ -178,13 +194,64 @@ local function session()
   end
   table.sort(durations)
   say(('  median %.1f ms, longest %.1f ms'):format(durations[SERIES / 2], durations[SERIES]))
-
-  assert(not vim.lsp.client_is_stopped(client), 'the server has ended')
-  vim.lsp.stop_client(client)
-  wait('the end of the server', function() return vim.lsp.client_is_stopped(client) end)
+  close()
 end
 
-local fine, problem = xpcall(session, debug.traceback)
+-- An operation that every document of the service can have: it refers only to components that all operations use.
+local OPERATION = [[
+  /probes:
+    get:
+      operationId: listProbes
+      tags: [animals]
+      summary: List the probes
+      description: An operation that only this session has.
+      responses:
+        '204':
+          description: There are none.
+          headers: { x-request-id: { $ref: '#/components/headers/RequestId' } }
+        '401': { $ref: '#/components/responses/Unauthorized' }
+        '429': { $ref: '#/components/responses/RateLimited' }
+        '500': { $ref: '#/components/responses/Internal' }
+        '503': { $ref: '#/components/responses/Unavailable' }]]
+
+function sessions.scaffold()
+  open()
+  say('after saving a document with a new operation:')
+  local paths = position('paths:')
+  vim.api.nvim_buf_set_lines(0, paths, paths, true, vim.split(OPERATION, '\n'))
+  local missing = function() return found(document, 'path-not-in-code') end
+  local took = save('the missing path', missing)
+  show(document, missing())
+  say(('  shown after %.0f ms'):format(took))
+
+  -- A person selects the action from a list.
+  local title
+  vim.ui.select = function(actions, _, select)
+    for _, action in ipairs(actions) do
+      title = (action[2] or action).title
+      if title:find('to the code', 1, true) then return select(action) end
+    end
+    error('no code action adds the operation: ' .. vim.inspect(actions))
+  end
+  put_cursor('/probes')
+  local since = vim.loop.hrtime()
+  vim.lsp.buf.code_action()
+  wait('the end of the command', function() return message ~= nil end)
+  say(('\nthe code action "%s" took %.0f ms and answered:'):format(title, milliseconds(since)))
+  say('  ' .. message:gsub('\n', '\n  '))
+  local rust = root .. '/src/operations/list_probes.rs'
+  assert(vim.fn.filereadable(rust) == 1, rust .. ' does not exist')
+
+  message, since = nil, vim.loop.hrtime()
+  -- The server compares again by itself: it builds the new code.
+  wait('the end of the difference', function() return message ~= nil or not missing() end)
+  assert(message == nil, message)
+  assert(#published[uri(document)] == 0 or not found(document, 'operation-not-in-code'), 'the operation is missing')
+  say(('\nbuilt and compared after %.0f ms; the difference is gone'):format(milliseconds(since)))
+  close()
+end
+
+local fine, problem = xpcall(assert(sessions[os.getenv('SESSION')]), debug.traceback)
 if not fine then
   say('failed: ' .. tostring(problem))
   vim.cmd('cquit 1')

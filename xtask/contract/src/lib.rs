@@ -3,10 +3,11 @@
 //! Modules, the lowest layer first. A module uses only modules above it in this list:
 //!
 //! - [`document`]: text to a tree with positions, JSON pointers (RFC 6901).
-//! - [`repair`]: a change of a document that fixes a finding, as data and as an edit.
+//! - [`repair`]: a change of a document that fixes a finding, as data.
 //! - [`markdown`]: escapes text of a document for Markdown.
 //! - [`finding`] and [`rule`]: a problem that a check reports, and the rule that produces it.
 //! - [`openapi`]: the structure of OpenAPI 3.0.3, and typed views over the tree.
+//! - [`edits`]: the edits of a text that make a repair.
 //! - [`release`]: what changed in a release, as data.
 //! - `subschema`: decides whether every value of one schema is a value of another.
 //! - [`lint`], [`breaking`] and [`drift`]: check one document, two versions of a document, a document and the code.
@@ -27,6 +28,8 @@ pub mod command;
 pub mod config;
 #[cfg(feature = "tools")]
 pub mod drift;
+#[cfg(feature = "tools")]
+pub mod edits;
 #[cfg(feature = "tools")]
 pub mod finding;
 #[cfg(feature = "tools")]

@@ -97,7 +97,8 @@ pub struct Findings {
 pub struct Added<'f>(Option<&'f mut Finding>);
 
 impl Added<'_> {
-    fn place(&self) -> String {
+    /// The JSON pointer of its place; empty if it was left out.
+    pub fn place(&self) -> String {
         self.0.as_ref().map(|finding| finding.pointer.clone()).unwrap_or_default()
     }
 

@@ -1,33 +1,57 @@
 //! The language server with real clients: Neovim's, and one in Python. Both work on a copy of frozen documents and
-//! sources, so that the session does not depend on the live document.
+//! sources, so that the session does not depend on the live document. A second session of Neovim adds an operation to a
+//! copy of this repository.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use launcher::workspace::{in_file, workspace};
+use launcher::workspace::{in_file, target, workspace};
 
-use super::{Place, empty_directory};
+use super::{Place, empty_directory, repository};
+use crate::workspace::SPEC;
+
+/// The frozen document in the copy.
+const DESIGNED: &str = "openapi/library.yaml";
 
 /// The frozen document, the code's document and the sources, from the root of the repository.
 const DOCUMENT: &str = "xtask/contract/tests/documents/library.yaml";
 const CODE: &str = "xtask/contract/tests/documents/library.code.json";
 const SOURCES: &str = "xtask/tests/library/src";
 
-/// Runs both. Returns their transcripts.
+/// Runs all of them. Returns their transcripts.
 pub(super) fn run_all(place: &Place) -> Result<String, String> {
-    Ok(format!("\n{}\n{}", neovim(place)?, scripted(place)?))
+    Ok(format!("\n{}\n{}\n{}", neovim(place)?, scaffold(place)?, scripted(place)?))
 }
 
 /// Runs a session of Neovim. Returns its transcript.
 fn neovim(place: &Place) -> Result<String, String> {
     let project = Project::create(place, "neovim")?;
+    let mut neovim = session("design", DESIGNED);
+    project.set(&mut neovim);
+    place.run("neovim", &mut neovim)
+}
+
+/// Runs a session of Neovim that adds an operation to a copy of this repository. Returns its transcript.
+fn scaffold(place: &Place) -> Result<String, String> {
+    let root = place.directory.join("editors").join("repository");
+    repository::copy(&target(&place.program)?, &root)?;
+    let project = Project { root, server: ["cargo", "xtask", "lsp"].map(str::to_owned).into() };
+    let mut neovim = session("scaffold", SPEC);
+    project.set(&mut neovim);
+    // The copy has its own target directory.
+    neovim.env_remove("CARGO_TARGET_DIR").current_dir(&project.root);
+    place.run("scaffold", &mut neovim)
+}
+
+/// Returns a command that runs a session of Neovim with a document.
+fn session(name: &str, document: &str) -> Command {
     let script = workspace().join("tests/interop/editors/session.lua");
     let mut neovim = Command::new("nvim");
     neovim.args(["--headless", "-u", "NONE", "-i", "NONE", "-n", "-c"]);
     neovim.arg(format!("luafile {}", script.display()));
-    project.set(&mut neovim);
-    place.run("neovim", &mut neovim)
+    neovim.env("SESSION", name).env("DOCUMENT", document);
+    neovim
 }
 
 /// Runs the scripted client. Returns its figures.
@@ -61,7 +85,7 @@ impl Project {
         let root = place.directory.join("editors").join(name);
         empty_directory(&root)?;
         let from = workspace();
-        copy(&from.join(DOCUMENT), &root.join("openapi/library.yaml"))?;
+        copy(&from.join(DOCUMENT), &root.join(DESIGNED))?;
         copy(&from.join(DOCUMENT), &root.join("openapi/released/1.0.0.yaml"))?;
         copy(&from.join(CODE), &root.join("code.json"))?;
         copy_directory(&from.join(SOURCES), &root.join("src"))?;
@@ -69,7 +93,7 @@ impl Project {
         let code = root.join("code.json");
         let server = [&*program.to_string_lossy(), "lsp", "--root", &root.to_string_lossy()]
             .into_iter()
-            .chain(["--spec", "openapi/library.yaml", "--code", &code.to_string_lossy()])
+            .chain(["--spec", DESIGNED, "--code", &code.to_string_lossy()])
             .map(str::to_owned)
             .collect();
         Ok(Self { root, server })

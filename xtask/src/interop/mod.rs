@@ -13,6 +13,7 @@ mod front;
 mod linters;
 mod mutants;
 pub mod postgres;
+mod repository;
 mod sarif;
 pub mod schemathesis;
 mod tools;

@@ -45,10 +45,11 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
         (Ok(old), Ok(new)) => (old, new),
         _ if needed == Bump::None && text(base) == text(revision) => return None,
         (old, new) => {
+            let repair = old.as_ref().ok().map(|old| written(&least(old, needed)));
             let problem = new.err().or(old.err()).unwrap_or_default();
             let why = why(changes, needed, "; ");
             let what = format!("{problem}, so whether it increased enough is unknown{why}");
-            return Some(change(base, revision, &rules::VERSION_UNREADABLE, what));
+            return Some(Change { repair, ..change(base, revision, &rules::VERSION_UNREADABLE, what) });
         }
     };
     let least = least(&old, needed);

@@ -7,6 +7,7 @@ use super::rules::{self, Bump, ChangeRule, change_rules};
 use super::version::version;
 use crate::document::Document;
 use crate::finding::{Severity, Subject, shortened};
+use crate::repair::Repair;
 
 /// A waiver for one breaking change.
 #[derive(Clone, Debug)]
@@ -39,7 +40,10 @@ pub(super) fn apply(
     };
     let problems = waivers.iter().filter(concerns).filter_map(|waiver| {
         let (rule, what) = waiver.apply(changes, today).err()?;
-        Some(Change::new(rule, Subject::document().with("waiver", ""), what, waiver.place.clone()))
+        let change = Change::new(rule, Subject::document().with("waiver", ""), what, waiver.place.clone());
+        let is_unused = *rule == rules::WAIVER_UNUSED;
+        let repair = is_unused.then(|| Repair::Remove { at: waiver.place.pointer.clone() });
+        Some(Change { repair, ..change })
     });
     problems.collect()
 }

@@ -72,11 +72,20 @@ impl Comparison<'_> {
             (None, _) => format!("Remove `{keyword}` from the code, or write `{there}` here."),
         };
         let finding = differs(written.kind()).at(&spot).message(&subject.with("keyword", keyword), message);
-        let is_scalar = |value: &Value| !value.is_array() && !value.is_object();
+        let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
         let (at, key) = (written.pointer(), keyword.to_owned());
         let place = || written.key_spot(keyword).pointer;
         let repair = match (document, code) {
-            (_, Some(value)) if !is_scalar(&value) => None,
+            // The default of a list; most lists must not be empty.
+            (Some(_), Some(value)) if is_empty(&value) && written.has(keyword) => {
+                Some(Repair::Remove { at: place() })
+            }
+            // `operationId` is the name of the operation.
+            (Some(_), Some(Value::String(to)))
+                if (written.kind(), keyword) == (Kind::Operation, "operationId") =>
+            {
+                Some(Repair::Rename { at: place(), to })
+            }
             (Some(_), Some(value)) if written.has(keyword) => Some(Repair::Write { at: place(), value }),
             (_, Some(value)) => Some(Repair::Add { at, key, value }),
             (Some(_), None) => Some(Repair::Remove { at: place() }),

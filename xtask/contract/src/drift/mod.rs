@@ -24,6 +24,7 @@ use crate::document::Document;
 use crate::document::pointer;
 use crate::finding::{Finding, Subject};
 use crate::openapi::{LeftOut, Model, NOT_UNDERSTOOD, Object, left_out};
+use crate::repair::Repair;
 use crate::rule::Findings;
 
 pub use rules::rules;
@@ -46,7 +47,7 @@ pub fn compare(document: &Document, code: &Document, help: Help<'_>) -> Vec<Find
     if !written.is_complete() {
         return finding.into_iter().collect();
     }
-    let mut comparison = Comparison { help, unclear, operation: None, found: Vec::new() };
+    let mut comparison = Comparison { help, unclear, operation: None, found: Vec::new(), searches: 0 };
     comparison.object(&Pair { subject: Subject::document(), written: written.root(), coded: coded.root() });
     let mut findings = merged(comparison.found);
     findings.splice(0..0, finding);
@@ -99,6 +100,8 @@ struct Comparison<'h> {
     /// The `operationId` of the current operation.
     operation: Option<String>,
     found: Vec<Finding>,
+    /// The number of searches for places that need an object that the code does not have.
+    searches: usize,
 }
 
 impl Comparison<'_> {
@@ -141,6 +144,17 @@ fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
                 if !kept.operations.contains(&operation) {
                     kept.operations.push(operation);
                 }
+            }
+            // Each operation needs its own change.
+            if next.repairs != kept.repairs {
+                let all = [&mut kept.repairs, &mut next.repairs].map(|repairs| repairs.pop());
+                let both = all.into_iter().collect::<Option<Vec<_>>>().unwrap_or_default();
+                let parts = both.into_iter().flat_map(|repair| match repair {
+                    Repair::Together(repairs) => repairs,
+                    other => vec![other],
+                });
+                let parts: Vec<_> = parts.collect();
+                kept.repairs = if parts.is_empty() { Vec::new() } else { vec![Repair::Together(parts)] };
             }
         }
         same

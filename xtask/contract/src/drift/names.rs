@@ -4,9 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Comparison, Pair, rules};
 use crate::document::pointer;
+use crate::edits::uses;
 use crate::finding::{Spot, Subject, shortened};
 use crate::openapi::{Kind, Object};
 use crate::repair::Repair;
+
+/// The number of objects for which the places that need them are searched, because a document can have very many.
+const MAX_SEARCHES: usize = 50;
 
 /// An object with its name.
 #[derive(Clone)]
@@ -34,18 +38,35 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// Returns the repair that gives it another name; `None` if other places refer to the name.
-    fn renamed(&self, to: &str) -> Option<Repair> {
-        let Spot { pointer: at, .. } = self.spot();
-        match self.object.kind() {
-            Kind::Parameter | Kind::Tag => {
-                let (name, _) = to.split_once(" in ").unwrap_or((to, ""));
-                Some(Repair::Write { at, value: name.into() })
+    /// Returns the repair that gives it another name.
+    fn renamed(&self, to: &str) -> Repair {
+        let name = match self.object.kind() {
+            Kind::Parameter => to.split_once(" in ").map_or(to, |(name, _)| name),
+            _ => to,
+        };
+        Repair::Rename { at: self.spot().pointer, to: name.to_owned() }
+    }
+
+    /// Returns the repair that removes it. `None` if something else needs it, or if a command can add it to the code.
+    /// `searches` counts the searches for places that need it.
+    fn removed(&self, searches: &mut usize) -> Option<Repair> {
+        let object = self.object;
+        let is_one_of_several =
+            || object.parent().is_some_and(|owner| owner.children(object.keyword()).nth(1).is_some());
+        let is_removable = match object.kind() {
+            Kind::Header | Kind::RequestBody => true,
+            Kind::Schema => object.keyword() == "properties",
+            Kind::MediaType => is_one_of_several(),
+            Kind::Response => object.parent().is_some_and(|owner| owner.parts().nth(1).is_some()),
+            // Other operations may have a parameter of the path.
+            Kind::Parameter => object.parent().is_some_and(|owner| owner.kind() == Kind::Operation),
+            Kind::Tag | Kind::SecurityScheme => {
+                *searches += 1;
+                *searches <= MAX_SEARCHES && uses(object).is_empty()
             }
-            Kind::SecurityScheme => None,
-            Kind::Schema if self.object.keyword() != "properties" => None,
-            _ => Some(Repair::Rename { at, to: to.to_owned() }),
-        }
+            _ => false,
+        };
+        is_removable.then(|| Repair::Remove { at: object.pointer() })
     }
 
     /// Returns the `operationId` of the only operation in it.
@@ -141,7 +162,10 @@ impl Comparison<'_> {
             let finding = only_written.at(&named.spot()).message(&subject.with(word, &named.name), message);
             let mut finding = finding.sides(name_or_word(word, &named.name), code).fix(fix);
             finding.scaffold = named.operation().filter(|_| meant.is_none()).map(str::to_owned);
-            finding.repairs.extend(meant.as_deref().and_then(|meant| named.renamed(meant)));
+            finding.repairs.extend(meant.as_deref().map(|meant| named.renamed(meant)));
+            if meant.is_none() {
+                finding.repairs.extend(named.removed(&mut self.searches));
+            }
             self.add(finding.instead(meant));
         }
         for named in missing {

@@ -147,10 +147,7 @@ impl Comparison<'_> {
             let at = finding.pointer.clone();
             let repair = match meant {
                 Some(meant) => Some(Repair::Rename { at, to: meant.to_owned() }),
-                None => shapes::repair_of(kind, &entry.key).map(|instead| match instead {
-                    shapes::Instead::Keyword(keyword) => Repair::Rename { at, to: keyword.to_owned() },
-                    shapes::Instead::Nothing => Repair::Remove { at },
-                }),
+                None => shapes::repair_of(kind, entry, at),
             };
             self.add(finding.sides(key, code.unwrap_or_default()).fix(fix).instead(meant).repair(repair));
         }

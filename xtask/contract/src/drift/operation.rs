@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::{Value, json};
+
 use super::names::Named;
 use super::rules::{OPERATION_SECURITY, SERVER_URL};
 use super::{Comparison, Pair};
 use crate::document::Node;
 use crate::finding::{Spot, Subject, shortened};
 use crate::openapi::{Operation, Parameter, PathItem, Requirement, Server, Shape, Step};
+use crate::repair::Repair;
 
 impl Comparison<'_> {
     pub(super) fn path_item<'a>(&mut self, pair: &Pair<'a>, written: PathItem<'a>, coded: PathItem<'a>) {
@@ -108,10 +111,15 @@ impl Comparison<'_> {
             // `security` would be beside `paths`.
             (None, None) => Spot { pointer: String::new(), ..root.key_spot("paths") },
         };
+        let repair = match (written.key_spot("security").pointer, written.pointer()) {
+            (at, _) if written.has("security") => Repair::Write { at, value: list_of(&code) },
+            (_, at) => Repair::Add { at, key: "security".to_owned(), value: list_of(&code) },
+        };
         let (document, code) = (alternatives(&document), alternatives(&code));
         let message = format!("{subject} requires {document} in the document, and {code} in the code.");
         let fix = format!("Change the code to require {document}, or write a `security` of {code} here.");
-        self.add(OPERATION_SECURITY.at(&spot).message(subject, message).sides(document, code).fix(fix));
+        let finding = OPERATION_SECURITY.at(&spot).message(subject, message).sides(document, code);
+        self.add(finding.fix(fix).repair(repair));
     }
 
     /// Each URL must end in the base path of the code, with each value that its variables may have.
@@ -176,6 +184,11 @@ impl Comparison<'_> {
 /// The parameters that OpenAPI does not ignore.
 fn parameters(operation: Operation<'_>) -> Vec<Parameter<'_>> {
     operation.parameters().into_iter().filter(|parameter| !parameter.is_ignored()).collect()
+}
+
+/// Security requirements as the value of `security`.
+fn list_of(requirements: &BTreeSet<Requirement<'_>>) -> Value {
+    requirements.iter().map(|requirement| json!(requirement)).collect()
 }
 
 /// Security requirements for a sentence.

@@ -1,10 +1,13 @@
 //! Compares schemas by name if they have one, else keyword by keyword.
 
+use serde_json::json;
+
 use super::rules::{SCHEMA_REFERENCE, differs};
 use super::tolerated::tolerates;
 use super::{Comparison, Pair, keyword};
 use crate::finding::Spot;
 use crate::openapi::{Kind, Object, Schema, Shape, head};
+use crate::repair::Repair;
 
 impl Comparison<'_> {
     pub(super) fn schema(&mut self, mut pair: Pair<'_>) {
@@ -42,7 +45,16 @@ impl Comparison<'_> {
         let here = Spot { span: head(written.node()), ..written.spot() };
         let spot = if document.is_some() { written.value_spot("$ref") } else { here };
         let finding = SCHEMA_REFERENCE.at(&spot).message(subject, message);
-        self.add(finding.sides(name_or_content(written), name_or_content(coded)).fix(fix));
+        let schemas = written.model().root().node().pointer("/components/schemas");
+        // A reference to a schema that the document does not have would be invalid.
+        let code = code.filter(|code| schemas.is_some_and(|schemas| schemas.get(code).is_some()));
+        let reference = code.map(|code| format!("#/components/schemas/{code}"));
+        let repair = reference.map(|reference| match document {
+            Some(_) => Repair::Write { at: spot.pointer, value: reference.into() },
+            None => Repair::Write { at: spot.pointer, value: json!({ "$ref": reference }) },
+        });
+        let finding = finding.sides(name_or_content(written), name_or_content(coded));
+        self.add(finding.fix(fix).repair(repair));
     }
 
     pub(super) fn additional_properties(&mut self, pair: &Pair<'_>) {

@@ -17,7 +17,7 @@ mod rules;
 use jiff::civil::Date;
 
 use crate::document::{Document, Node};
-use crate::finding::{Finding, Spot};
+use crate::finding::{self, Finding, Spot, shortened};
 use crate::openapi::{self, Model, Object, Parameter, Step, head};
 use crate::rule::{Findings, Rule};
 
@@ -73,6 +73,35 @@ pub fn check(model: &Model<'_>, today: Date, mut findings: Findings) -> Vec<Find
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let checks = CHECKS.iter().map(|(rules, _)| *rules).chain([rules::deprecation::RULES]);
     openapi::rules().chain(checks.flatten().copied())
+}
+
+/// Suggestions for misspelt names. Their number is limited, because a document can have very many.
+#[derive(Default)]
+struct Suggestions {
+    searched: usize,
+}
+
+impl Suggestions {
+    /// Returns the known name that a wrong one probably means.
+    fn nearest<'n>(&mut self, wrong: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+        const MOST: usize = 50;
+        self.searched += 1;
+        let distance = 2.min(wrong.len() / 3);
+        if self.searched > MOST { None } else { finding::nearest(wrong, known, distance) }
+    }
+}
+
+/// Returns a fix that names what was probably meant, before the other fix.
+fn meant_or(meant: Option<&str>, otherwise: &str) -> String {
+    match meant {
+        Some(meant) => format!(
+            "Did you mean `{}`? Else {}{}",
+            shortened(meant),
+            otherwise[..1].to_lowercase(),
+            &otherwise[1..]
+        ),
+        None => otherwise.to_owned(),
+    }
 }
 
 /// The items of a list under a keyword; none if the value is not a list.

@@ -12,6 +12,9 @@ use super::diagnostics::{diagnostic, marked};
 use super::edits::Edits;
 use super::rename::workspace_edit;
 use super::world::{View, World};
+use crate::config;
+use crate::document::{Span, pointer};
+use crate::edits::{Edit, edits};
 use crate::finding::Finding;
 use crate::repair::Repair;
 
@@ -33,15 +36,32 @@ pub(super) fn actions(world: &World, params: &CodeActionParams) -> Option<CodeAc
         if place.start > asked.end || asked.start > place.end {
             continue;
         }
+        let is_there = is_at(view, &finding.pointer, place.start);
         let range = view.text.range(place, world.encoding);
         let shown = diagnostic(finding, range, Vec::new());
-        let repairs = finding.repairs.iter().filter_map(|repair| fix(world, view, &shown, repair));
+        let repairs = finding.repairs.iter().filter(|_| is_there);
+        let repairs = repairs.filter_map(|repair| fix(world, view, &shown, repair));
         actions.extend(repairs);
         actions.extend(
             finding.scaffold.as_deref().and_then(|operation| scaffold(world, view, &shown, operation)),
         );
     }
     Some(actions)
+}
+
+/// Whether a pointer of a finding still leads to the place of the finding. Since it was found, the items before it in a
+/// list may have changed.
+fn is_at(view: &View, pointer: &str, offset: usize) -> bool {
+    let Some(tree) = view.tree.as_ref() else { return true };
+    let offset = view.since_tree.back(offset);
+    let contains = |span: Span| (span.start..=span.end).contains(&offset);
+    let root = &tree.document().root;
+    let key = pointer.rsplit_once('/').and_then(|(owner, _)| {
+        let token = pointer::tokens(pointer)?.last()?;
+        root.pointer(owner)?.entry(&token)
+    });
+    key.is_some_and(|entry| contains(entry.key_span))
+        || root.pointer(pointer).is_some_and(|node| pointer.is_empty() || contains(node.span))
 }
 
 fn is_quick_fix(kind: &CodeActionKind) -> bool {
@@ -54,9 +74,12 @@ pub(super) fn findings<'w>(
     view: &'w View,
 ) -> impl Iterator<Item = (&'w Finding, &'w Edits)> {
     let checked = view.findings.iter().map(|finding| (finding, &view.since_findings));
+    // The numbers of entries change with an edit; another check follows at once.
+    let configured = view.configured.iter().filter(|_| view.since_configured.is_empty());
+    let configured = configured.map(|finding| (finding, &view.since_configured));
     let is_compared = world.is_of_project(view);
     let drift = world.drift.iter().filter(move |_| is_compared).map(|finding| (finding, &view.since_save));
-    checked.chain(drift)
+    checked.chain(configured).chain(drift)
 }
 
 /// Returns the place of a finding in the text of the editor; `None` if it was edited since.
@@ -69,16 +92,27 @@ pub(super) fn place(view: &View, finding: &Finding, since: &Edits) -> Option<Ran
 }
 
 fn fix(world: &World, view: &View, shown: &Diagnostic, repair: &Repair) -> Option<CodeActionOrCommand> {
-    let edit = repair.edit(view.tree.as_ref()?.document())?;
-    let range = view.since_tree.unchanged(edit.range)?;
-    let edit = TextEdit { range: view.text.range(range, world.encoding), new_text: edit.text };
+    let edits = match view.tree.as_ref() {
+        Some(tree) => edits(tree.model(), repair)?.into_iter().map(|edit| moved(edit, view)).collect(),
+        None => Some(config::edits(view.text.as_str(), repair)?),
+    };
+    let text_edit = |edit: Edit| {
+        let range = view.text.range(edit.range, world.encoding);
+        TextEdit { range, new_text: edit.text }
+    };
+    let edits = edits?.into_iter().map(text_edit).collect();
     Some(CodeActionOrCommand::CodeAction(CodeAction {
         title: repair.title(),
         kind: Some(CodeActionKind::QUICKFIX),
         diagnostics: Some(vec![shown.clone()]),
-        edit: Some(workspace_edit(world, view, vec![edit])),
+        edit: Some(workspace_edit(world, view, edits)),
         ..CodeAction::default()
     }))
+}
+
+/// Returns an edit of the text of the tree as one of the text in the editor; `None` if the place was edited since.
+fn moved(edit: Edit, view: &View) -> Option<Edit> {
+    Some(Edit { range: view.since_tree.unchanged(edit.range)?, ..edit })
 }
 
 fn scaffold(world: &World, view: &View, shown: &Diagnostic, operation: &str) -> Option<CodeActionOrCommand> {

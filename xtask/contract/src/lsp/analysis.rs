@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Zoned;
 use jiff::civil::Date;
@@ -30,10 +29,8 @@ pub(super) struct Job {
     pub(super) file: String,
     /// The text.
     pub(super) text: Arc<Text>,
-    /// The number of the text. A greater number in `newest` ends the job.
+    /// The number of the text.
     pub(super) number: u64,
-    /// The number of the newest text.
-    pub(super) newest: Arc<AtomicU64>,
     /// The configuration that is open in the editor.
     pub(super) config: Option<String>,
 }
@@ -61,9 +58,9 @@ impl Analyst {
         Self { project, releases: Arc::default() }
     }
 
-    /// Reads and checks a text, and reports each step.
+    /// Reads and checks a text, and reports each step. A newer text does not end it: while somebody types, there is
+    /// always a newer one, and a large document would have no diagnostics.
     pub(super) fn run(&mut self, job: &Job, report: &mut dyn FnMut(Progress)) {
-        let is_current = || job.newest.load(Ordering::Relaxed) == job.number;
         let (tree, findings) = match Tree::read(&job.file, Text::clone(&job.text)) {
             Ok((tree, findings)) => (Arc::new(tree), findings),
             Err(unreadable) => {
@@ -74,9 +71,6 @@ impl Analyst {
         };
         report(Progress::Read(Some(tree.clone())));
         self.update_releases(report);
-        if !is_current() {
-            return;
-        }
         let config = match load_config(job) {
             Ok(config) => config,
             Err(unusable) => {
@@ -91,7 +85,7 @@ impl Analyst {
         }
         let path = PathBuf::from(&job.file);
         let is_compared = is_of_project(&*self.project, Some(&path)) && !self.releases.contains(&path);
-        if let Some(base) = self.releases.newest().filter(|_| is_compared && is_current()) {
+        if let Some(base) = self.releases.newest().filter(|_| is_compared) {
             let outcome = Outcome::of_sides(base.side(), tree.side(), &config, today());
             own.extend(outcome.in_file(&job.file));
             if !config.path.is_empty() {
@@ -99,9 +93,7 @@ impl Analyst {
             }
         }
         by_file.insert(job.file.clone(), own);
-        if is_current() {
-            report(Progress::Checked(by_file));
-        }
+        report(Progress::Checked(by_file));
     }
 
     fn update_releases(&mut self, report: &mut dyn FnMut(Progress)) {

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::actions::SCAFFOLD;
 use super::background::Background;
 use super::diagnostics::{Check, diagnostic, information, related};
-use super::drift;
+use super::drift::{self, CompileError};
 use super::edits::Edits;
 use super::project::Implementation;
 use super::server::{Event, Server};
@@ -23,6 +23,10 @@ use super::text::Text;
 use super::uris;
 use super::world::World;
 use crate::document::Span;
+use crate::finding::{Finding, Location, capitalised};
+
+/// The number of errors of the compiler that are shown.
+const MAX_ERRORS: usize = 100;
 
 impl Server {
     /// Reads the sources in the background. A second call during that reads them once more.
@@ -68,14 +72,39 @@ impl Server {
             return;
         }
         self.drift = None;
-        match output.and_then(|output| drift::findings(&output, text, &self.world)) {
-            Ok(findings) => {
-                self.world.drift = Arc::new(findings);
-                let changed = self.show_drift();
-                self.publish(changed);
+        let (findings, errors) = match drift::findings(output, text, &self.world) {
+            Ok(findings) => (findings, Vec::new()),
+            // The findings of the last comparison may be wrong now.
+            Err(failure) => {
+                self.show(MessageType::WARNING, failure.message);
+                (Vec::new(), failure.errors)
             }
-            Err(problem) => self.show(MessageType::WARNING, problem),
+        };
+        self.world.drift = Arc::new(findings);
+        let mut changed = self.show_drift();
+        changed.extend(self.show_errors(errors));
+        self.publish(changed);
+    }
+
+    /// Replaces the diagnostics of the compiler's errors. Returns the changed files.
+    fn show_errors(&mut self, errors: Vec<CompileError>) -> Vec<Uri> {
+        let mut by_file: HashMap<Uri, Vec<_>> = HashMap::new();
+        for CompileError { file, line, column, message } in errors.into_iter().take(MAX_ERRORS) {
+            let path = self.world.project.root().join(&file);
+            let Some(uri) = uris::of_path(&path) else { continue };
+            let saved = std::fs::read_to_string(&path).unwrap_or_default();
+            let start = Text::new(saved.clone()).offset_of(line, column);
+            let span = Span { start, end: saved.len(), line, column }.first_line(&saved);
+            let Some(place) = self.snapshot().location(&Location { file, span }) else { continue };
+            let finding = Finding {
+                rule: "not-compiled".to_owned(),
+                message: format!("{}.", capitalised(&message)),
+                fix: "The document was not compared with the code. Fix this first.".to_owned(),
+                ..Finding::default()
+            };
+            by_file.entry(uri).or_default().push(diagnostic(&finding, place.range, Vec::new()));
         }
+        self.board.set(&Check::Build, by_file)
     }
 
     /// Moves the places of the last comparison from the text of a file at one save to that at the next.

@@ -1,8 +1,8 @@
 //! The documents that the server knows: those that are open in the editor, and that of the project.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
 
@@ -26,11 +26,12 @@ pub(super) struct Document {
     text: Arc<Text>,
     /// The number of the text, unique in the server.
     number: u64,
-    newest: Arc<AtomicU64>,
     /// The number of the text that is being checked.
     checking: Option<u64>,
     /// The number of the last text that was read.
     read: Option<u64>,
+    /// The number of the last text that was checked.
+    checked: Option<u64>,
     tree: Option<Arc<Tree>>,
     findings: Arc<Vec<Finding>>,
     since_tree: Edits,
@@ -38,6 +39,9 @@ pub(super) struct Document {
     since_save: Edits,
     /// The edits since the text that is being checked.
     since_job: Edits,
+    /// For a configuration: its findings, by the document whose check found them.
+    configured: BTreeMap<Uri, Vec<Finding>>,
+    since_configured: Edits,
 }
 
 /// The kind of a document, by its name or the language that the editor sends.
@@ -62,15 +66,17 @@ impl Document {
             version,
             text: Arc::new(Text::new(text)),
             number,
-            newest: Arc::new(AtomicU64::new(number)),
             checking: None,
             read: None,
+            checked: None,
             tree: None,
             findings: Arc::default(),
             since_tree: Edits::default(),
             since_findings: Edits::default(),
             since_save: Edits::default(),
             since_job: Edits::default(),
+            configured: BTreeMap::new(),
+            since_configured: Edits::default(),
         }
     }
 
@@ -112,9 +118,13 @@ impl Document {
     ) {
         let mut edits = Edits::default();
         Arc::make_mut(&mut self.text).apply(changes, encoding, &mut edits);
-        for since in
-            [&mut self.since_tree, &mut self.since_findings, &mut self.since_save, &mut self.since_job]
-        {
+        for since in [
+            &mut self.since_tree,
+            &mut self.since_findings,
+            &mut self.since_save,
+            &mut self.since_job,
+            &mut self.since_configured,
+        ] {
             since.extend(&edits);
         }
         self.outdated(number);
@@ -123,7 +133,6 @@ impl Document {
     /// Gives the text a new number, so that it is checked again.
     pub(super) fn outdated(&mut self, number: u64) {
         self.number = number;
-        self.newest.store(number, Ordering::Relaxed);
     }
 
     /// Notes that the text was saved. Returns the edits since the save before.
@@ -145,8 +154,7 @@ impl Document {
     pub(super) fn job(&mut self, key: Uri, config: Option<String>) -> Job {
         self.checking = Some(self.number);
         self.since_job = Edits::default();
-        let (text, newest) = (self.text.clone(), self.newest.clone());
-        Job { key, file: self.file(), text, number: self.number, newest, config }
+        Job { key, file: self.file(), text: self.text.clone(), number: self.number, config }
     }
 
     /// Whether the newest text is being checked.
@@ -166,13 +174,31 @@ impl Document {
         }
     }
 
-    /// Keeps the findings of a text. Returns whether they are those of the newest text.
+    /// Whether the findings are those of the newest text, or there are no checks of such a document.
+    pub(super) fn is_checked(&self) -> bool {
+        self.language() != Language::Data || self.checked == Some(self.number)
+    }
+
+    /// Keeps the findings of a text. Returns whether it did: not if the document was replaced since.
     pub(super) fn set_findings(&mut self, number: u64, findings: Vec<Finding>) -> bool {
-        if self.checking == Some(number) {
+        let is_expected = self.checking == Some(number);
+        if is_expected {
+            self.checked = Some(number);
             self.findings = Arc::new(findings);
             self.since_findings = self.since_job.clone();
         }
-        self.is_checking() && self.number == number
+        is_expected
+    }
+
+    /// Keeps the findings of this configuration that the check of a document found.
+    pub(super) fn set_configured(&mut self, document: &Uri, findings: Vec<Finding>) {
+        self.configured.insert(document.clone(), findings);
+        self.since_configured = Edits::default();
+    }
+
+    /// Forgets the findings that the check of a document found.
+    pub(super) fn forget_configured(&mut self, document: &Uri) {
+        self.configured.remove(document);
     }
 
     /// Returns the document as it is now.
@@ -187,6 +213,8 @@ impl Document {
             since_save: self.since_save.clone(),
             findings: self.findings.clone(),
             since_findings: self.since_findings.clone(),
+            configured: self.configured.values().flatten().cloned().collect(),
+            since_configured: self.since_configured.clone(),
         }
     }
 }

@@ -17,6 +17,7 @@ use super::documents::{Document, Language};
 use super::server::Server;
 use super::text::Text;
 use super::{capabilities, uris};
+use crate::document::Span;
 use crate::finding::Finding;
 
 impl Server {
@@ -159,7 +160,6 @@ impl Server {
     pub(super) fn publish_checked(
         &mut self,
         key: &Uri,
-        own: Vec<Finding>,
         others: std::collections::BTreeMap<String, Vec<Finding>>,
     ) {
         let Some(document) = self.documents.get(key) else { return };
@@ -169,8 +169,14 @@ impl Server {
             let span = marked(finding, text.as_str());
             diagnostic(finding, text.range(span.start..span.end, encoding), related(&self.world, finding))
         };
-        // The text was not edited since the check began, or else another check follows.
-        by_file.insert(key.clone(), own.iter().map(|finding| show(finding, &view.text)).collect());
+        // If the text was edited since the check began, another check follows.
+        let own = view.findings.iter().map(|finding| {
+            let mut finding = finding.clone();
+            let Span { start, end, .. } = &mut finding.span;
+            (*start, *end) = (view.since_findings.forward(*start), view.since_findings.forward(*end));
+            show(&finding, &view.text)
+        });
+        by_file.insert(key.clone(), own.collect());
         for (file, findings) in others {
             let Some(uri) = uris::of_path(Path::new(&file)) else { continue };
             let text = match self.documents.get(&uri) {
@@ -181,7 +187,7 @@ impl Server {
         }
         let mut changed = self.board.set(&Check::Document(key.as_str().to_owned()), by_file);
         changed.extend(self.show_drift());
-        // The client is told the version for which the diagnostics hold, even if they are the same.
+        // The client is told the version that was checked, even if the diagnostics are the same.
         changed.push(key.clone());
         changed.sort();
         changed.dedup();
@@ -193,7 +199,7 @@ impl Server {
         for key in files {
             let diagnostics = self.board.of(&key);
             let document = self.documents.get(&key);
-            let version = document.and_then(|document| document.version);
+            let version = document.filter(|it| it.is_checked()).and_then(|document| document.version);
             let uri = document.map_or_else(|| key.clone(), |document| document.uri().clone());
             self.notify(PublishDiagnostics::METHOD, PublishDiagnosticsParams { uri, diagnostics, version });
         }

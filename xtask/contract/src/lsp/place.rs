@@ -1,8 +1,8 @@
 //! The object, key and value at an offset of a document.
 
 use super::tree::Tree;
-use crate::document::{Entry, Node, Span, Value, pointer};
-use crate::openapi::{Model, Object, Step};
+use crate::document::{Entry, Node, Span, Value};
+use crate::openapi::{Object, Step};
 
 /// What is at an offset.
 #[derive(Clone, Debug)]
@@ -102,26 +102,4 @@ impl<'a> Place<'a> {
         }
         super::names::used_at(self)
     }
-}
-
-/// Returns the object at a JSON pointer.
-pub(super) fn at_pointer<'a>(model: &'a Model<'a>, pointer: &str) -> Option<Object<'a>> {
-    let mut object = model.root();
-    let mut steps: Vec<String> = Vec::new();
-    for token in pointer::tokens(pointer)? {
-        steps.push(token.into_owned());
-        let is_it = |part: &Object<'_>| {
-            let known = part.steps();
-            known.len() == steps.len()
-                && known.iter().zip(&steps).all(|(known, step)| match known {
-                    Step::Key(key) => key == step,
-                    Step::Item(number) => number.to_string() == *step,
-                })
-        };
-        if let Some(inner) = object.parts().find(is_it) {
-            object = inner;
-            steps.clear();
-        }
-    }
-    steps.is_empty().then_some(object)
 }

@@ -2,9 +2,9 @@
 
 use lsp_types::{Location, ReferenceParams, TextDocumentPositionParams};
 
-use super::names::uses;
 use super::place::Place;
 use super::world::World;
+use crate::edits::uses;
 use crate::openapi::{Kind, Object};
 
 /// Answers `textDocument/references`.

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -308,8 +309,14 @@ impl Server {
             Progress::Checked(mut by_file) => {
                 let Some(document) = self.documents.get_mut(key) else { return };
                 let own = by_file.remove(&document.file()).unwrap_or_default();
-                if document.set_findings(number, own.clone()) {
-                    self.publish_checked(key, own, by_file);
+                if document.set_findings(number, own) {
+                    let is_newest = document.is_checked();
+                    for (file, findings) in by_file.iter().filter(|_| is_newest) {
+                        let uri = super::uris::of_path(Path::new(file));
+                        let other = uri.and_then(|uri| self.documents.get_mut(&uri));
+                        other.into_iter().for_each(|other| other.set_configured(key, findings.clone()));
+                    }
+                    self.publish_checked(key, by_file);
                 }
             }
         }
@@ -337,6 +344,7 @@ impl Server {
     /// Removes a document.
     pub(super) fn forget(&mut self, key: &Uri) {
         self.documents.remove(key);
+        self.documents.values_mut().for_each(|document| document.forget_configured(key));
         self.queue.retain(|queued| queued != key);
         let changed = self.board.set(&Check::Document(key.as_str().to_owned()), HashMap::new());
         self.publish(changed);

@@ -37,6 +37,10 @@ pub(super) struct View {
     pub(super) findings: Arc<Vec<Finding>>,
     /// The edits since the text of the findings.
     pub(super) since_findings: Edits,
+    /// For a configuration: its newest findings.
+    pub(super) configured: Vec<Finding>,
+    /// The edits since the text of these findings.
+    pub(super) since_configured: Edits,
 }
 
 /// Everything that an answer can use.

@@ -1,8 +1,11 @@
 //! Checks single values and keys: type, form, and suggestions for misspelt keys.
 
+use serde_json::json;
+
 pub use crate::document::type_of;
-use crate::document::{Node, Value};
+use crate::document::{Entry, Node, Value};
 use crate::finding::nearest;
+use crate::repair::Repair;
 
 use super::{Keys, Kind, Shape};
 
@@ -61,21 +64,26 @@ pub fn instead_of(kind: Kind, key: &str) -> String {
     fix.to_owned()
 }
 
-/// What to write in place of a key that is not a keyword.
-pub enum Instead {
-    /// This keyword, with the same value.
-    Keyword(&'static str),
-    /// Nothing.
-    Nothing,
-}
-
-/// Returns what to write in place of a key, if [`instead_of`] names exactly that.
-pub fn repair_of(kind: Kind, key: &str) -> Option<Instead> {
+/// Returns the repair of an entry whose key is not a keyword, if [`instead_of`] names exactly that. `at` is the pointer of
+/// its value.
+pub fn repair_of(kind: Kind, entry: &Entry, at: String) -> Option<Repair> {
+    let Entry { key, value, .. } = entry;
     if let Some(keyword) = meant(kind, key) {
-        return Some(Instead::Keyword(keyword));
+        return Some(Repair::Rename { at, to: keyword.to_owned() });
     }
+    let replaced = match (&**key, value.items()) {
+        ("const", _) => Some(("enum", json!([value.to_json()]))),
+        ("examples", [first, ..]) => Some(("example", first.to_json())),
+        ("contentEncoding", _) if value.as_str() == Some("base64") => Some(("format", json!("byte"))),
+        ("contentMediaType", _) => Some(("format", json!("binary"))),
+        _ => None,
+    };
+    if let Some((key, value)) = replaced.filter(|_| kind == Kind::Schema) {
+        return Some(Repair::Replace { at, key: key.to_owned(), value });
+    }
+    let key = key.as_str();
     let elsewhere = ELSEWHERE.iter().find(|(keywords, ..)| keywords.contains(&key));
-    elsewhere.is_none_or(|(_, is_superfluous, _)| *is_superfluous).then_some(Instead::Nothing)
+    elsewhere.is_none_or(|(_, is_superfluous, _)| *is_superfluous).then_some(Repair::Remove { at })
 }
 
 /// Returns a scalar as the expected type, if it is written like one of that type: `'true'` as a boolean, `1.0` as a
@@ -85,6 +93,32 @@ pub fn converted(expected: &str, node: &Node) -> Option<serde_json::Value> {
         ("a string", Value::Number(_) | Value::Bool(_)) => Some(text_of(node).into()),
         ("`true` or `false`", Value::String(text)) => text.parse::<bool>().ok().map(Into::into),
         ("a number", Value::String(text)) => text.parse::<serde_json::Number>().ok().map(Into::into),
+        _ => None,
+    }
+}
+
+/// Returns the repair of a schema's keyword that has another type in OpenAPI 3.1: a `type` of two types, one of them `null`,
+/// and an exclusive bound that is a number. `at` is the pointer of the schema.
+pub fn from_3_1(schema: &Node, keyword: &str, at: &str) -> Option<Repair> {
+    let write = |value| Repair::Write { at: format!("{at}/{keyword}"), value };
+    let add = |key: &str, value| Repair::Add { at: at.to_owned(), key: key.to_owned(), value };
+    let value = schema.get(keyword)?;
+    match (keyword, &value.value) {
+        ("type", Value::Sequence(types)) => {
+            let names: Vec<&str> = types.iter().map(|name| name.as_str().unwrap_or("null")).collect();
+            match names[..] {
+                [one] => Some(write(json!(one))),
+                [one, "null"] | ["null", one] if schema.get("nullable").is_none() => {
+                    Some(Repair::Together(vec![write(json!(one)), add("nullable", json!(true))]))
+                }
+                _ => None,
+            }
+        }
+        ("exclusiveMinimum" | "exclusiveMaximum", Value::Number(limit)) => {
+            let bound = if keyword == "exclusiveMinimum" { "minimum" } else { "maximum" };
+            let is_free = schema.get(bound).is_none();
+            is_free.then(|| Repair::Together(vec![write(json!(true)), add(bound, json!(limit))]))
+        }
         _ => None,
     }
 }

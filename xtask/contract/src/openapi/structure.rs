@@ -146,11 +146,8 @@ impl<'a> Walker<'a, '_> {
                 format!("`{}` is not a keyword of the {}.", shortened(&entry.key), kind.table().name);
             let fix = shapes::instead_of(kind, &entry.key);
             let added = self.say(&KEYWORD, &[], entry.key_span, message, fix);
-            match shapes::repair_of(kind, &entry.key) {
-                Some(shapes::Instead::Keyword(keyword)) => drop(added.rename(keyword)),
-                Some(shapes::Instead::Nothing) => drop(added.remove()),
-                None => {}
-            }
+            let at = added.place();
+            shapes::repair_of(kind, entry, at).into_iter().fold(added, Added::repair);
             return;
         }
         if let Some(fix) = shapes::wrong_key(*keys, &entry.key) {
@@ -169,7 +166,9 @@ impl<'a> Walker<'a, '_> {
         match shape {
             Shape::List(shape) => {
                 let Value::Sequence(items) = &node.value else {
-                    return self.wrong_type("an array", node);
+                    let is_one = matches!(**shape, Shape::Text) && node.as_str().is_some();
+                    let list = is_one.then(|| vec![node.to_json()].into());
+                    return self.wrong_type_or("an array", node, list);
                 };
                 for (number, item) in items.iter().enumerate() {
                     self.steps.push(Step::Item(number));
@@ -217,13 +216,21 @@ impl<'a> Walker<'a, '_> {
     }
 
     fn wrong_type(&mut self, expected: &str, node: &'a Node) {
+        self.wrong_type_or(expected, node, shapes::converted(expected, node));
+    }
+
+    /// Reports a value of the wrong type. `right` is the same value with the right type, if there is one.
+    fn wrong_type_or(&mut self, expected: &str, node: &'a Node, right: Option<serde_json::Value>) {
         let message =
             format!("`{}` is {}, but must be {expected}.", self.last_keyword(), shapes::type_of(node));
         let fix = format!("Write {expected}{}.", shapes::hint(self.last_keyword(), node));
+        let keyword = self.last_keyword();
+        let schema = self.parent.filter(|_| self.steps.len() == 1).map(|id| self.model.object(id));
+        let schema = schema.filter(|it| it.kind() == Kind::Schema);
+        let from_3_1 = schema.and_then(|it| shapes::from_3_1(it.node(), keyword, &it.pointer()));
         let added = self.say(&TYPE, &[], head(node), message, fix);
-        if let Some(value) = shapes::converted(expected, node) {
-            added.write(value);
-        }
+        let added = right.into_iter().fold(added, Added::write);
+        from_3_1.into_iter().fold(added, Added::repair);
     }
 
     fn last_keyword(&self) -> &'a str {

@@ -83,8 +83,10 @@ pub const JSON: &str = r#"`--format json` prints an array with an object for eac
   says        {document, code}: the value on each side, for people; empty if a side has none
   fix         the fix, as a sentence
   operations  operationIds of the operations that the finding affects
-  repairs     changes of the document that fix it; each is enough. An object with one key: "remove" {at},
-              "rename" {at, to}, "write" {at, value} or "add" {at, key, value}; `at` is a JSON pointer
+  repairs     changes of the file that fix it; each is enough. An object with one key: "remove" {at},
+              "rename" {at, to}, "write" {at, value}, "replace" {at, key, value}, "add" {at, key, value},
+              or "together" with an array of changes. `at` is a JSON pointer. A rename changes what refers
+              to the name too; a removed property is removed from `required` too
   scaffold    operationId of an operation that `scaffold` can add to the code, or null
 Later versions may add keys, but keep these."#;
 

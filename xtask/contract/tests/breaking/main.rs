@@ -11,3 +11,4 @@ mod gate;
 mod generate;
 mod hostile;
 mod kinds;
+mod repairs;

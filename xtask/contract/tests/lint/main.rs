@@ -5,6 +5,7 @@ mod broken;
 #[path = "../document/fixture.rs"]
 mod fixture;
 mod registry;
+mod renames;
 mod repairs;
 mod rules;
 mod validity;

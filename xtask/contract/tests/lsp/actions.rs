@@ -86,3 +86,40 @@ fn the_version_is_increased_as_the_changes_need() {
     let fixed = applied(&narrowed, &found[0]["edit"]["changes"][&uri]);
     assert_eq!(fixed, narrowed.replace("version: 1.0.0", "version: 2.0.0"));
 }
+
+#[test]
+fn a_component_is_renamed_with_its_references() {
+    let mut session = Session::new();
+    let configuration = "profile = \"strict\"\n";
+    session.write("contract.toml", configuration);
+    let wrong = LIBRARY.replace("BookStatus", "book_status");
+    session.open("library.yaml", &wrong);
+    session.diagnostics("library.yaml");
+    let place = range(&wrong, "    book_status:");
+    let found = actions(&mut session, "library.yaml", place, json!({ "diagnostics": [] }));
+    assert_eq!(found[0]["title"], "Rename `book_status` to `BookStatus`");
+    let uri = session.uri("library.yaml");
+    assert_eq!(applied(&wrong, &found[0]["edit"]["changes"][&uri]), LIBRARY);
+}
+
+#[test]
+fn a_fix_is_not_offered_at_another_item_of_a_list() {
+    let mut session = Session::new();
+    let wrong = LIBRARY.replacen("in: query", "in: qery", 1);
+    session.open("library.yaml", &wrong);
+    session.diagnostics("library.yaml");
+    let place = range(&wrong, "in: qery");
+    assert!(!actions(&mut session, "library.yaml", place, json!({ "diagnostics": [] })).is_empty());
+    let (before, after) = wrong.split_once("        - name: limit\n").unwrap();
+    let first = "        - name: first\n          in: query\n          schema: { type: string }\n";
+    let inserted = format!("{before}{first}        - name: limit\n{after}");
+    session.change("library.yaml", None, &inserted);
+    // Whether the findings are old or new, the fix is one of the right parameter.
+    let found =
+        actions(&mut session, "library.yaml", range(&inserted, "in: qery"), json!({ "diagnostics": [] }));
+    let uri = session.uri("library.yaml");
+    for action in found {
+        let fixed = applied(&inserted, &action["edit"]["changes"][&uri]);
+        assert!(!fixed.contains("in: qery") && fixed.contains(first), "{action:#}");
+    }
+}

@@ -219,6 +219,62 @@ fn a_failed_build_is_one_message() {
 }
 
 #[test]
+fn errors_of_the_compiler_replace_the_differences_until_the_code_compiles() {
+    let mut session = session();
+    session.write(
+        "Cargo.toml",
+        "[package]\nname = \"shop\"\nedition = \"2024\"\n\n[lib]\npath = \"src/shop.rs\"\n\n[workspace]\n",
+    );
+    session.write("drift.json", &drift());
+    session.write("drift.sh", "cargo check --offline >&2 && cat drift.json && exit 1\n");
+    let good = CODE.replace("book: Book", "_: Book");
+    let broken = good.replace("fn list_books(limit: u32) {}", "fn list_books(limit: u32) { limit }");
+    session.write("src/shop.rs", &good);
+    session.open("library.yaml", LIBRARY);
+    session.open("src/shop.rs", &good);
+    session.save("library.yaml");
+    session.await_diagnostics("library.yaml", |published| published.diagnostics.len() == 2);
+    for round in 0..2 {
+        session.write("src/shop.rs", &broken);
+        session.change("src/shop.rs", None, &broken);
+        session.save("src/shop.rs");
+        session.await_diagnostics("library.yaml", |published| published.diagnostics.is_empty());
+        let shown = session.await_diagnostics("src/shop.rs", |published| {
+            published
+                .diagnostics
+                .iter()
+                .all(|shown| rules(std::slice::from_ref(shown))[0].0 == "not-compiled")
+        });
+        assert_eq!(rules(&shown), [("not-compiled".to_owned(), 2)], "{round}");
+        assert!(shown[0].message.starts_with("Mismatched types.\n"), "{shown:#?}");
+        assert_eq!(shown[0].range.start, position(&broken, "limit }", 0));
+        let message = session.await_message("window/showMessage");
+        let text = message["message"].as_str().unwrap();
+        assert!(text.starts_with("The document was not compared with the code: src/shop.rs:2:"), "{text}");
+        assert!(text.ends_with(": mismatched types"), "{text}");
+        // The checks of the document itself go on.
+        let wrong = LIBRARY.replace("title: Library", "titel: Library");
+        session.change("library.yaml", None, &wrong);
+        assert_eq!(rules(&session.diagnostics("library.yaml"))[0].0, "struct-keyword");
+        session.change("library.yaml", None, LIBRARY);
+        assert_eq!(session.diagnostics("library.yaml"), []);
+
+        session.write("src/shop.rs", &good);
+        session.change("src/shop.rs", None, &good);
+        session.save("src/shop.rs");
+        session.await_diagnostics("library.yaml", |published| published.diagnostics.len() == 2);
+        let shown = session.await_diagnostics("src/shop.rs", |published| {
+            published
+                .diagnostics
+                .iter()
+                .all(|shown| rules(std::slice::from_ref(shown))[0].0 == "schema-differs")
+        });
+        assert_eq!(shown.len(), 1);
+    }
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
 fn a_newer_save_ends_the_older_comparison_with_its_children() {
     let mut session = session();
     let fifo = |name: &str| {

@@ -84,23 +84,25 @@ fn values_are_those_of_the_keyword() {
     assert_eq!(labels(&format!("{START}      deprecated: |\n")), ["true", "false"]);
     let tags = labels(&format!("{START}      tags: [|\n"));
     assert_eq!(tags, ["books"]);
-    assert_eq!(labels(&format!("{START}      tags:\n        - |\n")), ["books"]);
+    assert_eq!(labels(&format!("{START}      tags:\n        - |\ntags:\n  - name: books\n")), ["books"]);
 }
 
 #[test]
 fn references_lead_to_components_of_the_right_kind() {
+    // Texts that can be read have their own components. A bar marks the place.
+    let components = LIBRARY[LIBRARY.find("components:\n").unwrap()..].replace('|', ">");
     let start = format!("{START}      responses:\n        '200':\n");
-    let responses = labels(&format!("{start}          $ref: |\n"));
+    let responses = labels(&format!("{start}          $ref: |\n{components}"));
     assert!(responses.contains(&"#/components/responses/RateLimited".to_owned()), "{responses:?}");
     assert!(responses.iter().all(|label| label.starts_with("#/components/responses/")), "{responses:?}");
-    let flow = format!("{START}      responses:\n        '401': {{ $ref: '#/comp|' }}\n");
+    let flow = format!("{START}      responses:\n        '401': {{ $ref: '#/comp|' }}\n{components}");
     let expected = flow.replace("#/comp|", "#/components/responses/Unauthorized");
     assert_eq!(accepted("library.yaml", &flow, "#/components/responses/Unauthorized"), expected);
-    let open = format!("{start}          $ref: #/components/res|\n");
+    let open = format!("{start}          $ref: #/components/res|\n{components}");
     let found = accepted("library.yaml", &open, "#/components/responses/Internal");
     assert!(found.contains("$ref: '#/components/responses/Internal'\n"), "{found}");
     let schema = labels(&format!(
-        "{start}          content:\n            application/json: {{ schema: {{ $ref: '|' }} }}\n"
+        "{start}          content:\n            application/json: {{ schema: {{ $ref: '|' }} }}\n{components}"
     ));
     assert!(schema.contains(&"#/components/schemas/Book".to_owned()), "{schema:?}");
 }

@@ -1,8 +1,10 @@
 //! Diagnostics of lint, of breaking changes and of the configuration.
 
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 
-use contract::lsp::Standalone;
+use contract::lsp::{Project, Standalone};
 use lsp_types::{Diagnostic, DiagnosticSeverity, NumberOrString};
 use serde_json::json;
 
@@ -77,6 +79,53 @@ fn the_last_of_many_edits_is_the_one_that_counts() {
     assert_eq!(session.diagnostics("library.yaml"), []);
     let hover = session.hover("library.yaml", position(LIBRARY, "listBooks", 1));
     assert!(hover.contains("`listBooks`"), "{hover}");
+}
+
+/// A project whose releases can be read once for each message. A check reads them, so it reports its beginning and waits.
+struct Gated(Sender<()>, Mutex<Receiver<()>>);
+
+impl Project for Gated {
+    fn root(&self) -> PathBuf {
+        PathBuf::from("/")
+    }
+
+    fn releases(&self) -> Vec<PathBuf> {
+        // Both fail after the test has ended.
+        let _ = self.0.send(());
+        let _ = self.1.lock().unwrap().recv();
+        Vec::new()
+    }
+}
+
+#[test]
+fn diagnostics_arrive_while_somebody_types() {
+    let ((begin, begun), (permit, gate)) = (channel(), channel());
+    let project = Arc::new(Gated(begin, Mutex::new(gate)));
+    let mut session = Session::with(tempfile::tempdir().unwrap(), project, json!({}));
+    let mut text = LIBRARY.replace("title: Library", "titel: Library");
+    session.open("library.yaml", &text);
+    let start = position(LIBRARY, "openapi", 0);
+    for _ in 0..3 {
+        begun.recv().unwrap();
+        session.change("library.yaml", Some(lsp_types::Range { start, end: start }), "# typed\n");
+        text.insert_str(0, "# typed\n");
+        // The response shows that the edit has arrived.
+        session.hover("library.yaml", position(&text, "listBooks", 1));
+        permit.send(()).unwrap();
+        let expected = u32::try_from(line(&text, "titel")).unwrap();
+        let shown = session.await_diagnostics("library.yaml", |published| {
+            let lines = rules(&published.diagnostics).into_iter();
+            lines.filter(|(rule, _)| rule == "struct-keyword").any(|(_, line)| line == expected)
+        });
+        assert_eq!(rules(&shown)[0].0, "struct-keyword");
+        // The client is not told that this version was checked.
+        assert_eq!(session.version("library.yaml"), None);
+    }
+    permit.send(()).unwrap();
+    let shown = session.diagnostics("library.yaml");
+    assert_eq!(rules(&shown)[0], ("struct-keyword".to_owned(), u32::try_from(line(&text, "titel")).unwrap()));
+    drop((permit, begun));
+    assert_eq!(session.end(), 0);
 }
 
 #[test]

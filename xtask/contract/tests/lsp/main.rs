@@ -3,6 +3,7 @@
 mod actions;
 mod code;
 mod completion;
+mod configuration;
 mod diagnostics;
 mod latency;
 mod navigation;

@@ -158,6 +158,11 @@ impl Session {
         self.await_diagnostics(name, |published| published.version == Some(version))
     }
 
+    /// Returns the version of the newest diagnostics of a file.
+    pub(crate) fn version(&self, name: &str) -> Option<i32> {
+        self.published.get(&self.uri(name)).and_then(|published| published.version)
+    }
+
     /// Waits for diagnostics of a file that have a property.
     pub(crate) fn await_diagnostics(
         &mut self,

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::finding::shortened;
 use crate::lint::parameters_of;
 use crate::openapi::{Additional, Kind, Model, Object, Schema, in_place};
+use crate::repair::Repair;
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -41,7 +42,10 @@ fn bodies(model: &Model<'_>, findings: &mut Findings) {
         let Some(media_type) = media_types.next() else { continue };
         if let Some(second) = media_types.next() {
             let message = format!("{} has more than one media type.", body.subject());
-            findings.add(&ONE, second.spot(), message, "Keep one.");
+            let added = findings.add(&ONE, second.spot(), message, "Keep one.");
+            if media_types.next().is_none() {
+                added.remove().repair(Repair::Remove { at: media_type.pointer() });
+            }
             continue;
         }
         if media_type.get("encoding").is_some_and(|encoding| !encoding.entries().is_empty()) {
@@ -62,7 +66,11 @@ fn bodies(model: &Model<'_>, findings: &mut Findings) {
         };
         if let Some(wrong) = wrong {
             let message = format!("The media type `{}` of {} {wrong}.", shortened(name), body.subject());
-            findings.add(&MEDIA_TYPE, media_type.spot(), message, "Use `application/json` with a schema.");
+            let fix = "Use `application/json` with a schema.";
+            let added = findings.add(&MEDIA_TYPE, media_type.spot(), message, fix);
+            if media_type.has("schema") {
+                added.rename("application/json");
+            }
         }
     }
 }
@@ -81,7 +89,9 @@ fn each(parameter: Object<'_>, findings: &mut Findings) {
     let usual = match parameter.text("in") {
         Some("cookie") => {
             let message = format!("{subject} is a cookie, which progenitor does not support.");
-            findings.add(&STYLE, parameter.value_spot("in"), message, "Use a header or the query.");
+            let added =
+                findings.add(&STYLE, parameter.value_spot("in"), message, "Use a header or the query.");
+            added.write("header").write("query");
             style
         }
         Some("query") => "form",

@@ -6,9 +6,10 @@ use crate::document::{Node, Value};
 use heck::ToPascalCase;
 
 use crate::lint::items;
-use crate::lint::rules::schemas::KEYWORDS_OF;
+use crate::lint::rules::schemas::{FORMATS_OF, KEYWORDS_OF};
 use crate::openapi::shapes::type_of;
 use crate::openapi::{Kind, Model, Object};
+use crate::repair::Repair;
 use crate::rule::{Findings, rules};
 
 rules! {
@@ -59,7 +60,18 @@ fn typeless(schema: Object<'_>, findings: &mut Findings) {
         return;
     }
     let message = format!("{} has `{keyword}` and no `type`.", schema.subject());
-    findings.add(&TYPE, schema.key_spot(keyword), message, "Add `type`.");
+    let format = schema.text("format").unwrap_or_default();
+    let of_format = FORMATS_OF.iter().find(|(_, formats)| formats.contains(&format)).map(|(kind, _)| *kind);
+    let types: &[&str] = match of_format {
+        Some(kind) => &[kind],
+        None if found.len() == 1 && is_number(keyword) => &["integer", "number"],
+        None => &[],
+    };
+    let added = findings.add(&TYPE, schema.key_spot(keyword), message, "Add `type`.");
+    types.iter().fold(added, |added, kind| {
+        let (key, value) = ("type".to_owned(), (*kind).into());
+        added.repair(Repair::Add { at: schema.pointer(), key, value })
+    });
 }
 
 /// Whether a schema has a keyword with a non-empty value.

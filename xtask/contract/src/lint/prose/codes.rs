@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use crate::document::{Node, Value};
 
 use super::known::Known;
-use super::{CODE_LISTED, CODE_STATUS, CODE_USED, Prose};
+use super::{CODE_LISTED, CODE_STATUS, CODE_USED, MAX_BYTES, Prose};
 use crate::finding::shortened;
 use crate::lint::examples_of;
 use crate::openapi::{Id, Kind, Model, Object, Step};
+use crate::repair::Repair;
 use crate::rule::Findings;
 
 pub(crate) fn check(model: &Model<'_>, known: &Known<'_>, findings: &mut Findings) {
@@ -79,7 +80,15 @@ fn used(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
                 shortened(code)
             );
             let fix = "Declare the response, or remove the row.";
-            findings.add(&CODE_USED, prose.spot(listed.row.clone()), message, fix);
+            let added = findings.add(&CODE_USED, prose.spot(listed.row.clone()), message, fix);
+            // The repair has the whole text.
+            if prose.text.len() <= MAX_BYTES {
+                let at = prose.owner.value_spot(prose.keyword).pointer;
+                let rest = prose.text[listed.row.end..].trim_start_matches([' ', '\t']);
+                let (before, rest) =
+                    (&prose.text[..listed.row.start], rest.strip_prefix('\n').unwrap_or(rest));
+                added.repair(Repair::Write { at, value: format!("{before}{rest}").into() });
+            }
         }
     }
 }

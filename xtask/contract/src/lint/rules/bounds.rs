@@ -86,6 +86,10 @@ fn bounded(schema: Schema<'_>, findings: &mut Findings) {
     };
     if !bounded && !schema.has("enum") && schema.keyword() != "not" {
         let message = format!("{} is part of a request and has no bounds.", schema.subject());
-        findings.add(&BOUNDED, schema.spot(), message, fix);
+        let added = findings.add(&BOUNDED, schema.spot(), message, fix);
+        if schema.text("type") == Some("integer") && !schema.has("format") {
+            let (key, value) = ("format".to_owned(), "int64".into());
+            added.repair(Repair::Add { at: schema.pointer(), key, value });
+        }
     }
 }

@@ -85,7 +85,7 @@ fn described(object: Object<'_>, findings: &mut Findings) {
     for keyword in excluded.into_iter().filter(|keyword| object.has(keyword)) {
         let message = format!("`{keyword}` cannot be combined with `content`.");
         let fix = "Move it into the media type, or remove it.";
-        findings.add(&CONDITION, object.key_spot(keyword), message, fix);
+        findings.add(&CONDITION, object.key_spot(keyword), message, fix).remove();
     }
 }
 

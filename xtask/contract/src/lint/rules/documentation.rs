@@ -4,7 +4,7 @@ use semver::Version;
 
 use crate::finding::shortened;
 use crate::openapi::{Demand, Kind, Model, Object};
-use crate::rule::{Findings, Rule, rules};
+use crate::rule::{Added, Findings, Rule, rules};
 
 rules! {
     CONTACT: Recommended Error "info-contact", "Spectral: info-contact",
@@ -79,7 +79,8 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         if !Version::parse(text).is_ok_and(is_release) {
             let message = format!("`{}` is not a semantic version.", shortened(text));
             let fix = "Write three numbers, such as `1.0.0`.";
-            findings.add(&VERSION, info.value_spot("version"), message, fix);
+            let added = findings.add(&VERSION, info.value_spot("version"), message, fix);
+            completed(text).into_iter().fold(added, Added::write);
         }
     }
     for object in model.everything().filter(|object| !object.is_reference()) {
@@ -87,6 +88,16 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             words(object, keyword, findings);
         }
     }
+}
+
+/// Returns a version without its `v`, and with the numbers that it lacks; `None` if it has other parts.
+fn completed(version: &str) -> Option<String> {
+    let numbers = version.strip_prefix('v').unwrap_or(version);
+    let parts: Vec<&str> = numbers.split('.').collect();
+    let lacking = 3_usize.checked_sub(parts.len())?;
+    let completed = format!("{numbers}{}", ".0".repeat(lacking));
+    let version = Version::parse(&completed).ok()?;
+    (version.pre.is_empty() && version.build.is_empty()).then_some(completed)
 }
 
 fn is_public(schema: &Object<'_>) -> bool {

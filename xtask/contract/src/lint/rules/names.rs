@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
+use heck::{ToLowerCamelCase, ToPascalCase};
 use regex::Regex;
 
-use crate::finding::shortened;
+use crate::finding::{self, shortened};
 use crate::openapi::{Kind, Model};
 use crate::rule::{Findings, rules};
 
@@ -72,12 +73,20 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         };
         if !is_right {
             let message = format!("The {what} `{}` is not {case}.", shortened(name));
-            findings.add(
-                rule,
-                object.value_spot(keyword),
-                message,
-                format!("Write a name such as `{example}`."),
-            );
+            let right = if *rule == SCHEMA {
+                Some(name.to_pascal_case()).filter(|name| matches(&PASCAL, name))
+            } else if *rule == HEADER {
+                Some(capitalised_words(name)).filter(|name| is_header(name))
+            } else {
+                // A name that is in camelCase already begins with an unknown verb.
+                Some(name.to_lower_camel_case()).filter(|right| is_camel(right) && right != name)
+            };
+            let fix = match &right {
+                Some(right) => format!("Write `{}`.", shortened(right)),
+                None => format!("Write a name such as `{example}`."),
+            };
+            let added = findings.add(rule, object.value_spot(keyword), message, fix);
+            right.into_iter().fold(added, |added, right| added.rename(&right));
         }
     }
 }
@@ -86,6 +95,18 @@ static CAMEL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[a-z][a-zA
 static PASCAL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[A-Z][a-zA-Z0-9]*$").ok());
 static WORDS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new("^([A-Z][a-z0-9]*(-[A-Z][a-z0-9]*)*|x(-[a-z0-9]+)+)$").ok());
+
+/// Returns the name of a header as its RFC writes it.
+fn capitalised_words(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    if lower.starts_with("x-") {
+        return lower;
+    }
+    if let Some(known) = EXCEPTIONS.split(' ').find(|known| known.eq_ignore_ascii_case(name)) {
+        return known.to_owned();
+    }
+    lower.split('-').map(finding::capitalised).collect::<Vec<_>>().join("-")
+}
 
 pub(crate) fn matches(pattern: &Option<Regex>, name: &str) -> bool {
     pattern.as_ref().is_some_and(|pattern| pattern.is_match(name))

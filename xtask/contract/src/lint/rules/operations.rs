@@ -2,11 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use heck::ToLowerCamelCase;
+
+use super::names::is_camel;
 use crate::finding::shortened;
-use crate::lint::{item_spot, items};
+use crate::lint::{Suggestions, item_spot, items, meant_or};
 use crate::openapi::{Kind, Model};
 use crate::repair::Repair;
-use crate::rule::{Findings, rules};
+use crate::rule::{Added, Findings, rules};
 
 rules! {
     UNIQUE: Spec Error "operation-operationId-unique",
@@ -51,7 +54,11 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         if id.is_empty() || !id.bytes().all(safe) {
             let message =
                 format!("The `operationId` `{}` has characters that a URL does not allow.", shortened(id));
-            findings.add(&URL_SAFE, spot(), message, "Use letters and digits.");
+            let right = Some(id.to_lower_camel_case()).filter(|right| is_camel(right));
+            let like = right.as_ref().map(|right| format!(", such as `{}`", shortened(right)));
+            let fix = format!("Use letters and digits{}.", like.unwrap_or_default());
+            let added = findings.add(&URL_SAFE, spot(), message, fix);
+            right.into_iter().fold(added, |added, right| added.rename(&right));
         }
     }
     tags(model, findings);
@@ -69,6 +76,7 @@ fn tags(model: &Model<'_>, findings: &mut Findings) {
                 .repair(Repair::Remove { at });
         }
     }
+    let mut suggestions = Suggestions::default();
     for operation in model.all(Kind::Operation) {
         let tags = items(operation, "tags");
         if tags.is_empty() {
@@ -82,8 +90,10 @@ fn tags(model: &Model<'_>, findings: &mut Findings) {
                 continue;
             }
             let message = format!("The tag `{}` of {} is not defined.", shortened(name), operation.subject());
-            let fix = "Define it in `tags` of the document, or use a defined one.";
-            findings.add(&TAG_DEFINED, item_spot(operation, "tags", number), message, fix);
+            let meant = suggestions.nearest(name, used.keys().copied());
+            let fix = meant_or(meant, "Define it in `tags` of the document, or use a defined one.");
+            let added = findings.add(&TAG_DEFINED, item_spot(operation, "tags", number), message, fix);
+            meant.into_iter().fold(added, Added::write);
         }
     }
     for tag in model.all(Kind::Tag).filter(|tag| tag.text("name").is_some_and(|name| !used[name])) {

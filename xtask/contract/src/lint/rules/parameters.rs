@@ -90,7 +90,7 @@ fn in_path(path: PathItem<'_>, findings: &mut Findings) {
             let (path, name) = (shortened(path.path()), shortened(parameter.name()));
             let message = format!("The path `{path}` has no `{{{name}}}`.");
             let fix = "Add it to the path, or remove the parameter.";
-            findings.add(&PATH, parameter.declared().spot(), message, fix);
+            findings.add(&PATH, parameter.declared().spot(), message, fix).remove();
         }
     }
     for operation in path.operations() {

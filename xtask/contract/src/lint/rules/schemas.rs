@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use crate::document::{Node, Value};
 
 use crate::finding::shortened;
-use crate::lint::{item_spot, items};
-use crate::openapi::shapes::{text_of, type_of};
+use crate::lint::{Suggestions, item_spot, items, meant_or};
+use crate::openapi::shapes::{converted, text_of, type_of};
 use crate::openapi::{Kind, Model, Object, in_place};
 use crate::repair::Repair;
-use crate::rule::{Findings, rules};
+use crate::rule::{Added, Findings, rules};
 
 rules! {
     REQUIRED: Recommended Error "no-required-schema-properties-undefined",
@@ -36,7 +36,7 @@ pub(crate) const KEYWORDS_OF: &[(&[&str], &[&str])] = &[
 ];
 
 /// Types with the formats that apply only to them: those of OpenAPI and the common ones of JSON Schema.
-const FORMATS_OF: &[(&str, &[&str])] = &[
+pub(crate) const FORMATS_OF: &[(&str, &[&str])] = &[
     ("integer", &["int32", "int64"]),
     ("number", &["float", "double"]),
     ("string", &["byte", "binary", "date", "date-time", "password", "uuid", "uri", "email"]),
@@ -51,8 +51,9 @@ const PAIRS: &[(&str, &str)] = &[
 ];
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
+    let mut suggestions = Suggestions::default();
     for schema in model.all(Kind::Schema) {
-        required(schema, findings);
+        required(schema, &mut suggestions, findings);
         values(schema, findings);
         bounds(schema, findings);
         let Some(kind) = schema.text("type") else { continue };
@@ -80,7 +81,7 @@ const MAX_COMPOSED: usize = 100;
 /// The limit of parts of each of these schemas.
 const MAX_PARTS: usize = 1_000;
 
-fn required(schema: Object<'_>, findings: &mut Findings) {
+fn required(schema: Object<'_>, suggestions: &mut Suggestions, findings: &mut Findings) {
     let items = items(schema, "required");
     if items.is_empty() {
         return;
@@ -94,10 +95,12 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
     let Some(names) = property_names(whole) else { return };
     for (number, item) in items.iter().enumerate() {
         if let Some(name) = item.as_str().filter(|name| !names.contains(name)) {
+            let meant = suggestions.nearest(name, names.iter().copied());
             let (subject, name) = (schema.subject(), shortened(name));
             let message = format!("{subject} requires `{name}`, which is not one of its properties.");
-            let spot = item_spot(schema, "required", number);
-            findings.add(&REQUIRED, spot, message, "Correct the name, or add the property.");
+            let fix = meant_or(meant, "Correct the name, or add the property.");
+            let added = findings.add(&REQUIRED, item_spot(schema, "required", number), message, fix);
+            meant.into_iter().fold(added, Added::write);
         }
     }
 }
@@ -129,18 +132,28 @@ fn values(schema: Object<'_>, findings: &mut Findings) {
         let (value, other) = (shortened(&text_of(item)), type_of(item));
         let message = format!("`{value}` in the `enum` is {other}, not of `type: {kind}`.");
         let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
-        findings.add(&ENUM_TYPE, item_spot(schema, "enum", number), message, fix);
+        let added = findings.add(&ENUM_TYPE, item_spot(schema, "enum", number), message, fix);
+        typed(schema, item).into_iter().fold(added, Added::write);
     }
     if let Some(default) = schema.get("default").filter(|default| !has_type(schema, default)) {
         let message =
             format!("The `default` of {} is {}, not of `type: {kind}`.", schema.subject(), type_of(default));
-        findings.add(
-            &DEFAULT_TYPE,
-            schema.value_spot("default"),
-            message,
-            "Correct the value or the `type`.",
-        );
+        let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
+        let added = findings.add(&DEFAULT_TYPE, schema.value_spot("default"), message, fix);
+        typed(schema, default).into_iter().fold(added, Added::write);
     }
+}
+
+/// Returns a scalar with the `type` of a schema, if it is written like one of that type.
+fn typed(schema: Object<'_>, value: &Node) -> Option<serde_json::Value> {
+    let kind = schema.text("type")?;
+    let expected = match kind {
+        "string" => "a string",
+        "boolean" => "`true` or `false`",
+        "number" | "integer" => "a number",
+        _ => return None,
+    };
+    converted(expected, value).filter(|value| kind != "integer" || value.is_i64() || value.is_u64())
 }
 
 /// Whether a value has the `type` of a schema.

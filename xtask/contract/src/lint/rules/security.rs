@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use crate::finding::shortened;
-use crate::lint::item_spot;
+use crate::lint::{Suggestions, item_spot, meant_or};
 use crate::openapi::{Kind, Model, Object};
-use crate::rule::{Findings, rules};
+use crate::rule::{Added, Findings, rules};
 
 rules! {
     DEFINED: Recommended Error "security-defined", "Redocly: security-defined",
@@ -29,13 +29,16 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let components = model.all(Kind::Components).flat_map(|components| components.parts());
     let schemes = components.filter(|component| component.keyword() == "securitySchemes");
     let schemes: HashMap<&str, _> = schemes.map(|scheme| (scheme.name(), scheme)).collect();
+    let mut suggestions = Suggestions::default();
     for requirement in model.all(Kind::SecurityRequirement) {
         for entry in requirement.node().entries() {
             let name = shortened(&entry.key);
             let Some(scheme) = schemes.get(entry.key.as_str()) else {
                 let message = format!("The security scheme `{name}` is not defined.");
-                let fix = "Define it in `components/securitySchemes`, or correct the name.";
-                findings.add(&SCHEME, requirement.key_spot(&entry.key), message, fix);
+                let meant = suggestions.nearest(&entry.key, schemes.keys().copied());
+                let fix = meant_or(meant, "Define it in `components/securitySchemes`, or correct the name.");
+                let added = findings.add(&SCHEME, requirement.key_spot(&entry.key), message, fix);
+                meant.into_iter().fold(added, Added::rename);
                 continue;
             };
             let Some(scheme) = scheme.resolved() else { continue };

@@ -54,6 +54,9 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     }
 }
 
+/// The number of values of an `enum` that are offered as a repair.
+const MAX_CHOICES: usize = 5;
+
 fn variables(server: Object<'_>, url: &str, findings: &mut Findings) {
     let in_url: HashSet<&str> = names(url).collect();
     let defined: HashSet<&str> = server.children("variables").map(|variable| variable.name()).collect();
@@ -76,7 +79,9 @@ fn variables(server: Object<'_>, url: &str, findings: &mut Findings) {
                 shortened(default)
             );
             let fix = "Use a value of `enum`, or add this one to it.";
-            findings.add(&VARIABLES, variable.value_spot("default"), message, fix);
+            let added = findings.add(&VARIABLES, variable.value_spot("default"), message, fix);
+            let values = allowed.items().iter().filter_map(|value| value.as_str());
+            values.take(MAX_CHOICES).fold(added, |added, value| added.write(value));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Reads the configuration file of the tools, `contract.toml`. `README.md` describes its format.
 
+mod edits;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -11,10 +13,13 @@ use toml::Spanned;
 
 use crate::breaking::waivers::Waiver;
 use crate::breaking::{Location, Term};
-use crate::document::Span;
+use crate::document::{Span, pointer};
 use crate::finding::{Finding, Severity, Subject, shortened};
 use crate::registry;
+use crate::repair::Repair;
 use crate::rule::Profile;
+
+pub use edits::edits;
 
 /// The name of the file, in the directory of the document.
 pub const FILE: &str = "contract.toml";
@@ -102,8 +107,8 @@ impl Config {
     /// # Errors
     /// Returns [`Unusable`] with every entry that cannot be used.
     pub fn parse(path: String, text: String) -> Result<Self, Unusable> {
-        let written: Written = match toml::from_str(&text) {
-            Ok(written) => written,
+        let read: Written = match toml::from_str(&text) {
+            Ok(read) => read,
             Err(error) => {
                 let message = format!("{}.", error.message().trim_end_matches('.'));
                 let finding = problem(&text, error.span().unwrap_or_default(), message);
@@ -111,53 +116,65 @@ impl Config {
             }
         };
         let mut findings = Vec::new();
-        let mut wrong = |range: Range<usize>, message: String| findings.push(problem(&text, range, message));
+        let mut wrong = |range: Range<usize>, message: String, repairs: Vec<Repair>| {
+            findings.push(Finding { repairs, ..problem(&text, range, message) });
+        };
         let mut config = Self::default();
-        if let Some(profile) = written.profile {
+        if let Some(profile) = read.profile {
             match Profile::from_str(profile.get_ref(), false) {
                 Ok(known) => config.profile = known,
-                Err(_) => wrong(profile.span(), "`profile` is `spec`, `recommended` or `strict`.".to_owned()),
+                Err(_) => {
+                    let message = "`profile` is `spec`, `recommended` or `strict`.".to_owned();
+                    let names = Profile::value_variants().iter().map(Profile::to_string);
+                    wrong(profile.span(), message, names.map(|name| written("/profile", &name)).collect());
+                }
             }
         }
-        for (name, severity) in written.rules {
-            known_rule(&name, &mut wrong);
+        for (name, severity) in read.rules {
+            let mut at = "/rules".to_owned();
+            pointer::push(&mut at, name.get_ref());
+            known_rule(&name, &mut wrong, |to| Repair::Rename { at: at.clone(), to: to.to_owned() });
             match setting(severity.get_ref()) {
                 Some(severity) => drop(config.severities.insert(name.into_inner(), severity)),
-                None => wrong(
-                    severity.span(),
-                    format!(
+                None => {
+                    let message = format!(
                         "the severity of a rule is `error`, `warning`, `info` or `off`, not `{}`.",
                         shortened(severity.get_ref())
-                    ),
-                ),
+                    );
+                    let repairs = SETTINGS.iter().map(|(setting, _)| written(&at, setting)).collect();
+                    wrong(severity.span(), message, repairs);
+                }
             }
         }
-        for ignore in &written.ignore {
-            known_rule(&ignore.get_ref().rule, &mut wrong);
+        for (number, ignore) in read.ignore.iter().enumerate() {
+            let at = format!("/ignore/{number}/rule");
+            known_rule(&ignore.get_ref().rule, &mut wrong, |name| written(&at, name));
             given(&ignore.get_ref().reason, &mut wrong);
         }
-        config.ignores = written.ignore;
-        for entry in written.waiver {
+        config.ignores = read.ignore;
+        for (number, entry) in read.waiver.into_iter().enumerate() {
             let place = Span::within(&text, entry.span());
             let WrittenWaiver { rule, at, operation, reason, until, release } = entry.into_inner();
-            known_rule(&rule, &mut wrong);
+            let pointer = format!("/waiver/{number}");
+            known_rule(&rule, &mut wrong, |name| written(&format!("{pointer}/rule"), name));
             given(&reason, &mut wrong);
             if at.is_none() && operation.is_none() {
-                wrong(rule.span(), "a waiver requires `at`, `operation` or both.".to_owned());
+                let message = "a waiver requires `at`, `operation` or both.".to_owned();
+                wrong(rule.span(), message, Vec::new());
             }
             let term = match term(until, release) {
                 Ok(Some(term)) => term,
                 Ok(None) => {
-                    wrong(rule.span(), "a waiver requires either `release` or `until`.".to_owned());
+                    let message = "a waiver requires either `release` or `until`.".to_owned();
+                    wrong(rule.span(), message, Vec::new());
                     continue;
                 }
                 Err((range, message)) => {
-                    wrong(range, message.to_owned());
+                    wrong(range, message.to_owned(), Vec::new());
                     continue;
                 }
             };
             let (rule, reason) = (rule.into_inner(), reason.into_inner());
-            let pointer = format!("/waiver/{}", config.waivers.len());
             let place = Location { file: path.clone(), pointer, span: place };
             config.waivers.push(Waiver { rule, at, operation, reason, term, place });
         }
@@ -202,13 +219,14 @@ impl Config {
                 None => left.push(finding),
             }
         }
-        let unused = self.ignores.iter().zip(used).filter(|(_, used)| !used);
-        let unused = unused.map(|(entry, _)| {
+        let unused = self.ignores.iter().zip(used).enumerate().filter(|(_, (_, used))| !used);
+        let unused = unused.map(|(number, (entry, _))| {
             let Ignore { rule, at, .. } = entry.get_ref();
             let message = format!("the rule `{}` has no finding at `{at}`.", rule.get_ref());
             Finding::new(Severity::Warning, "ignore-unused", "", Span::within(&self.text, entry.span()))
                 .message(&Subject::document(), message)
                 .fix("Delete the entry, or correct `rule` and `at`.")
+                .repair(Repair::Remove { at: format!("/ignore/{number}") })
         });
         Applied { findings: left, ignored, unused: unused.collect() }
     }
@@ -253,28 +271,41 @@ fn term(
     }
 }
 
-fn known_rule(name: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String)) {
+/// Reports a rule that does not exist. `repair` replaces the name by that of a rule.
+fn known_rule(
+    name: &Spanned<String>,
+    wrong: &mut impl FnMut(Range<usize>, String, Vec<Repair>),
+    repair: impl Fn(&str) -> Repair,
+) {
     if registry::find(name.get_ref()).is_none() {
-        let near = registry::nearest(name.get_ref()).map(|near| format!(" Did you mean `{near}`?"));
-        let near = near.unwrap_or_default();
-        wrong(name.span(), format!("there is no rule `{}`.{near}", shortened(name.get_ref())));
+        let near = registry::nearest(name.get_ref());
+        let meant = near.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
+        let message = format!("there is no rule `{}`.{meant}", shortened(name.get_ref()));
+        wrong(name.span(), message, near.map(repair).into_iter().collect());
     }
 }
 
-fn given(reason: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String)) {
+fn given(reason: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String, Vec<Repair>)) {
     if reason.get_ref().trim().is_empty() {
-        wrong(reason.span(), "`reason` is empty; write why the finding or change is accepted.".to_owned());
+        let message = "`reason` is empty; write why the finding or change is accepted.".to_owned();
+        wrong(reason.span(), message, Vec::new());
     }
 }
+
+/// The settings of a rule.
+const SETTINGS: &[(&str, Option<Severity>)] = &[
+    ("error", Some(Severity::Error)),
+    ("warning", Some(Severity::Warning)),
+    ("info", Some(Severity::Info)),
+    ("off", None),
+];
 
 fn setting(text: &str) -> Option<Option<Severity>> {
-    Some(match text {
-        "off" => None,
-        "info" => Some(Severity::Info),
-        "warning" => Some(Severity::Warning),
-        "error" => Some(Severity::Error),
-        _ => return None,
-    })
+    SETTINGS.iter().find(|(name, _)| *name == text).map(|(_, severity)| *severity)
+}
+
+fn written(at: &str, value: &str) -> Repair {
+    Repair::Write { at: at.to_owned(), value: value.into() }
 }
 
 fn problem(text: &str, range: Range<usize>, message: String) -> Finding {
