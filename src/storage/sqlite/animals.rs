@@ -163,10 +163,10 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_one_status_is_a_range_of_the_index() {
+    fn a_page_of_one_status_is_a_range_of_the_index_alone() {
         assert_eq!(
             plan(PAGE_OF_STATUS, &[&1, &2, &"sold"]),
-            "SEARCH animal USING INDEX animal_by_status (status=? AND id>?)"
+            "SEARCH animal USING COVERING INDEX animal_by_status (status=? AND id>?)"
         );
     }
 }

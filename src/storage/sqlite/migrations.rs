@@ -13,7 +13,7 @@ use super::idempotency::KeyHasher;
 /// Identifies the databases of this program, in the header of the file ("Anml").
 pub(super) const APPLICATION_ID: i32 = 0x416e_6d6c;
 
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("0001_animals.sql"),
     include_str!("0002_api_keys.sql"),
     include_str!("0003_secret.sql"),
@@ -21,6 +21,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("0005_status_check.sql"),
     include_str!("0006_idempotency_keys.sql"),
     include_str!("0007_idempotency_hash.sql"),
+    include_str!("0008_status_page.sql"),
 ];
 
 /// The function that computes the hash of an idempotency key in SQL.

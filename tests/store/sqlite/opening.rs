@@ -15,7 +15,7 @@ use super::{Sqlite, options};
 use crate::conformance::{Engine as _, add, key, new_pet, second};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../../../src/storage/sqlite/0001_animals.sql"),
     include_str!("../../../src/storage/sqlite/0002_api_keys.sql"),
     include_str!("../../../src/storage/sqlite/0003_secret.sql"),
@@ -23,6 +23,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../../src/storage/sqlite/0005_status_check.sql"),
     include_str!("../../../src/storage/sqlite/0006_idempotency_keys.sql"),
     include_str!("../../../src/storage/sqlite/0007_idempotency_hash.sql"),
+    include_str!("../../../src/storage/sqlite/0008_status_page.sql"),
 ];
 
 const NEWEST: i32 = MIGRATIONS.len() as i32;
