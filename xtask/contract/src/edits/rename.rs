@@ -25,9 +25,8 @@ pub(super) fn at(model: &Model<'_>, at: &str, to: &str) -> Option<Vec<Edit>> {
 
 /// Returns the edits that give an object another key, with everything that refers to the object or to a part of it:
 /// references, and for a component the mappings of discriminators and the security requirements, for a property
-/// `required`, for a path its parameters with the links
-/// that name them. `None` if there is another object with the key, or a place cannot be
-/// edited.
+/// `required`, for a path its parameters with the links that name them. `None` if there is another object with the key,
+/// or a place cannot be edited.
 pub fn renamed(object: Object<'_>, to: &str) -> Option<Vec<Edit>> {
     let (model, own) = (object.model(), object.pointer());
     let text = model.source();
