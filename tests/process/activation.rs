@@ -1,11 +1,11 @@
 //! Socket activation: the listening socket outlives the process, so a restart under load loses no request.
 
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::AsRawFd;
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures::future::join_all;
-use rustix::io::{FdFlags, fcntl_setfd};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::process::Command;
@@ -18,17 +18,10 @@ const RESTARTS: usize = 3;
 /// The number of responses between two restarts.
 const RESPONSES: usize = 400;
 
-/// Opens a listening socket that child processes inherit.
-fn listen() -> TcpListener {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    fcntl_setfd(&listener, FdFlags::empty()).unwrap();
-    listener
-}
-
-/// Passes listening sockets as a service manager does. The first one need not be 3, because the descriptors of this
-/// process are in use.
-fn activate(command: &mut Command, listener: &TcpListener) {
-    command.env("LISTEN_FDS", "1").env("LISTEN_FDS_FIRST_FD", listener.as_raw_fd().to_string());
+/// Passes a descriptor like a service manager, but as standard input instead of 3: of the processes that other tests start
+/// at the same time, none inherits it.
+fn activate(command: &mut Command, descriptor: impl Into<OwnedFd>) {
+    command.stdin(Stdio::from(descriptor.into())).env("LISTEN_FDS", "1").env("LISTEN_FDS_FIRST_FD", "0");
 }
 
 #[derive(Default)]
@@ -91,9 +84,10 @@ async fn response(stream: &mut TcpStream) -> String {
 async fn restarts_under_load_lose_no_request() {
     let directory = WorkDir::new();
     let key = directory.key().await;
-    let listener = listen();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let mut service = directory.serve_at(&[], |command| activate(command, &listener)).await;
+    let mut service =
+        directory.serve_at(&[], |command| activate(command, listener.try_clone().unwrap())).await;
     assert_eq!(service.direct, address);
     let load = Load::default();
     let clients = join_all((0..CLIENTS).map(|_| load.add(address, &key)));
@@ -101,7 +95,8 @@ async fn restarts_under_load_lose_no_request() {
         for _ in 0..RESTARTS {
             load.wait_for(RESPONSES).await;
             service.stop().await;
-            service = directory.serve_at(&[], |command| activate(command, &listener)).await;
+            service =
+                directory.serve_at(&[], |command| activate(command, listener.try_clone().unwrap())).await;
         }
         load.wait_for(RESPONSES).await;
         load.stop.store(true, Ordering::Relaxed);
@@ -118,12 +113,7 @@ async fn restarts_under_load_lose_no_request() {
 async fn a_descriptor_that_is_no_socket_is_an_error() {
     let directory = WorkDir::new();
     let file = std::fs::File::create(directory.path("file")).unwrap();
-    fcntl_setfd(&file, FdFlags::empty()).unwrap();
-    let finished = directory
-        .run_changed(&["serve"], |command| {
-            command.env("LISTEN_FDS", "1").env("LISTEN_FDS_FIRST_FD", file.as_raw_fd().to_string());
-        })
-        .await;
+    let finished = directory.run_changed(&["serve"], |command| activate(command, file)).await;
     let line = finished.failure();
     assert!(line.contains("socket 0 from the service manager"), "{line}");
 }
