@@ -67,8 +67,8 @@ struct Profile {
 /// # Errors
 /// A message, if clippy is not installed.
 pub fn with_clippy(mut command: Command) -> Result<Command, String> {
+    // Beside cargo, or in PATH if cargo is found there.
     let driver = PathBuf::from(command.get_program()).with_file_name("clippy-driver");
-    // Beside cargo, unless that is found in PATH.
     let installed = output(Command::new(&driver).arg("--version")).is_ok_and(|it| it.status.success());
     if !installed {
         return Err("clippy is not installed; with rustup: rustup component add clippy".to_owned());
@@ -90,7 +90,7 @@ pub(super) fn build() -> Result<Option<Built>, String> {
     for line in child.stdout.take().into_iter().flat_map(|it| BufReader::new(it).lines()) {
         let line = line.map_err(|error| format!("cannot read cargo's output: {error}"))?;
         if let Some(text) = built.add(&line)?
-            // A library is compiled once more for its own tests.
+            // Most warnings of a library come twice, because it is compiled once more for its own tests.
             && printed.insert(text.clone())
         {
             anstream::eprint!("{text}");
