@@ -1,28 +1,40 @@
 //! One connection: what its client has done, when its time is up, and how it ends.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::task::yield_now;
 
 use super::first_request::Protocol;
 use super::limits::ConnectionLimits;
-use crate::telemetry::connections::Timeout;
+use crate::telemetry::connections::{ConnectionMetrics, Timeout};
 
-/// The maximum size in bytes of the responses that a client has not read when its next request starts.
+/// The maximum size in bytes of the responses that a client has not read when its next request starts. Requests that
+/// were started but not answered count with what they reserve.
 const MAX_UNREAD: usize = 1024 * 1024;
+/// What a request that reads reserves for its response, in bytes: a page of 100 animals with the longest names has 104 KB.
+/// Without this, all requests of an HTTP/2 connection would start before the first response is counted.
+pub(super) const RESERVED_TO_READ: usize = 128 * 1024;
 /// The maximum size in bytes of all responses that the clients of a listener have not read.
 pub(super) const MAX_UNREAD_TOTAL: usize = 64 * 1024 * 1024;
 
 /// How long a client over HTTP/2 may take to confirm that its connection ends.
 const CONFIRMATION: Duration = Duration::from_secs(1);
+/// How long a connection without a request stays open during shutdown. A client that uses it sends its next
+/// request within this time, and the response says that the connection closes.
+const LINGER: Duration = Duration::from_secs(1);
 
 /// What the connections of a listener share.
 #[derive(Default)]
 pub(super) struct Shared {
     /// The time at the last look at the connections.
     pub(super) now: AtomicU64,
+    limits: ConnectionLimits,
+    /// Whether connections without a request are closed after [`LINGER`].
+    pub(super) closing: AtomicBool,
+    pub(super) metrics: ConnectionMetrics,
     /// The size in bytes of all responses that clients have not read.
     unread: AtomicUsize,
     /// Notified when `unread` exceeds [`MAX_UNREAD_TOTAL`].
@@ -30,8 +42,24 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    pub(super) fn new(limits: ConnectionLimits, metrics: ConnectionMetrics) -> Self {
+        Self { limits, metrics, ..Self::default() }
+    }
+
     fn now(&self) -> Time {
         self.now.load(Relaxed)
+    }
+
+    /// Returns the limits, which are shorter during shutdown.
+    pub(super) fn limits(&self) -> ConnectionLimits {
+        let mut limits = self.limits;
+        if self.closing.load(Relaxed) {
+            for limit in [&mut limits.handshake_timeout, &mut limits.header_timeout, &mut limits.idle_timeout]
+            {
+                *limit = LINGER.min(*limit);
+            }
+        }
+        limits
     }
 }
 
@@ -39,9 +67,9 @@ impl Shared {
 pub(super) struct Connection {
     shared: Arc<Shared>,
     state: Mutex<State>,
-    /// Notified when the client has read a response.
-    read: Notify,
-    /// Notified when the connection is to end.
+    /// Notified when a waiting request may find [room](State::has_room).
+    room: Notify,
+    /// Notified when the connection is to end or has exceeded a time limit.
     ended: Notify,
 }
 
@@ -60,6 +88,8 @@ struct State {
     blocked_since: Option<Time>,
     /// The size in bytes of the responses that the client has not read.
     unread: usize,
+    /// The size in bytes that the requests in progress reserve for their responses.
+    reserved: usize,
     /// When there was nothing unread, or the client last read a response.
     unread_since: Time,
     ending: Option<Ending>,
@@ -67,6 +97,13 @@ struct State {
 
 /// Milliseconds since the listener started.
 pub(super) type Time = u64;
+
+impl State {
+    /// Whether a request may start.
+    fn has_room(&self) -> bool {
+        self.unread + self.reserved < MAX_UNREAD
+    }
+}
 
 /// What the client of a connection has done so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,10 +136,11 @@ impl Connection {
             head_since: None,
             blocked_since: None,
             unread: 0,
+            reserved: 0,
             unread_since: now,
             ending: None,
         };
-        Self { shared, state: Mutex::new(state), read: Notify::new(), ended: Notify::new() }
+        Self { shared, state: Mutex::new(state), room: Notify::new(), ended: Notify::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -140,22 +178,29 @@ impl Connection {
         }
     }
 
-    /// Counts a request until the returned value is dropped. First waits until the client has read its
-    /// responses.
-    pub(super) async fn begin_request(self: &Arc<Self>) -> RequestInProgress {
-        let request = {
+    /// Counts a request until the returned value is dropped, and reserves these bytes for its response. First waits until
+    /// the client has read its responses.
+    pub(super) async fn begin_request(self: &Arc<Self>, reserve: usize) -> RequestInProgress {
+        let mut request = {
             let mut state = self.state();
             state.phase = Phase::Established;
             state.requests += 1;
             state.head_since = None;
-            RequestInProgress(self.clone())
+            RequestInProgress { connection: self.clone(), reserved: 0 }
         };
         loop {
-            let read = self.read.notified();
-            if self.state().unread < MAX_UNREAD {
-                return request;
+            {
+                let mut state = self.state();
+                if state.has_room() {
+                    state.reserved += reserve;
+                    request.reserved = reserve;
+                    if state.has_room() {
+                        self.room.notify_one();
+                    }
+                    return request;
+                }
             }
-            read.await;
+            self.room.notified().await;
         }
     }
 
@@ -179,7 +224,7 @@ impl Connection {
         state.unread_since = self.shared.now();
         drop(state);
         self.shared.unread.fetch_sub(bytes, Relaxed);
-        self.read.notify_waiters();
+        self.room.notify_one();
     }
 
     /// Returns the size of the responses that the client has not read, and since when it reads nothing. Zero
@@ -190,8 +235,9 @@ impl Connection {
         (unread, state.unread_since)
     }
 
-    /// Returns the time limit that the connection exceeds at `now`.
-    pub(super) fn overdue(&self, now: Time, limits: &ConnectionLimits) -> Option<Timeout> {
+    /// Returns the time limit that the connection exceeds.
+    fn overdue(&self) -> Option<Timeout> {
+        let (now, limits) = (self.shared.now(), self.shared.limits());
         let state = self.state();
         let exceeds =
             |since: Time, limit: Duration| u128::from(now.saturating_sub(since)) > limit.as_millis();
@@ -218,10 +264,19 @@ impl Connection {
         exceeds(state.idle_since, limit).then_some(timeout)
     }
 
+    /// Wakes the task of the connection if a time limit is exceeded. [`Self::ending`] decides.
+    pub(super) fn wake_if_overdue(&self) {
+        if self.overdue().is_some() {
+            self.ended.notify_waiters();
+        }
+    }
+
     /// Ends the connection: over HTTP/2 the client is told first (GOAWAY, RFC 9113, section 6.8), and its
     /// requests in progress finish. A client that does not answer the PING after GOAWAY is not waited for.
-    pub(super) fn finish(&self) {
-        self.end(Ending::Finish);
+    ///
+    /// Returns whether this is news.
+    pub(super) fn finish(&self) -> bool {
+        self.end(Ending::Finish)
     }
 
     /// Whether [`Self::finish`] or [`Self::abort`] was called.
@@ -242,14 +297,15 @@ impl Connection {
         is_idle.then_some((state.phase == Phase::Established, state.idle_since))
     }
 
-    /// Ends the connection at once.
-    pub(super) fn abort(&self) {
-        self.end(Ending::Abort);
+    /// Ends the connection at once. Returns whether this is news.
+    pub(super) fn abort(&self) -> bool {
+        self.end(Ending::Abort)
     }
 
-    fn end(&self, ending: Ending) {
+    fn end(&self, ending: Ending) -> bool {
         let mut state = self.state();
-        if state.ending.is_none() {
+        let is_news = state.ending.is_none();
+        if is_news {
             state.idle_since = self.shared.now();
         }
         if state.ending != Some(Ending::Abort) {
@@ -257,12 +313,22 @@ impl Connection {
         }
         drop(state);
         self.ended.notify_waiters();
+        is_news
     }
 
-    /// Waits until the connection is to end in another way than `known`.
+    /// Waits until the connection is to end in another way than `known`, because of a call or of a time limit.
+    ///
+    /// The caller polls the work of the connection first. A busy server may have responses to send and bytes to receive
+    /// that are older than the limit, and the client is closed only if it is late after these were handled.
     pub(super) async fn ending(&self, known: Option<Ending>) -> Ending {
         loop {
             let ended = self.ended.notified();
+            if self.overdue().is_some() {
+                yield_now().await;
+                if let Some(timeout) = self.overdue() {
+                    self.exceed(timeout);
+                }
+            }
             match self.state().ending {
                 Some(ending) if Some(ending) != known => return ending,
                 _ => {}
@@ -270,17 +336,100 @@ impl Connection {
             ended.await;
         }
     }
+
+    /// Ends the connection because it exceeded a time limit.
+    fn exceed(&self, timeout: Timeout) {
+        let can_finish = timeout == Timeout::Idle && self.is_http2() && !self.is_ending();
+        if self.end(if can_finish { Ending::Finish } else { Ending::Abort }) {
+            self.shared.metrics.timed_out(timeout);
+        }
+    }
 }
 
 /// A request in progress until this is dropped.
-pub(super) struct RequestInProgress(Arc<Connection>);
+pub(super) struct RequestInProgress {
+    connection: Arc<Connection>,
+    reserved: usize,
+}
 
 impl Drop for RequestInProgress {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = self.connection.state();
         state.requests -= 1;
+        state.reserved -= self.reserved;
         if state.requests == 0 {
-            state.idle_since = self.0.shared.now();
+            state.idle_since = self.connection.shared.now();
         }
+        drop(state);
+        self.connection.room.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::task::{JoinHandle, yield_now};
+
+    use super::*;
+
+    /// Takes the requests that have started.
+    async fn started(requests: &mut Vec<JoinHandle<RequestInProgress>>) -> Vec<RequestInProgress> {
+        // The runtime has one thread and runs tasks in turn, so each waiting request has been woken after this.
+        for _ in 0..2 * requests.len() {
+            yield_now().await;
+        }
+        let mut started = Vec::new();
+        for request in requests.extract_if(.., |request| request.is_finished()) {
+            started.push(request.await.expect("it has started"));
+        }
+        started
+    }
+
+    /// Returns how a connection with an unread response ends after the time limit. The client reads it if `reads`, in a
+    /// task that has not run yet, as when the server is late.
+    async fn ending_after_the_limit(reads: bool) -> Option<Ending> {
+        let connection = Connection::new(Arc::default(), Phase::Established);
+        connection.add_unread(1);
+        connection.shared.now.store(31_000, Relaxed);
+        let ready = Arc::new(Notify::new());
+        let reader = ready.clone();
+        tokio::spawn(async move {
+            if reads {
+                reader.notify_one();
+            }
+        });
+        let work = async {
+            ready.notified().await;
+            connection.remove_unread(1);
+            yield_now().await;
+        };
+        tokio::select! {
+            biased;
+            () = work => None,
+            ending = connection.ending(None) => Some(ending),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_ready_comes_before_a_time_limit() {
+        assert_eq!(ending_after_the_limit(true).await, None);
+        assert_eq!(ending_after_the_limit(false).await, Some(Ending::Abort));
+    }
+
+    #[tokio::test]
+    async fn no_more_requests_start_than_their_responses_may_be_unread() {
+        let connection = Arc::new(Connection::new(Arc::default(), Phase::New));
+        let begin =
+            |connection: Arc<Connection>| async move { connection.begin_request(RESERVED_TO_READ).await };
+        let mut requests: Vec<_> = (0..20).map(|_| tokio::spawn(begin(connection.clone()))).collect();
+        let first = started(&mut requests).await;
+        assert_eq!(first.len(), 8);
+        connection.add_unread(8 * RESERVED_TO_READ);
+        drop(first);
+        assert_eq!(started(&mut requests).await.len(), 0, "their responses are unread");
+        connection.remove_unread(7 * RESERVED_TO_READ);
+        let second = started(&mut requests).await;
+        assert_eq!(second.len(), 7, "one event makes room for several");
+        drop(second);
+        assert_eq!(started(&mut requests).await.len(), 5);
     }
 }

@@ -1,7 +1,7 @@
 //! The open connections of a listener: their number, their time limits, and how they end.
 //!
 //! A task per connection serves it ([`super::serving`]). One more task per listener looks at all connections
-//! several times a second and closes those whose time is up, so a connection needs no timer. The same task
+//! several times a second and wakes those whose time is up, so a connection needs no timer. The same task
 //! keeps the time, so that the events of a connection need not read the clock.
 
 use std::collections::HashMap;
@@ -18,9 +18,6 @@ use crate::telemetry::connections::{ConnectionMetrics, Timeout};
 
 /// How often connections are looked at, unless a limit is short.
 const PERIOD: Duration = Duration::from_millis(250);
-/// How long a connection without a request stays open during shutdown. A client that uses it sends its next
-/// request within this time, and the response says that the connection closes.
-const LINGER: Duration = Duration::from_secs(1);
 /// How many connections may use HTTP/2 at the same time; with a `max` above 10,000, seven tenths of it. Each takes
 /// 20 KiB of memory, most of it buffers of hyper, so that all take less than 150 MiB.
 const MAX_HTTP2: usize = 7_000;
@@ -29,19 +26,15 @@ const MAX_HTTP2: usize = 7_000;
 pub(super) struct Connections {
     open: Mutex<HashMap<u64, Arc<Connection>>>,
     next: AtomicU64,
-    limits: ConnectionLimits,
     max: usize,
     start: Instant,
     shared: Arc<Shared>,
     shutting_down: AtomicBool,
-    /// Whether connections without a request are closed after [`LINGER`].
-    closing: AtomicBool,
     last_closed: Notify,
     /// A permit for each connection that may use HTTP/2.
     http2: Arc<Semaphore>,
     /// How many of these permits are kept free.
     http2_room: usize,
-    metrics: ConnectionMetrics,
 }
 
 impl Connections {
@@ -49,7 +42,7 @@ impl Connections {
     pub(super) fn new(limits: ConnectionLimits, max: usize, metrics: ConnectionMetrics) -> Arc<Self> {
         let max_http2 = max.min(MAX_HTTP2.max(max / 10 * 7));
         let connections = Arc::new(Self::with_http2(max_http2, limits, max, metrics));
-        tokio::spawn(close_overdue(Arc::downgrade(&connections)));
+        tokio::spawn(watch(Arc::downgrade(&connections)));
         connections
     }
 
@@ -62,17 +55,14 @@ impl Connections {
         Self {
             open: Mutex::default(),
             next: AtomicU64::new(0),
-            limits,
             max,
             start: Instant::now(),
-            shared: Arc::default(),
+            shared: Arc::new(Shared::new(limits, metrics)),
             shutting_down: AtomicBool::new(false),
-            closing: AtomicBool::new(false),
             last_closed: Notify::new(),
             http2: Arc::new(Semaphore::new(max_http2)),
             // Without a limit of its own, HTTP/2 never waits.
             http2_room: if max_http2 < max { max_http2 / 16 } else { 0 },
-            metrics,
         }
     }
 
@@ -80,20 +70,20 @@ impl Connections {
     pub(super) fn register(self: &Arc<Self>, phase: Phase) -> Option<Registered> {
         let mut open = self.open();
         if open.len() >= self.max {
-            self.metrics.refused();
+            self.metrics().refused();
             return None;
         }
         let id = self.next.fetch_add(1, Relaxed);
         let connection = Arc::new(Connection::new(self.shared.clone(), phase));
         open.insert(id, connection.clone());
-        self.metrics.opened();
+        self.metrics().opened();
         Some(Registered { connection, id, connections: self.clone() })
     }
 
     fn remove(&self, id: u64) {
         let mut open = self.open();
         open.remove(&id);
-        self.metrics.closed();
+        self.metrics().closed();
         if open.is_empty() {
             self.last_closed.notify_waiters();
         }
@@ -109,7 +99,7 @@ impl Connections {
     }
 
     pub(super) fn metrics(&self) -> &ConnectionMetrics {
-        &self.metrics
+        &self.shared.metrics
     }
 
     /// Makes responses over HTTP/1 say `Connection: close`.
@@ -124,8 +114,10 @@ impl Connections {
     /// Closes each connection when it has no request in progress, and waits until all are closed.
     pub(super) async fn finish(&self) {
         self.begin_shutdown();
-        self.closing.store(true, Relaxed);
-        self.open().values().filter(|it| it.is_http2()).for_each(|it| it.finish());
+        self.shared.closing.store(true, Relaxed);
+        for connection in self.open().values().filter(|it| it.is_http2()) {
+            connection.finish();
+        }
         loop {
             let last_closed = self.last_closed.notified();
             if self.open().is_empty() {
@@ -137,33 +129,16 @@ impl Connections {
 
     /// Closes all connections.
     pub(super) fn abort(&self) {
-        self.open().values().for_each(|connection| connection.abort());
+        for connection in self.open().values() {
+            connection.abort();
+        }
     }
 
-    /// Closes the connections whose time is up.
-    fn close_overdue(&self) {
+    /// Wakes the connections whose time is up.
+    fn wake_overdue(&self) {
         let now = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.shared.now.store(now, Relaxed);
-        let mut limits = self.limits;
-        if self.closing.load(Relaxed) {
-            for limit in [&mut limits.handshake_timeout, &mut limits.header_timeout, &mut limits.idle_timeout]
-            {
-                *limit = LINGER.min(*limit);
-            }
-        }
-        for connection in self.open().values() {
-            let Some(timeout) = connection.overdue(now, &limits) else { continue };
-            if connection.is_ending() {
-                connection.abort();
-                continue;
-            }
-            self.metrics.timed_out(timeout);
-            if timeout == Timeout::Idle && connection.is_http2() {
-                connection.finish();
-            } else {
-                connection.abort();
-            }
-        }
+        self.open().values().for_each(|connection| connection.wake_if_overdue());
     }
 
     /// When few permits are left, closes connections over HTTP/2: first those that have had no request, then those
@@ -179,8 +154,9 @@ impl Connections {
         let mut idle: Vec<_> = http2().filter_map(|it| Some((it.idle()?, it))).collect();
         idle.sort_by_key(|(idle, _)| *idle);
         for (_, connection) in idle.iter().take(self.http2_room.saturating_sub(available + ending)) {
-            self.metrics.timed_out(Timeout::Idle);
-            connection.finish();
+            if connection.finish() {
+                self.metrics().timed_out(Timeout::Idle);
+            }
         }
     }
 
@@ -197,8 +173,9 @@ impl Connections {
                 break;
             }
             sum -= bytes;
-            self.metrics.timed_out(Timeout::Read);
-            connection.abort();
+            if connection.abort() {
+                self.metrics().timed_out(Timeout::Read);
+            }
         }
     }
 }
@@ -216,9 +193,9 @@ impl Drop for Registered {
     }
 }
 
-async fn close_overdue(connections: Weak<Connections>) {
+async fn watch(connections: Weak<Connections>) {
     let Some((period, shared)) =
-        connections.upgrade().map(|it| (it.limits.shortest() / 8, it.shared.clone()))
+        connections.upgrade().map(|it| (it.shared.limits().shortest() / 8, it.shared.clone()))
     else {
         return;
     };
@@ -233,7 +210,7 @@ async fn close_overdue(connections: Weak<Connections>) {
         if too_much_unread {
             connections.abort_unread();
         } else {
-            connections.close_overdue();
+            connections.wake_overdue();
             connections.make_room_for_http2();
         }
     }
@@ -255,8 +232,8 @@ mod tests {
             registered.connection.set_protocol(Protocol::Http2);
             open.push((registered, connections.permit_http2().await.expect("a permit")));
         }
-        drop(open[0].0.connection.begin_request().await);
-        let with_request = open[1].0.connection.begin_request().await;
+        drop(open[0].0.connection.begin_request(0).await);
+        let with_request = open[1].0.connection.begin_request(0).await;
         let ending = |open: &[(Registered, OwnedSemaphorePermit)]| -> Vec<usize> {
             let ending = open.iter().enumerate().filter(|(_, (it, _))| it.connection.is_ending());
             ending.map(|(number, _)| number).collect()

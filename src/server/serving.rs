@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use dropshot::Body;
 use http::header::{CONNECTION, HeaderValue};
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -20,7 +20,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::connection::{Connection, Ending};
+use super::connection::{Connection, Ending, RESERVED_TO_READ};
 use super::connections::{Connections, Registered};
 use super::first_request::{Protocol, first_request};
 use super::monitored::Monitored;
@@ -90,6 +90,7 @@ pub(super) async fn serve<H: Handler>(
         return;
     }
     let protocol = tokio::select! {
+        biased;
         protocol = first_request(&stream) => protocol,
         _ = connection.ending(None) => return,
     };
@@ -111,6 +112,7 @@ async fn handshake(
         TlsAcceptor::from(config).accept(stream).await
     };
     let accepted = tokio::select! {
+        biased;
         accepted = accepted => accepted,
         _ = connection.ending(None) => return None,
     };
@@ -133,7 +135,8 @@ async fn serve_http<H: Handler>(
     let respond = service_fn(|request: Request<Incoming>| {
         let (shared, connection) = (shared.clone(), connection.clone());
         async move {
-            let _in_progress = connection.begin_request().await;
+            let reserve = if request.method() == Method::GET { RESERVED_TO_READ } else { 0 };
+            let _in_progress = connection.begin_request(reserve).await;
             // In a box, so that a connection without a request does not have the memory of one.
             let mut response = Box::pin(shared.handler.respond(request, peer)).await;
             if protocol == Protocol::Http1 && shared.connections.is_shutting_down() {
@@ -149,6 +152,7 @@ async fn serve_http<H: Handler>(
         }
         Protocol::Http2 => {
             let _permit = tokio::select! {
+                biased;
                 permit = shared.connections.permit_http2() => permit,
                 _ = connection.ending(None) => return,
             };
@@ -163,6 +167,7 @@ async fn run(mut http: Pin<Box<impl GracefulConnection>>, connection: &Connectio
     let mut ending = None;
     loop {
         tokio::select! {
+            biased;
             // Errors are those of the client: it is gone, or does not speak HTTP.
             _ = http.as_mut() => return,
             next = connection.ending(ending) => match next {
