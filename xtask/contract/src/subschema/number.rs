@@ -65,6 +65,10 @@ impl Range {
         let Some(step) = self.step.as_ref().filter(|step| step.is_positive()) else { return self };
         for (end, up) in [(&mut self.low, true), (&mut self.high, false)] {
             let Some(end) = end else { continue };
+            // Most ends are integers, and need no division of fractions.
+            if step.is_one() && end.inclusive && end.value.is_integer() {
+                continue;
+            }
             let steps = &end.value / step;
             let whole = if up { steps.ceil() } else { steps.floor() };
             let exact = whole == steps;
@@ -148,6 +152,9 @@ fn is_multiple(number: &BigRational, of: &BigRational) -> bool {
 
 /// The least common multiple of two fractions.
 fn common_multiple(one: &BigRational, other: &BigRational) -> BigRational {
+    if one == other {
+        return one.clone();
+    }
     let numerator = one.numer().lcm(other.numer());
     BigRational::new(numerator, one.denom().gcd(other.denom()))
 }

@@ -51,7 +51,12 @@ pub(crate) fn parsed(text: &str) -> Document {
 
 /// Returns the differences between a text and the frozen code.
 pub(crate) fn findings(text: &str) -> Vec<Finding> {
-    compare(&parsed(text), &DOCUMENT_OF_CODE, Help { scaffold: Some("scaffold") })
+    findings_of(&parsed(text))
+}
+
+/// Returns the differences between a document and the frozen code.
+pub(crate) fn findings_of(document: &Document) -> Vec<Finding> {
+    compare(document, &DOCUMENT_OF_CODE, Help { scaffold: Some("scaffold") })
 }
 
 /// Returns the expected exit code of a command.

@@ -8,7 +8,7 @@ use contract::finding::Finding;
 use contract::lint::lint;
 use jiff::civil::date;
 
-use crate::document::{exit_code, findings, summary};
+use crate::document::{exit_code, findings_of, summary};
 use crate::mutants::{Mutant, all};
 
 /// Whether a place is prose, by the last or any part of its JSON pointer. Independent of the table of tolerated
@@ -65,7 +65,7 @@ fn judge(mutant: &Mutant) -> Result<bool, String> {
         Err(_) if pointer == "/openapi" => return Ok(true),
         Err(unreadable) => return Err(wrong(format!("made no YAML: {}", unreadable.problem))),
     };
-    let found = findings(text);
+    let found = findings_of(&document);
     // A renamed extension is reported as missing.
     let line = line.filter(|_| *what != "renamed" || !pointer.contains("/x-"));
     let at_line = |found: &[Finding]| line.is_none_or(|line| found.iter().any(|it| it.span.line == line));

@@ -64,8 +64,17 @@ pub(crate) fn changes(base: &Value, revision: &Value) -> Vec<Change> {
 
 /// The changes from one text to another.
 pub(crate) fn changes_of_texts(base: &str, revision: &str) -> Vec<Change> {
-    let read = |path, text| Document::parse(path, text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
-    compare(&read("base.yaml", base), &read("new.yaml", revision), date(2026, 11, 22))
+    changes_of(&read(base), &read(revision))
+}
+
+/// Reads a document, for several comparisons.
+pub(crate) fn read(text: &str) -> Document {
+    Document::parse("document.yaml", text).unwrap_or_else(|error| panic!("{error:?}\n{text}"))
+}
+
+/// The changes from one document to another.
+pub(crate) fn changes_of(base: &Document, revision: &Document) -> Vec<Change> {
+    compare(base, revision, date(2026, 11, 22))
 }
 
 /// The changes of the schemas in one direction.
