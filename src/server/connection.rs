@@ -14,8 +14,8 @@ use crate::telemetry::connections::{ConnectionMetrics, Timeout};
 /// The maximum size in bytes of the responses that a client has not read when its next request starts. Requests that
 /// were started but not answered count with what they reserve.
 const MAX_UNREAD: usize = 1024 * 1024;
-/// What a request that reads reserves for its response, in bytes: a page of 100 animals with the longest names has 104 KB.
-/// Without this, all requests of an HTTP/2 connection would start before the first response is counted.
+/// What a request that reads reserves for its response, in bytes: a page of 100 animals with the longest names has 104
+/// KB. Without this, all requests of an HTTP/2 connection would start before the first response is counted.
 pub(super) const RESERVED_TO_READ: usize = 128 * 1024;
 /// The maximum size in bytes of all responses that the clients of a listener have not read.
 pub(super) const MAX_UNREAD_TOTAL: usize = 64 * 1024 * 1024;
@@ -178,8 +178,8 @@ impl Connection {
         }
     }
 
-    /// Counts a request until the returned value is dropped, and reserves these bytes for its response. First waits until
-    /// the client has read its responses.
+    /// Counts a request until the returned value is dropped, and reserves these bytes for its response. First waits
+    /// until the client has read its responses.
     pub(super) async fn begin_request(self: &Arc<Self>, reserve: usize) -> RequestInProgress {
         let mut request = {
             let mut state = self.state();

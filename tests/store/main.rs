@@ -8,6 +8,7 @@ mod clock;
 mod conformance;
 mod copy;
 mod expiry;
+mod messages;
 mod metrics;
 mod postgres;
 #[path = "../postgres_cluster/mod.rs"]

@@ -9,7 +9,7 @@ use std::fmt;
 
 use rand::TryRng;
 use rand::rngs::SysRng;
-use slog::{Logger, warn};
+use slog::{Logger, info, warn};
 use tokio_postgres::Client;
 
 use super::address::Address;
@@ -134,6 +134,9 @@ async fn inspect_and_open(address: &Address, options: &StoreOptions) -> Result<[
         migrate(client, options.version).await?;
         // A replica of a newer release may have migrated it first.
         check_version(client).await?;
+        if let Some(before) = found.filter(|it| *it > 0) {
+            info!(options.log, "upgraded the database"; "to" => NEWEST, "from" => before);
+        }
     }
     check_privileges(client).await?;
     // Not earlier: a database that is rejected gets one line only.

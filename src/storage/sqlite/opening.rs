@@ -20,6 +20,7 @@ use rand::rngs::SysRng;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 use rustix::fs::Access;
+use slog::info;
 
 use super::connection;
 use super::migrations::{APPLICATION_ID, NEWEST, find_secret, migrate, newer_program, version};
@@ -175,7 +176,11 @@ fn inspect_and_open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenF
 
     let secret = match options.migrate {
         Migrate::Apply => {
+            let before = version(&connection)?;
             migrate(&mut connection, options.version)?;
+            if (1..NEWEST).contains(&before) {
+                info!(options.log, "upgraded the database"; "to" => NEWEST, "from" => before);
+            }
             enable_wal(&connection, lock_timeout)?;
             find_or_create_secret(&connection)?
         }

@@ -1,6 +1,5 @@
 //! The server becomes unavailable in several ways, and recovers.
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use animal_store::storage::{PetsQuery, PostgresOptions, Store, StoreError, StoreOptions, open};
@@ -12,6 +11,7 @@ use tokio_postgres::Client;
 use super::load::Load;
 use super::{options, retry_on_timeout};
 use crate::conformance::{add, key, new_pet};
+use crate::messages::Messages;
 use crate::postgres_cluster::Cluster;
 use crate::postgres_cluster::network::Network;
 
@@ -120,31 +120,17 @@ async fn calls_time_out_while_the_server_does_not_respond_and_succeed_afterwards
     timeout(TIMEOUT, store.close()).await.expect("closing ends");
 }
 
-/// The messages of a log.
-#[derive(Clone, Default)]
-struct Messages(Arc<Mutex<Vec<String>>>);
-
-impl slog::Drain for Messages {
-    type Ok = ();
-    type Err = slog::Never;
-
-    fn log(&self, record: &slog::Record<'_>, _: &slog::OwnedKVList) -> Result<(), slog::Never> {
-        self.0.lock().unwrap().push(record.msg().to_string());
-        Ok(())
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_end_an_outage_in_the_log() {
     let Some(cluster) = Cluster::start() else { return };
     let messages = Messages::default();
-    let log = slog::Logger::root(messages.clone(), slog::o!());
-    let store = open(&cluster.url("postgres"), &StoreOptions { log, ..options() }).await.unwrap();
+    let options = StoreOptions { log: messages.log(), ..options() };
+    let store = open(&cluster.url("postgres"), &options).await.unwrap();
     cluster.stop();
     store.pets(ALL).await.unwrap_err();
     cluster.start_server();
     let back = async {
-        while !messages.0.lock().unwrap().iter().any(|message| message == "the database is back") {
+        while !messages.contain("the database is back") {
             // An error, as long as a connection is refused, prolongs the outage.
             let _ = store.pets(ALL).await;
         }

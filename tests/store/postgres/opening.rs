@@ -11,6 +11,7 @@ use tokio_postgres::Client;
 
 use super::{Postgres, options};
 use crate::conformance::{Engine as _, add, key, new_pet};
+use crate::messages::Messages;
 use crate::postgres_cluster::{Cluster, shared};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
@@ -116,7 +117,9 @@ async fn older_databases_are_migrated() {
         let old = "INSERT INTO animal VALUES (nextval('animal_id'), 'old', 7, 'sold')";
         client.batch_execute(old).await.unwrap();
 
-        let store = database.open().await;
+        let messages = Messages::default();
+        let store = database.with(&StoreOptions { log: messages.log(), ..options() }).await;
+        assert!(messages.contain("upgraded the database"));
         let animals = store.pets(ALL).await.unwrap().pets;
         assert_eq!(animals.len(), 1);
         assert_eq!((animals[0].name.as_str(), animals[0].status), ("old", Some(PetStatus::Sold)));

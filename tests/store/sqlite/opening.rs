@@ -14,6 +14,7 @@ use rusqlite::functions::FunctionFlags;
 
 use super::{Sqlite, options};
 use crate::conformance::{Engine as _, add, key, new_pet, second};
+use crate::messages::Messages;
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 const MIGRATIONS: [&str; 8] = [
@@ -305,7 +306,9 @@ pub(super) async fn older(applied: usize) -> Sqlite {
 async fn older_databases_are_migrated() {
     for applied in 1..MIGRATIONS.len() {
         let database = older(applied).await;
-        let store = database.open().await;
+        let messages = Messages::default();
+        let store = database.with(&StoreOptions { log: messages.log(), ..options() }).await;
+        assert!(messages.contain("upgraded the database"));
         let animals = store.pets(ALL).await.unwrap().pets;
         assert_eq!(animals.len(), 1);
         assert_eq!((animals[0].name.as_str(), animals[0].category_id), ("old", 7));
