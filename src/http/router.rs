@@ -5,7 +5,7 @@
 //! `/pets`, and closes the connection when a handler panics. Its router copies each segment of a path. So
 //! [`crate::server`] passes each request to [`Router::respond`], which finds the operation and calls its handler.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -148,7 +148,7 @@ impl Router {
     }
 
     /// Returns the response to a request, and logs it.
-    pub(crate) async fn respond(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
+    pub(crate) async fn respond(&self, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
         let mut exchange = Exchange::new(self, &request, peer);
         let expects_continue = request.headers().contains_key(EXPECT);
         let request = request.map(|body| UnreadBody::guard(Body::wrap(body), expects_continue));
@@ -253,13 +253,13 @@ struct Exchange<'a> {
 }
 
 impl<'a> Exchange<'a> {
-    fn new(router: &'a Router, request: &Request<Incoming>, peer: SocketAddr) -> Self {
+    fn new(router: &'a Router, request: &Request<Incoming>, peer: IpAddr) -> Self {
         Self {
             router,
             start: Instant::now(),
             method: request.method().clone(),
             uri: request.uri().clone(),
-            client: client_address(peer.ip(), request.headers(), &router.trusted_proxies),
+            client: client_address(peer, request.headers(), &router.trusted_proxies),
             request_id: Uuid::new_v4(),
             trace: TraceContext::of(request.headers()),
             operation: None,

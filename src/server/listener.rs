@@ -163,7 +163,7 @@ async fn accept<H: Handler>(
         let _ = stream.set_nodelay(true);
         let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEP_ALIVE));
         let tls = tls.as_ref().map(|tls| tls.read().unwrap_or_else(PoisonError::into_inner).clone());
-        tokio::spawn(serve(shared.clone(), stream, peer, tls, registered));
+        tokio::spawn(serve(shared.clone(), stream, peer.ip(), tls, registered));
     }
 }
 

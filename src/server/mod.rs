@@ -13,7 +13,7 @@ mod response_body;
 mod serving;
 pub mod tls;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ pub struct Server {
 }
 
 impl Handler for Router {
-    async fn respond(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
+    async fn respond(&self, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
         Self::respond(self, request, peer).await
     }
 }

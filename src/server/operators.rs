@@ -5,7 +5,7 @@
 //! answers only to hosts that no page can have: IP addresses, `localhost`, and names from the configuration
 //! (DNS rebinding).
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ pub(super) struct Operators {
 }
 
 impl Handler for Operators {
-    async fn respond(&self, request: Request<Incoming>, _: SocketAddr) -> Response<Body> {
+    async fn respond(&self, request: Request<Incoming>, _: IpAddr) -> Response<Body> {
         if !self.is_own_host(&request) {
             return text(
                 StatusCode::MISDIRECTED_REQUEST,

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub(super) trait Handler: Send + Sync + 'static {
     fn respond(
         &self,
         request: Request<Incoming>,
-        peer: SocketAddr,
+        peer: IpAddr,
     ) -> impl Future<Output = Response<Body>> + Send;
 }
 
@@ -74,7 +74,7 @@ impl<H> Shared<H> {
 pub(super) async fn serve<H: Handler>(
     shared: Arc<Shared<H>>,
     stream: TcpStream,
-    peer: SocketAddr,
+    peer: IpAddr,
     tls: Option<Arc<ServerConfig>>,
     registered: Registered,
 ) {
@@ -128,7 +128,7 @@ async fn serve_http<H: Handler>(
     shared: Arc<Shared<H>>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     protocol: Protocol,
-    peer: SocketAddr,
+    peer: IpAddr,
     connection: Arc<Connection>,
 ) {
     let io = TokioIo::new(Monitored::new(stream, connection.clone()));
