@@ -25,7 +25,7 @@ const ADDITIONS: u64 = 500;
 const REQUESTS: [(&str, &str); 2] = [("get by id", "/v1/pets/[1-9][0-9]{5}"), ("list of 20", "/v1/pets")];
 /// The rates, as shares of the capacity.
 const SHARES: [f64; 3] = [0.1, 0.5, 0.8];
-const INSTALL: &str = "cargo install oha --locked --no-default-features";
+const INSTALL: &str = "cargo install oha --locked";
 
 /// The report of oha; times are in seconds.
 #[derive(Debug, Deserialize)]
