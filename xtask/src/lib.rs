@@ -14,6 +14,7 @@ pub mod licences;
 pub mod lsp;
 pub mod pictures;
 mod process;
+mod python;
 pub mod release;
 pub mod scaffold;
 mod service;

@@ -146,9 +146,16 @@ struct Place {
 impl Place {
     fn of(program: PathBuf, postgres: &[String]) -> Result<Self, String> {
         let directory = target(&program)?.join("interop");
-        let logs = directory.join("logs");
+        let place =
+            Self { program, directory, document: workspace().join(SPEC), postgres: postgres.to_vec() };
+        let logs = place.logs();
         fs::create_dir_all(&logs).map_err(in_file(&logs))?;
-        Ok(Self { program, directory, document: workspace().join(SPEC), postgres: postgres.to_vec() })
+        Ok(place)
+    }
+
+    /// The directory of the output of programs.
+    fn logs(&self) -> PathBuf {
+        self.directory.join("logs")
     }
 
     /// Returns a command that runs a program of the Node packages in their directory.
@@ -167,7 +174,7 @@ impl Place {
 
     /// Runs a program until it exits. Returns its output, which is also kept in files with this name.
     fn run(&self, name: &str, command: &mut Command) -> Result<String, String> {
-        process::run(name, command, &self.directory.join("logs"), LIMIT)
+        process::run(name, command, &self.logs(), LIMIT)
     }
 
     /// Runs a program like [`Place::run`], while a new service runs whose URL and key are in its environment.

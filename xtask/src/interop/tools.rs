@@ -7,7 +7,8 @@ use std::process::Command;
 
 use launcher::workspace::{in_file, workspace};
 
-use super::Place;
+use super::{LIMIT, Place};
+use crate::python;
 
 /// The files that pin the versions of Node packages.
 const NODE_PINS: [&str; 2] = ["package.json", "package-lock.json"];
@@ -47,14 +48,8 @@ fn npm(place: &Place, directory: &Path) -> Result<(), String> {
 pub(super) fn install_python(place: &Place) -> Result<String, String> {
     let directory = copy_sources(place, "python")?;
     install(&directory, &["requirements.txt"], "venv/bin/python", || {
-        let mut venv = Command::new("python3");
-        venv.args(["-m", "venv", "--clear", "venv"]).current_dir(&directory);
-        place
-            .run("venv", &mut venv)
-            .map_err(|problem| format!("{problem}\n(on Debian: apt-get install python3-venv)"))?;
-        let mut pip = place.python("python");
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-        place.run("pip", pip.args(["--requirement", "requirements.txt"])).map(drop)
+        let requirements = directory.join("requirements.txt");
+        python::install(Path::new("python3"), &directory.join("venv"), &requirements, &place.logs(), LIMIT)
     })
 }
 

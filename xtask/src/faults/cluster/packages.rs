@@ -11,7 +11,7 @@ use std::time::Duration;
 use launcher::workspace::in_file;
 
 use super::home::Home;
-use crate::process;
+use crate::python;
 
 /// The pinned packages with their hashes.
 const REQUIREMENTS: &str = include_str!("requirements.txt");
@@ -81,12 +81,7 @@ fn packages(python: &Path, directory: &Path) -> Result<PathBuf, String> {
     let _ = fs::remove_file(&stamp);
     fs::write(&requirements, REQUIREMENTS).map_err(in_file(&requirements))?;
     println!("faults: installing Patroni and etcd into {}", directory.display());
-    let mut create = Command::new(python);
-    create.args(["-m", "venv", "--clear"]).arg(&venv);
-    process::run("venv", &mut create, directory, LIMIT)?;
-    let mut install = Command::new(venv.join("bin/python"));
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"]);
-    process::run("pip", install.arg("--requirement").arg(&requirements), directory, LIMIT)?;
+    python::install(python, &venv, &requirements, directory, LIMIT)?;
     fs::write(&stamp, wanted).map_err(in_file(&stamp))?;
     site_packages(&venv)
 }
