@@ -160,8 +160,8 @@ impl<'p> Load<'p> {
             [requests, took, 0, 0, p99] if requests > 0 => {
                 Ok([requests as f64, took as f64 / 1e6, p99 as f64 / 1e6])
             }
-            [_, _, failed, rejected, _] => Err(format!(
-                "{}: {failed} connections failed and {rejected} requests were rejected, for {request:?}",
+            [requests, _, failed, rejected, _] => Err(format!(
+                "{}: {requests} responses, {rejected} with an error, and {failed} failed connections, for {request:?}",
                 server.name
             )),
             _ => Err(format!("unexpected output of wrk; see {}/wrk.out", logs.display())),

@@ -40,7 +40,7 @@ pub enum Part {
     Instructions,
     /// Response times at fixed rates, while animals are added. Needs oha.
     Latency,
-    /// Requests per second, CPU time and instructions, compared with servers of other frameworks. Needs npm.
+    /// Requests per second, CPU time and instructions, compared with servers of other frameworks. Needs npm and Python.
     Peers,
     /// Time and instructions of a request, and memory of the service, with 1,000 to 10,000,000 animals.
     Growth,

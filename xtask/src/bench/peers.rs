@@ -5,7 +5,7 @@
 //! to a file.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -19,10 +19,13 @@ use super::instructions::{cell, count};
 use super::load::{Load, Request, Row};
 use super::server::{Programs, Server, Store};
 use super::table::{grouped, table};
-use crate::process;
+use crate::{process, python};
 
 /// The number of animals at the start.
 const ANIMALS: u64 = 1_000_000;
+
+/// The time limit of an installation.
+const INSTALLATION: Duration = Duration::from_secs(600);
 
 /// A compared server.
 struct Contender {
@@ -70,14 +73,16 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     let load = Load::new(plan)?;
     let counter = Counter::find(&plan.directory);
     let programs = Programs::build()?;
-    let (axum, fastify) = (axum(plan)?, fastify(plan)?);
-    let contenders =
-        [("Animal Store", None, true), ("axum", Some(axum), true), ("fastify", Some(fastify), false)]
-            .map(|(name, peer, one_process)| {
-                Ok(Contender { name, store: programs.sqlite(name, ANIMALS, plan)?, peer, one_process })
-            })
-            .into_iter()
-            .collect::<Result<Vec<_>, String>>()?;
+    let peers = [
+        ("Animal Store", None, true),
+        ("axum", Some(axum(plan)?), true),
+        ("fastify", Some(fastify(plan)?), false),
+        ("FastAPI", Some(fastapi(plan)?), false),
+    ];
+    let contenders = peers.into_iter().map(|(name, peer, one_process)| {
+        Ok(Contender { name, store: programs.sqlite(name, ANIMALS, plan)?, peer, one_process })
+    });
+    let contenders = contenders.collect::<Result<Vec<_>, String>>()?;
     let servers = contenders.iter().map(|contender| contender.start(&programs, &[]));
     let servers = servers.collect::<Result<Vec<_>, _>>()?;
     let mut rows = Vec::new();
@@ -133,7 +138,19 @@ fn fastify(plan: &Plan<'_>) -> Result<(PathBuf, Vec<PathBuf>), String> {
     // better-sqlite3 downloads or compiles its native part in a script of its installation.
     let mut npm = Command::new("npm");
     npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(&directory);
-    process::run("npm", &mut npm, &directory, Duration::from_secs(600))
+    process::run("npm", &mut npm, &directory, INSTALLATION)
         .map_err(|error| format!("{error}; on Debian: apt-get install nodejs npm"))?;
     Ok(("node".into(), vec![directory.join("server.js")]))
+}
+
+/// Installs the dependencies of the peer with FastAPI. Returns its program and arguments.
+fn fastapi(plan: &Plan<'_>) -> Result<(PathBuf, Vec<PathBuf>), String> {
+    println!("bench: installing the peer with FastAPI");
+    let directory = plan.directory.with_file_name("peer-fastapi");
+    fs::create_dir_all(&directory).map_err(in_file(&directory))?;
+    let (source, venv) = (workspace().join("xtask/peers/fastapi"), directory.join("venv"));
+    let requirements = source.join("requirements.txt");
+    python::install(Path::new("python3"), &venv, &requirements, &directory, INSTALLATION)?;
+    // -B: no compiled modules beside the sources.
+    Ok((venv.join("bin/python"), vec!["-B".into(), source.join("server.py")]))
 }
