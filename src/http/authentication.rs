@@ -38,7 +38,7 @@ pub(super) async fn authenticate(
     }
     if let Some(hash) = &hash {
         let key = keys::authenticate(&*service.store, hash, Timestamp::now()).await;
-        if let Some(key) = key.map_err(|error| ApiError::authentication(&error))? {
+        if let Some(key) = key.map_err(ApiError::Authentication)? {
             if let Some(limiter) = &service.failure_limiter {
                 limiter.succeeded(hash);
             }

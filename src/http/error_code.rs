@@ -1,11 +1,14 @@
 //! The error codes of the API, with their statuses and headers.
 //!
-//! The statuses and the headers of errors in the document follow from this file: an operation declares the
-//! codes of its parts ([`ErrorCodes`]), and `cargo xtask check` compares the result with the YAML.
+//! The statuses and the headers of errors in the document follow from this file: the error type and the extractors of
+//! an operation declare their codes, and `cargo xtask check` compares the result with the YAML.
 
 use http::StatusCode;
+use http::header::{CONNECTION, HeaderName, RETRY_AFTER};
 
-use crate::storage::StoreError;
+/// The error codes of every operation, whatever its inputs.
+pub const COMMON_CODES: &[ErrorCode] =
+    &[ErrorCode::Unauthorized, ErrorCode::RateLimited, ErrorCode::Unavailable, ErrorCode::Internal];
 
 /// A value of `Error.code`. Clients must accept new ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,7 +26,8 @@ pub enum ErrorCode {
     RateLimited,
     Internal,
     Unavailable,
-    /// Only for scaffolded operations; see `ApiError::NotImplemented`.
+    /// Only for operations of `cargo xtask scaffold`. None can declare it, so the tests reject it as a status that the
+    /// document does not have.
     NotImplemented,
 }
 
@@ -86,19 +90,41 @@ impl ErrorCode {
         }
     }
 
+    /// Returns the message of a server error, whose cause the client does not get.
+    pub(super) const fn server_message(self) -> Option<&'static str> {
+        match self {
+            Self::Internal => {
+                Some("internal error; the log of the service has details under this x-request-id")
+            }
+            Self::Unavailable => Some("the service is temporarily unavailable; try again in a moment"),
+            Self::NotImplemented => Some("this operation is not implemented yet"),
+            _ => None,
+        }
+    }
+
+    /// Returns the header that has the same value in every response with this code.
+    pub(super) const fn constant_header(self) -> Option<(HeaderName, &'static str)> {
+        match self {
+            Self::RequestTimeout => Some((CONNECTION, "close")),
+            Self::UnsupportedMediaType => Some((HeaderName::from_static("accept-post"), "application/json")),
+            Self::Unavailable => Some((RETRY_AFTER, "1")),
+            _ => None,
+        }
+    }
+
     /// Returns the headers of a response with this code, without those that the router adds to every
     /// response.
     pub const fn headers(self) -> &'static [HeaderField] {
-        const RETRY_AFTER: HeaderField =
+        const RETRY: HeaderField =
             HeaderField { name: "Retry-After", schema: HeaderSchema::Integer { minimum: 1 }, required: true };
         match self {
             Self::Unauthorized => const { &[HeaderField::string("WWW-Authenticate")] },
             Self::MethodNotAllowed => const { &[HeaderField::string("Allow")] },
             Self::UnsupportedMediaType => const { &[HeaderField::string("Accept-Post")] },
             Self::RateLimited => {
-                const { &[RETRY_AFTER, HeaderField::string("RateLimit"), HeaderField::string("RateLimit-Policy")] }
+                const { &[RETRY, HeaderField::string("RateLimit"), HeaderField::string("RateLimit-Policy")] }
             }
-            Self::Unavailable => &[RETRY_AFTER],
+            Self::Unavailable => &[RETRY],
             Self::InvalidParameter
             | Self::InvalidBody
             | Self::NotFound
@@ -139,14 +165,4 @@ pub enum HeaderSchema {
         /// The smallest value.
         minimum: i64,
     },
-}
-
-/// The error codes of a part of an operation.
-pub trait ErrorCodes {
-    /// The codes, in any order.
-    const CODES: &'static [ErrorCode];
-}
-
-impl ErrorCodes for StoreError {
-    const CODES: &'static [ErrorCode] = &[ErrorCode::Internal, ErrorCode::Unavailable];
 }

@@ -1,23 +1,25 @@
 //! One request's way in, and its response's way out.
 //!
-//! [`router`] receives every request and finds the operation. [`call`] authenticates the client, applies the
-//! rate limit, reads the inputs and runs the operation. [`error`] turns an error into a response, and
-//! [`access_log`] records it.
+//! [`router`] receives every request, finds the operation, authenticates the client and applies the rate limit.
+//! [`endpoint`] reads the inputs ([`extractor`]) and runs the operation, which is written with [`dropshot`]'s types.
+//! [`error`] turns an error into a response, and [`access_log`] records it.
 
 pub mod access_log;
 pub mod authentication;
-pub mod call;
 pub mod client_address;
-mod contexts;
+pub mod dropshot;
+pub mod endpoint;
 pub mod error;
 pub mod error_code;
-pub mod idempotency_key;
+pub mod extractor;
+mod idempotency_key;
 mod input_error;
+mod json;
 mod malformed;
-pub mod path_template;
 mod published;
-pub mod response;
+pub mod request_context;
 pub mod router;
+mod text;
 mod unread_body;
 
 /// The path of the API's base URL, with which the `servers` of the document end.

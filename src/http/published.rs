@@ -85,15 +85,23 @@ impl Published {
     }
 
     /// Returns the response for `path`, if it is the path of a file or `/`.
-    pub(super) fn respond(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<Response<Body>> {
+    ///
+    /// # Errors
+    /// [`ApiError::UnknownPath`] or [`ApiError::MethodNotAllowed`].
+    pub(super) fn respond(
+        &self,
+        method: &Method,
+        path: &str,
+        headers: &HeaderMap,
+    ) -> Result<Response<Body>, ApiError> {
         let file = self.0.get(path);
         if file.is_none() && path != "/" {
-            return None;
+            return Err(ApiError::UnknownPath);
         }
-        Some(match *method {
-            Method::GET | Method::HEAD => file.map_or_else(redirect, |file| file.respond(headers)),
-            _ => ApiError::MethodNotAllowed { allow: "GET, HEAD".to_owned() }.into_response(),
-        })
+        match *method {
+            Method::GET | Method::HEAD => Ok(file.map_or_else(redirect, |file| file.respond(headers))),
+            _ => Err(ApiError::MethodNotAllowed { allow: "GET, HEAD".to_owned() }),
+        }
     }
 }
 

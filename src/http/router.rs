@@ -1,76 +1,66 @@
-//! The router: receives every request and finds the operation, checks paths strictly, and handles 404, 405,
-//! HEAD, panics, deprecation headers, unread bodies and the access log.
+//! The router: receives every request, checks its path strictly, finds the operation, authenticates the client, applies
+//! the rate limit and runs the operation. It also handles 404, 405, HEAD, panics, deprecation headers, unread bodies and
+//! the access log.
 //!
-//! dropshot has no middleware, has its own format for 404 and 405, accepts `//pets/` and `/%70ets` for
-//! `/pets`, and closes the connection when a handler panics. Its router copies each segment of a path. So
-//! [`crate::server`] passes each request to [`Router::respond`], which finds the operation and calls its handler.
+//! An operation gets a [`RequestContext`], which only this file makes, after authentication.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use dropshot::{ApiDescription, Body, RequestContext};
+use dropshot::Body;
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, LINK};
-use http::{Method, Request, Response, StatusCode, Uri};
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode};
 use hyper::body::{Body as _, Incoming};
 use ipnet::IpNet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::histogram::Histogram;
 use quick_cache::sync::Cache;
+use slog::{Logger, o};
 use uuid::Uuid;
 
 use super::BASE_PATH;
 use super::access_log::{AccessLog, LoggedResponse, TraceContext};
-use super::call::Routed;
+use super::authentication::authenticate;
 use super::client_address::client_address;
-use super::contexts::Contexts;
-use super::error::{ApiError, Cause};
+use super::endpoint::{ApiDescription, Handler};
+use super::error::{ApiError, ErrorResponse};
 use super::error_code::{ErrorCode, HeaderField};
 use super::malformed::malformed;
-use super::path_template::PathTemplate;
 use super::published::Published;
+use super::request_context::{Deadline, RequestContext, RequestEndpointMetadata, RequestInfo};
 use super::unread_body::UnreadBody;
 use crate::document::{Deprecation, Document};
 use crate::keys::KeyId;
 use crate::service::Service;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const METHODS: [Method; 8] = [
-    Method::GET,
-    Method::HEAD,
-    Method::POST,
-    Method::PUT,
-    Method::PATCH,
-    Method::DELETE,
-    Method::OPTIONS,
-    Method::TRACE,
-];
 
 /// The maximum number of callers whose metrics are kept for each deprecated operation.
 const CALLERS: usize = 1_000;
 
 /// Finds the operation for a request and completes its response.
 pub struct Router {
-    operations: Vec<Operation>,
+    /// The operations by path template, which is below [`BASE_PATH`].
+    paths: matchit::Router<Vec<Operation>>,
     published: Published,
     access_log: AccessLog,
     trusted_proxies: Vec<IpNet>,
     service: Service,
-    contexts: Arc<Contexts>,
 }
 
 /// What the router knows about an operation.
 struct Operation {
-    operation_id: String,
     method: Method,
-    /// The path template below [`BASE_PATH`].
-    template: Arc<PathTemplate>,
     /// The path template, base path included.
     route: String,
-    handler: Handler,
+    endpoint: Arc<RequestEndpointMetadata>,
+    handler: Handler<Service>,
     deprecation: Option<Deprecated>,
     /// The metric of successful responses, once there was one. An operation has one status of success.
     successes: OnceLock<Histogram>,
@@ -83,20 +73,19 @@ struct Deprecated {
     calls: Cache<KeyId, Counter>,
 }
 
-// The type of dropshot's handlers is public, but its name is not.
-type Handler = Box<
-    dyn Fn(RequestContext<Service>, Request<Body>) -> BoxFuture<'static, Option<Response<Body>>>
-        + Send
-        + Sync,
->;
-
-/// An operation that is deprecated in the code has no dates in the document.
+/// The operations cannot be served.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "operation {0} is deprecated in the code: give it `x-deprecated-since` and `x-sunset`, dates such as \
-     2026-11-21, and `x-successor`, a path such as /pets, in openapi/animal-store.yaml"
-)]
-pub struct MissingDeprecation(String);
+pub enum RouterError {
+    /// An operation that is deprecated in the code has no dates in the document.
+    #[error(
+        "operation {0} is deprecated in the code: give it `x-deprecated-since` and `x-sunset`, dates such as \
+         2026-11-21, and `x-successor`, a path such as /pets, in openapi/animal-store.yaml"
+    )]
+    MissingDeprecation(String),
+    /// Two path templates match the same paths.
+    #[error("the paths of two operations conflict: {0}")]
+    Path(#[from] matchit::InsertError),
+}
 
 /// Returns the headers that the router adds to every response of an operation.
 pub fn headers(deprecated: bool) -> Vec<HeaderField> {
@@ -110,69 +99,70 @@ impl Router {
     /// report the addresses of their clients.
     ///
     /// # Errors
-    /// [`MissingDeprecation`].
+    /// [`RouterError`].
     pub fn new(
         api: ApiDescription<Service>,
         document: &Document,
         access_log: AccessLog,
         trusted_proxies: Vec<IpNet>,
         service: Service,
-    ) -> Result<Self, MissingDeprecation> {
-        let mut operations = Vec::new();
-        for (path, _, endpoint) in api.into_router().endpoints(None) {
-            let operation_id = endpoint.operation_id.clone();
-            let deprecation = endpoint.deprecated.then(|| {
+        log: &Logger,
+    ) -> Result<Self, RouterError> {
+        let mut by_path: BTreeMap<String, Vec<Operation>> = BTreeMap::new();
+        for registered in api.operations {
+            let operation_id = registered.operation_id;
+            let deprecation = registered.deprecated.then(|| {
                 let found = document.deprecations.iter().find(|it| it.operation_id == operation_id);
                 let headers = found.map(deprecation_headers);
-                let headers = headers.ok_or_else(|| MissingDeprecation(operation_id.clone()))?;
-                Ok(Deprecated { headers, calls: Cache::new(CALLERS) })
+                let headers = headers.ok_or_else(|| RouterError::MissingDeprecation(operation_id.clone()))?;
+                Ok::<_, RouterError>(Deprecated { headers, calls: Cache::new(CALLERS) })
             });
-            let handler = Arc::clone(&endpoint.handler);
-            let handler: Handler = Box::new(move |context, request| {
-                let handler = Arc::clone(&handler);
-                async move { handler.handle_request(context, request).await.ok() }.boxed()
-            });
-            operations.push(Operation {
-                operation_id,
-                method: endpoint.method.clone(),
-                template: Arc::new(PathTemplate::new(&path)),
-                route: format!("{BASE_PATH}{path}"),
-                handler,
+            let log = log.new(o!("operation" => operation_id.clone()));
+            let operation = Operation {
+                method: registered.method,
+                route: format!("{BASE_PATH}{}", registered.path),
                 deprecation: deprecation.transpose()?,
+                handler: registered.handler,
+                endpoint: Arc::new(RequestEndpointMetadata { operation_id, log }),
                 successes: OnceLock::new(),
-            });
+            };
+            by_path.entry(registered.path).or_default().push(operation);
+        }
+        let mut paths = matchit::Router::new();
+        for (path, operations) in by_path {
+            paths.insert(path, operations)?;
         }
         let published = Published::new(document);
-        let contexts = Arc::new(Contexts::new(service.clone()));
-        Ok(Self { operations, published, access_log, trusted_proxies, service, contexts })
+        Ok(Self { paths, published, access_log, trusted_proxies, service })
     }
 
     /// Returns the response to a request, and logs it.
     pub(crate) async fn respond(&self, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
-        let mut exchange = Exchange::new(self, &request, peer);
-        let expects_continue = request.headers().contains_key(EXPECT);
-        let request = request.map(|body| UnreadBody::guard(Body::wrap(body), expects_continue));
-        let mut response = match malformed(&request) {
-            Some(error) => error.into_response(),
-            None => self.dispatch(request, &mut exchange).await,
-        };
-        exchange.key = response.extensions_mut().remove::<KeyId>();
-        exchange.code = response.extensions_mut().remove::<ErrorCode>();
-        exchange.cause = response.extensions_mut().remove::<Cause>();
+        let (request, body) = request.into_parts();
+        let body = UnreadBody::guard(Body::wrap(body), request.headers.contains_key(EXPECT));
+        let mut exchange = Exchange::new(self, Arc::new(request), peer);
+        // The panic hook logs the message of a panic where it happens.
+        let result = AssertUnwindSafe(self.dispatch(body, &mut exchange)).catch_unwind().await;
+        let mut response =
+            result.unwrap_or_else(|_| Err(ApiError::Panic.into())).unwrap_or_else(|mut error| {
+                exchange.code = Some(error.code);
+                exchange.cause = error.cause.take();
+                error.into_response()
+            });
         exchange.status = response.status();
-        if let Some(Operation { operation_id, deprecation: Some(deprecated), .. }) = exchange.operation {
+        if let Some(Operation { endpoint, deprecation: Some(deprecated), .. }) = exchange.operation {
             let headers = deprecated.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
             response.headers_mut().extend(headers);
             if let Some(key) = &exchange.key {
                 let calls = deprecated.calls.get(key).unwrap_or_else(|| {
-                    let calls = self.service.metrics.deprecated_calls(operation_id, key.as_str());
+                    let calls = self.service.metrics.deprecated_calls(&endpoint.operation_id, key.as_str());
                     deprecated.calls.insert(key.clone(), calls.clone());
                     calls
                 });
                 calls.inc();
             }
         }
-        if exchange.method == Method::HEAD {
+        if exchange.request.method == Method::HEAD {
             strip_body(&mut response);
         }
         // A UUID is always a header value.
@@ -185,51 +175,54 @@ impl Router {
     /// Returns the response of the operation or the published file, or an error.
     async fn dispatch<'a>(
         &'a self,
-        mut request: Request<Body>,
+        body: Body,
         exchange: &mut Exchange<'a>,
-    ) -> Response<Body> {
-        // Copies references, not the text.
-        let uri = exchange.uri.clone();
-        let Some(path) = uri.path().strip_prefix(BASE_PATH).filter(|path| path.starts_with('/')) else {
-            let file = self.published.respond(&exchange.method, uri.path(), request.headers());
-            return file.unwrap_or_else(|| ApiError::NotFound("this path does not exist").into_response());
+    ) -> Result<Response<Body>, ErrorResponse> {
+        let request = Arc::clone(&exchange.request);
+        malformed(&request)?;
+        let (method, path) = (&request.method, request.uri.path());
+        let Some(path) = path.strip_prefix(BASE_PATH).filter(|path| path.starts_with('/')) else {
+            return Ok(self.published.respond(method, path, &request.headers)?);
         };
-        let Some(operation) = self.find(&exchange.method, path) else {
-            return self.no_operation(path).into_response();
-        };
-        exchange.operation = Some(operation);
-        let Ok(context) = self.contexts.take().await else {
-            return ApiError::Unavailable.into_response();
-        };
-        let routed = Routed {
-            client: exchange.client,
-            contexts: Arc::clone(&self.contexts),
-            template: Arc::clone(&operation.template),
-        };
-        request.extensions_mut().insert(routed);
-        // The panic hook logs a panic where it happens. Extracting a `Call` and returning an `OperationResponse`
-        // never fail.
-        let response = AssertUnwindSafe((operation.handler)(context, request)).catch_unwind().await;
-        response.ok().flatten().unwrap_or_else(|| ApiError::Internal.into_response())
-    }
-
-    /// Returns the operation for a method, whose case matters (RFC 9110, section 9.1), and a path below
-    /// [`BASE_PATH`]. HEAD is answered by GET.
-    fn find(&self, method: &Method, path: &str) -> Option<&Operation> {
-        let method = if method == Method::HEAD { &Method::GET } else { method };
-        self.operations.iter().find(|it| it.method == *method && it.template.matches(path))
-    }
-
-    /// Returns 405 if the path has an operation for another method, else 404.
-    fn no_operation(&self, path: &str) -> ApiError {
-        let allowed: Vec<_> =
-            METHODS.iter().filter(|method| self.find(method, path).is_some()).map(Method::as_str).collect();
-        if allowed.is_empty() {
-            ApiError::NotFound("this path does not exist")
-        } else {
-            ApiError::MethodNotAllowed { allow: allowed.join(", ") }
+        let found = self.paths.at(path).map_err(|_| ApiError::UnknownPath)?;
+        // A dot segment is not a value (RFC 3986, section 3.3).
+        if found.params.iter().any(|(_, value)| matches!(value, "." | "..")) {
+            Err(ApiError::UnknownPath)?;
         }
+        // The case of a method matters (RFC 9110, section 9.1). HEAD is answered by GET.
+        let method = if method == Method::HEAD { &Method::GET } else { method };
+        let operation = found.value.iter().find(|it| it.method == *method);
+        let operation = operation.ok_or_else(|| method_not_allowed(found.value))?;
+        exchange.operation = Some(operation);
+        let variables =
+            found.params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let deadline = Deadline::after(self.service.request_timeout);
+        let authenticated = authenticate(&self.service, exchange.client, &request.headers);
+        let authenticated = deadline.limit(pin!(authenticated)).await;
+        let client = authenticated.ok_or(ApiError::TimeLimit)??;
+        exchange.key = Some(client.clone());
+        if let Some(limiter) = &self.service.rate_limiter {
+            limiter.check(&client).map_err(ApiError::RateLimited)?;
+        }
+        let context = RequestContext {
+            endpoint: Arc::clone(&operation.endpoint),
+            request_id: exchange.request_id,
+            request: RequestInfo { parts: request, variables, client_address: exchange.client },
+            client,
+            server: self.service.clone(),
+            deadline,
+        };
+        (operation.handler)(context, body).await
     }
+}
+
+/// Returns the error for a path whose operations have other methods.
+fn method_not_allowed(operations: &[Operation]) -> ApiError {
+    let methods = operations.iter().flat_map(|it| match it.method {
+        Method::GET => vec!["GET", "HEAD"],
+        _ => vec![it.method.as_str()],
+    });
+    ApiError::MethodNotAllowed { allow: methods.collect::<Vec<_>>().join(", ") }
 }
 
 /// The status of a request whose client went away before the response. It is never sent, and has no name in
@@ -240,28 +233,26 @@ const CLIENT_CLOSED_REQUEST: u16 = 499;
 struct Exchange<'a> {
     router: &'a Router,
     start: Instant,
-    method: Method,
-    uri: Uri,
+    request: Arc<Parts>,
     client: IpAddr,
     request_id: Uuid,
     trace: Option<TraceContext>,
     operation: Option<&'a Operation>,
     status: StatusCode,
     code: Option<ErrorCode>,
-    cause: Option<Cause>,
+    cause: Option<String>,
     key: Option<KeyId>,
 }
 
 impl<'a> Exchange<'a> {
-    fn new(router: &'a Router, request: &Request<Incoming>, peer: IpAddr) -> Self {
+    fn new(router: &'a Router, request: Arc<Parts>, peer: IpAddr) -> Self {
         Self {
             router,
             start: Instant::now(),
-            method: request.method().clone(),
-            uri: request.uri().clone(),
-            client: client_address(peer, request.headers(), &router.trusted_proxies),
+            client: client_address(peer, &request.headers, &router.trusted_proxies),
             request_id: Uuid::new_v4(),
-            trace: TraceContext::of(request.headers()),
+            trace: TraceContext::of(&request.headers),
+            request,
             operation: None,
             // Until there is a response.
             status: StatusCode::from_u16(CLIENT_CLOSED_REQUEST).unwrap_or_default(),
@@ -278,21 +269,21 @@ impl Drop for Exchange<'_> {
         let route = self.operation.map(|operation| &*operation.route);
         let durations = || {
             let metrics = &self.router.service.metrics;
-            metrics.response_durations(&self.method, route.unwrap_or_default(), self.status)
+            metrics.response_durations(&self.request.method, route.unwrap_or_default(), self.status)
         };
-        let is_success = self.status.is_success() && self.method != Method::HEAD;
+        let is_success = self.status.is_success() && self.request.method != Method::HEAD;
         match self.operation.filter(|_| is_success) {
             Some(operation) => operation.successes.get_or_init(durations).observe(duration.as_secs_f64()),
             None => durations().observe(duration.as_secs_f64()),
         }
         let mut buffer = Uuid::encode_buffer();
         let logged = LoggedResponse {
-            method: &self.method,
-            path: self.uri.path(),
+            method: &self.request.method,
+            path: self.request.uri.path(),
             route,
             status: self.status,
             code: self.code,
-            cause: self.cause.as_ref(),
+            cause: self.cause.as_deref(),
             duration,
             client: self.client,
             key: self.key.as_ref(),

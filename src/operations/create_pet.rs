@@ -1,7 +1,5 @@
 //! `createPet`: `POST /pets`.
 
-use dropshot::{HttpResponseCreated, HttpResponseHeaders, RequestContext, endpoint};
-use http::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
@@ -9,16 +7,14 @@ use schemars::schema::{InstanceType, Schema, SchemaObject};
 use serde::Serialize;
 
 use crate::http::BASE_PATH;
-use crate::http::call::{Call, Json};
-use crate::http::error::{ApiError, HandlerResult};
-use crate::http::error_code::{ErrorCode, ErrorCodes};
-use crate::http::idempotency_key::Idempotency;
-use crate::http::response::{Headers, Written};
+use crate::http::dropshot::{
+    self, HttpResponseCreated, HttpResponseError, HttpResponseHeaders, RequestContext, TypedBody, endpoint,
+};
+use crate::http::error_code::ErrorCode;
 use crate::schemas::{NewPet, Pet};
 use crate::service::Service;
-use crate::storage::{AddedOnce, StoreError};
+use crate::storage::{AddedOnce, IdempotencyKey, StoreError};
 
-const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 /// The boolean "true" (RFC 9651, section 3.3.6).
 const TRUE: &str = "?1";
 
@@ -31,22 +27,20 @@ const TRUE: &str = "?1";
 }]
 pub(super) async fn create_pet(
     context: RequestContext<Service>,
-    call: Call<(Idempotency, Json<NewPet>), CreatePetError>,
-) -> HandlerResult<Written<HttpResponseHeaders<HttpResponseCreated<Pet>, Created>>> {
-    call.handle(context, |service, (Idempotency(key), Json(new))| async move {
-        let (pet, is_replayed) = match key {
-            None => (service.store.add_pet(new).await?, false),
-            Some(key) => match service.store.add_pet_once(new, key, Timestamp::now()).await? {
-                AddedOnce::Now(pet) => (pet, false),
-                AddedOnce::Before(pet) => (pet, true),
-                AddedOnce::Differs => return Err(CreatePetError::KeyReused),
-            },
-        };
-        // `format!` takes twice the instructions.
-        let location = [BASE_PATH, "/pets/", &pet.id.to_string()].concat();
-        Ok(Written::new(&pet).with(Created { location, replayed: is_replayed.then_some(TRUE) }))
-    })
-    .await
+    key: Option<IdempotencyKey>,
+    body: TypedBody<NewPet>,
+) -> Result<HttpResponseHeaders<HttpResponseCreated<Pet>, Created>, CreatePetError> {
+    let (store, new) = (&context.context().store, body.into_inner());
+    let (pet, replayed) = match key {
+        None => (store.add_pet(new).await?, None),
+        Some(key) => match store.add_pet_once(new, key, Timestamp::now()).await? {
+            AddedOnce::Now(pet) => (pet, None),
+            AddedOnce::Before(pet) => (pet, Some(TRUE)),
+            AddedOnce::Differs => return Err(CreatePetError::KeyReused),
+        },
+    };
+    let location = format!("{BASE_PATH}/pets/{}", pet.id);
+    Ok(HttpResponseHeaders::new(HttpResponseCreated(pet), Created { location, replayed }))
 }
 
 /// The response headers.
@@ -69,38 +63,22 @@ fn only_true(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-impl Headers for Created {
-    fn add_to(self, headers: &mut HeaderMap) {
-        // A path with a number is always a header value.
-        headers.extend(HeaderValue::try_from(self.location).map(|location| (LOCATION, location)));
-        headers.extend(self.replayed.map(|replayed| (REPLAYED, HeaderValue::from_static(replayed))));
-    }
-}
-
 /// Why `createPet` failed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum CreatePetError {
-    /// An animal that differs has the idempotency key.
+    #[error("this Idempotency-Key was sent with a different animal; send a new key for each animal")]
     KeyReused,
-    Store(StoreError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
-impl ErrorCodes for CreatePetError {
-    const CODES: &'static [ErrorCode] =
-        &[ErrorCode::IdempotencyKeyReused, ErrorCode::Internal, ErrorCode::Unavailable];
-}
+impl HttpResponseError for CreatePetError {
+    const CODES: &'static [ErrorCode] = &[ErrorCode::IdempotencyKeyReused];
 
-impl From<StoreError> for CreatePetError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<CreatePetError> for ApiError {
-    fn from(error: CreatePetError) -> Self {
-        match error {
-            CreatePetError::KeyReused => Self::IdempotencyKeyReused,
-            CreatePetError::Store(error) => error.into(),
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::KeyReused => ErrorCode::IdempotencyKeyReused,
+            Self::Store(error) => error.code(),
         }
     }
 }

@@ -4,8 +4,9 @@ mod create_pet;
 mod get_pet;
 mod list_pets;
 
-use dropshot::{ApiDescription, ApiDescriptionRegisterError, EndpointTagPolicy, TagConfig, TagDetails};
-
+use crate::http::dropshot::{
+    ApiDescription, ApiDescriptionRegisterError, EndpointTagPolicy, TagConfig, TagDetails,
+};
 use crate::service::Service;
 
 /// The tag of each operation.

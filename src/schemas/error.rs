@@ -8,7 +8,8 @@ use schemars::schema::{InstanceType, NumberValidation, Schema, SchemaObject};
 use serde::Serialize;
 
 /// An error.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, JsonSchema)]
+#[error("{status} {code}: {message}")]
 pub struct Error {
     /// The error code, for programs.
     pub code: Cow<'static, str>,

@@ -3,12 +3,9 @@
 //! Each limit is one constant: the validation and the JSON schema use the same one.
 
 mod error;
-mod json;
 mod name;
 mod pet;
 
 pub use error::Error;
-pub use json::WriteJson;
 pub use name::PetName;
-pub(crate) use pet::present;
 pub use pet::{NewPet, Pet, PetStatus, Pets};

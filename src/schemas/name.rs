@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
 use schemars::schema::{InstanceType, Schema, SchemaObject, StringValidation};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// The name of an animal: 1 to 255 characters (Unicode scalar values) without U+0000, which PostgreSQL cannot
 /// store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "String")]
 pub struct PetName(String);
 
 const MIN_CHARACTERS: u32 = 1;
@@ -16,12 +16,11 @@ const MAX_CHARACTERS: u32 = 255;
 /// Excludes U+0000 (ECMA-262 regular expression).
 const PATTERN: &str = r"^[^\u0000]*$";
 
-impl PetName {
-    /// Validates a name.
-    ///
-    /// # Errors
+impl TryFrom<String> for PetName {
     /// The end of a sentence that begins with the field.
-    pub fn new(name: String) -> Result<Self, String> {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
         // A character has one byte or more. Counting stops after the limit.
         let is_too_long = |max: usize| name.len() > max && name.chars().take(max + 1).count() > max;
         if name.len() < MIN_CHARACTERS as usize || is_too_long(MAX_CHARACTERS as usize) {
@@ -32,7 +31,9 @@ impl PetName {
         }
         Ok(Self(name))
     }
+}
 
+impl PetName {
     /// Returns the name unchanged.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -41,14 +42,6 @@ impl PetName {
     /// Returns the name unchanged.
     pub fn into_string(self) -> String {
         self.0
-    }
-}
-
-impl<'de> Deserialize<'de> for PetName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // The message of serde would repeat the value.
-        let name = String::deserialize(deserializer).map_err(|_| D::Error::custom("must be a string"))?;
-        Self::new(name).map_err(D::Error::custom)
     }
 }
 

@@ -90,8 +90,8 @@ impl Server {
             options.request_timeout,
             metrics,
         );
-        let router =
-            Router::new(operations::api()?, document, access_log, options.trusted_proxies.clone(), service)?;
+        let proxies = options.trusted_proxies.clone();
+        let router = Router::new(operations::api()?, document, access_log, proxies, service, log)?;
         let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
         let tls = tls.map(|certificate| certificate.report(&options.metrics));
         let start_operators = |listener| {

@@ -9,7 +9,8 @@ use ipnet::IpNet;
 use super::limits::ConnectionLimits;
 use super::listener::Listener;
 use super::tls::{TlsError, TlsFiles};
-use crate::http::router::MissingDeprecation;
+use crate::http::dropshot::ApiDescriptionRegisterError;
+use crate::http::router::RouterError;
 use crate::rate_limit::RateLimit;
 use crate::telemetry::metrics::Metrics;
 
@@ -105,7 +106,7 @@ impl Listeners {
 pub enum StartError {
     /// The document does not fit the code.
     #[error(transparent)]
-    Document(#[from] MissingDeprecation),
+    Router(#[from] RouterError),
     /// The address cannot be bound.
     #[error("cannot listen on {address}: {reason}; stop what uses it, or choose another address")]
     Bind {
@@ -122,9 +123,9 @@ pub enum StartError {
     /// The runtime rejected a listening socket.
     #[error("cannot accept connections: {0}")]
     Accept(#[from] std::io::Error),
-    /// dropshot rejected a route.
-    #[error("two operations have the same route: {0}")]
-    Operations(#[from] dropshot::ApiDescriptionRegisterError),
+    /// An operation cannot be registered.
+    #[error(transparent)]
+    Operations(#[from] ApiDescriptionRegisterError),
 }
 
 impl StartError {
@@ -133,7 +134,7 @@ impl StartError {
         match self {
             Self::Bind { setting, .. } => Some(setting),
             Self::Tls(error) => Some(error.setting()),
-            Self::Document(_) | Self::Accept(_) | Self::Operations(_) => None,
+            Self::Router(_) | Self::Accept(_) | Self::Operations(_) => None,
         }
     }
 }

@@ -159,8 +159,8 @@ pub(super) async fn last(client: &Client) -> Result<Option<Pet>, Failure> {
 
 /// Reads an animal from the first four columns.
 pub(super) fn pet(row: &Row) -> Result<Pet, Failure> {
-    let name =
-        PetName::new(row.try_get(1)?).map_err(|why| Failure::UnexpectedValue(format!("a name {why}")))?;
+    let name = PetName::try_from(row.try_get::<_, String>(1)?)
+        .map_err(|why| Failure::UnexpectedValue(format!("a name {why}")))?;
     let status = match row.try_get::<_, Option<&str>>(3)? {
         None => None,
         Some(word) => Some(

@@ -98,7 +98,7 @@ pub(super) fn page(connection: &Connection, query: PetsQuery) -> rusqlite::Resul
 fn pet(row: &Row<'_>) -> rusqlite::Result<Pet> {
     // By reference: `Row::get` takes twice the instructions.
     let name = row.get_ref(1)?.as_str()?.to_owned();
-    let name = PetName::new(name).map_err(|why| unexpected(1, why))?;
+    let name = PetName::try_from(name).map_err(|why| unexpected(1, why))?;
     let status = match row.get_ref(3)?.as_str_or_null()? {
         None => None,
         Some(word) => {

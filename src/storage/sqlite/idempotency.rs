@@ -165,7 +165,7 @@ mod tests {
     }
 
     fn rex() -> NewPet {
-        NewPet { name: PetName::new("Rex".to_owned()).unwrap(), category_id: 1, status: None }
+        NewPet { name: PetName::try_from("Rex".to_owned()).unwrap(), category_id: 1, status: None }
     }
 
     fn at(second: i64) -> Timestamp {

@@ -23,7 +23,7 @@ pub(crate) trait Engine: Sized + Sync {
 }
 
 pub(crate) fn new_pet(name: &str, category_id: i64, status: Option<PetStatus>) -> NewPet {
-    NewPet { name: PetName::new(name.to_owned()).unwrap(), category_id, status }
+    NewPet { name: PetName::try_from(name.to_owned()).unwrap(), category_id, status }
 }
 
 pub(crate) async fn add(store: &dyn Store, name: &str) -> Pet {

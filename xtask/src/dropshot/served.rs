@@ -6,25 +6,20 @@
 //! | in the document | from |
 //! | --- | --- |
 //! | `servers` | [`BASE_PATH`], which the router strips from each path |
-//! | security and error statuses | the error codes that a `Call` declares in a parameter named `Authorization` |
+//! | security, error statuses | the operation's context, error type and extractors, by [`openapi`](animal_store::http::endpoint::ApiDescription::openapi) |
 //! | headers of errors | [`ErrorCode::headers`] |
 //! | headers of every response | [`router::headers`] |
 //! | a parameter's `default` | `x-default`, because dropshot drops `default` |
-//!
-//! An operation without a `Call` has no security, and the error responses of dropshot.
 
 use std::collections::BTreeMap;
 
 use animal_store::http::authentication::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
+use animal_store::http::endpoint::CODES_KEYWORD;
 use animal_store::http::error_code::{ErrorCode, HeaderField, HeaderSchema};
 use animal_store::http::{BASE_PATH, router};
 use animal_store::operations;
 use semver::Version;
 use serde_json::{Map, Value, json};
-
-/// The header parameter that carries the error codes. OpenAPI ignores a header parameter of this name (3.0.3, Parameter
-/// Object).
-const CARRIER: &str = "Authorization";
 
 /// Returns the OpenAPI document of the service as JSON.
 ///
@@ -33,7 +28,7 @@ const CARRIER: &str = "Authorization";
 pub fn document() -> Result<Value, String> {
     let api = operations::api().map_err(|error| format!("two operations conflict: {error}"))?;
     // Only the written document has a version.
-    let document = api.openapi("Animal Store", Version::new(0, 0, 0)).json();
+    let document = api.openapi("Animal Store", Version::new(0, 0, 0));
     completed(document.map_err(|error| error.to_string())?)
 }
 
@@ -69,17 +64,14 @@ fn complete(operation: &mut Value, shared: &Value) -> Result<(), String> {
     for (status, response) in operation["responses"].as_object().into_iter().flatten() {
         responses.insert(status.clone(), resolved(response, shared)?);
     }
-    operation["security"] = json!([]);
-    if let Some(codes) = codes {
-        operation["security"] = json!([{ SCHEME_NAME: [] }]);
-        let is_error = |status: &str| status.starts_with(['4', '5']);
-        let error = responses.iter().find(|(status, _)| is_error(status)).map(|(_, error)| error.clone());
-        responses.retain(|status, _| !is_error(status));
-        for (status, headers) in by_status(&codes) {
-            let mut response = error.clone().ok_or("dropshot's document has no error response")?;
-            add_headers(&mut response, &headers);
-            responses.insert(status.to_string(), response);
-        }
+    let is_error = |status: &str| status.starts_with(['4', '5']);
+    let error = responses.iter().find(|(status, _)| is_error(status)).map(|(_, error)| error.clone());
+    let error = error.ok_or("dropshot's document has no error response")?;
+    responses.retain(|status, _| !is_error(status));
+    for (status, headers) in by_status(&codes) {
+        let mut response = error.clone();
+        add_headers(&mut response, &headers);
+        responses.insert(status.to_string(), response);
     }
     for response in responses.values_mut() {
         add_headers(response, &router::headers(deprecated));
@@ -88,21 +80,15 @@ fn complete(operation: &mut Value, shared: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// Removes the carrier parameter of an operation. Returns the error codes it declares; `None` without a `Call`.
-fn take_codes(operation: &mut Value) -> Result<Option<Vec<ErrorCode>>, String> {
-    let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
-    let carrier = parameters.and_then(|parameters| {
-        let at = parameters.iter().position(|parameter| parameter["name"] == CARRIER)?;
-        Some(parameters.remove(at))
-    });
-    let Some(carrier) = carrier else { return Ok(None) };
-    let words = carrier["schema"]["x-codes"].as_array();
-    let words = words.ok_or(format!("the parameter {CARRIER} declares no x-codes"))?;
+/// Removes the error codes of an operation, and returns them.
+fn take_codes(operation: &mut Value) -> Result<Vec<ErrorCode>, String> {
+    let words = operation.as_object_mut().and_then(|operation| operation.remove(CODES_KEYWORD));
+    let words = words.ok_or(format!("it has no {CODES_KEYWORD}"))?;
     let code = |word: &Value| {
         let code = word.as_str().and_then(ErrorCode::from_word);
         code.ok_or(format!("{word} is not a code of the service"))
     };
-    words.iter().map(code).collect::<Result<_, _>>().map(Some)
+    words.as_array().into_iter().flatten().map(code).collect()
 }
 
 /// Returns the headers of each status. A header that not every code of the status has is optional.

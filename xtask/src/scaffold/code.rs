@@ -9,16 +9,9 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 
 /// The names that generated code may import, by module.
-pub(super) const IMPORTS: [(&str, &str); 15] = [
+pub(super) const IMPORTS: [(&str, &str); 11] = [
     ("std::collections", "BTreeMap"),
-    ("std::fmt", "Display"),
     ("std::marker", "PhantomData"),
-    ("std::str", "FromStr"),
-    (
-        "dropshot",
-        "HttpResponseAccepted HttpResponseCreated HttpResponseDeleted HttpResponseHeaders HttpResponseOk \
-         HttpResponseUpdatedNoContent RequestContext endpoint",
-    ),
     ("schemars", "JsonSchema"),
     ("schemars::r#gen", "SchemaGenerator"),
     (
@@ -27,9 +20,12 @@ pub(super) const IMPORTS: [(&str, &str); 15] = [
     ),
     ("serde", "Deserialize Deserializer Serialize Serializer"),
     ("serde_json", "Map Value"),
-    ("crate::http::call", "Call Json Path Query"),
-    ("crate::http::error", "ApiError HandlerResult"),
-    ("crate::http::error_code", "ErrorCode ErrorCodes"),
+    (
+        "crate::http::dropshot",
+        "self HttpResponseAccepted HttpResponseCreated HttpResponseDeleted HttpResponseError HttpResponseHeaders \
+         HttpResponseOk HttpResponseUpdatedNoContent Path Query RequestContext TypedBody endpoint",
+    ),
+    ("crate::http::error_code", "ErrorCode"),
     ("crate::service", "Service"),
     ("crate::storage", "StoreError"),
 ];
@@ -101,7 +97,9 @@ impl Code {
     /// Returns the `use` declarations in three groups: the standard library, other crates, this crate.
     fn imports(&self, used: &BTreeSet<String>) -> String {
         let mut by_parent = BTreeMap::from(IMPORTS.map(|(parent, names)| {
-            (parent, names.split(' ').filter(|name| used.contains(*name)).collect::<Vec<_>>())
+            // The macro `endpoint` needs the name of its module.
+            let is_used = |name: &&str| used.contains(if *name == "self" { "endpoint" } else { *name });
+            (parent, names.split(' ').filter(is_used).collect::<Vec<_>>())
         }));
         by_parent.insert("crate::schemas", self.schemas.iter().map(String::as_str).collect());
         by_parent.insert("serde::de", used.get(ERROR_TRAIT).map(String::as_str).into_iter().collect());

@@ -101,14 +101,8 @@ pub(super) fn field_of(
             (field, quote! { #[serde(default = #function)] })
         }
         (false, true, false) => (optional, quote! { #[serde(default, #skip)] }),
-        // Optional, but not `null`.
-        (false, false, false) => {
-            let reads = types.read.then(|| {
-                types.code.import_schema("present");
-                quote! { deserialize_with = "present", }
-            });
-            (optional.described(of.described_by()), quote! { #[serde(default, #reads #skip)] })
-        }
+        // Optional, but not `null`: the service reads `null` only where the schema of the type allows it.
+        (false, false, false) => (optional.described(of.described_by()), quote! { #[serde(default, #skip)] }),
     };
     let with = field.with();
     Ok((quote! { #with #serde }, field.value))

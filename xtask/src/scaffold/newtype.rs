@@ -186,25 +186,12 @@ impl Newtype<'_> {
 
     fn reading(&self, types: &mut Types<'_>, bounds: &Bounds) {
         let (name, value, message) = (&self.name, self.inner.types().0, &bounds.message);
-        let from_text = types.place != Place::Json && !matches!(self.inner, Inner::Text);
-        let filter = match self.inner {
-            // Rejects `+1` and `01`, which Rust's parser accepts.
-            Inner::Integer(_) => quote! { .filter(|value| value.to_string() == text) },
-            Inner::Number(_) => quote! { .filter(|value| value.is_finite()) },
-            _ => TokenStream::new(),
-        };
         let read = match self.inner {
-            _ if from_text => quote! {
-                let text = String::deserialize(deserializer)?;
-                let value: Option<#value> = text.parse().ok();
-                let value = value #filter .ok_or_else(|| D::Error::custom(#message))?;
-            },
             Inner::List(_) => quote! { let value = Vec::deserialize(deserializer)?; },
             _ => quote! { let value = #value::deserialize(deserializer)?; },
         };
         let (before, conditions) = (&bounds.before, &bounds.conditions);
         let body = match conditions.is_empty() {
-            true if from_text => quote! { #read Ok(Self(value)) },
             true => quote! { Deserialize::deserialize(deserializer).map(Self) },
             false => quote! {
                 #read

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use animal_store::http::authentication::SCHEME_NAME;
-use animal_store::http::call::COMMON_CODES;
-use animal_store::http::error_code::ErrorCode;
+use animal_store::http::error_code::{COMMON_CODES, ErrorCode};
 use animal_store::http::router;
 use contract::document::Node;
 use contract::openapi::Operation;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::Ident;
 use quote::{format_ident, quote};
 
 use super::code::{Code, doc};
@@ -45,23 +44,17 @@ pub(super) fn make(
     let (status, success) = response::make(&mut types, operation, id)?;
     let taken = parameters::make(&mut types, operation, id)?;
     let (function, comment) = (names::snake(id), doc(operation.text("summary"), &format!("`{id}`.")));
-    let OperationInput { input, pattern, bindings, .. } = &taken;
-    let service = match bindings.is_empty() {
-        true => quote! { service },
-        false => quote! { (service, #(#bindings),*) },
-    };
+    let OperationInput { arguments, statements, values, .. } = &taken;
     let endpoint = quote! {
         #comment
         #[endpoint]
         pub(super) async fn #function(
             context: RequestContext<Service>,
-            call: Call<#input, #error>,
-        ) -> HandlerResult<#success> {
-            call.handle(context, |service, #pattern| async move {
-                let _ = #service;
-                Err(#error::NotImplemented)
-            })
-            .await
+            #(#arguments,)*
+        ) -> Result<#success, #error> {
+            #(#statements)*
+            let _ = (context.context(), #(#values),*);
+            Err(#error::NotImplemented)
         }
     };
     let codes = codes(&mut types, operation, &taken)?;
@@ -117,12 +110,21 @@ pub(super) fn tags<'a>(operation: Operation<'a>) -> Vec<&'a str> {
     operation.get("tags").map(Node::items).unwrap_or_default().iter().filter_map(Node::as_str).collect()
 }
 
+/// The codes that an operation may declare. Of codes with the same status, the first is taken.
+const OWN_CODES: [ErrorCode; 5] = [
+    ErrorCode::InvalidParameter,
+    ErrorCode::NotFound,
+    ErrorCode::RequestTimeout,
+    ErrorCode::BodyTooLarge,
+    ErrorCode::UnsupportedMediaType,
+];
+
 /// Returns the codes for declared statuses that neither the service nor the input produces.
 fn codes(
     types: &mut Types<'_>,
     operation: Operation<'_>,
     taken: &OperationInput,
-) -> Result<Vec<ErrorCode>, Unsupported> {
+) -> Result<Vec<(ErrorCode, String)>, Unsupported> {
     let others: Vec<ErrorCode> = COMMON_CODES.iter().chain(&taken.codes).copied().collect();
     let mut own = Vec::new();
     for (status, response) in operation.responses().filter(|(status, _)| !status.starts_with(['1', '2', '3']))
@@ -135,15 +137,15 @@ fn codes(
         let mut codes: Vec<ErrorCode> = others.iter().copied().filter(has_status).collect();
         // The operation may return 404 in addition to the path.
         if codes.is_empty() || codes == [ErrorCode::NotFound] {
-            let known = ErrorCode::ALL.into_iter().find(has_status);
-            let Some(code) = known.filter(|code| variant(*code).is_some()) else {
+            let Some(code) = OWN_CODES.into_iter().find(has_status) else {
                 types.notes.push(format!(
-                    "add an error for the status {status} to `ErrorCode` in src/http/error_code.rs and `ApiError` in src/http/error.rs, and \
-                     to `CODES` of this file"
+                    "add a code for the status {status} to `ErrorCode` in src/http/error_code.rs, and a variant with it to \
+                     the error type of this file"
                 ));
                 continue;
             };
-            own.push(code);
+            let description = response.declared().text("description").unwrap_or_default();
+            own.push((code, description.lines().next().unwrap_or_default().to_owned()));
             codes = vec![code];
         }
         let everywhere = router::headers(operation.is_deprecated());
@@ -152,8 +154,8 @@ fn codes(
         for (name, _) in response.headers() {
             if !known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
                 types.notes.push(format!(
-                    "add the header `{name}` of the status {status} to `ErrorCode::headers` in src/http/error_code.rs and \
-                     `ApiError::into_response` in src/http/error.rs; every operation then has it"
+                    "add the header `{name}` of the status {status} to `ErrorCode::headers` in src/http/error_code.rs, and \
+                     its value to `HttpResponseError::headers` of the error type; every operation then has it"
                 ));
             }
         }
@@ -169,57 +171,35 @@ fn codes(
     Ok(own)
 }
 
-/// Returns the content type of the variant for a code; `None` if operations cannot have the error.
-fn variant(code: ErrorCode) -> Option<Option<TokenStream>> {
-    match code {
-        ErrorCode::NotFound => Some(Some(quote! { &'static str })),
-        ErrorCode::InvalidParameter | ErrorCode::InvalidBody => Some(Some(quote! { String })),
-        ErrorCode::RequestTimeout | ErrorCode::BodyTooLarge | ErrorCode::UnsupportedMediaType => Some(None),
-        _ => None,
-    }
-}
-
-/// Adds the error type of the operation.
-fn error_type(code: &mut Code, id: &str, error: &Ident, codes: &[ErrorCode]) {
+/// Adds the error type of the operation, whose codes come with the messages for clients.
+fn error_type(code: &mut Code, id: &str, error: &Ident, codes: &[(ErrorCode, String)]) {
     let comment = doc(None, &format!("Why `{id}` failed."));
-    let names: Vec<Ident> = codes.iter().map(|code| format_ident!("{code:?}")).collect();
-    let variants = codes.iter().zip(&names).map(|(code, name)| {
-        let contained = variant(*code).flatten().map(|contained| quote! { (#contained) });
-        quote! {
-            #[expect(dead_code, reason = "scaffolding: the operation will return it")]
-            #name #contained,
-        }
-    });
-    let arms = codes.iter().zip(&names).map(|(code, name)| match variant(*code).flatten() {
-        Some(_) => quote! { #error::#name(message) => Self::#name(message), },
-        None => quote! { #error::#name => Self::#name, },
-    });
+    let names: Vec<Ident> = codes.iter().map(|(code, _)| format_ident!("{code:?}")).collect();
+    let messages = codes.iter().map(|(_, message)| message.replace('{', "{{").replace('}', "}}"));
     code.push(quote! {
         #comment
-        #[derive(Debug)]
+        #[derive(Debug, thiserror::Error)]
         pub(super) enum #error {
             /// Scaffolding: remove it with the `Err` that returns it.
+            #[error("the operation is not implemented")]
             NotImplemented,
-            #(#variants)*
-            Store(StoreError),
+            #(
+                #[expect(dead_code, reason = "scaffolding: the operation will return it")]
+                #[error(#messages)]
+                #names,
+            )*
+            #[error(transparent)]
+            Store(#[from] StoreError),
         }
 
-        impl ErrorCodes for #error {
-            const CODES: &'static [ErrorCode] = &[#(ErrorCode::#names,)* ErrorCode::Internal, ErrorCode::Unavailable];
-        }
+        impl HttpResponseError for #error {
+            const CODES: &'static [ErrorCode] = &[#(ErrorCode::#names),*];
 
-        impl From<StoreError> for #error {
-            fn from(error: StoreError) -> Self {
-                Self::Store(error)
-            }
-        }
-
-        impl From<#error> for ApiError {
-            fn from(error: #error) -> Self {
-                match error {
-                    #error::NotImplemented => Self::NotImplemented,
-                    #(#arms)*
-                    #error::Store(error) => error.into(),
+            fn code(&self) -> ErrorCode {
+                match self {
+                    Self::NotImplemented => ErrorCode::NotImplemented,
+                    #(Self::#names => ErrorCode::#names,)*
+                    Self::Store(error) => error.code(),
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use animal_store::http::call::{Input, Json, Path, Query};
+use animal_store::http::dropshot::{ExclusiveExtractor, Path, Query, SharedExtractor, TypedBody};
 use animal_store::http::error_code::ErrorCode;
 use contract::openapi::{Operation, Parameter, Schema};
 use proc_macro2::{Ident, TokenStream};
@@ -13,7 +13,7 @@ use super::bounds::number;
 use super::code::doc;
 use super::fields;
 use super::names;
-use super::types::{Place, Types, only_member, primitive, renamed, strings};
+use super::types::{Place, Types, only_member, renamed, strings};
 use super::unsupported::{Unsupported, UnsupportedAt};
 
 /// Stands for any input type, to ask for the codes of an extractor.
@@ -21,12 +21,12 @@ type Anything = Map<String, Value>;
 
 /// The input of an operation.
 pub(super) struct OperationInput {
-    /// The type.
-    pub(super) input: TokenStream,
-    /// The pattern that destructures it.
-    pub(super) pattern: TokenStream,
-    /// The names that the pattern binds.
-    pub(super) bindings: Vec<Ident>,
+    /// The arguments after the context.
+    pub(super) arguments: Vec<TokenStream>,
+    /// The statements that take the values out of the arguments.
+    pub(super) statements: Vec<TokenStream>,
+    /// The names of the values.
+    pub(super) values: Vec<Ident>,
     /// The error codes of the service for invalid input.
     pub(super) codes: Vec<ErrorCode>,
 }
@@ -46,12 +46,13 @@ pub(super) fn make(
     let (path, query) = (at("path"), at("query"));
     let both = !path.is_empty() && !query.is_empty();
     // Names that the generated function uses itself.
-    let mut names = ["body", "call", "context", "service"].map(names::snake).into();
-    let (mut parts, mut bindings, mut codes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut names = ["body", "context", "path", "query"].map(names::snake).into();
+    let (mut arguments, mut statements, mut values, mut codes) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     types.place = Place::Text;
     for (extractor, these, error_codes) in [
-        ("Path", &path, <Path<Anything> as Input>::codes()),
-        ("Query", &query, <Query<Anything> as Input>::codes()),
+        ("Path", &path, <Path<Anything> as SharedExtractor>::CODES),
+        ("Query", &query, <Query<Anything> as SharedExtractor>::CODES),
     ] {
         if these.is_empty() {
             continue;
@@ -60,31 +61,21 @@ pub(super) fn make(
         let name = types.code.free(&name);
         let comment = format!("The {} of `{id}`.", extractor.to_lowercase());
         let fields = structure(types, &name, these, &comment, &mut names)?;
+        let argument = format_ident!("{}", extractor.to_lowercase());
         let extractor = format_ident!("{extractor}");
-        parts.push((quote! { #extractor<#name> }, quote! { #extractor(#name { #(#fields),* }) }));
-        bindings.extend(fields);
+        arguments.push(quote! { #argument: #extractor<#name> });
+        statements.push(quote! { let #name { #(#fields),* } = #argument.into_inner(); });
+        values.extend(fields);
         codes.extend(error_codes);
     }
     types.place = Place::Json;
     if let Some(of) = body(types, operation)? {
-        parts.push((quote! { Json<#of> }, quote! { Json(body) }));
-        bindings.push(format_ident!("body"));
-        codes.extend(<Json<Anything> as Input>::codes());
+        arguments.push(quote! { body: TypedBody<#of> });
+        statements.push(quote! { let body = body.into_inner(); });
+        values.push(format_ident!("body"));
+        codes.extend(<TypedBody<Anything> as ExclusiveExtractor>::CODES);
     }
-    let is_large = parts.len() > 2;
-    // `A`, `(A, B)` or `(A, (B, C))`; the service reads the parts from left to right.
-    let nested = parts.into_iter().rev().reduce(|(inputs, patterns), (input, pattern)| {
-        (quote! { (#input, #inputs) }, quote! { (#pattern, #patterns) })
-    });
-    let (mut input, pattern) = nested.unwrap_or_else(|| (quote! { () }, quote! { () }));
-    if is_large {
-        // clippy requires an alias for a type of this complexity.
-        let name = types.code.free(&format!("{}Input", names::pascal(id)));
-        let comment = doc(None, &format!("The input of `{id}`."));
-        types.code.push(quote! { #comment type #name = #input; });
-        input = quote! { #name };
-    }
-    Ok(OperationInput { input, pattern, bindings, codes })
+    Ok(OperationInput { arguments, statements, values, codes })
 }
 
 /// Fails for parameters that dropshot or the service do not support.
@@ -154,23 +145,6 @@ fn field_of(
         let is_named = schema.is_reference() || strings(schema).is_some();
         wrong(is_named, "dropshot drops the `default` of an enum or a reference")?;
         return types.of(schema, name).map(|of| (quote! { #[serde(default)] }, of.value));
-    }
-    let integer = primitive(schema).filter(|_| is_required && schema.type_name() == Some("integer"));
-    if let Some(integer) = integer {
-        let read = quote! {
-            /// Parses an integer in canonical form. Rejects `+1` and `01`.
-            fn canonical<'de, D: Deserializer<'de>, T: FromStr + Display>(
-                deserializer: D,
-            ) -> Result<T, D::Error> {
-                let text = String::deserialize(deserializer)?;
-                let value: Option<T> = text.parse().ok();
-                value
-                    .filter(|value| value.to_string() == text)
-                    .ok_or_else(|| D::Error::custom("must be an integer"))
-            }
-        };
-        types.code.push_once("canonical", read);
-        return Ok((quote! { #[serde(deserialize_with = "canonical")] }, integer));
     }
     let of = types.of(schema, name)?;
     fields::field_of(types, declared, name, is_required, &of)

@@ -112,9 +112,13 @@ impl<'a> Types<'a> {
             return self.reference(schema);
         }
         let kind = type_of(schema)?;
-        // dropshot drops the `default` of a parameter, unless its schema is hand-written.
-        let is_text = kind == "string" && !schema.has("default");
-        if let Some(primitive) = primitive(schema).filter(|_| self.place == Place::Json || is_text) {
+        let is_plain = match self.place {
+            Place::Json => true,
+            // dropshot drops the `default` of a parameter, unless its schema is hand-written.
+            Place::Text => !schema.has("default"),
+            Place::Header => kind == "string" && !schema.has("default"),
+        };
+        if let Some(primitive) = primitive(schema).filter(|_| is_plain) {
             return Ok(Rust::plain(primitive));
         }
         match kind {

@@ -50,7 +50,7 @@ fn operations_are_located_at_their_attributes() {
     let method = edit(&["createBook"], "  /books/{bookId}:\n    get:", "  /books/{bookId}:\n    put:");
     is_located_at(&method, "operation-not-in-document", get, "method = GET,");
     let security = edit(&["createBook"], "requestBody:", "security: []\n      requestBody:");
-    is_located_at(&security, "operation-security", create, "call: Call<Json<NewBook>, StoreError>,");
+    is_located_at(&security, "operation-security", create, "context: RequestContext<Service>,");
     let added = edit(&["paths:"], "  /books:\n", "  /toys:\n    get: {responses: {}}\n  /books:\n");
     is_located_at(
         &added,
@@ -75,7 +75,7 @@ fn parameters_are_located_at_their_schemas() {
     let required = edit(&["name: status"], "in: query", "required: true\n          in: query");
     is_located_at(&required, "parameter-differs", list, "status: Option<BookStatus>,");
     let moved = edit(&["name: status"], "in: query", "in: header");
-    is_located_at(&moved, "parameter-differs", list, "call: Call<Query<ListBooks>, ListBooksError>,");
+    is_located_at(&moved, "parameter-differs", list, "query: Query<ListBooks>,");
     let renamed = edit(&[], "- name: limit", "- name: limits");
     is_located_at(&renamed, "parameter-not-in-code", list, "limit: Limit,");
     let format = edit(&["name: bookId"], "format: int64", "format: int32");
@@ -117,20 +117,25 @@ fn schemas_are_located_by_their_names_in_the_document() {
 #[test]
 fn responses_are_located_at_their_codes_and_headers() {
     let create = "operations/create_book.rs";
-    let created = "-> HandlerResult<HttpResponseHeaders<HttpResponseCreated<Book>, Created>> {";
+    let created = "-> Result<HttpResponseHeaders<HttpResponseCreated<Book>, Created>, StoreError> {";
     let created = format!(") {created}");
     is_located_at(&edit(&["createBook"], "'201':", "'200':"), "response-not-in-code", create, &created);
     is_located_at(&edit(&["createBook"], "'201':", "'200':"), "response-not-in-document", create, &created);
     let too_large = edit(&["createBook"], "'413':", "'414':");
-    is_located_at(&too_large, "response-not-in-code", create, "call: Call<Json<NewBook>, StoreError>,");
+    is_located_at(&too_large, "response-not-in-code", create, &created);
     is_located_at(
         &too_large,
         "response-not-in-document",
         "input.rs",
-        "Vec::from([ErrorCode::UnsupportedMediaType, ErrorCode::BodyTooLarge, ErrorCode::RequestTimeout, ErrorCode::InvalidBody])",
+        "const CODES: &'static [ErrorCode] = &[ErrorCode::UnsupportedMediaType, ErrorCode::BodyTooLarge, ErrorCode::RequestTimeout, ErrorCode::InvalidBody];",
     );
     let missing = edit(&["getBook"], "'404':", "'410':");
-    is_located_at(&missing, "response-not-in-document", "input.rs", "Vec::from([ErrorCode::NotFound])");
+    is_located_at(
+        &missing,
+        "response-not-in-document",
+        "input.rs",
+        "const CODES: &'static [ErrorCode] = &[ErrorCode::NotFound];",
+    );
     let location = edit(&["createBook", "responses:"], "Location:", "Content-Location:");
     is_located_at(&location, "header-not-in-code", create, "pub(super) struct Created {");
     let optional = edit(&["    Sunset:"], "required: true", "required: false");
@@ -213,10 +218,10 @@ fn relevant(finding: &Finding) -> Vec<String> {
     for (kind, name) in trail {
         words.push(name.clone());
         let of_kind: &[&str] = match *kind {
-            "parameter" => &["call: Call<Path", "call: Call<Query", "struct ListBooks", "struct GetBook"],
-            "request body" => &["Json<NewBook>", "call: Call<"],
-            "media type" => &["HttpResponse", "struct Error", "Json<NewBook>"],
-            "response" => &["HttpResponse", "call: Call<"],
+            "parameter" => &["RequestContext<", "Path<", "Query<", "struct ListBooks", "struct GetBook"],
+            "request body" => &["TypedBody<NewBook>", "RequestContext<"],
+            "media type" => &["HttpResponse", "struct Error", "TypedBody<NewBook>"],
+            "response" => &["HttpResponse"],
             "header" => &["HttpResponse", "struct Created", "struct NextPage"],
             "tag" => &["tags: "],
             "server" => &["BASE_PATH"],
@@ -244,7 +249,7 @@ fn relevant(finding: &Finding) -> Vec<String> {
         words.push("BASE_PATH".to_owned());
     }
     if finding.rule == "operation-security" {
-        words = vec!["call: Call<".to_owned()];
+        words = vec!["RequestContext<".to_owned()];
     }
     let bare = |word: &String| normal(word.split(" in ").next().unwrap_or(word));
     words.iter().map(bare).filter(|word| word.len() > 1).collect()

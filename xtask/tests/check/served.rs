@@ -1,37 +1,17 @@
 //! The code's document of a small dropshot API that is defined here.
 
 use animal_store::http::BASE_PATH;
+use animal_store::http::dropshot::{self, ApiDescription, HttpResponseOk, Query, RequestContext, endpoint};
+use animal_store::http::endpoint::CODES_KEYWORD;
 use animal_store::http::error_code::ErrorCode;
-use dropshot::{ApiDescription, Header, HttpError, HttpResponseOk, Query, RequestContext, endpoint};
+use animal_store::storage::StoreError;
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
-use schemars::schema::{InstanceType, ObjectValidation, Schema, SchemaObject};
+use schemars::schema::{InstanceType, Schema, SchemaObject};
 use semver::Version;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use xtask::dropshot::served;
-
-/// Declares error codes like the `Call` of the service.
-#[derive(Deserialize)]
-struct Declared {}
-
-impl JsonSchema for Declared {
-    fn schema_name() -> String {
-        "Declared".to_owned()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let mut carrier =
-            SchemaObject { instance_type: Some(InstanceType::String.into()), ..Default::default() };
-        carrier
-            .extensions
-            .insert("x-codes".to_owned(), json!(["unauthorized", "rate_limited", "unavailable"]));
-        let mut object = ObjectValidation::default();
-        object.properties.insert("Authorization".to_owned(), carrier.into());
-        let instance_type = Some(InstanceType::Object.into());
-        Schema::Object(SchemaObject { instance_type, object: Some(Box::new(object)), ..Default::default() })
-    }
-}
 
 #[derive(Deserialize, JsonSchema)]
 struct ListShelves {
@@ -50,23 +30,18 @@ fn limit(_: &mut SchemaGenerator) -> Schema {
 #[endpoint { method = GET, path = "/shelves", operation_id = "listShelves" }]
 async fn list_shelves(
     _: RequestContext<()>,
-    _: Header<Declared>,
     _: Query<ListShelves>,
-) -> Result<HttpResponseOk<Vec<String>>, HttpError> {
+) -> Result<HttpResponseOk<Vec<String>>, StoreError> {
     Ok(HttpResponseOk(Vec::new()))
 }
 
-/// Count shelves.
-#[endpoint { method = GET, path = "/count", operation_id = "countShelves", deprecated = true }]
-async fn count_shelves(_: RequestContext<()>) -> Result<HttpResponseOk<u32>, HttpError> {
-    Ok(HttpResponseOk(0))
-}
-
-fn by_dropshot() -> Value {
+/// Returns the document of the operation with these error codes.
+fn with(codes: Value) -> Value {
     let mut api = ApiDescription::new();
     api.register(list_shelves).unwrap();
-    api.register(count_shelves).unwrap();
-    api.openapi("Shelves", Version::new(1, 0, 0)).json().unwrap()
+    let mut document = api.openapi("Shelves", Version::new(1, 0, 0)).unwrap();
+    document["paths"]["/shelves"]["get"][CODES_KEYWORD] = codes;
+    document
 }
 
 /// Returns the keys of an object.
@@ -75,8 +50,9 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_codes_of_a_call_determine_security_and_responses() {
-    let document = served::completed(by_dropshot()).unwrap();
+fn the_codes_of_an_operation_determine_its_responses() {
+    let codes = json!(["unauthorized", "rate_limited", "unavailable"]);
+    let document = served::completed(with(codes)).unwrap();
     let list = &document["paths"]["/shelves"]["get"];
     assert_eq!(list["security"], json!([{ (animal_store::http::authentication::SCHEME_NAME): [] }]));
     let statuses =
@@ -89,35 +65,20 @@ fn the_codes_of_a_call_determine_security_and_responses() {
             assert_eq!(headers[field.name]["required"], json!(field.required), "{code:?}: {headers}");
         }
     }
-    let parameters = list["parameters"].as_array().unwrap();
-    assert_eq!(parameters.len(), 1, "the carrier parameter is still present: {parameters:?}");
-    assert_eq!(parameters[0]["schema"], json!({ "type": "integer", "default": 20 }));
+    assert_eq!(list.get(CODES_KEYWORD), None);
+    assert_eq!(list["parameters"][0]["schema"], json!({ "type": "integer", "default": 20 }));
     assert_eq!(document["servers"], json!([{ "url": BASE_PATH }]));
 }
 
 #[test]
-fn an_operation_without_a_call_has_no_security_and_dropshots_errors() {
-    let document = served::completed(by_dropshot()).unwrap();
-    let count = &document["paths"]["/count"]["get"];
-    assert_eq!(count["security"], json!([]));
-    assert_eq!(keys(&count["responses"]), ["200", "4XX", "5XX"]);
-    let names: Vec<_> = animal_store::http::router::headers(true).iter().map(|field| field.name).collect();
-    for status in ["200", "4XX", "5XX"] {
-        let headers = &count["responses"][status]["headers"];
-        assert!(names.iter().all(|name| headers.get(name).is_some()), "{status}: {headers}");
-    }
+fn an_operation_without_codes_is_an_error() {
+    let mut document = with(json!([]));
+    document["paths"]["/shelves"]["get"].as_object_mut().unwrap().remove(CODES_KEYWORD);
+    assert_eq!(served::completed(document).unwrap_err(), "listShelves: it has no x-codes");
 }
 
 #[test]
 fn unknown_codes_are_errors() {
-    let with = |codes: Value| {
-        let mut document = by_dropshot();
-        let parameters =
-            document.pointer_mut("/paths/~1shelves/get/parameters").and_then(Value::as_array_mut);
-        let carrier = parameters.unwrap().iter_mut().find(|parameter| parameter["name"] == "Authorization");
-        carrier.unwrap()["schema"]["x-codes"] = codes;
-        served::completed(document).unwrap_err()
-    };
-    assert_eq!(with(json!(["unauthorised"])), "listShelves: \"unauthorised\" is not a code of the service");
-    assert_eq!(with(json!("unauthorized")), "listShelves: the parameter Authorization declares no x-codes");
+    let problem = served::completed(with(json!(["unauthorised"]))).unwrap_err();
+    assert_eq!(problem, "listShelves: \"unauthorised\" is not a code of the service");
 }

@@ -65,11 +65,10 @@ fn built(place: Place, constructs: &[(usize, &str)]) -> (String, String) {
         };
         all(prefix, each(&write))
     };
-    let parameters = |location: &str| {
-        each(&|at, schema| match location {
-            "path" => format!("{{name: p{at}, in: path, required: true, schema: {schema}}}, "),
-            _ if schema.contains("default:") => format!("{{name: d{at}, in: query, schema: {schema}}}, "),
-            _ => format!(
+    let query = || {
+        each(&|at, schema| match schema.contains("default:") {
+            true => format!("{{name: d{at}, in: query, schema: {schema}}}, "),
+            false => format!(
                 "{{name: r{at}, in: query, required: true, schema: {schema}}}, {{name: o{at}, in: query, schema: {schema}}}, "
             ),
         })
@@ -96,12 +95,19 @@ fn built(place: Place, constructs: &[(usize, &str)]) -> (String, String) {
             });
             (paths, String::new())
         }
-        Place::Query => {
-            (operation("getQuery", "/query", &parameters("query"), None, NO_CONTENT), String::new())
-        }
+        Place::Query => (operation("getQuery", "/query", &query(), None, NO_CONTENT), String::new()),
         Place::Path => {
-            let path = format!("/path{}", each(&|at, _| format!("/{{p{at}}}")));
-            (operation("getPath", &path, &parameters("path"), None, NO_CONTENT), String::new())
+            // The service routes at most 25 parameters in a path.
+            let paths = constructs.chunks(20).enumerate().map(|(number, some)| {
+                let path: String = some.iter().map(|(at, _)| format!("/{{p{at}}}")).collect();
+                let parameter = |(at, schema): &(usize, &str)| {
+                    format!("{{name: p{at}, in: path, required: true, schema: {schema}}}, ")
+                };
+                let parameters: String = some.iter().map(parameter).collect();
+                let (id, path) = (format!("getPath{number}"), format!("/path{number}{path}"));
+                operation(&id, &path, &parameters, None, NO_CONTENT)
+            });
+            (paths.collect(), String::new())
         }
         Place::Header => {
             let headers = each(&|at, schema| {

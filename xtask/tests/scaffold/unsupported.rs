@@ -131,7 +131,7 @@ fn manual_steps() {
     needs_step(
         "        '404':\n          $ref: '#/components/responses/NoToy'\n",
         "        '409':\n          $ref: '#/components/responses/NoToy'\n",
-        "src/operations/remove_toy.rs: add an error for the status 409 to `ErrorCode` in src/http/error_code.rs",
+        "src/operations/remove_toy.rs: add a code for the status 409 to `ErrorCode` in src/http/error_code.rs",
     );
     needs_step(
         "          $ref: '#/components/responses/NoToy'\n        '408':\n          $ref: '#/components/responses/RequestTimeout'\n",

@@ -95,7 +95,7 @@ rejections! {
     an_unknown_status_is_rejected: r#"{"name":"Rex","categoryId":1,"status":"lost"}"# => STATUS,
     a_status_in_upper_case_is_rejected: r#"{"name":"Rex","categoryId":1,"status":"SOLD"}"# => STATUS,
     an_empty_status_is_rejected: r#"{"name":"Rex","categoryId":1,"status":""}"# => STATUS,
-    a_null_status_is_rejected: r#"{"name":"Rex","categoryId":1,"status":null}"# => STATUS,
+    a_null_status_is_rejected: r#"{"name":"Rex","categoryId":1,"status":null}"# => "status must not be null",
     a_status_that_is_a_number_is_rejected: r#"{"name":"Rex","categoryId":1,"status":1}"# => STATUS,
 }
 

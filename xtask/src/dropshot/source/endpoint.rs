@@ -18,9 +18,9 @@ pub(super) struct Endpoint {
     pub(super) function: Spot,
     /// The keys of the attribute, each with its value.
     keys: Vec<(String, Spot)>,
-    /// The argument `Call<I, E>`; the function if there is none.
-    pub(super) call: Spot,
-    /// The extractors: `Path<T>`, `Query<T>`, `Json<T>`.
+    /// The first argument, `RequestContext<C>`; the function if there is none.
+    pub(super) context: Spot,
+    /// The extractors: `Path<T>`, `Query<T>`, `TypedBody<T>`.
     pub(super) inputs: Vec<Named>,
     /// The error type.
     pub(super) error: Option<Named>,
@@ -52,14 +52,15 @@ impl Endpoint {
             _ => None,
         };
         let function = Spot::of(file, &item.sig.ident);
-        let arguments = item.sig.inputs.iter().filter_map(|argument| {
-            let FnArg::Typed(argument) = argument else { return None };
-            Some((argument, parts(&argument.ty)?))
+        let mut arguments = item.sig.inputs.iter();
+        let context = arguments.next().map_or(function, |context| Spot::of(file, context));
+        let inputs = arguments.filter_map(|argument| match argument {
+            FnArg::Typed(argument) => input(file, &argument.ty),
+            FnArg::Receiver(_) => None,
         });
-        let call = arguments.into_iter().find(|(_, (name, _))| name == "Call");
-        let takes = |at: usize| call.as_ref().and_then(|(_, (_, types))| types.get(at).copied());
         let ReturnType::Type(_, output) = &item.sig.output else { return None };
-        // From the outermost type inwards: `HandlerResult<HttpResponseHeaders<HttpResponseOk<Pet>, NextPage>>`.
+        let error = parts(output).and_then(|(_, types)| named(file, types.get(1)?));
+        // From the outermost type inwards: `Result<HttpResponseHeaders<HttpResponseOk<Pet>, NextPage>, E>`.
         let layers: Vec<&Type> =
             std::iter::successors(Some(&**output), |of| parts(of)?.1.first().copied()).collect();
         let layer = |wanted: fn(&str) -> bool| {
@@ -72,9 +73,9 @@ impl Endpoint {
             path: text("path").unwrap_or_default(),
             method: method.unwrap_or_default().to_lowercase(),
             function,
-            call: call.as_ref().map_or(function, |(argument, _)| Spot::of(file, argument)),
-            inputs: takes(0).map(|input| inputs(file, input)).unwrap_or_default(),
-            error: takes(1).and_then(|error| named(file, error)),
+            context,
+            inputs: inputs.collect(),
+            error,
             output: Spot::of(file, output),
             success: success.and_then(|success| named(file, success)),
             headers: headers.and_then(|of| named(file, parts(of)?.1.get(1)?)),
@@ -97,12 +98,11 @@ impl Endpoint {
     }
 }
 
-/// One input, or a tuple of them.
-fn inputs(file: usize, of: &Type) -> Vec<Named> {
-    match of {
-        Type::Tuple(tuple) => tuple.elems.iter().flat_map(|part| inputs(file, part)).collect(),
-        _ => named(file, of).into_iter().collect(),
-    }
+/// Returns an extractor, without `Option`.
+fn input(file: usize, of: &Type) -> Option<Named> {
+    let (name, arguments) = parts(of)?;
+    let inner = arguments.first().filter(|_| name == "Option");
+    named(file, inner.copied().unwrap_or(of))
 }
 
 fn named(file: usize, of: &Type) -> Option<Named> {

@@ -100,14 +100,14 @@ impl<'l> Locator<'l> {
             return Some(match self.keyword {
                 "operationId" => endpoint.key("operation_id"),
                 "tags" | "deprecated" => endpoint.key(self.keyword),
-                _ if self.finding.rule == "operation-security" => endpoint.call,
+                _ if self.finding.rule == "operation-security" => endpoint.context,
                 _ => endpoint.function,
             });
         };
         match *kind {
             "parameter" => Some(self.parameter(endpoint, name, rest)),
             "request body" | "media type" => {
-                Some(endpoint.input("Json").map_or(endpoint.call, |body| body.spot))
+                Some(endpoint.input("TypedBody").map_or(endpoint.context, |body| body.spot))
             }
             "response" if name.starts_with(['1', '2', '3']) => Some(self.success(endpoint, rest)),
             "response" => self.error_response(endpoint, name, rest),
@@ -129,7 +129,7 @@ impl<'l> Locator<'l> {
         }
         // A missing parameter belongs to the others of its location, if there are any.
         let same_location = types().find(|(input, _)| input.name.eq_ignore_ascii_case(place));
-        same_location.map_or(endpoint.call, |(_, of)| of.spot)
+        same_location.map_or(endpoint.context, |(_, of)| of.spot)
     }
 
     fn success(&self, endpoint: &Endpoint, rest: Trail<'_>) -> Spot {
@@ -170,10 +170,10 @@ impl<'l> Locator<'l> {
                 let declared = self.index.word(|word| {
                     let by_error = error.is_some_and(|error| error.name == word.owner);
                     let by_input = endpoint.input(&word.owner).is_some();
-                    let by_key = word.within == "COMMON_CODES" || word.owner == "Declared";
+                    let by_key = word.within == "COMMON_CODES";
                     (by_error || by_input || by_key) && codes.contains(&word.text)
                 });
-                declared.or(Some(error.map_or(endpoint.call, |error| error.spot)))
+                declared.or(Some(error.map_or(endpoint.context, |error| error.spot)))
             }
             Some(("header", name)) => {
                 let name = self.in_code(name, &rest[1..]);

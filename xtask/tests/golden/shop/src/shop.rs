@@ -5,9 +5,9 @@ pub const BASE_PATH: &str = "/v1";
 #[endpoint { method = GET, path = "/toys", operation_id = "listToys", tags = ["toys"] }]
 pub(super) async fn list_toys(
     context: RequestContext<Service>,
-    call: Call<Query<ListToys>, StoreError>,
-) -> HandlerResult<HttpResponseOk<Toy>> {
-    call.answer(context, |service, Query(asked)| service.toys(asked)).await
+    query: Query<ListToys>,
+) -> Result<HttpResponseOk<Toy>, StoreError> {
+    context.context().toys(query.into_inner()).await
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -1,13 +1,11 @@
 //! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
-use dropshot::{HttpResponseOk, RequestContext, endpoint};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::call::Call;
-use crate::input::Path;
-use crate::responses::{HandlerResult, Missing};
+use crate::dropshot::{self, HttpResponseOk, Path, RequestContext, endpoint};
+use crate::responses::Missing;
 use crate::schemas::Book;
 use crate::service::Service;
 
@@ -20,13 +18,10 @@ use crate::service::Service;
 }]
 pub(super) async fn get_book(
     context: RequestContext<Service>,
-    call: Call<Path<GetBook>, Missing>,
-) -> HandlerResult<HttpResponseOk<Book>> {
-    call.handle(context, |service, Path(GetBook { book_id })| async move {
-        let book = service.store().book(book_id).await?;
-        book.map(HttpResponseOk).ok_or(Missing::NotFound("there is no book with this bookId"))
-    })
-    .await
+    path: Path<GetBook>,
+) -> Result<HttpResponseOk<Book>, Missing> {
+    let book = context.context().store().book(path.into_inner().book_id).await?;
+    book.map(HttpResponseOk).ok_or(Missing::NotFound("there is no book with this bookId"))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

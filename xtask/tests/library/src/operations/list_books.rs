@@ -1,6 +1,5 @@
 //! A fixture that is parsed and never compiled: findings about the frozen documents refer to its lines.
 
-use dropshot::{HttpResponseHeaders, HttpResponseOk, RequestContext, endpoint};
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
 use schemars::schema::{InstanceType, NumberValidation, Schema, SchemaObject};
@@ -8,9 +7,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{BASE_PATH, MAX_LIMIT};
-use crate::call::Call;
-use crate::input::Query;
-use crate::responses::{HandlerResult, ErrorCode, ApiError, ErrorCodes};
+use crate::dropshot::{self, HttpResponseError, HttpResponseHeaders, HttpResponseOk, Query, RequestContext, endpoint};
+use crate::responses::{ApiError, ErrorCode};
 use crate::schemas::{BookStatus, Books, present};
 use crate::service::Service;
 use crate::storage::{BooksQuery, StoreError};
@@ -23,21 +21,19 @@ use crate::storage::{BooksQuery, StoreError};
 }]
 pub(super) async fn list_books(
     context: RequestContext<Service>,
-    call: Call<Query<ListBooks>, ListBooksError>,
-) -> HandlerResult<HttpResponseHeaders<HttpResponseOk<Books>, NextPage>> {
-    call.handle(context, |service, Query(asked)| async move {
-        let ListBooks { limit: Limit(limit), status, cursor } = asked;
-        let read = |cursor: String| service.cursors().read(&cursor, status).ok_or(ListBooksError::Cursor);
-        let after = cursor.map(read).transpose()?;
-        let found = service.store().books(BooksQuery { status, after, limit }).await?;
-        let next = found.books.last().filter(|_| found.more).map(|last| {
-            let cursor = service.cursors().sign(last.id, status);
-            let status = status.map(|status| format!("&status={}", status.as_str())).unwrap_or_default();
-            format!("<{BASE_PATH}/books?limit={limit}{status}&cursor={cursor}>; rel=\"next\"")
-        });
-        Ok(HttpResponseHeaders::new(HttpResponseOk(Books(found.books)), NextPage { link: next }))
-    })
-    .await
+    query: Query<ListBooks>,
+) -> Result<HttpResponseHeaders<HttpResponseOk<Books>, NextPage>, ListBooksError> {
+    let (service, asked) = (context.context(), query.into_inner());
+    let ListBooks { limit: Limit(limit), status, cursor } = asked;
+    let read = |cursor: String| service.cursors().read(&cursor, status).ok_or(ListBooksError::Cursor);
+    let after = cursor.map(read).transpose()?;
+    let found = service.store().books(BooksQuery { status, after, limit }).await?;
+    let next = found.books.last().filter(|_| found.more).map(|last| {
+        let cursor = service.cursors().sign(last.id, status);
+        let status = status.map(|status| format!("&status={}", status.as_str())).unwrap_or_default();
+        format!("<{BASE_PATH}/books?limit={limit}{status}&cursor={cursor}>; rel=\"next\"")
+    });
+    Ok(HttpResponseHeaders::new(HttpResponseOk(Books(found.books)), NextPage { link: next }))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -117,7 +113,7 @@ pub(super) enum ListBooksError {
     Store(StoreError),
 }
 
-impl ErrorCodes for ListBooksError {
+impl HttpResponseError for ListBooksError {
     const CODES: &'static [ErrorCode] = &[ErrorCode::InvalidParameter, ErrorCode::Internal, ErrorCode::Unavailable];
 }
 

@@ -1,0 +1,277 @@
+//! The operations with their functions: dropshot describes them, and the router calls them.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::pin;
+
+use dropshot::ApiEndpointBodyContentType::Json;
+use dropshot::{
+    Body, CONTENT_TYPE_JSON, ErrorStatusCode, ExtractorMetadata, HttpError, HttpResponse, ServerContext,
+    StubContext, TagConfig, semver,
+};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use http::{Method, Response};
+use serde_json::{Value, json};
+
+use super::error::{ApiError, ErrorResponse, HttpResponseError};
+use super::error_code::{COMMON_CODES, ErrorCode};
+use super::extractor::{ExclusiveExtractor, SharedExtractor};
+use super::request_context::RequestContext;
+use crate::schemas::Error;
+
+/// The member of an operation in the document of [`ApiDescription::openapi`] that has its error codes.
+pub const CODES_KEYWORD: &str = "x-codes";
+
+/// The result of an operation.
+type OperationResult = Result<Response<Body>, ErrorResponse>;
+
+/// Reads the inputs of an operation from a request and its body, and runs the operation.
+pub(super) type Handler<C> =
+    Box<dyn Fn(RequestContext<C>, Body) -> BoxFuture<'static, OperationResult> + Send + Sync>;
+
+/// A function that can be an operation: it takes a [`RequestContext`], up to four [`SharedExtractor`]s, and perhaps an
+/// [`ExclusiveExtractor`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a function of an operation",
+    note = "it takes `RequestContext<Service>` of `crate::http::dropshot` first, and at most one body, last"
+)]
+pub trait HttpHandlerFunc<C, I>: Copy + Send + Sync + 'static {
+    /// Its success.
+    type Response: HttpResponse + Send + Sync + 'static;
+
+    /// Returns the descriptions of its inputs, and the error codes of these and its own.
+    fn describe() -> (Vec<ExtractorMetadata>, Vec<ErrorCode>);
+
+    /// Reads the inputs in their order, and runs the function. The future is in a box, because its size depends on the
+    /// operation.
+    fn call(self, context: RequestContext<C>, body: Body) -> BoxFuture<'static, OperationResult>;
+}
+
+macro_rules! functions_of {
+    ($($shared:ident)* $(; $last:ident)?) => {
+        impl<C, F, O, R, E, $($shared,)* $($last)?> HttpHandlerFunc<C, ($($shared,)* $($last,)?)> for F
+        where
+            C: ServerContext,
+            F: Fn(RequestContext<C>, $($shared,)* $($last)?) -> O + Copy + Send + Sync + 'static,
+            O: Future<Output = Result<R, E>> + Send + 'static,
+            R: HttpResponse + Send + Sync + 'static,
+            E: HttpResponseError,
+            $($shared: SharedExtractor + 'static,)*
+            $($last: ExclusiveExtractor + 'static)?
+        {
+            type Response = R;
+
+            fn describe() -> (Vec<ExtractorMetadata>, Vec<ErrorCode>) {
+                let inputs = vec![$($shared::metadata(Json),)* $($last::metadata(Json))?];
+                (inputs, [COMMON_CODES, $($shared::CODES,)* $($last::CODES,)? E::CODES].concat())
+            }
+
+            #[allow(non_snake_case, unused_variables)]
+            fn call(self, context: RequestContext<C>, body: Body) -> BoxFuture<'static, OperationResult> {
+                async move {
+                    let deadline = context.deadline;
+                    $(let $shared = $shared::from_request(&context).map_err(declared($shared::CODES))?;)*
+                    $(
+                        let read = deadline.limit(pin!($last::from_request(&context, body))).await;
+                        let read = read.unwrap_or(Err(ApiError::RequestTimeout));
+                        let $last = read.map_err(declared($last::CODES))?;
+                    )?
+                    let result = deadline.limit(pin!(self(context, $($shared,)* $($last)?))).await;
+                    let success = result.ok_or(ApiError::TimeLimit)?.map_err(declared(E::CODES))?;
+                    Ok(success.to_result().map_err(|error| ApiError::Response(error.internal_message))?)
+                }
+                .boxed()
+            }
+        }
+    };
+}
+
+/// Returns the conversion of an error whose code must be among `codes`, because the document has only their statuses.
+fn declared<E: HttpResponseError>(codes: &'static [ErrorCode]) -> impl Fn(E) -> ErrorResponse {
+    move |error| {
+        let code = error.code();
+        let is_declared = codes.contains(&code) || COMMON_CODES.contains(&code);
+        debug_assert!(is_declared || code == ErrorCode::NotImplemented, "{code:?} is not in CODES");
+        error.into()
+    }
+}
+
+functions_of!();
+functions_of!(; X);
+functions_of!(S1; X);
+functions_of!(S1 S2; X);
+functions_of!(S1 S2 S3; X);
+functions_of!(S1 S2 S3 S4; X);
+
+/// The versions of an API that an operation belongs to. This service has no others.
+#[derive(Clone, Copy, Debug)]
+pub enum ApiEndpointVersions {
+    /// All of them.
+    All,
+}
+
+/// An operation, as `#[endpoint]` makes it.
+pub struct ApiEndpoint<C> {
+    description: dropshot::ApiEndpoint<StubContext>,
+    codes: Vec<ErrorCode>,
+    security_scheme: &'static str,
+    handler: Handler<C>,
+}
+
+impl<C: ServerContext> ApiEndpoint<C> {
+    /// Describes an operation by the types of its function.
+    pub fn new<F: HttpHandlerFunc<C, I>, I>(
+        operation_id: String,
+        function: F,
+        method: Method,
+        content_type: &str,
+        path: &str,
+        _: ApiEndpointVersions,
+    ) -> Self {
+        let mut description = dropshot::ApiEndpoint::new_for_types::<(), Result<F::Response, Error>>(
+            operation_id,
+            method,
+            content_type,
+            path,
+            dropshot::ApiEndpointVersions::All,
+        );
+        let (inputs, mut codes) = F::describe();
+        description.parameters = inputs.into_iter().flat_map(|input| input.parameters).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        let handler = Box::new(move |context, body| function.call(context, body));
+        Self { description, codes, security_scheme: RequestContext::<C>::SECURITY_SCHEME, handler }
+    }
+
+    /// Sets the summary.
+    pub fn summary(mut self, summary: &str) -> Self {
+        self.description = self.description.summary(summary);
+        self
+    }
+
+    /// Sets the description.
+    pub fn description(mut self, description: &str) -> Self {
+        self.description = self.description.description(description);
+        self
+    }
+
+    /// Adds a tag.
+    pub fn tag(mut self, tag: &str) -> Self {
+        self.description = self.description.tag(tag);
+        self
+    }
+
+    /// Sets whether the operation is deprecated.
+    pub fn deprecated(mut self, deprecated: bool) -> Self {
+        self.description = self.description.deprecated(deprecated);
+        self
+    }
+}
+
+/// The operations of a service.
+pub struct ApiDescription<C> {
+    description: dropshot::ApiDescription<StubContext>,
+    pub(super) operations: Vec<Registered<C>>,
+}
+
+/// What the router needs of an operation.
+pub(super) struct Registered<C> {
+    pub(super) operation_id: String,
+    pub(super) method: Method,
+    /// The path template below [`super::BASE_PATH`].
+    pub(super) path: String,
+    pub(super) deprecated: bool,
+    pub(super) handler: Handler<C>,
+    codes: Vec<ErrorCode>,
+    security_scheme: &'static str,
+}
+
+/// An operation cannot be registered.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiDescriptionRegisterError {
+    /// dropshot rejects it.
+    #[error(transparent)]
+    Dropshot(#[from] dropshot::ApiDescriptionRegisterError),
+    /// Its body is not JSON.
+    #[error("the `content_type` of {0} must be `application/json`")]
+    ContentType(String),
+}
+
+impl<C: ServerContext> ApiDescription<C> {
+    /// Returns a description without operations.
+    pub fn new() -> Self {
+        Self { description: dropshot::ApiDescription::new(), operations: Vec::new() }
+    }
+
+    /// Sets the tags.
+    pub fn tag_config(mut self, tags: TagConfig) -> Self {
+        self.description = self.description.tag_config(tags);
+        self
+    }
+
+    /// Adds an operation.
+    ///
+    /// # Errors
+    /// [`ApiDescriptionRegisterError`].
+    pub fn register<T: Into<ApiEndpoint<C>>>(
+        &mut self,
+        endpoint: T,
+    ) -> Result<(), ApiDescriptionRegisterError> {
+        let ApiEndpoint { description, codes, security_scheme, handler } = endpoint.into();
+        let operation_id = description.operation_id.clone();
+        if description.body_content_type.mime_type() != CONTENT_TYPE_JSON {
+            return Err(ApiDescriptionRegisterError::ContentType(operation_id));
+        }
+        self.operations.push(Registered {
+            operation_id,
+            method: description.method.clone(),
+            path: description.path.clone(),
+            deprecated: description.deprecated,
+            handler,
+            codes,
+            security_scheme,
+        });
+        Ok(self.description.register(description)?)
+    }
+
+    /// Returns dropshot's document, in which each operation also has its security and its error codes
+    /// ([`CODES_KEYWORD`]).
+    ///
+    /// # Errors
+    /// When dropshot cannot write it.
+    pub fn openapi(&self, title: &str, version: semver::Version) -> serde_json::Result<Value> {
+        let mut document = self.description.openapi(title, version).json()?;
+        let known: BTreeMap<&str, _> = self.operations.iter().map(|it| (&*it.operation_id, it)).collect();
+        let items = document["paths"].as_object_mut().into_iter().flatten();
+        for (_, described) in items.filter_map(|(_, item)| item.as_object_mut()).flatten() {
+            let Some(operation) = described["operationId"].as_str().and_then(|id| known.get(id)) else {
+                continue;
+            };
+            let codes: Vec<&str> = operation.codes.iter().map(|code| code.as_str()).collect();
+            described[CODES_KEYWORD] = codes.into();
+            described["security"] = json!([{ operation.security_scheme: [] }]);
+        }
+        Ok(document)
+    }
+}
+
+impl<C: ServerContext> Default for ApiDescription<C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+// dropshot describes the body of errors by a type that implements its own trait.
+impl dropshot::HttpResponseError for Error {
+    fn status_code(&self) -> ErrorStatusCode {
+        ErrorStatusCode::from_u16(self.status).unwrap_or(ErrorStatusCode::INTERNAL_SERVER_ERROR)
+    }
+}
+
+impl From<HttpError> for Error {
+    fn from(error: HttpError) -> Self {
+        let (code, status) = (ErrorCode::Internal.as_str(), error.status_code.as_u16());
+        Self { code: code.into(), message: error.external_message.into(), status }
+    }
+}

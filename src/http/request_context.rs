@@ -1,0 +1,125 @@
+//! What an operation knows about its request.
+
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use dropshot::{RequestContextArgument, ServerContext};
+use futures::poll;
+use http::request::Parts;
+use http::{HeaderMap, Method, Uri, Version};
+use slog::{Logger, o};
+use tokio::time::{Instant, timeout_at};
+use uuid::Uuid;
+
+use super::authentication::SCHEME_NAME;
+use crate::keys::KeyId;
+
+/// An authenticated request. Its members have the names that they have in dropshot's `RequestContext`.
+///
+/// Only the [router](super::router) makes one, from the [`KeyId`] that authentication returns: no operation runs without
+/// an API key. An operation that must be public one day has another type of context, without `client`.
+///
+/// ```compile_fail,E0451
+/// # use animal_store::http::request_context::{RequestContext, RequestEndpointMetadata, RequestInfo};
+/// # use animal_store::keys::KeyId;
+/// # fn forged(endpoint: std::sync::Arc<RequestEndpointMetadata>, request: RequestInfo, client: KeyId) {
+/// let context = RequestContext { endpoint, request_id: uuid::Uuid::nil(), request, client, server: () };
+/// # }
+/// ```
+pub struct RequestContext<C> {
+    /// The operation.
+    pub endpoint: Arc<RequestEndpointMetadata>,
+    /// Identifies the request in the log and in `x-request-id`.
+    pub request_id: Uuid,
+    /// The head of the request.
+    pub request: RequestInfo,
+    /// The API key of the client.
+    pub client: KeyId,
+    pub(super) server: C,
+    /// When the response is due.
+    pub(super) deadline: Deadline,
+}
+
+/// The operation of a request.
+pub struct RequestEndpointMetadata {
+    /// The identifier in the document.
+    pub operation_id: String,
+    pub(super) log: Logger,
+}
+
+/// The head of a request.
+pub struct RequestInfo {
+    pub(super) parts: Arc<Parts>,
+    /// The names and the values of the path parameters, as they were sent.
+    pub(super) variables: Vec<(String, String)>,
+    pub(super) client_address: IpAddr,
+}
+
+impl<C> RequestContext<C> {
+    /// The security scheme of an operation with this context.
+    pub(super) const SECURITY_SCHEME: &'static str = SCHEME_NAME;
+
+    /// Returns what operations share.
+    pub fn context(&self) -> &C {
+        &self.server
+    }
+
+    /// Returns a logger whose records have the identifier of the request.
+    pub fn log(&self) -> Logger {
+        self.endpoint.log.new(o!("http.response.header.x-request-id" => self.request_id.to_string()))
+    }
+}
+
+impl<C: ServerContext> RequestContextArgument for RequestContext<C> {
+    type Context = C;
+}
+
+impl RequestInfo {
+    /// Returns the method.
+    pub fn method(&self) -> &Method {
+        &self.parts.method
+    }
+
+    /// Returns the target.
+    pub fn uri(&self) -> &Uri {
+        &self.parts.uri
+    }
+
+    /// Returns the version of HTTP.
+    pub fn version(&self) -> Version {
+        self.parts.version
+    }
+
+    /// Returns the headers.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.parts.headers
+    }
+
+    /// Returns the address of the client, which a trusted proxy may have reported.
+    pub fn remote_addr(&self) -> IpAddr {
+        self.client_address
+    }
+}
+
+/// When the response to a request is due.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deadline(Instant);
+
+impl Deadline {
+    /// Returns the deadline of a request that has just arrived.
+    pub(super) fn after(time_limit: Duration) -> Self {
+        Self(Instant::now() + time_limit)
+    }
+
+    /// Returns the output of `future`, or `None` at the deadline. Most futures are ready at once and need no timer.
+    pub(super) async fn limit<F: Future>(self, mut future: Pin<&mut F>) -> Option<F::Output> {
+        match poll!(&mut future) {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => timeout_at(self.0, future).await.ok(),
+        }
+    }
+}
