@@ -1,6 +1,7 @@
 //! Runs a scaffolded service, and prints dropshot's document and responses.
 //!
-//! Arguments: the document, then requests as `METHOD TARGET BODY`, one per argument. Prints dropshot's document, then
+//! Arguments: the document, then requests as `METHOD TARGET BODY`, one per argument, which are sent with
+//! an API key unless `anonymous` stands before them. Prints dropshot's document, then
 //! status and body of each response, one per line.
 
 use std::io::{Read, Write};
@@ -21,7 +22,7 @@ async fn main() {
     let mut arguments = std::env::args().skip(1);
     let spec = PathBuf::from(arguments.next().unwrap());
     let version = "0.0.0".parse().unwrap();
-    let code = operations::api().unwrap().openapi("Probe", version).json().unwrap();
+    let code = operations::api().unwrap().openapi("Probe", version).unwrap();
     println!("{code}");
     let (server, key) = serve(&spec, &code).await;
     let address = server.address();
@@ -64,13 +65,17 @@ async fn serve(spec: &Path, code: &Value) -> (Server, String) {
 }
 
 fn send(address: SocketAddr, key: &str, request: &str) -> String {
+    let (key, request) = match request.strip_prefix("anonymous ") {
+        Some(request) => (String::new(), request),
+        None => (format!("Authorization: Bearer {key}\r\n"), request),
+    };
     let mut parts = request.splitn(3, ' ');
     let (method, target) = (parts.next().unwrap(), parts.next().unwrap());
     let body = parts.next().unwrap_or_default();
     let mut stream = TcpStream::connect(address).unwrap();
     write!(
         stream,
-        "{method} {target} HTTP/1.1\r\nHost: probe\r\nConnection: close\r\nAuthorization: Bearer {key}\r\n\
+        "{method} {target} HTTP/1.1\r\nHost: probe\r\nConnection: close\r\n{key}If-Match: \"1\"\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     )
