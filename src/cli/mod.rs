@@ -12,6 +12,7 @@ mod serve;
 
 use std::env;
 use std::ffi::OsString;
+use std::io;
 use std::process::ExitCode;
 
 use animal_store::config::may_be_secret;
@@ -20,6 +21,9 @@ use animal_store::server::descriptors;
 use arguments::{Failure, print};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+use rustix::process::Signal;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// The settings, which the help of the program and of `serve` explains.
 const SETTINGS: &str = "\
@@ -115,6 +119,13 @@ fn print_version() -> Result<(), Failure> {
     Ok(print(&format!("animal-store {}\n", DOCUMENT?.version))?)
 }
 
+/// Makes a write beyond the limit on file sizes (RLIMIT_FSIZE) fail with EFBIG, as on a full disk. Without a handler of
+/// SIGXFSZ, it would kill the process. The handler stays when the stream of signals is dropped.
+fn report_large_files_as_errors(runtime: &Runtime) -> io::Result<()> {
+    let _context = runtime.enter();
+    signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop)
+}
+
 fn command(command: Command) -> Result<(), Failure> {
     let mut inherited = serve::Inherited::default();
     if matches!(command, Command::Serve(_)) {
@@ -125,7 +136,8 @@ fn command(command: Command) -> Result<(), Failure> {
         #[cfg(target_os = "linux")]
         let _ = nix::sys::prctl::set_thp_disable(true);
     }
-    let runtime = tokio::runtime::Runtime::new()?;
+    let runtime = Runtime::new()?;
+    report_large_files_as_errors(&runtime)?;
     let result = match command {
         Command::Serve(serve) => serve.run(&runtime, inherited),
         Command::Config(config) => config.run(),

@@ -2,8 +2,11 @@
 
 use std::fs;
 
+use rustix::process::{Resource, Rlimit, prlimit};
+use tokio::process::Command;
+
 use crate::client::Client;
-use crate::injection::{FailingCalls, SmallDisk, has, skip};
+use crate::injection::{FailingCalls, SmallDisk, has, prefix, skip};
 use crate::ledger::Ledger;
 use crate::program::WorkDir;
 use crate::row::{exclusive, milliseconds, row};
@@ -95,6 +98,54 @@ async fn write_error(order: u8, fault: &str, what: &str) {
         ),
     );
     service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_limit_on_file_sizes_is_reached() {
+    let _turn = exclusive().await;
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let ledger = Ledger::default();
+    let service = directory.serve(OPERATORS).await;
+    let mut client = Client::connect(service.direct, &key).await.unwrap();
+    assert_eq!(ledger.add(&mut client).await.unwrap(), 201);
+    // The soft limit: the hard one can be raised by root only.
+    let limit = |bytes| {
+        let before = prlimit(Some(service.pid()), Resource::Fsize, Rlimit { current: bytes, maximum: None });
+        before.expect("the limit")
+    };
+    limit(Some(4096));
+    while ledger.add(&mut client).await.unwrap() == 201 {}
+    assert_eq!(client.get("/v1/pets").await.unwrap().status, 200);
+    service.wait_for_readiness(503).await;
+    limit(None);
+    service.wait_for_readiness(200).await;
+    assert_eq!(ledger.add(&mut client).await.unwrap(), 201);
+    let compared = ledger.compare(&service.all(&key).await);
+    row(
+        15,
+        "limit on file sizes (SIGXFSZ)",
+        "additions 503 with `Retry-After`; reads 200",
+        &format!(
+            "additions succeed again when the limit is raised, without a restart; {} acknowledged, 0 lost",
+            compared.acknowledged
+        ),
+    );
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backup_that_exceeds_the_limit_on_file_sizes_is_an_error() {
+    let _turn = exclusive().await;
+    if !has("prlimit").await {
+        return skip(16, "limit on file sizes of a backup", "prlimit is not installed");
+    }
+    let directory = WorkDir::new();
+    directory.key().await;
+    let limited = |command: &mut Command| prefix(command, &["prlimit", "--fsize=32768", "--"]);
+    let line = directory.run_changed(&["backup", "kept.db"], limited).await.failure();
+    assert!(line.contains("kept.db cannot be written"), "{line}");
+    assert!(!directory.path("kept.db").exists());
 }
 
 /// The size of the disk in bytes. Larger than the WAL ever becomes, so that space freed is not used up by it.

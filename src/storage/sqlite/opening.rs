@@ -87,7 +87,8 @@ enum OpenFailure {
     #[error("is on a full disk; free some space")]
     DiskFull,
     #[error(
-        "cannot be used, because its disk is full or fails ({0}); free some space, or see the log of the operating system"
+        "cannot be used, because its disk is full or fails, or the limit on file sizes is reached ({0}); free some space, \
+         raise the limit with ulimit -f, or see the log of the operating system"
     )]
     Disk(String),
     #[error("cannot be used: {0}")]
