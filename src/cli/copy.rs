@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use animal_store::config::read_url_file;
+use animal_store::config::{password_in_flag, read_url_file};
 use animal_store::storage::copy::{Progress, Step, Transfer, copy};
 use animal_store::storage::{self, Migrate, StoreOptions};
 use clap::Args;
@@ -56,6 +56,9 @@ impl Copy {
                 return Err(error);
             }
         };
+        // Not earlier: a database that is rejected gets one line only.
+        source.warn();
+        target.warn();
 
         // indicatif hides it if standard error is not a terminal.
         let bar = ProgressBar::new(0)
@@ -89,6 +92,8 @@ impl Copy {
 struct DatabaseUrl {
     url: String,
     flag: &'static str,
+    /// The flag for a file.
+    file_flag: &'static str,
 }
 
 impl DatabaseUrl {
@@ -99,9 +104,16 @@ impl DatabaseUrl {
         file_flag: &'static str,
         file: Option<PathBuf>,
     ) -> Result<Self, Failure> {
-        let Some(file) = file else { return Ok(Self { url: url.unwrap_or_default(), flag }) };
+        let Some(file) = file else { return Ok(Self { url: url.unwrap_or_default(), flag, file_flag }) };
         let url = read_url_file(&file).map_err(|error| format!("{error} (set by {file_flag})"))?;
-        Ok(Self { url, flag: file_flag })
+        Ok(Self { url, flag: file_flag, file_flag })
+    }
+
+    /// Warns if the password is on the command line.
+    fn warn(&self) {
+        if self.flag != self.file_flag && storage::has_password(&self.url) {
+            eprintln!("warning: {}", password_in_flag(self.flag, self.file_flag));
+        }
     }
 
     async fn open(&self, options: &StoreOptions) -> Result<Arc<dyn Transfer>, Failure> {

@@ -9,7 +9,7 @@ use clap::Subcommand;
 use jiff::{SignedDuration, Timestamp};
 use slog::{Logger, info};
 
-use super::arguments::{DatabaseArgs, Failure, IfMissing, load, open, print};
+use super::arguments::{DatabaseArgs, Failure, IfMissing, load, open, print, print_warnings};
 
 /// How long the audit line may wait for standard error.
 const MAX_FLUSH: Duration = Duration::from_millis(500);
@@ -98,6 +98,8 @@ impl Key {
         };
         let loaded = load(args.clone(), None, None)?;
         let store = open(&loaded, if_missing, migrate).await?;
+        // Not earlier: a database that is rejected gets one line only.
+        print_warnings(&loaded);
         let (log, flush) = logging::start(&loaded.config.log, &LogMetrics::default())?;
         let result: Result<String, Failure> = async {
             Ok(match self {

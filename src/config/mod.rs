@@ -20,6 +20,7 @@ use crate::telemetry::logging::Log;
 mod effective;
 mod error;
 mod kubernetes;
+mod limited_file;
 mod listen_address;
 mod permissions;
 mod place;
@@ -32,6 +33,7 @@ pub use listen_address::ListenAddress;
 pub use place::may_be_secret;
 use place::{File, Origin, expected};
 pub use url_file::read_url_file;
+pub use warnings::password_in_flag;
 
 /// The whole configuration. Durations are written as in `1m 30s`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -184,11 +186,11 @@ impl Config {
     /// # Errors
     /// When the file cannot be read, a setting is unknown, or a value is invalid.
     pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
-        let mut figment = Figment::from(Serialized::defaults(Self::default()));
-        if let Some(file) = file {
-            figment = figment.merge(Toml::file_exact(file));
-        }
         let file = file.map(File::read).transpose().map_err(|line| invalid(&line))?;
+        let mut figment = Figment::from(Serialized::defaults(Self::default()));
+        if let Some(file) = &file {
+            figment = figment.merge(Toml::string(file.text()));
+        }
         let injected = kubernetes::injected(place::PREFIX);
         let ignored: Vec<&str> = injected.iter().map(|name| &name[place::PREFIX.len()..]).collect();
         let environment = Env::prefixed(place::PREFIX).ignore(&ignored).split("__");

@@ -5,6 +5,11 @@ use std::path::{Path, PathBuf};
 use figment::{Figment, Metadata, Source};
 use toml_edit::ImDocument;
 
+use super::limited_file;
+
+/// The maximum size of a configuration file in bytes.
+const MAX_BYTES: u64 = 1024 * 1024;
+
 /// The prefix of the variables of the environment.
 pub(super) const PREFIX: &str = "ANIMAL_STORE_";
 
@@ -20,8 +25,8 @@ pub(super) enum Origin {
 impl Origin {
     pub(super) fn of(metadata: Option<&Metadata>) -> Self {
         match metadata.map(|metadata| (&metadata.source, &metadata.name)) {
-            Some((Some(Source::File(_)), _)) => Self::File,
-            // The two that are made in `Config::load`.
+            // The three that are made in `Config::load`.
+            Some((None, name)) if name == "TOML source string" => Self::File,
             Some((Some(Source::Code(_)), name)) if name.ends_with("Flags") => Self::Flag,
             Some((Some(Source::Code(_)), _)) | None => Self::Default,
             Some(_) => Self::Environment,
@@ -42,8 +47,8 @@ impl File {
     /// One line, when the file cannot be read or is not TOML.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         let shown = path.display();
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            format!("{shown} cannot be read: {error}; expected a file such as `animal-store config` prints")
+        let text = limited_file::read(path, MAX_BYTES).map_err(|problem| {
+            format!("{shown} {problem}; expected a file such as `animal-store config` prints")
         })?;
         let document = ImDocument::parse(text.clone()).map_err(|error| {
             let line = error.span().map_or(1, |span| line(&text, span.start));
@@ -51,6 +56,11 @@ impl File {
             format!("{shown}, line {line}: not TOML: {problem}; expected a line such as `bind = \"127.0.0.1:8080\"`")
         })?;
         Ok(Self { path: path.to_owned(), document })
+    }
+
+    /// Returns the content of the file.
+    pub(super) fn text(&self) -> &str {
+        self.document.raw()
     }
 
     /// Returns the path of the file.

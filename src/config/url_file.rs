@@ -1,10 +1,9 @@
 //! A file with a database URL, so that no password is on a command line or in the environment.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use super::error::{ConfigError, invalid};
+use super::limited_file;
 
 /// The maximum size of the file in bytes. Larger than any URL, and small enough to read a wrong file.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -24,13 +23,7 @@ pub(super) fn read(path: &Path) -> Result<String, String> {
         let path = path.display();
         format!("{path} {problem}; expected a file with the URL of a database in one line")
     };
-    let mut text = String::new();
-    File::open(path)
-        .and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text))
-        .map_err(|error| wrong(&format!("cannot be read: {error}")))?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(wrong("is too large"));
-    }
+    let text = limited_file::read(path, MAX_BYTES).map_err(|problem| wrong(&problem))?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
     let line = line.strip_suffix('\r').unwrap_or(line);
     if line.trim().is_empty() {
@@ -77,7 +70,7 @@ mod tests {
             (b"secret\n\n", "more than one line"),
             (b"secret\0", "control character"),
             (b"secret\xff", "cannot be read"),
-            (&b"secret".repeat(11_000), "is too large"),
+            (&b"secret".repeat(11_000), "is larger than 64 KiB"),
         ] {
             let message = read_back(content).unwrap_err();
             assert!(message.contains(words), "{words} is not in: {message}");

@@ -4,7 +4,8 @@ use slog::{Logger, warn};
 
 use super::Loaded;
 use super::permissions::readable_by_others;
-use crate::storage::DatabaseKind;
+use super::place::Origin;
+use crate::storage::{DatabaseKind, has_password};
 
 impl Loaded {
     /// Logs [`Self::warnings`].
@@ -24,6 +25,7 @@ impl Loaded {
                 self.injected.join(", ")
             ));
         }
+        warnings.extend(self.visible_password());
         let private_key = config.tls.as_ref().map(|tls| ("private key", tls.private_key.as_path()));
         let url = config.database_file.as_deref().map(|path| ("database URL in", path));
         let database = match DatabaseKind::of(&config.database) {
@@ -34,4 +36,24 @@ impl Loaded {
         warnings.extend(secrets.filter_map(|(what, path)| readable_by_others(what, path)));
         warnings
     }
+
+    /// Returns a warning if other users can read a password in the URL of the database. The environment of a process can
+    /// be read by its user alone.
+    fn visible_password(&self) -> Option<String> {
+        if self.config.database_file.is_some() || !has_password(&self.config.database) {
+            return None;
+        }
+        match Origin::of(self.figment.find_metadata("database")) {
+            Origin::Flag => Some(password_in_flag("--database", "--database-file")),
+            Origin::File => readable_by_others("password in", self.file.as_ref()?.path()),
+            Origin::Default | Origin::Environment => None,
+        }
+    }
+}
+
+/// Returns the warning about a password in the value of `flag`; `file_flag` is the one for a file.
+pub fn password_in_flag(flag: &str, file_flag: &str) -> String {
+    format!(
+        "{flag}: every user of this machine can read the password; put the URL into a file and use {file_flag}"
+    )
 }

@@ -23,7 +23,7 @@ pub use options::{Migrate, OpenError, PostgresOptions, StoreOptions};
 pub use store::{
     AddedOnce, Animals, IdempotencyKey, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError,
 };
-pub use url::{DatabaseKind, missing_file, without_password};
+pub use url::{DatabaseKind, has_password, missing_file, without_password};
 
 /// Opens the store at a database URL: `sqlite:PATH` or `postgres://...`. Must be called within a tokio
 /// runtime, which then also runs the background tasks of the store.

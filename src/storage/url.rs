@@ -81,6 +81,17 @@ pub fn without_password(url: &str) -> String {
     }
 }
 
+/// Whether a database URL contains a password.
+pub fn has_password(url: &str) -> bool {
+    if DatabaseKind::of(url) != Some(DatabaseKind::Postgres) {
+        return false;
+    }
+    let (base, parameters) = url.split_once('?').unwrap_or((url, ""));
+    let user = base.split_once('@').map_or("", |(user, _)| user);
+    let user = user.split_once("://").map_or(user, |(_, user)| user);
+    user.contains(':') || form_urlencoded::parse(parameters.as_bytes()).any(|(name, _)| name == "password")
+}
+
 /// Returns the user, and the hosts with the database; `None` if a part may be a misplaced password.
 fn user_and_address(rest: &str) -> Option<(&str, &str)> {
     let rest = without_parameters(rest);
@@ -117,6 +128,19 @@ mod tests {
             ("postgres://u@[::1]:5,[::2]/d", "postgres://u@[::1]:5,[::2]/d"),
         ] {
             assert_eq!(without_password(url), shown);
+        }
+    }
+
+    #[test]
+    fn a_password_is_found_before_the_host_and_in_a_parameter() {
+        for (url, expected) in [
+            ("postgres://u:secret@h:1/d", true),
+            ("postgresql://u@h/d?sslmode=require&password=secret", true),
+            ("postgres://u@h:1,i:2/d?sslmode=require", false),
+            ("postgres://h:1/d", false),
+            ("sqlite:a:b@c?password=x", false),
+        ] {
+            assert_eq!(has_password(url), expected, "{url}");
         }
     }
 

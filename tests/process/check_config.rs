@@ -1,6 +1,9 @@
 //! `animal-store check-config`: finds what `serve` would reject, and opens and creates nothing.
 
 use std::net::TcpListener;
+use std::process::Stdio;
+
+use tokio::process::Command;
 
 use crate::program::WorkDir;
 
@@ -25,11 +28,63 @@ async fn a_valid_configuration_is_one_line_and_nothing_is_opened() {
     directory.write("store.toml", file);
     let before = directory.files();
     // No server runs at this address.
-    for database in ["sqlite:new.db", "postgres://u:sesame@127.0.0.1:1/d"] {
+    for database in ["sqlite:new.db", "postgres://u@127.0.0.1:1/d"] {
         let arguments = ["check-config", "--config", "store.toml", "--database", database];
         assert_eq!(directory.run(&arguments).await.success(), "the configuration is valid\n");
     }
     assert_eq!(directory.files(), before);
+}
+
+#[tokio::test]
+async fn a_password_on_the_command_line_is_a_warning() {
+    let directory = WorkDir::new();
+    let warning = "warning: --database: every user of this machine can read the password; put the URL into a file \
+                   and use --database-file\n";
+    for (url, expected) in [
+        ("postgres://u:sesame@127.0.0.1:1/d", warning),
+        ("postgres://u@127.0.0.1:1/d?password=sesame", warning),
+        ("postgres://u@127.0.0.1:1/d", ""),
+    ] {
+        for command in ["check-config", "config"] {
+            let finished = directory.run(&[command, "--database", url]).await;
+            assert_eq!((finished.code, &*finished.stderr), (Some(0), expected), "{command} {url}");
+        }
+        let environment = [("ANIMAL_STORE_DATABASE", url)];
+        assert_eq!(directory.run_with(&["check-config"], &environment).await.stderr, "");
+    }
+}
+
+#[tokio::test]
+async fn a_password_in_a_file_that_everyone_can_read_is_a_warning() {
+    let directory = WorkDir::new();
+    directory.write("store.toml", "database = 'postgres://u:sesame@127.0.0.1:1/d'\n");
+    for (mode, is_warned) in [(0o644, true), (0o640, false)] {
+        directory.set_mode("store.toml", mode);
+        let stderr = directory.run(&["check-config", "--config", "store.toml"]).await.stderr;
+        let expected =
+            "every user of this machine can read the password in store.toml; run chmod o-rwx store.toml";
+        assert_eq!(stderr.contains(expected), is_warned, "{stderr}");
+        assert_eq!(stderr.is_empty(), !is_warned, "{stderr}");
+    }
+}
+
+#[tokio::test]
+async fn a_configuration_may_come_from_a_pipe_and_has_an_end() {
+    let directory = WorkDir::new();
+    let line = directory.run(&["check-config", "--config", "/dev/zero"]).await.failure();
+    assert!(line.contains("/dev/zero is larger than 1 MiB; expected a file such as"), "{line}");
+    let from_pipe = |command: &mut Command| {
+        let arguments: Vec<_> = command.as_std().get_args().map(ToOwned::to_owned).collect();
+        let program = command.as_std().get_program().to_owned();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "echo write_queue = 7 | \"$0\" \"$@\""]).arg(program).args(arguments);
+        shell.current_dir(directory.path("")).env_clear().kill_on_drop(true);
+        shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        *command = shell;
+    };
+    let page = directory.run_changed(&["config", "--config", "/dev/stdin"], from_pipe).await.success();
+    let line = page.lines().find(|line| line.starts_with("write_queue = 7 ")).expect(&page);
+    assert!(line.ends_with("# /dev/stdin"), "{line}");
 }
 
 #[tokio::test]

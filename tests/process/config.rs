@@ -101,7 +101,9 @@ async fn passwords_are_never_shown() {
         (&["config"], &environment),
         (&["config", "--config", "store.toml"], &[]),
     ] {
-        let page = directory.run_with(arguments, environment).await.success();
+        let finished = directory.run_with(arguments, environment).await;
+        let page = finished.stdout;
+        assert!(finished.code == Some(0) && !finished.stderr.contains("sesame"), "{}", finished.stderr);
         assert_eq!(setting(&page, "database").0, r#""postgres://animals@db.example:5432,db2.example/store""#);
         assert!(!page.contains("sesame"), "{page}");
     }

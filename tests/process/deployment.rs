@@ -96,6 +96,15 @@ fn the_service_is_hardened() {
     assert!(!Units::new(weaker).is_hardened());
 }
 
+/// A core has the hashes of API keys and the secret of the store.
+#[test]
+fn the_service_leaves_no_core_and_has_a_memory_limit() {
+    let service = deploy("animal-store.service");
+    for setting in ["LimitCORE=0", "MemoryMax=512M"] {
+        assert!(service.lines().any(|line| line == setting), "{setting} is not in:\n{service}");
+    }
+}
+
 #[test]
 fn the_service_and_the_container_start_the_program_as_it_is() {
     let service = deploy("animal-store.service");

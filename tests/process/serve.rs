@@ -55,6 +55,16 @@ async fn the_start_is_logged_without_the_password_of_the_database() {
     let database = ready["animal_store.database"].as_str().unwrap();
     assert!(database.starts_with("postgres://postgres@") && database.contains(&name), "{database}");
     assert!(!log.contains("sesame"), "{log}");
+    // It is on the command line, which the service and other commands report.
+    assert!(log.contains("--database: every user of this machine can read the password"), "{log}");
+    for (arguments, flag) in [
+        (&["key", "list", "--database", &url][..], "--database"),
+        (&["copy", "--from", &url, "--to", "sqlite:to.db"], "--from"),
+    ] {
+        let stderr = directory.run(arguments).await.stderr;
+        let warning = format!("warning: {flag}: every user of this machine can read the password");
+        assert!(stderr.lines().count() == 1 && stderr.starts_with(&warning), "{stderr}");
+    }
 }
 
 #[tokio::test]
