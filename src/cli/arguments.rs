@@ -10,6 +10,8 @@ use animal_store::storage::{self, Migrate, Store, StoreMetrics, StoreOptions};
 use clap::Args;
 use slog::Logger;
 
+use super::shown::shown;
+
 /// Why a subcommand failed: one line for standard error.
 pub(crate) type Failure = Box<dyn std::error::Error>;
 
@@ -73,7 +75,9 @@ pub(crate) async fn open(
     let store =
         storage::open(database, &options).await.map_err(|error| loaded.with_source("database", error))?;
     if let Some(path) = missing {
-        eprintln!("created a new database, {} (set by {})", path.display(), loaded.source("database"));
+        let line =
+            format!("created a new database, {} (set by {})", path.display(), loaded.source("database"));
+        eprintln!("{}", shown(&line));
     }
     Ok(store)
 }
@@ -92,7 +96,7 @@ pub(crate) fn check_exists(loaded: &Loaded) -> Result<(), Failure> {
 /// Prints the warnings about a configuration on standard error.
 pub(crate) fn print_warnings(loaded: &Loaded) {
     for warning in loaded.warnings() {
-        eprintln!("warning: {warning}");
+        eprintln!("warning: {}", shown(&warning));
     }
 }
 

@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use slog::{Logger, info};
 
 use super::arguments::{DatabaseArgs, Failure, IfMissing, load, open, print, print_warnings};
+use super::shown::{changes_terminal, shown};
 
 /// How long the audit line may wait for standard error.
 const MAX_FLUSH: Duration = Duration::from_millis(500);
@@ -59,20 +60,22 @@ pub(crate) enum Key {
 }
 
 fn key_name(name: &str) -> Result<String, &'static str> {
-    let fine = (1..=100).contains(&name.chars().count()) && !name.contains(char::is_control);
+    let fine = (1..=100).contains(&name.chars().count()) && !name.contains(changes_terminal);
     if fine {
         Ok(name.to_owned())
     } else {
-        Err("expected a name of 1 to 100 characters without control characters, such as shop")
+        Err(
+            "expected a name of 1 to 100 characters without control characters and marks of direction, such as shop",
+        )
     }
 }
 
 fn key_note(note: &str) -> Result<String, &'static str> {
-    let fine = (1..=200).contains(&note.chars().count()) && !note.contains(char::is_control);
+    let fine = (1..=200).contains(&note.chars().count()) && !note.contains(changes_terminal);
     if fine {
         Ok(note.to_owned())
     } else {
-        Err("expected a note of 1 to 200 characters without control characters")
+        Err("expected a note of 1 to 200 characters without control characters and marks of direction")
     }
 }
 
@@ -173,7 +176,8 @@ fn list(keys: &[KeyRecord], now: Timestamp) -> String {
         let (created, expires) = (time(Some(key.created)), time(key.expires));
         let (revoked, used) = (time(key.revoked), time(key.last_used));
         let note = key.note.as_deref().unwrap_or_default();
-        table += &row([&key.id, state, &created, &expires, &revoked, &used, &key.name, note]);
+        let [id, name, note] = [&key.id, &key.name, note].map(shown);
+        table += &row([&id, state, &created, &expires, &revoked, &used, &name, &note]);
     }
     table
 }

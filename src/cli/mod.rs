@@ -9,6 +9,7 @@ mod generate;
 mod key;
 mod restore;
 mod serve;
+mod shown;
 
 use std::env;
 use std::ffi::OsString;
@@ -22,6 +23,7 @@ use arguments::{Failure, print};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use rustix::process::Signal;
+use shown::shown;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -79,7 +81,7 @@ pub(crate) fn run() -> ExitCode {
             let first = message.split("\n\n").next().unwrap_or_default();
             let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
             let line = without_secrets(line, env::args_os());
-            eprintln!("{line} (for help, run animal-store --help)");
+            eprintln!("{} (for help, run animal-store --help)", shown(&line));
             return ExitCode::from(2);
         }
         // The version is the document's, not the package's.
@@ -109,7 +111,7 @@ fn exit(result: Result<(), Failure>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            eprintln!("error: {}", shown(&error.to_string()));
             ExitCode::FAILURE
         }
     }

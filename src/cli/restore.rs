@@ -7,6 +7,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::arguments::{DatabaseArgs, Failure, load, print};
+use super::shown::shown;
 
 /// `animal-store restore`
 #[derive(Args)]
@@ -29,7 +30,7 @@ impl Restore {
         let keep = format!("{path}.replaced-{}", Timestamp::now().strftime("%Y%m%dT%H%M%S%.3fZ"));
         let replaced = sqlite::restore(&self.file, path.as_ref(), Path::new(&keep), config.lock_timeout)?;
         let kept = if replaced { format!("; the database before it is in {keep}") } else { String::new() };
-        print(&format!("restored {} to {path}{kept}\n", self.file.display()))?;
-        Ok(())
+        let line = format!("restored {} to {path}{kept}", self.file.display());
+        Ok(print(&(shown(&line) + "\n"))?)
     }
 }

@@ -231,6 +231,58 @@ async fn list_shows_notes_and_rotate_keeps_them() {
 }
 
 #[tokio::test]
+async fn names_and_notes_that_would_change_a_terminal_are_rejected() {
+    let directory = WorkDir::new();
+    for text in ["a\x1b[31mb", "a\rb", "a\u{202e}b", "a\u{2066}b", "a\u{200f}b", "a\u{61c}b", "a\u{2028}b"] {
+        for arguments in [&["key", "create", text][..], &["key", "create", "shop", "--note", text]] {
+            let line = directory.run(arguments).await.failure();
+            assert!(line.contains("without control characters"), "{line}");
+            assert!(!line.contains(text) && !line.contains(&text[1..text.len() - 1]), "{line:?}");
+        }
+    }
+    for text in ["m\u{200d}n", "\u{5d0}\u{5d1}", "\u{1f994}"] {
+        directory.run(&["key", "create", text]).await.success();
+    }
+}
+
+#[tokio::test]
+async fn list_escapes_what_would_change_a_terminal() {
+    let directory = WorkDir::new();
+    directory.key().await;
+    // An older release accepted such names, and a restored database may have them.
+    let database = rusqlite::Connection::open(directory.path("animal-store.db")).unwrap();
+    let update = "UPDATE api_key SET name = ?1, note = ?2";
+    database.execute(update, ["shop\nkey_1 \u{1b}[2K", "\u{202e}5 maet, pohs"]).unwrap();
+    drop(database);
+    let list = directory.run(&["key", "list"]).await.success();
+    assert_eq!(list.lines().count(), 2, "{list:?}");
+    assert!(list.ends_with("  shop\\nkey_1 \\u{1b}[2K  \\u{202e}5 maet, pohs\n"), "{list:?}");
+}
+
+#[tokio::test]
+async fn messages_escape_what_would_change_a_terminal() {
+    let directory = WorkDir::new();
+    let name = "\u{1b}[2K\u{202e}.db";
+    let url = format!("sqlite:{name}");
+    for arguments in [
+        &["key", "list", "--database", &url][..],
+        &["key", "create", "x", "--database", &url],
+        &["key", "revoke", "key_x", "--database", &url],
+        &["key", "revoke", name, "--database", &url],
+        &["restore", name],
+        &["copy", "--from", "sqlite:no.db\u{1b}", "--to", "sqlite:to.db"],
+        &["serve", "--config", name],
+        &["serve", name],
+        &["backup", name],
+    ] {
+        let finished = directory.run(arguments).await;
+        let printed = finished.stdout + &finished.stderr;
+        assert!(!printed.is_empty(), "{arguments:?} printed nothing");
+        assert!(!printed.contains(['\u{1b}', '\u{202e}']), "{arguments:?}: {printed:?}");
+    }
+}
+
+#[tokio::test]
 async fn list_shows_the_hour_of_the_last_use() {
     let directory = WorkDir::new();
     let key = directory.key().await;

@@ -1,0 +1,32 @@
+//! Text that is shown on a terminal and may come from anybody: names, paths, arguments.
+
+/// Whether a character changes how a terminal shows other text: a control character, a line end, or a mark that changes
+/// the direction of text (Unicode Standard Annex #9, "Directional Formatting Characters").
+pub(crate) fn changes_terminal(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Returns a text in one line, with an escape such as `\u{1b}` for each of these characters.
+pub(crate) fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if changes_terminal(character) {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_changes_a_terminal_is_escaped() {
+        assert_eq!(shown("a b\u{200d}\u{5d0}\u{1f994}\\"), "a b\u{200d}\u{5d0}\u{1f994}\\");
+        assert_eq!(shown("a\n\u{1b}[2K\u{9b}\u{202e}"), "a\\n\\u{1b}[2K\\u{9b}\\u{202e}");
+    }
+}
