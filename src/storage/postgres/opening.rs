@@ -5,8 +5,6 @@
 //! migrated, and only with [`Migrate::Apply`]. A current database is opened without a lock and without the privilege
 //! to create tables.
 
-use std::fmt;
-
 use rand::TryRng;
 use rand::rngs::SysRng;
 use slog::{Logger, info, warn};
@@ -124,7 +122,10 @@ async fn inspect_and_open(address: &Address, options: &StoreOptions) -> Result<[
     let client = session.client();
     check_server(client).await?;
     let found = match has_our_tables(client).await? {
-        true => Some(check_version(client).await?),
+        true => Some(match check_version(client).await {
+            Err(OpenFailure::NoRight(why)) => return Err(all_missing(client, options.migrate, why).await),
+            version => version?,
+        }),
         false => None,
     };
     if found != Some(NEWEST) {
@@ -138,7 +139,7 @@ async fn inspect_and_open(address: &Address, options: &StoreOptions) -> Result<[
             info!(options.log, "upgraded the database"; "to" => NEWEST, "from" => before);
         }
     }
-    check_privileges(client).await?;
+    check_privileges(client, options.migrate).await?;
     // Not earlier: a database that is rejected gets one line only.
     warn_about_settings(client, &options.log).await?;
     match (stored_secret(client).await?, options.migrate) {
@@ -204,22 +205,37 @@ async fn check_version(client: &Client) -> Result<i64, OpenFailure> {
     }
 }
 
-/// Checks the privileges, so that a missing one fails at start and not with the first request.
-async fn check_privileges(client: &Client) -> Result<(), OpenFailure> {
-    const NEEDED: [(&str, &str); 3] =
-        [("animal", "SELECT, INSERT"), ("api_key", "SELECT, INSERT, UPDATE"), ("secret", "SELECT, INSERT")];
-    let lacks = |what: fmt::Arguments<'_>| Err(OpenFailure::NoRight(format!("missing {what}")));
-    for (table, rights) in NEEDED {
-        for right in rights.split(", ") {
-            let row =
-                client.query_one("SELECT has_table_privilege($1::text, $2::text)", &[&table, &right]).await?;
-            if !row.try_get::<_, bool>(0)? {
-                return lacks(format_args!("{right} on table {table}"));
-            }
-        }
+/// Returns the privileges that are missing, as the end of a sentence. $1 is whether reading is enough.
+const MISSING: &str = "WITH needed (place, object, privileges) AS (VALUES \
+         (1, 'animal_store_migration', ARRAY['SELECT']), \
+         (2, 'animal', ARRAY['SELECT', 'INSERT']), \
+         (3, 'api_key', ARRAY['SELECT', 'INSERT', 'UPDATE']), \
+         (4, 'secret', ARRAY['SELECT', 'INSERT']), \
+         (5, 'idempotency_key', ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) \
+     ), missing (place, line) AS ( \
+         SELECT place, string_agg(privilege, ', ' ORDER BY number) || ' on ' || object \
+         FROM needed, unnest(privileges) WITH ORDINALITY AS each_one (privilege, number) \
+         WHERE (number = 1 OR NOT $1) AND NOT has_table_privilege(object, privilege) \
+         GROUP BY place, object \
+         UNION ALL SELECT 6, 'USAGE on sequence animal_id' \
+         WHERE NOT $1 AND NOT has_sequence_privilege('animal_id', 'USAGE') \
+     ) \
+     SELECT string_agg(line, '; ' ORDER BY place) FROM missing";
+
+/// Checks the privileges on all tables, so that a missing one fails at start and not with the first request.
+async fn check_privileges(client: &Client, migrate: Migrate) -> Result<(), OpenFailure> {
+    let only_reads = migrate == Migrate::Never;
+    let missing: Option<String> = client.query_one(MISSING, &[&only_reads]).await?.try_get(0)?;
+    missing.map_or(Ok(()), |missing| Err(OpenFailure::NoRight(format!("missing {missing}"))))
+}
+
+/// Returns the error about all missing privileges, after the first one was found, which `why` describes. A database of an
+/// older release may lack tables whose privileges cannot be checked.
+async fn all_missing(client: &Client, migrate: Migrate, why: String) -> OpenFailure {
+    match check_privileges(client, migrate).await {
+        Err(all @ OpenFailure::NoRight(_)) => all,
+        _ => OpenFailure::NoRight(why),
     }
-    let row = client.query_one("SELECT has_sequence_privilege('animal_id', 'USAGE')", &[]).await?;
-    if row.try_get(0)? { Ok(()) } else { lacks(format_args!("USAGE on sequence animal_id")) }
 }
 
 /// Returns the secret of the store, if there is one.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use animal_store::schemas::PetStatus;
-use animal_store::storage::{Migrate, PetsQuery, Store, StoreOptions, open};
+use animal_store::storage::{AddedOnce, Migrate, PetsQuery, Store, StoreOptions, open};
 use futures::future::join_all;
 use tokio::time::timeout;
 use tokio_postgres::Client;
 
 use super::{Postgres, options};
-use crate::conformance::{Engine as _, add, key, new_pet};
+use crate::conformance::{Engine as _, add, idempotency_key, key, new_pet, second};
 use crate::messages::Messages;
 use crate::postgres_cluster::{Cluster, shared};
 
@@ -275,18 +275,22 @@ async fn the_error_names_missing_privileges() {
     assert!(contents(&client).await.is_empty());
 
     let store = database.open().await;
-    rejected(&url, &["does not grant weak"]).await;
+    let everything = "missing SELECT on animal_store_migration; SELECT, INSERT on animal; \
+         SELECT, INSERT, UPDATE on api_key; SELECT, INSERT on secret; \
+         SELECT, INSERT, UPDATE, DELETE on idempotency_key; USAGE on sequence animal_id; grant them";
+    rejected(&url, &["does not grant weak", everything]).await;
+    // What the store of an older release needed.
     client
         .batch_execute(
-            "GRANT SELECT ON animal_store_migration TO weak; GRANT SELECT ON animal TO weak; \
-             GRANT SELECT, INSERT ON secret TO weak; GRANT SELECT, INSERT, UPDATE ON api_key TO weak",
+            "GRANT SELECT ON animal_store_migration TO weak; GRANT SELECT, INSERT ON animal, secret TO weak; \
+             GRANT SELECT, INSERT, UPDATE ON api_key TO weak; GRANT USAGE ON SEQUENCE animal_id TO weak",
         )
         .await
         .unwrap();
-    rejected(&url, &["INSERT on table animal"]).await;
-    client.batch_execute("GRANT INSERT ON animal TO weak").await.unwrap();
-    rejected(&url, &["USAGE on sequence animal_id"]).await;
-    client.batch_execute("GRANT USAGE ON SEQUENCE animal_id TO weak").await.unwrap();
+    rejected(&url, &["missing SELECT, INSERT, UPDATE, DELETE on idempotency_key; grant them"]).await;
+    client.batch_execute("GRANT SELECT, INSERT, UPDATE ON idempotency_key TO weak").await.unwrap();
+    rejected(&url, &["missing DELETE on idempotency_key; grant them"]).await;
+    client.batch_execute("GRANT DELETE ON idempotency_key TO weak").await.unwrap();
 
     // An existing database needs no privilege to create tables.
     let weak = open(&url, &options()).await.unwrap();
@@ -294,7 +298,27 @@ async fn the_error_names_missing_privileges() {
     assert_eq!(store.pet(pet.id).await.unwrap(), Some(pet));
     weak.add_key(key(1)).await.unwrap();
     weak.revoke_key("key1", key(1).created).await.unwrap();
+    let once = weak.add_pet_once(new_pet("once", 1, None), idempotency_key("a"), second(1)).await.unwrap();
+    assert!(matches!(once, AddedOnce::Now(_)));
     client.batch_execute("DROP OWNED BY weak").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_command_that_only_reads_needs_no_privilege_to_write() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    database.open().await.add_key(key(1)).await.unwrap();
+    let url = role(shared().unwrap(), &database, "reading").await;
+    let client = database.client().await;
+    let never = StoreOptions { migrate: Migrate::Never, ..options() };
+    client
+        .batch_execute("GRANT SELECT ON animal_store_migration, animal, api_key, secret TO reading")
+        .await
+        .unwrap();
+    let line = open(&url, &never).await.err().expect("an error").to_string();
+    assert!(line.contains("missing SELECT on idempotency_key; grant them"), "{line}");
+    client.batch_execute("GRANT SELECT ON idempotency_key TO reading").await.unwrap();
+    assert_eq!(open(&url, &never).await.unwrap().keys().await.unwrap(), [key(1)]);
+    client.batch_execute("DROP OWNED BY reading").await.unwrap();
 }
 
 #[tokio::test]
