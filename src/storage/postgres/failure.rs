@@ -49,8 +49,8 @@ pub(super) enum Failure {
     Failed(Error),
     /// The server did not respond in time.
     Timeout,
-    /// The server committed a write with a warning, for example because the wait for a standby was cancelled.
-    CommitWarning,
+    /// The server committed a write, but its wait for the synchronous standby was cancelled.
+    NotReplicated,
     /// The server does not accept writes any more.
     ReadOnly,
     /// A page cannot be read from a standby, because animals with lower identifiers may be added (`pages.rs`).
@@ -68,7 +68,9 @@ impl fmt::Display for Failure {
             }
             Self::Failed(error) => f.write_str(&describe(error)),
             Self::Timeout => f.write_str("no response in time"),
-            Self::CommitWarning => f.write_str("the server committed with a warning"),
+            Self::NotReplicated => {
+                f.write_str("the server committed, but its wait for a synchronous standby was cancelled")
+            }
             Self::ReadOnly => f.write_str("the server is read-only"),
             Self::Unsettled => f.write_str("the primary is needed to tell whether the page is complete"),
             Self::UnexpectedValue(why) => f.write_str(why),
@@ -107,7 +109,7 @@ impl Failure {
                     || ["25006", "26000", "0A000"].contains(&code)
             }
             (Self::Failed(error), None) => is_lost(error),
-            (Self::Timeout | Self::CommitWarning | Self::ReadOnly, None) => true,
+            (Self::Timeout | Self::NotReplicated | Self::ReadOnly, None) => true,
             (Self::Unreachable(_) | Self::Unsettled | Self::UnexpectedValue(_), None) => false,
         }
     }
@@ -128,7 +130,7 @@ impl Failure {
         match self {
             Self::Unreachable(errors) => connect_cause(errors),
             Self::Timeout => Cause::Timeout,
-            Self::CommitWarning => Cause::NotReplicated,
+            Self::NotReplicated => Cause::NotReplicated,
             Self::ReadOnly | Self::Unsettled => Cause::ReadOnly,
             Self::UnexpectedValue(_) => Cause::UnexpectedValue,
             Self::Failed(error) => match self.code() {

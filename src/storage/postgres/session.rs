@@ -23,6 +23,9 @@ pub(super) const TEST_INTERVAL: Duration = Duration::from_secs(1);
 const TEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// A connection on which nothing arrives for this long, although a query waits, is avoided.
 pub(super) const STALL: Duration = Duration::from_millis(250);
+/// The function of PostgreSQL that waits for a synchronous standby after a commit. Both of its warnings say that the wait
+/// was cancelled; their text depends on `lc_messages`, and their SQLSTATE is also that of other warnings.
+const WAIT_FOR_STANDBY: &str = "SyncRepWaitForLSN";
 /// The timeout of a request to cancel a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -32,8 +35,8 @@ pub(super) struct Session {
     address: Address,
     /// The host, if there are several.
     target: Option<Target>,
-    /// The server sent a warning.
-    warned: Arc<AtomicBool>,
+    /// The server committed without waiting for its synchronous standby.
+    unreplicated: Arc<AtomicBool>,
     /// The connection must not be used any more.
     discarded: AtomicBool,
     /// The task that sends and receives.
@@ -68,17 +71,19 @@ impl Session {
     ) -> Result<Self, Failure> {
         let ((client, mut connection), target) =
             address.connect(purpose).await.map_err(Failure::Unreachable)?;
-        let warned = Arc::new(AtomicBool::new(false));
+        let unreplicated = Arc::new(AtomicBool::new(false));
         let (running, ended) = watch::channel(());
         let driver = tokio::spawn({
-            let (warned, log, address) = (warned.clone(), options.log.clone(), address.clone());
+            let (unreplicated, log, address) = (unreplicated.clone(), options.log.clone(), address.clone());
             let receiving = async move {
                 let mut messages = stream::poll_fn(move |context| connection.poll_message(context));
                 while let Some(message) = messages.next().await {
                     match message {
                         // SQLSTATE class 00 is success, such as for a NOTICE.
                         Ok(AsyncMessage::Notice(notice)) if !notice.code().code().starts_with("00") => {
-                            warned.store(true, Ordering::SeqCst);
+                            if notice.routine() == Some(WAIT_FOR_STANDBY) {
+                                unreplicated.store(true, Ordering::SeqCst);
+                            }
                             warn!(log, "the database warned"; "message" => notice.message(),
                                 "code" => notice.code().code());
                         }
@@ -104,7 +109,7 @@ impl Session {
             client,
             address: address.clone(),
             target,
-            warned,
+            unreplicated,
             discarded: AtomicBool::new(false),
             driver,
             ended,
@@ -115,7 +120,6 @@ impl Session {
             answered: AtomicU64::new(0),
         };
         session.client.batch_execute(&settings(purpose, options)).await?;
-        session.warned.store(false, Ordering::SeqCst);
         Ok(session)
     }
 
@@ -202,20 +206,20 @@ impl Session {
         result
     }
 
-    /// Runs like [`Session::until`] one statement that writes, and no other at the same time. A warning is a
-    /// failure: PostgreSQL warns when a commit did not reach its synchronous standby.
+    /// Runs like [`Session::until`] one statement that writes, and no other at the same time. Fails if PostgreSQL warns
+    /// that the commit may not have reached its synchronous standby. Other warnings, as of triggers, are logged only.
     pub(super) async fn write_until<T>(
         &self,
         deadline: Instant,
         work: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
-        self.warned.store(false, Ordering::SeqCst);
+        self.unreplicated.store(false, Ordering::SeqCst);
         let result = self.until(deadline, work).await;
         if matches!(result, Err(Failure::Timeout)) {
             self.cancel();
         }
-        if result.is_ok() && self.warned.load(Ordering::SeqCst) {
-            return Err(Failure::CommitWarning);
+        if result.is_ok() && self.unreplicated.load(Ordering::SeqCst) {
+            return Err(Failure::NotReplicated);
         }
         result
     }
@@ -247,7 +251,8 @@ fn settings(purpose: Purpose, options: &StoreOptions) -> String {
         }
     };
     let mut settings = format!(
-        "SELECT set_config('statement_timeout', '{}', false), set_config('lock_timeout', '{}', false);
+        "SELECT set_config('statement_timeout', '{}', false), set_config('lock_timeout', '{}', false),
+             set_config('client_min_messages', 'warning', false);
          SELECT set_config(name, 'on', false) FROM pg_settings
              WHERE name = 'synchronous_commit' AND setting = 'off';",
         statement.as_millis(),

@@ -82,6 +82,9 @@ async fn a_standby_is_rejected() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_commit_that_did_not_reach_the_standby_is_not_acknowledged() {
     let Some((primary, standby, url)) = pair().await else { return };
+    // The store must get the warning nevertheless.
+    let hide = "ALTER DATABASE postgres SET client_min_messages = 'error'";
+    primary.client("postgres").await.batch_execute(hide).await.unwrap();
     let store = open(&url, &options()).await.unwrap();
     add(&*store, "replicated").await;
     standby.stop();

@@ -11,6 +11,7 @@ use tokio_postgres::Client;
 
 use super::{Postgres, options, retry_on_timeout};
 use crate::conformance::{Engine as _, add, key, new_pet};
+use crate::messages::Messages;
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 
@@ -106,6 +107,20 @@ async fn rejected_animals_do_not_fail_others_of_their_batch() {
         Ok(())
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_warning_of_a_trigger_is_not_a_failure() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    let messages = Messages::default();
+    let store = database.with(&StoreOptions { log: messages.log(), ..options() }).await;
+    let trigger = "CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN RAISE WARNING 'unusual'; RETURN NEW; END $$;
+         CREATE TRIGGER warn BEFORE INSERT ON animal FOR EACH ROW EXECUTE FUNCTION warn()";
+    database.client().await.batch_execute(trigger).await.unwrap();
+    let pet = add(&*store, "stored").await;
+    assert_eq!(store.pet(pet.id).await.unwrap(), Some(pet));
+    assert!(messages.contain("the database warned"));
 }
 
 #[tokio::test]
