@@ -123,9 +123,8 @@ impl Key {
                         return Err(no_key(&id).replace("valid ", "").into());
                     }
                     let keys = store.keys().await?;
-                    if let Some(key) = keys.iter().find(|key| key.id == id) {
-                        audit(&log, "key revoked", key, None);
-                    }
+                    let revoked = keys.iter().find(|key| key.id == id && key.revoked.is_some());
+                    audit(&log, "key revoked", revoked.ok_or_else(|| still_valid(&id))?, None);
                     String::new()
                 }
             })
@@ -135,6 +134,12 @@ impl Key {
         flush.wait(MAX_FLUSH);
         Ok(print(&result?)?)
     }
+}
+
+fn still_valid(id: &str) -> String {
+    format!(
+        "the key {id} is still valid: the database accepted the revocation and did not keep it; check its triggers"
+    )
 }
 
 /// Logs who changed a key. `replaced` is the identifier of the key that this one replaces.

@@ -326,15 +326,18 @@ async fn changes_of_keys_are_logged_without_the_secret() {
 #[tokio::test]
 async fn list_does_not_change_an_older_database() {
     let directory = WorkDir::new();
-    directory.key().await;
     let older = rusqlite::Connection::open(directory.path("animal-store.db")).unwrap();
-    older
-        .execute_batch(
-            "ALTER TABLE api_key DROP COLUMN note; ALTER TABLE api_key DROP COLUMN last_used; \
-             DROP TABLE migration; DROP TABLE idempotency_key; PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)",
-        )
-        .unwrap();
+    for sql in [
+        include_str!("../../src/storage/sqlite/0001_animals.sql"),
+        include_str!("../../src/storage/sqlite/0002_api_keys.sql"),
+        include_str!("../../src/storage/sqlite/0003_secret.sql"),
+        "INSERT INTO api_key (id, name, hash, created) VALUES ('key_1', 'shop', zeroblob(32), 9); \
+         PRAGMA application_id = 1097756012; PRAGMA user_version = 3; PRAGMA journal_mode = WAL",
+    ] {
+        older.execute_batch(sql).unwrap();
+    }
     drop(older);
+    directory.set_mode("animal-store.db", 0o600);
     let before = directory.files();
     let from = ["copy", "--from", "sqlite:animal-store.db", "--to", "sqlite:to.db"];
     for command in [&["key", "list"][..], &from] {

@@ -112,6 +112,20 @@ async fn a_database_of_another_program_is_rejected() {
 }
 
 #[tokio::test]
+async fn a_revocation_that_a_trigger_undoes_is_an_error() {
+    let Some((cluster, name)) = used().await else { return };
+    let client = cluster.client(&name).await;
+    let trigger = "CREATE FUNCTION undo() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN NEW.revoked = NULL; RETURN NEW; END $$;
+         CREATE TRIGGER undo BEFORE UPDATE ON api_key FOR EACH ROW EXECUTE FUNCTION undo()";
+    client.batch_execute(trigger).await.unwrap();
+    let id: String = client.query_one("SELECT id FROM api_key", &[]).await.unwrap().get(0);
+    let directory = WorkDir::new();
+    let line = directory.run(&["key", "revoke", &id, "--database", &cluster.url(&name)]).await.failure();
+    assert!(line.contains(&format!("the key {id} is still valid")) && line.contains("triggers"), "{line}");
+}
+
+#[tokio::test]
 async fn a_read_only_database_is_rejected() {
     let Some((cluster, name)) = used().await else { return };
     let read_only = format!("ALTER DATABASE {name} SET default_transaction_read_only = on");

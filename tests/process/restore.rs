@@ -120,6 +120,41 @@ async fn what_cannot_be_restored_changes_nothing() {
     assert!(line.contains("pg_restore") && !line.contains("sesame"), "{line}");
 }
 
+#[tokio::test]
+async fn a_hostile_schema_is_not_restored() {
+    let directory = WorkDir::new();
+    directory.key().await;
+    directory.run(&["backup", "kept.db"]).await.success();
+    let before = fs::read(directory.path("animal-store.db")).unwrap();
+    for (statement, problem) in [
+        (
+            "CREATE TRIGGER back AFTER UPDATE ON api_key WHEN new.revoked IS NOT NULL
+             BEGIN UPDATE api_key SET revoked = NULL WHERE id = new.id; END",
+            "has a trigger `back`",
+        ),
+        ("DROP TABLE secret", "has no table `secret`"),
+        ("ALTER TABLE api_key RENAME COLUMN revoked TO gone", "has another table `api_key`"),
+        ("DROP TABLE api_key; CREATE VIEW api_key AS SELECT 1 AS id", "has no table `api_key`"),
+        ("DROP INDEX idempotency_key_by_hash", "has no index `idempotency_key_by_hash`"),
+    ] {
+        fs::copy(directory.path("kept.db"), directory.path("hostile.db")).unwrap();
+        let hostile = Connection::open(directory.path("hostile.db")).unwrap();
+        hostile.execute_batch(statement).unwrap();
+        drop(hostile);
+        let line = directory.run(&["restore", "hostile.db"]).await.failure();
+        assert!(line.contains("hostile.db ") && line.contains(problem), "{line}");
+        assert!(fs::read(directory.path("animal-store.db")).unwrap() == before, "{statement} was restored");
+        fs::remove_file(directory.path("hostile.db")).unwrap();
+    }
+    // What an operator may add to find animals faster, or a tool for replication.
+    let kept = Connection::open(directory.path("kept.db")).unwrap();
+    let more = "CREATE INDEX by_name ON animal (name); CREATE TABLE _litestream_seq (id INTEGER); ANALYZE";
+    kept.execute_batch(more).unwrap();
+    drop(kept);
+    directory.run(&["restore", "kept.db"]).await.success();
+    directory.serve(&[]).await.stop().await;
+}
+
 /// Kills the program at the first, the sixth, ... write until it is not killed any more.
 #[tokio::test]
 async fn a_killed_restore_leaves_the_database_or_the_backup() {

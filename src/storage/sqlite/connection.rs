@@ -75,6 +75,8 @@ fn open(path: &Path, access: OpenFlags, lock_timeout: Duration) -> rusqlite::Res
     // Off: an unreadable mapped page kills the process, and mapped pages count as its memory.
     connection.pragma_update(None, "mmap_size", 0)?;
     connection.pragma_update(None, "trusted_schema", false)?;
+    // The program makes none, and another one could undo a revocation.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     // Plans do not depend on parameters. Otherwise SQLite prepares a statement again when a bound of a range
     // changes, which is a quarter of the instructions of a list.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

@@ -46,7 +46,7 @@ pub(super) fn migrate(connection: &mut Connection, program: &str) -> rusqlite::R
         // Another process may have applied it during the wait for the lock.
         if version(&step)? < number {
             if sql.contains(HASH) {
-                define_hash(&step)?;
+                define_hash(&step, find_secret(&step)?.map(|secret| KeyHasher::new(&secret)))?;
             }
             step.execute_batch(sql)?;
             step.execute_batch(TABLE)?;
@@ -59,9 +59,14 @@ pub(super) fn migrate(connection: &mut Connection, program: &str) -> rusqlite::R
     Ok(())
 }
 
-/// Defines [`HASH`] for this connection. A call fails in a database without a secret, which has no keys.
-fn define_hash(connection: &Connection) -> rusqlite::Result<()> {
-    let hasher = find_secret(connection)?.map(|secret| KeyHasher::new(&secret));
+/// Applies the migrations up to the number `version` to an empty database.
+pub(super) fn apply(connection: &Connection, version: i32) -> rusqlite::Result<()> {
+    define_hash(connection, None)?;
+    MIGRATIONS.iter().zip(0..version).try_for_each(|(sql, _)| connection.execute_batch(sql))
+}
+
+/// Defines [`HASH`] for this connection. A call fails without a secret, when there are no keys.
+fn define_hash(connection: &Connection, hasher: Option<KeyHasher>) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
     connection.create_scalar_function(HASH, 2, flags, move |arguments| {
         let hasher = hasher.as_ref().ok_or_else(|| Error::UserFunctionError("there is no secret".into()))?;

@@ -28,8 +28,8 @@
 //! - An API key is cached for one second (`../key_cache.rs`): querying it costs as much as reading an animal.
 //!   Its use is stored once per hour, after the request (`../key_uses.rs`).
 //! - Readiness is checked by a write of one page that changes nothing: a full disk fails only a commit.
-//! - Opening inspects a file before it writes: a file of another program, a newer or a damaged one stays
-//!   unchanged (`opening.rs`).
+//! - Opening inspects a file before it writes: a file of another program, a newer or a damaged one, and one with
+//!   another schema (`schema.rs`) stay unchanged (`opening.rs`). Triggers never run (`connection.rs`).
 //!
 //! # Limits
 //!
@@ -54,6 +54,7 @@ mod migrations;
 mod opening;
 mod reader;
 mod restore;
+mod schema;
 mod store;
 mod writer;
 

@@ -22,8 +22,8 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 use rustix::fs::Access;
 use slog::info;
 
-use super::connection;
 use super::migrations::{APPLICATION_ID, NEWEST, find_secret, migrate, newer_program, version};
+use super::{connection, schema};
 use crate::storage::options::{Migrate, OpenError, StoreOptions, newer_release};
 
 /// The time limit of the search for damage. A million animals must be open within 200 ms.
@@ -80,6 +80,8 @@ enum OpenFailure {
     NoSecret,
     #[error("is damaged ({0}); restore a backup, or recover the rest with `.recover` of sqlite3")]
     Damaged(String),
+    #[error("{0}, so it is not as this program made it; restore a backup, or use another database")]
+    OtherSchema(String),
     #[error("is locked by another process; stop that process, or try again later")]
     Locked,
     #[error("is on a file system without shared memory; move it to a local disk")]
@@ -141,6 +143,7 @@ fn open_existing(
         check_writable(&path)?;
         let connection = open(&path)?;
         check_format(&connection)?;
+        check_schema(&connection)?;
         Ok(connection)
     };
     open().map_err(|failure: OpenFailure| {
@@ -172,6 +175,7 @@ fn inspect_and_open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenF
         check_format(&connection)?;
         check_length(&connection, pages, &path, &log)?;
         check_damage(&mut connection)?;
+        check_schema(&connection)?;
     }
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
 
@@ -274,6 +278,18 @@ fn check_format(connection: &Connection) -> Result<(), OpenFailure> {
             Err(OpenFailure::Newer(newer, newer_release(newer_program(connection).as_deref())))
         }
         impossible => Err(OpenFailure::Damaged(format!("its format is {impossible}"))),
+    }
+}
+
+/// Rejects a file whose tables, indexes or triggers are not those of its format.
+fn check_schema(connection: &Connection) -> Result<(), OpenFailure> {
+    // Both of one snapshot, because another process may migrate the file.
+    let snapshot = connection.unchecked_transaction()?;
+    let difference = schema::difference(&snapshot, version(&snapshot)?)?;
+    snapshot.commit()?;
+    match difference {
+        None => Ok(()),
+        Some(difference) => Err(OpenFailure::OtherSchema(difference)),
     }
 }
 

@@ -147,6 +147,36 @@ async fn the_open_wal_of_another_program_is_unchanged() {
 }
 
 #[tokio::test]
+async fn a_database_with_another_schema_is_rejected() {
+    for (change, text) in [
+        ("CREATE TRIGGER late AFTER INSERT ON animal BEGIN DELETE FROM animal; END", "has a trigger `late`"),
+        ("DROP TABLE secret", "has no table `secret`"),
+        ("DROP INDEX animal_by_status", "has no index `animal_by_status`"),
+        ("ALTER TABLE animal ADD COLUMN weight INTEGER", "has another table `animal`"),
+    ] {
+        let database = filled().await;
+        database.connection().execute_batch(change).unwrap();
+        rejected_and_unchanged(&database, text).await;
+    }
+    for applied in 1..MIGRATIONS.len() {
+        let database = older(applied).await;
+        database.connection().execute_batch("ALTER TABLE animal ADD COLUMN weight INTEGER").unwrap();
+        rejected_and_unchanged(&database, "has another table `animal`").await;
+    }
+}
+
+#[tokio::test]
+async fn a_trigger_that_is_added_later_does_nothing() {
+    let database = filled().await;
+    let store = database.open().await;
+    let trigger = "CREATE TRIGGER back AFTER UPDATE ON api_key WHEN new.revoked IS NOT NULL
+         BEGIN UPDATE api_key SET revoked = NULL WHERE id = new.id; END";
+    database.connection().execute_batch(trigger).unwrap();
+    assert!(store.revoke_key("key1", second(5)).await.unwrap());
+    assert_eq!(store.keys().await.unwrap()[0].revoked, Some(second(5)));
+}
+
+#[tokio::test]
 async fn a_newer_database_is_rejected() {
     let database = filled().await;
     database.connection().pragma_update(None, "user_version", NEWEST + 1).unwrap();
