@@ -8,6 +8,8 @@ use super::store::StoreError;
 pub(super) enum Cause {
     /// There is no connection, or no file.
     Unreachable,
+    /// The path of the database leads to another file than the one that is open.
+    Replaced,
     /// The connection was lost during the operation.
     ConnectionLost,
     /// The database did not respond in time.
@@ -47,6 +49,7 @@ impl Cause {
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Unreachable => "unreachable",
+            Self::Replaced => "replaced",
             Self::ConnectionLost => "connection_lost",
             Self::Timeout => "timeout",
             Self::Locked => "locked",
@@ -73,6 +76,7 @@ impl From<Cause> for StoreError {
         let broken = |why: &str| Self::Broken(why.to_owned());
         match cause {
             Cause::Unreachable => unavailable("it cannot be reached"),
+            Cause::Replaced => unavailable("its file was replaced or removed; restart the service"),
             Cause::ConnectionLost => unavailable("the connection to it was lost"),
             Cause::Timeout => unavailable("it did not respond in time"),
             Cause::Locked => unavailable("another process or session holds its lock"),

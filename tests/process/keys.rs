@@ -112,6 +112,43 @@ async fn a_key_revoked_while_the_service_runs_becomes_invalid() {
 }
 
 #[tokio::test]
+async fn a_service_whose_database_was_replaced_is_unavailable() {
+    let directory = WorkDir::new();
+    let key = directory.run(&["key", "create", "shop"]).await.success().trim_end().to_owned();
+    directory.run(&["backup", "other.db"]).await.success();
+    let service = directory.serve(&["--ops-bind", "0"]).await;
+    service.add(&key, 1).await;
+    // The database and its log.
+    let rename = |from: &str, to: &str| {
+        for suffix in ["", "-wal", "-shm"] {
+            let path = |name: &str| directory.path(&format!("{name}.db{suffix}"));
+            if path(from).exists() {
+                std::fs::rename(path(from), path(to)).unwrap();
+            }
+        }
+    };
+    rename("animal-store", "aside");
+    rename("other", "animal-store");
+    let (status, why) = service.ops("/readyz").await;
+    assert!(status == 503 && why.contains("replaced"), "{status} {why}");
+    // The command changes a file that the service does not use.
+    let id = row(&directory, "shop").await.remove(0);
+    directory.run(&["key", "revoke", &id]).await.success();
+    service.wait_for_status(503, &key).await;
+    service
+        .post(&key, &serde_json::json!({ "name": "Rex", "categoryId": 3 }))
+        .await
+        .expect_error(503, "unavailable");
+    // The same file again: the service continues.
+    rename("animal-store", "other");
+    rename("aside", "animal-store");
+    service.wait_for_readiness(200).await;
+    assert_eq!(service.add(&key, 1).await, [2]);
+    assert!(service.log().contains("restart the service"), "{}", service.log());
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn a_key_expires_while_the_service_runs() {
     let directory = WorkDir::new();
     let service = directory.serve(&[]).await;

@@ -2,6 +2,7 @@
 
 use rusqlite::{Error, ErrorCode};
 
+use super::file::Replaced;
 use crate::storage::cause::Cause;
 use crate::storage::metrics::Operation;
 use crate::storage::options::StoreOptions;
@@ -35,6 +36,7 @@ fn cause(error: &Error) -> Cause {
         ) => Cause::Interrupted,
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Cause::Damaged,
         Some(_) => Cause::RefusedStatement,
+        None if is_replaced(error) => Cause::Replaced,
         None if is_no_identifier_left(error) => Cause::NoIdentifierLeft,
         None => Cause::UnexpectedValue,
     }
@@ -64,6 +66,10 @@ pub(super) fn is_constraint_violation(error: &Error) -> bool {
 #[derive(Debug, thiserror::Error)]
 #[error("the highest identifier was assigned")]
 pub(super) struct NoIdentifierLeft;
+
+fn is_replaced(error: &Error) -> bool {
+    matches!(error, Error::UserFunctionError(inner) if inner.is::<Replaced>())
+}
 
 fn is_no_identifier_left(error: &Error) -> bool {
     matches!(error, Error::ToSqlConversionFailure(inner) if inner.is::<NoIdentifierLeft>())

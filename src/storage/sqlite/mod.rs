@@ -40,7 +40,8 @@
 //!   least 2 MiB.
 //! - The search for damage at start has a time limit. Damage beyond it is found when it is read, unless the page is
 //!   still well-formed: pages have no checksums.
-//! - A process does not notice when another one removes the file.
+//! - Reads of animals do not notice that another process replaces or removes the file. Writes, look-ups of API keys and
+//!   the check of readiness fail then (`file.rs`), so that requests get 503 within a second.
 
 mod animals;
 mod backup;
@@ -48,6 +49,7 @@ mod batch;
 mod checkpoint;
 mod connection;
 mod failure;
+mod file;
 mod idempotency;
 mod keys;
 mod migrations;

@@ -22,6 +22,7 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 use rustix::fs::Access;
 use slog::info;
 
+use super::file::DatabaseFile;
 use super::migrations::{APPLICATION_ID, NEWEST, find_secret, migrate, newer_program, version};
 use super::{connection, schema};
 use crate::storage::options::{Migrate, OpenError, StoreOptions, newer_release};
@@ -40,8 +41,9 @@ const MIN_TIME_CHECKS: u32 = 100;
 pub(super) struct Opened {
     /// A connection for writing.
     pub(super) connection: Connection,
-    /// Absolute, so that it stays valid when the working directory changes.
+    /// Absolute, so that it stays valid when the working directory changes, and without symbolic links.
     pub(super) path: PathBuf,
+    pub(super) file: DatabaseFile,
     pub(super) secret: [u8; 32],
 }
 
@@ -155,16 +157,19 @@ fn open_existing(
 fn inspect_and_open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenFailure> {
     let lock_timeout = options.lock_timeout;
     // An absolute path is never `:memory:` or `file:...`, which SQLite interprets.
-    let path = std::path::absolute(path).map_err(OpenFailure::Forbidden)?;
+    let given = std::path::absolute(path).map_err(OpenFailure::Forbidden)?;
     let path = match options.migrate {
-        Migrate::Apply => find_or_create(&path)?,
-        Migrate::Never => find(&path)?.ok_or(OpenFailure::Missing)?,
+        Migrate::Apply => find_or_create(&given)?,
+        Migrate::Never => find(&given)?.ok_or(OpenFailure::Missing)?,
     };
+    let file = DatabaseFile::at(given).map_err(OpenFailure::Forbidden)?;
     check_immutable(&path)?;
     check_writable(&path)?;
 
     let log = beside(&path, "-wal");
     let mut connection = connection::open_for_writing(&path, lock_timeout)?;
+    // The file that was found is the one that was opened.
+    file.check()?;
     let keep_log = length(&log)? > 0;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep_log)?;
     if connection.is_readonly("main")? {
@@ -195,7 +200,7 @@ fn inspect_and_open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenF
             _ => find_secret(&connection)?.ok_or(OpenFailure::NoSecret)?,
         },
     };
-    Ok(Opened { connection, path, secret })
+    Ok(Opened { connection, path, file, secret })
 }
 
 /// Returns the path of a file with all symbolic links resolved. Creates the file with permissions for its owner

@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 
 use super::batch::{Batch, WriteResult};
 use super::failure::report;
+use super::file::DatabaseFile;
 use super::idempotency::KeyHasher;
 use super::reader::Readers;
 use super::writer::{self, Writer};
@@ -37,6 +38,7 @@ pub struct SqliteStore {
     expiry: Arc<Expiry>,
     secret: [u8; 32],
     key_hasher: KeyHasher,
+    file: Arc<DatabaseFile>,
     options: StoreOptions,
 }
 
@@ -55,7 +57,9 @@ impl SqliteStore {
     pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, OpenError> {
         let opened = opening::open(path, options)?;
         let readers = Arc::new(Readers::new(opened.path.clone(), options.lock_timeout));
-        let (writer, stopped) = Writer::start(opened.connection, opened.path, readers.clone(), options)
+        let file = Arc::new(opened.file);
+        let place = (opened.path, file.clone());
+        let (writer, stopped) = Writer::start(opened.connection, place, readers.clone(), options)
             .map_err(|error| OpenError(format!("cannot start the thread that writes: {error}")))?;
         Ok(Self {
             open: RwLock::new(Some(Open { readers, writer })),
@@ -65,6 +69,7 @@ impl SqliteStore {
             expiry: Arc::default(),
             secret: opened.secret,
             key_hasher: KeyHasher::new(&opened.secret),
+            file,
             options: options.clone(),
         })
     }
@@ -194,7 +199,11 @@ impl Keys for SqliteStore {
     }
 
     async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
-        self.read(|connection| keys::by_hash(connection, hash))
+        self.read(|connection| {
+            // The key may be revoked in a file that replaced this one.
+            self.file.check()?;
+            keys::by_hash(connection, hash)
+        })
     }
 
     async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {

@@ -18,6 +18,7 @@
 //! - The transaction fails: the whole batch gets the same error. After a failed COMMIT it is unknown what is
 //!   on disk, so that error never says that nothing happened. The transaction is rolled back or the
 //!   connection replaced, and the next batch tries again.
+//! - The path leads to another file (`file.rs`): nothing is written.
 //! - Another process holds the lock: the batch waits as long as its oldest write may still wait, so no write
 //!   waits longer than the lock timeout, including its time in the queue.
 
@@ -32,6 +33,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::batch::{Batch, WriteResult, execute};
 use super::checkpoint::{self, Log};
+use super::file::DatabaseFile;
 use super::reader::Readers;
 use super::{connection, failure};
 use crate::storage::metrics::Operation;
@@ -134,7 +136,7 @@ impl Writer {
     /// Starts the thread with a connection for writing to the file at `path`.
     pub(super) fn start(
         connection: Connection,
-        path: PathBuf,
+        (path, file): (PathBuf, Arc<DatabaseFile>),
         readers: Arc<Readers>,
         options: &StoreOptions,
     ) -> std::io::Result<(Self, Stopped)> {
@@ -144,6 +146,7 @@ impl Writer {
         let thread = WriterThread {
             connection,
             path,
+            file,
             readers,
             options: options.clone(),
             checkpointed: 0,
@@ -185,6 +188,7 @@ struct WriterThread {
     /// `None` after a failure, until the next batch.
     connection: Option<Connection>,
     path: PathBuf,
+    file: Arc<DatabaseFile>,
     readers: Arc<Readers>,
     options: StoreOptions,
     /// The length of the log, in pages, at the last checkpoint.
@@ -216,6 +220,7 @@ impl WriterThread {
 
     /// Commits all of `batch` in one transaction.
     fn commit(&mut self, batch: &mut [QueuedWrite]) -> rusqlite::Result<()> {
+        self.file.check()?;
         let wanted = batch.iter().filter(|queued| !queued.job.is_abandoned());
         let waited = wanted.map(|queued| queued.since.elapsed()).max().unwrap_or(self.options.lock_timeout);
         let connection = match &mut self.connection {
@@ -324,7 +329,8 @@ mod tests {
             log: slog::Logger::root(slog::Discard, slog::o!()),
             metrics: StoreMetrics::default(),
         };
-        let (writer, stopped) = Writer::start(connection, path, readers, &options).unwrap();
+        let file = Arc::new(DatabaseFile::at(path.clone()).unwrap());
+        let (writer, stopped) = Writer::start(connection, (path, file), readers, &options).unwrap();
         (directory, writer, stopped)
     }
 

@@ -114,6 +114,31 @@ async fn a_symbolic_link_is_followed() {
 }
 
 #[tokio::test]
+async fn a_symbolic_link_that_leads_elsewhere_is_noticed() {
+    let (database, other) = (filled().await, filled().await);
+    let link = database.0.path().join("link");
+    let lead_to = |target: &Path| {
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(target, &link).unwrap();
+    };
+    lead_to(&database.path());
+    let store = open(&format!("sqlite:{}", link.to_str().unwrap()), &options()).await.unwrap();
+    store.check_ready().await.unwrap();
+    lead_to(&other.path());
+    let errors = [
+        store.check_ready().await.unwrap_err(),
+        store.add_pet(new_pet("lost", 1, None)).await.unwrap_err(),
+        store.key_by_hash(&key(1).hash).await.unwrap_err(),
+    ];
+    for error in errors {
+        assert!(error.to_string().contains("its file was replaced or removed"), "{error}");
+    }
+    lead_to(&database.path());
+    store.check_ready().await.unwrap();
+    add(&*store, "kept").await;
+}
+
+#[tokio::test]
 async fn other_files_are_rejected() {
     let database = Sqlite::fresh().await;
     for bytes in [b"x".to_vec(), b"SQLite format 3\0".to_vec(), vec![0; 100], vec![b'y'; 100_000]] {
