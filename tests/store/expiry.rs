@@ -1,57 +1,136 @@
 //! Removing expired idempotency keys.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use animal_store::storage::copy::Transfer;
-use animal_store::storage::{AddedOnce, IdempotencyKey, open_for_copy};
+use animal_store::storage::{AddedOnce, IdempotencyKey, PostgresOptions, StoreOptions, open_for_copy};
 use tokio::task::yield_now;
-use tokio::time::timeout;
 
+use crate::clock::Clock;
 use crate::conformance::{Engine as _, idempotency_key, new_pet, second};
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{self, Sqlite};
 
 const NOW: i64 = 1_800_000_000;
+const DAY: i64 = IdempotencyKey::LIFETIME.as_secs();
+/// The time limit of each wait, in real time.
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// More than one chunk.
-const EXPIRED: usize = 300;
+const MANY: usize = 300;
 
-async fn add(store: &dyn Transfer, key: usize, at: i64) {
-    let key = idempotency_key(&key.to_string());
-    let added = store.add_pet_once(new_pet("Rex", 1, None), key, second(at)).await.unwrap();
-    assert!(matches!(added, AddedOnce::Now(_)));
+/// A store and the number of keys that were added.
+struct Keys {
+    store: Arc<dyn Transfer>,
+    added: usize,
 }
 
-/// Waits until the store has this many keys.
-async fn until_left(store: &dyn Transfer, count: usize) {
-    let reached = async {
-        while store.idempotency_keys(i64::MIN, 1_000).await.unwrap().len() != count {
+impl Keys {
+    fn of(store: Arc<dyn Transfer>) -> Self {
+        Self { store, added: 0 }
+    }
+
+    /// Adds animals with new keys at this second.
+    async fn add(&mut self, count: usize, at: i64) {
+        for _ in 0..count {
+            let key = idempotency_key(&self.added.to_string());
+            let added = self.store.add_pet_once(new_pet("Rex", 1, None), key, second(at)).await.unwrap();
+            assert!(matches!(added, AddedOnce::Now(_)));
+            self.added += 1;
+        }
+    }
+
+    /// Adds an animal with a new key at this second, a minute after the previous additions.
+    async fn add_a_minute_later(&mut self, clock: &Clock, at: i64) {
+        // With one writer, this waits for a removal in progress, whose time limit would be over a minute later.
+        assert!(!self.store.revoke_key("none", second(at)).await.unwrap());
+        clock.advance(Duration::from_secs(61)).await;
+        self.add(1, at).await;
+    }
+
+    /// Waits until the store has this many keys.
+    async fn until_left(&self, count: usize) {
+        let start = Instant::now();
+        loop {
+            let left = self.store.idempotency_keys(i64::MIN, 1_000).await.unwrap().len();
+            if left == count {
+                return;
+            }
+            assert!(start.elapsed() < TIMEOUT, "{left} keys are left, expected {count}");
             yield_now().await;
         }
-    };
-    timeout(Duration::from_secs(120), reached).await.expect("the expired keys were not removed");
+    }
 }
 
 async fn expired_keys_are_removed(store: Arc<dyn Transfer>) {
-    for key in 0..EXPIRED {
-        add(&*store, key, NOW).await;
-    }
-    let later = NOW + IdempotencyKey::LIFETIME.as_secs();
-    add(&*store, EXPIRED, later).await;
-    until_left(&*store, EXPIRED + 1 - 256).await;
+    let clock = Clock::stopped();
+    let mut keys = Keys::of(store);
+    keys.add(MANY, NOW).await;
+    keys.add_a_minute_later(&clock, NOW + DAY).await;
+    keys.until_left(MANY + 1 - 256).await;
     // The rest is due at once. The key of this addition has not expired, and stays.
-    add(&*store, EXPIRED + 1, later).await;
-    until_left(&*store, 2).await;
+    keys.add(1, NOW + DAY).await;
+    keys.until_left(2).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn on_sqlite() {
+/// The wall clock jumps ahead for some additions, and back: their keys are kept for a day, and then removed.
+async fn keys_of_the_future_are_removed(store: Arc<dyn Transfer>) {
+    let clock = Clock::stopped();
+    let mut keys = Keys::of(store);
+    keys.add(MANY, NOW + 3_650 * DAY).await;
+    keys.add(MANY, NOW).await;
+    let found = keys.store.clone();
+    let known = idempotency_key("0");
+    keys.add_a_minute_later(&clock, NOW + 60).await;
+    let repeated = found.add_pet_once(new_pet("Rex", 1, None), known, second(NOW + DAY)).await.unwrap();
+    assert!(
+        matches!(repeated, AddedOnce::Before(_)),
+        "a key of the future was forgotten early: {repeated:?}"
+    );
+    for minute in 1..=6 {
+        keys.add_a_minute_later(&clock, NOW + 2 * DAY + 60 * minute).await;
+    }
+    // The six additions, and the keys of the future that were not among the oldest before.
+    keys.until_left(6 + MANY - 256).await;
+    keys.add_a_minute_later(&clock, NOW + 4 * DAY).await;
+    keys.until_left(1).await;
+}
+
+async fn sqlite() -> (Sqlite, Arc<dyn Transfer>) {
     let database = Sqlite::fresh().await;
-    expired_keys_are_removed(open_for_copy(&database.url(), &sqlite::options()).await.unwrap()).await;
+    let store = open_for_copy(&database.url(), &sqlite::options()).await.unwrap();
+    (database, store)
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgresql() -> Option<(Postgres, Arc<dyn Transfer>)> {
+    let database = Postgres::try_fresh().await?;
+    let options = postgres::options();
+    let one_writer = PostgresOptions { writers: 1, ..options.postgres };
+    let options = StoreOptions { postgres: one_writer, ..options };
+    let store = open_for_copy(&database.url(), &options).await.unwrap();
+    Some((database, store))
+}
+
+#[tokio::test]
+async fn on_sqlite() {
+    let (_database, store) = sqlite().await;
+    expired_keys_are_removed(store).await;
+}
+
+#[tokio::test]
 async fn on_postgresql() {
-    let Some(database) = Postgres::try_fresh().await else { return };
-    expired_keys_are_removed(open_for_copy(&database.url(), &postgres::options()).await.unwrap()).await;
+    let Some((_database, store)) = postgresql().await else { return };
+    expired_keys_are_removed(store).await;
+}
+
+#[tokio::test]
+async fn of_the_future_on_sqlite() {
+    let (_database, store) = sqlite().await;
+    keys_of_the_future_are_removed(store).await;
+}
+
+#[tokio::test]
+async fn of_the_future_on_postgresql() {
+    let Some((_database, store)) = postgresql().await else { return };
+    keys_of_the_future_are_removed(store).await;
 }

@@ -44,11 +44,17 @@ const FIND: &str = "SELECT id, name, category_id, status, position \
          WHERE known.client = given.client AND known.value = given.value LIMIT 1) AS found, \
      LATERAL (SELECT id, name, category_id, status FROM animal WHERE id = animal_id LIMIT 1) AS stored";
 
-// Looks only at the oldest keys, so that it never scans the others. Only one replica removes at a time: two that lock
-// the same rows in different orders would wait for each other. The number is the ASCII codes of "once".
-const REMOVE: &str = "DELETE FROM idempotency_key WHERE added <= $1 \
-     AND (SELECT pg_try_advisory_xact_lock(1869505381)) \
-     AND animal_id = ANY (ARRAY(SELECT animal_id FROM idempotency_key ORDER BY animal_id LIMIT $2))";
+// Looks only at the oldest keys, so that it never scans the others. Those with a time in the future would never be
+// removed, so they get the present one. Only one replica removes at a time: two that lock the same rows in different
+// orders would wait for each other. The number is the ASCII codes of "once".
+const REMOVE: &str = "WITH oldest AS MATERIALIZED ( \
+         SELECT animal_id FROM idempotency_key WHERE (SELECT pg_try_advisory_xact_lock(1869505381)) \
+         ORDER BY animal_id LIMIT $2 \
+     ), corrected AS ( \
+         UPDATE idempotency_key SET added = $3 \
+         WHERE added > $3 AND animal_id = ANY (ARRAY(SELECT animal_id FROM oldest)) \
+     ) \
+     DELETE FROM idempotency_key WHERE added <= $1 AND animal_id = ANY (ARRAY(SELECT animal_id FROM oldest))";
 
 const AFTER: &str = "SELECT animal_id, client, value, added FROM idempotency_key \
      WHERE animal_id > $1 ORDER BY animal_id LIMIT $2";
@@ -109,9 +115,10 @@ impl Statements {
     }
 }
 
-/// Removes at most [`CHUNK`] keys that have expired at `at`. Returns their number.
+/// Removes at most [`CHUNK`] keys that have expired at `at`. Returns their number. Keys among them whose time is after
+/// `at` get that time.
 pub(super) async fn remove_expired(client: &Client, at: Timestamp) -> WriteResult<u64> {
-    Ok(Ok(client.execute(REMOVE, &[&expired_until(at), &i64::from(CHUNK)]).await?))
+    Ok(Ok(client.execute(REMOVE, &[&expired_until(at), &i64::from(CHUNK), &at.as_second()]).await?))
 }
 
 /// Returns the next `limit` keys by the identifiers of their animals.

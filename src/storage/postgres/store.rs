@@ -180,7 +180,7 @@ impl Animals for PostgresStore {
         at: Timestamp,
     ) -> Result<AddedOnce, StoreError> {
         let added = self.with_open(|open| open.writes.enqueue_pet_once(new, key, at))?.wait().await?;
-        if self.expiry.is_due(at) {
+        if self.expiry.is_due() {
             let expiry = self.expiry.clone();
             self.write_later(move |client| {
                 Box::pin(async move {

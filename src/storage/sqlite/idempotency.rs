@@ -30,6 +30,10 @@ const WITH_ANIMAL: &str = "SELECT 1 FROM idempotency_key WHERE animal_id = ?1";
 const REMOVE: &str = "DELETE FROM idempotency_key WHERE added <= ?1 \
      AND animal_id IN (SELECT animal_id FROM idempotency_key ORDER BY animal_id LIMIT ?2)";
 
+// Of the same keys, those with a time in the future, which would never be removed.
+const CORRECT: &str = "UPDATE idempotency_key SET added = ?1 WHERE added > ?1 \
+     AND animal_id IN (SELECT animal_id FROM idempotency_key ORDER BY animal_id LIMIT ?2)";
+
 const AFTER: &str = "SELECT animal_id, client, value, added FROM idempotency_key \
      WHERE animal_id > ?1 ORDER BY animal_id LIMIT ?2";
 
@@ -109,8 +113,10 @@ fn store(
     batch.with(INSERT, |insert| insert.execute(params![animal, client, value, added, hash])).map(drop)
 }
 
-/// Removes at most [`CHUNK`] keys that have expired at `at`. Returns their number.
+/// Removes at most [`CHUNK`] keys that have expired at `at`. Returns their number. Keys among them whose time is after
+/// `at` get that time.
 pub(super) fn remove_expired(connection: &Connection, at: Timestamp) -> WriteResult<u64> {
+    connection.prepare_cached(CORRECT)?.execute(params![at.as_second(), CHUNK])?;
     Ok(Ok(connection.prepare_cached(REMOVE)?.execute(params![expired_until(at), CHUNK])? as u64))
 }
 

@@ -168,7 +168,7 @@ impl Animals for SqliteStore {
     ) -> Result<AddedOnce, StoreError> {
         let hash = self.key_hasher.hash(&key.client, &key.value);
         let added = self.write(move |batch| idempotency::insert(batch, new, &key, hash, at)).await?;
-        if self.expiry.is_due(at) {
+        if self.expiry.is_due() {
             let expiry = self.expiry.clone();
             self.write_later(move |connection| {
                 let removed = idempotency::remove_expired(connection, at)?;
