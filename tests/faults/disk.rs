@@ -148,6 +148,34 @@ async fn a_backup_that_exceeds_the_limit_on_file_sizes_is_an_error() {
     assert!(!directory.path("kept.db").exists());
 }
 
+#[tokio::test]
+async fn a_read_only_file_system_is_named() {
+    let _turn = exclusive().await;
+    let directory = WorkDir::new();
+    let mount_point = directory.path("disk");
+    fs::create_dir(&mount_point).unwrap();
+    let disk = match SmallDisk::mount(&mount_point, SIZE).await {
+        Ok(disk) => disk,
+        Err(why) => return skip(17, "start on a read-only file system", &why),
+    };
+    let enter = |command: &mut Command| disk.enter(command);
+    let [database, new] =
+        ["animals.db", "new.db"].map(|name| format!("sqlite:{}/{name}", mount_point.display()));
+    let create = ["key", "create", "tests", "--database", &database];
+    directory.run_changed(&create, enter).await.success();
+    disk.make_read_only().await;
+    for arguments in [
+        &["key", "list", "--database", &database][..],
+        &["key", "create", "tests", "--database", &new],
+        &["serve", "--database", &database],
+        &["backup", "kept.db", "--database", &database],
+        &["copy", "--from", &database, "--to", "sqlite:to.db"],
+    ] {
+        let line = directory.run_changed(arguments, enter).await.failure();
+        assert!(line.contains("is on a read-only file system; mount it for writing"), "{line}");
+    }
+}
+
 /// The size of the disk in bytes. Larger than the WAL ever becomes, so that space freed is not used up by it.
 const SIZE: usize = 16 * 1024 * 1024;
 const FREE: usize = 1024 * 1024;

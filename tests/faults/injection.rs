@@ -100,6 +100,14 @@ impl SmallDisk {
         );
     }
 
+    /// Makes the file system read-only.
+    pub async fn make_read_only(&self) {
+        let mut mount = Command::new("mount");
+        mount.args(["-o", "remount,ro"]).arg(&self.directory);
+        self.enter(&mut mount);
+        assert!(mount.status().await.expect("mount").success());
+    }
+
     /// The path of a file on the disk, for processes in other namespaces.
     pub fn file(&self, name: &str) -> PathBuf {
         let holder = self.holder.id().expect("it runs");

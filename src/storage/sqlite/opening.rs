@@ -20,6 +20,7 @@ use rand::rngs::SysRng;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 use rustix::fs::Access;
+use rustix::io::Errno;
 use slog::info;
 
 use super::file::DatabaseFile;
@@ -56,6 +57,8 @@ enum OpenFailure {
     NotRegular,
     #[error("is in a directory that does not exist; create the directory first")]
     NoDirectory,
+    #[error("is on a read-only file system; mount it for writing, or use another path")]
+    ReadOnlyFileSystem,
     #[error("cannot be opened: {0}; check the owner and the permissions of the file and its directory")]
     Forbidden(io::Error),
     #[error("cannot be read and written; check the owner and the permissions of the file and its directory")]
@@ -215,6 +218,7 @@ fn find_or_create(path: &Path) -> Result<PathBuf, OpenFailure> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut create, 0o600);
     create.open(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => OpenFailure::NoDirectory,
+        io::ErrorKind::ReadOnlyFilesystem => OpenFailure::ReadOnlyFileSystem,
         _ => OpenFailure::Forbidden(error),
     })?;
     fs::canonicalize(path).map_err(OpenFailure::Forbidden)
@@ -234,7 +238,10 @@ fn find(path: &Path) -> Result<Option<PathBuf>, OpenFailure> {
 /// Without write permission, SQLite would open the file for reading and create a log that cannot be written
 /// either.
 fn check_writable(path: &Path) -> Result<(), OpenFailure> {
-    rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK).map_err(|_| OpenFailure::NotWritable)
+    rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK).map_err(|error| match error {
+        Errno::ROFS => OpenFailure::ReadOnlyFileSystem,
+        _ => OpenFailure::NotWritable,
+    })
 }
 
 /// The first check. It leaves damage to the second one, because the log may repair it.
