@@ -176,6 +176,36 @@ async fn a_read_only_file_system_is_named() {
     }
 }
 
+/// A probe of a page would be stored while a batch is not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readiness_fails_before_additions_do() {
+    const FAULT: &str = "disk with space for a few additions, but not for a batch";
+    let _turn = exclusive().await;
+    let directory = WorkDir::new();
+    let mount_point = directory.path("disk");
+    fs::create_dir(&mount_point).unwrap();
+    let disk = match SmallDisk::mount(&mount_point, SIZE).await {
+        Ok(disk) => disk,
+        Err(why) => return skip(18, FAULT, &why),
+    };
+    let database = format!("sqlite:{}", mount_point.join("animals.db").display());
+    let arguments = [OPERATORS, &["--database", &database]].concat();
+    let service = directory.serve_with(&arguments, |command| disk.enter(command)).await;
+    let create = ["key", "create", "tests", "--database", &database];
+    let key = directory.run_changed(&create, |command| disk.enter(command)).await.success();
+    let mut client = Client::connect(service.direct, key.trim_end()).await.unwrap();
+    let ledger = Ledger::default();
+    assert_eq!(service.ops("/readyz").await.0, 200);
+    fs::write(disk.file("filler"), vec![b'x'; SIZE - FREE]).unwrap();
+    let (status, why) = service.ops("/readyz").await;
+    assert!(status == 503 && why.contains("its disk is full"), "{status} {why}");
+    assert_eq!(ledger.add(&mut client).await.unwrap(), 201);
+    fs::remove_file(disk.file("filler")).unwrap();
+    assert_eq!(service.ops("/readyz").await.0, 200);
+    row(18, FAULT, "additions 201 until the disk is full", "`/readyz` is 503 before the first addition is");
+    service.stop().await;
+}
+
 /// The size of the disk in bytes. Larger than the WAL ever becomes, so that space freed is not used up by it.
 const SIZE: usize = 16 * 1024 * 1024;
 const FREE: usize = 1024 * 1024;

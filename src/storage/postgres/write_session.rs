@@ -117,10 +117,10 @@ impl WriteSession {
 // of a table would not show that the disk is full while it fits into a page that exists.
 const CHECK: &str = "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean; \
      SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true); \
-     SELECT count(*) FROM unnest(array_fill(repeat('x', 1000), ARRAY[100]))";
+     SELECT count(*) FROM unnest(array_fill(repeat('x', 1000), ARRAY[1000]))";
 
 /// Checks that the server is not read-only, else the session is closed and another server is looked for, and that its
-/// disk has space for 100 kB. Nothing is flushed.
+/// disk has space for 1 MB, more than a batch takes. Nothing is flushed.
 pub(super) async fn check_writable(client: &Client) -> WriteResult<()> {
     let results = match client.simple_query(CHECK).await {
         // `temp_file_limit` does not allow the temporary file.

@@ -1,14 +1,19 @@
-//! Notices that the path of a database leads to another file than the one that is open, after `mv`, `rm` or a change of
-//! a symbolic link.
+//! What the file system says about the database: whether its disk has space, and whether its path leads to another file
+//! than the one that is open, after `mv`, `rm` or a change of a symbolic link.
 //!
-//! The open file still works. But what is written to it is lost with it, and a key that a command revokes in the other
-//! file stays valid.
+//! After such a change, the open file still works. But what is written to it is lost with it, and a key that a command
+//! revokes in the other file stays valid.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
-use rusqlite::Error;
+use rusqlite::{Error, ffi};
+use rustix::fs::statvfs;
+
+/// The space that the largest batch takes, up to 3 MiB in the log and once more in the file: 256 animals with the longest
+/// names and with keys, each of which changes another page of the index of keys.
+const BATCH_BYTES: u64 = 6 << 20;
 
 /// The file that was found at a path.
 pub(super) struct DatabaseFile {
@@ -28,6 +33,23 @@ impl DatabaseFile {
     pub(super) fn at(path: PathBuf) -> io::Result<Self> {
         let found = path.metadata()?;
         Ok(Self { path, device: found.dev(), inode: found.ino() })
+    }
+
+    /// Checks that the disk has space for a batch. One page, as the check of readiness writes, may still fit when a batch
+    /// does not. A system call, without an access to the disk.
+    ///
+    /// # Errors
+    /// The error of a full disk.
+    pub(super) fn check_space(&self) -> rusqlite::Result<()> {
+        match statvfs(&self.path) {
+            // Some file systems do not report their size.
+            Ok(disk) if disk.f_blocks > 0 && disk.f_bavail.saturating_mul(disk.f_frsize) < BATCH_BYTES => {
+                let why = format!("less than {} MiB of the disk are free", BATCH_BYTES >> 20);
+                Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), Some(why)))
+            }
+            // Without the right to look, nothing is known.
+            _ => Ok(()),
+        }
     }
 
     /// Checks that the path still leads to this file. A system call, without an access to the disk.

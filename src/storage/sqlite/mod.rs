@@ -27,7 +27,8 @@
 //!   by an index and a limit, so moving it to another thread would cost more than running it.
 //! - An API key is cached for one second (`../key_cache.rs`): querying it costs as much as reading an animal.
 //!   Its use is stored once per hour, after the request (`../key_uses.rs`).
-//! - Readiness is checked by a write of one page that changes nothing: a full disk fails only a commit.
+//! - Readiness is checked by the free space of the disk, and by a write of one page that changes nothing: a quota fails
+//!   only a commit.
 //! - Opening inspects a file before it writes: a file of another program, a newer or a damaged one, and one with
 //!   another schema (`schema.rs`) stay unchanged (`opening.rs`). Triggers never run (`connection.rs`).
 //!

@@ -133,9 +133,11 @@ impl Store for SqliteStore {
         false
     }
 
-    /// Reads an animal, and commits a write of one page that changes nothing: only a commit fails on a full disk.
+    /// Reads an animal, checks that the disk has space for a batch, and commits a write of one page that changes nothing:
+    /// quotas and other limits of a disk fail only a commit.
     async fn check_ready(&self) -> Result<(), StoreError> {
         self.read(|connection| animals::page(connection, ONE))?;
+        self.file.check_space().map_err(|error| report(&self.options, Operation::Write, &error))?;
         match self.write(|connection| migrations::rewrite_version(connection).map(Ok)).await {
             // The writer works, and has more to do than it can.
             Err(StoreError::Busy) => Ok(()),

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use animal_store::schemas::PetStatus;
 use animal_store::storage::{PetsQuery, Store, StoreError, StoreOptions};
 use futures::FutureExt as _;
 use futures::future::join_all;
 
 use super::{Sqlite, options};
-use crate::conformance::{Engine as _, add, key, new_pet};
+use crate::conformance::{Engine as _, add, idempotency_key, key, new_pet, second};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 
@@ -288,6 +289,34 @@ async fn an_invalid_value_in_the_database_is_broken() {
     other.execute_batch("INSERT INTO animal (name, category_id) VALUES ('', 1)").unwrap();
     let read = store.pets(ALL).await;
     assert!(matches!(read, Err(StoreError::Broken(_))), "{read:?}");
+}
+
+/// The check of readiness demands twice this space.
+#[tokio::test]
+async fn the_largest_batch_takes_at_most_3_mib_of_the_log() {
+    let database = Sqlite::fresh().await;
+    let add = |store: Arc<dyn Store>, number: usize| async move {
+        let large = new_pet(&"🦊".repeat(255), i64::MAX, Some(PetStatus::Available));
+        let key = idempotency_key(&format!("{number:064}"));
+        store.add_pet_once(large, key, second(1_800_000_000)).await
+    };
+    // Many keys, so that the next ones change different pages of their index.
+    let store = database.open().await;
+    for first in (0..20_000).step_by(1_000) {
+        let added = join_all((first..first + 1_000).map(|number| add(store.clone(), number))).await;
+        assert!(added.iter().all(Result::is_ok));
+    }
+    // The log begins anew.
+    store.close().await;
+    let store = database.open().await;
+    let other = locked(&database);
+    // The first addition may be taken alone.
+    let mut adding = join_all((20_000..20_257).map(|number| add(store.clone(), number)));
+    assert!((&mut adding).now_or_never().is_none());
+    other.execute_batch("COMMIT").unwrap();
+    assert!(adding.await.iter().all(Result::is_ok));
+    let log = fs::metadata(database.0.path().join("animals.db-wal")).unwrap().len();
+    assert!((1 << 20..3 << 20).contains(&log), "{log} bytes");
 }
 
 /// The maximum size of the WAL: a checkpoint starts at 4 MB, and the WAL grows further until no reader uses it.
