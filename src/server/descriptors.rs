@@ -1,20 +1,17 @@
-//! The limit on open file descriptors: each connection uses one, and the store a few.
+//! The limit on open file descriptors: each connection uses one, and the store as many as it says.
 //!
 //! Shells and service managers start a process with a low soft limit, for old programs that use `select`.
 //! This program does not, so it raises the soft limit to the hard limit.
 
-use std::thread::available_parallelism;
-
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::operators;
+use super::options::StartError;
 
 /// With a lower limit, the service may not start, or may respond 503 to its first client.
 const MINIMUM: u64 = 64;
-/// The descriptors of the process itself, its listeners, and the store's writer.
+/// The descriptors of the process itself and its listeners.
 const OWN: usize = 24;
-/// The files of the connection to an SQLite database that each thread reads with.
-const PER_THREAD: usize = 3;
 
 /// Raises the limit on open files to the hard limit.
 ///
@@ -32,10 +29,17 @@ pub fn raise() -> Result<(), String> {
     }
 }
 
-/// Returns the number of connections for which descriptors are left, at least 1.
-pub(super) fn for_connections() -> usize {
+/// Returns the number of connections for which descriptors are left, beside those of the process, the operators and the
+/// store, which uses `store` of them.
+///
+/// # Errors
+/// [`StartError::Descriptors`], if none are left.
+pub(super) fn for_connections(store: usize) -> Result<usize, StartError> {
     let limit = getrlimit(Resource::Nofile).current.and_then(|limit| usize::try_from(limit).ok());
-    let threads = available_parallelism().map_or(1, usize::from);
-    let reserve = OWN + PER_THREAD * threads + operators::MAX_CONNECTIONS;
-    limit.map_or(usize::MAX, |limit| limit.saturating_sub(reserve).max(1))
+    let reserve = OWN + operators::MAX_CONNECTIONS + store;
+    match limit {
+        None => Ok(usize::MAX),
+        Some(limit) if limit > reserve => Ok(limit - reserve),
+        Some(limit) => Err(StartError::Descriptors { limit, reserve }),
+    }
 }

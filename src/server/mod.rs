@@ -74,7 +74,7 @@ impl Server {
     ) -> Result<Self, StartError> {
         let metrics = options.metrics.clone();
         let max = options.connections.max.unwrap_or(ConnectionLimits::DEFAULT_MAX);
-        let max = max.min(descriptors::for_connections());
+        let max = max.min(descriptors::for_connections(store.descriptors())?);
         let connections = Connections::new(options.connections, max, metrics.connections().clone());
         let operators = Operators {
             store: store.clone(),

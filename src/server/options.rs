@@ -120,6 +120,17 @@ pub enum StartError {
     /// The certificate or its private key cannot be used.
     #[error("TLS: {0}")]
     Tls(#[from] TlsError),
+    /// The limit on open files leaves none to clients.
+    #[error(
+        "the limit on open files is {limit}, and the service needs more than {reserve} with its settings; raise it with \
+         ulimit -n"
+    )]
+    Descriptors {
+        /// The limit.
+        limit: usize,
+        /// What the service and its store need.
+        reserve: usize,
+    },
     /// The runtime rejected a listening socket.
     #[error("cannot accept connections: {0}")]
     Accept(#[from] std::io::Error),
@@ -134,7 +145,7 @@ impl StartError {
         match self {
             Self::Bind { setting, .. } => Some(setting),
             Self::Tls(error) => Some(error.setting()),
-            Self::Router(_) | Self::Accept(_) | Self::Operations(_) => None,
+            Self::Router(_) | Self::Descriptors { .. } | Self::Accept(_) | Self::Operations(_) => None,
         }
     }
 }

@@ -136,6 +136,10 @@ pub trait Store: Animals + Keys + Send + Sync + 'static {
     /// after the other.
     fn is_replicated(&self) -> bool;
 
+    /// Returns the maximum number of file descriptors that the store has open at the same time, so that connections of
+    /// clients leave them free.
+    fn descriptors(&self) -> usize;
+
     /// Checks that the store can be read and written now, without writing an animal or a key.
     ///
     /// # Errors

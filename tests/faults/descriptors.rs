@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
 use tokio::net::TcpStream;
 use tokio::process::Command;
+use tokio::time::timeout;
 
 use crate::client::{Client, get};
 use crate::injection::{has, prefix, skip};
 use crate::ledger::Ledger;
+use crate::postgres_cluster::shared;
 use crate::program::WorkDir;
 use crate::row::{exclusive, milliseconds, row};
 
@@ -36,7 +38,7 @@ async fn no_file_descriptors_are_left() {
     assert_eq!(early.get("/v1/pets").await.unwrap().status, 200);
     let mut late = Client::connect(service.direct, &key).await.unwrap();
     late.send(&get("/v1/pets", &key)).await.unwrap();
-    let waits = tokio::time::timeout(Duration::from_millis(300), late.response()).await;
+    let waits = timeout(Duration::from_millis(300), late.response()).await;
     assert!(waits.is_err(), "the service accepted the connection, so a descriptor was left");
 
     drop(idle);
@@ -59,6 +61,47 @@ async fn no_file_descriptors_are_left() {
     service.stop().await;
 }
 
+/// A reserve that forgot the connections to the database would leave none to the operators.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flood_leaves_descriptors_to_postgresql_and_the_operators() {
+    const LIMIT: usize = 192;
+    const READERS: usize = 50;
+    let _turn = exclusive().await;
+    let Some(cluster) = shared() else { return };
+    if !has("prlimit").await {
+        return skip(9, "flood of connections with PostgreSQL", "prlimit is not installed");
+    }
+    let url = cluster.url(&cluster.database("").await);
+    let directory = WorkDir::new();
+    let hard = format!("--nofile={LIMIT}:{LIMIT}");
+    let service = directory
+        .serve_with(&["--ops-bind", "0", "--database", &url], |command| {
+            prefix(command, &["prlimit", &hard, "--"]);
+            command.env("ANIMAL_STORE_POSTGRES__READERS", READERS.to_string());
+            command.env("ANIMAL_STORE_CONNECTIONS__HEADER_TIMEOUT", "1h");
+        })
+        .await;
+    let responses = async {
+        assert_eq!(service.ops("/readyz").await.0, 200);
+        let mut flood = Vec::new();
+        for _ in 0..LIMIT {
+            flood.push(TcpStream::connect(service.direct).await.unwrap());
+        }
+        // Each probe reads, and opens one of the connections to the server that are left.
+        let client = cluster.client("postgres").await;
+        let sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'animal-store'";
+        while client.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) < READERS as i64 {
+            assert_eq!(service.ops("/readyz").await.0, 200);
+        }
+        // On a connection of its own.
+        let ops = service.ops_address().await;
+        reqwest::get(format!("http://{ops}/livez")).await.unwrap().status().as_u16()
+    };
+    let status = timeout(Duration::from_secs(60), responses).await;
+    assert_eq!(status.expect("the connections to the server and the response of the operators"), 200);
+    service.stop().await;
+}
+
 #[tokio::test]
 async fn too_few_file_descriptors_to_start() {
     let _turn = exclusive().await;
@@ -71,6 +114,20 @@ async fn too_few_file_descriptors_to_start() {
         let serve = |command: &mut Command| prefix(command, &["prlimit", &hard, "--"]);
         let line = directory.run_changed(&["serve", "--bind", "127.0.0.1:0"], serve).await.failure();
         assert!(line.contains("ulimit -n"), "{line}");
+    }
+    // Enough for SQLite, not for so many connections to a server.
+    if let Some(cluster) = shared() {
+        let url = cluster.url(&cluster.database("").await);
+        let serve = |command: &mut Command| {
+            prefix(command, &["prlimit", "--nofile=200:200", "--"]);
+            command.env("ANIMAL_STORE_POSTGRES__READERS", "100");
+        };
+        let arguments = ["serve", "--bind", "127.0.0.1:0", "--database", &url];
+        let finished = directory.run_changed(&arguments, serve).await;
+        // The first line warns about `fsync`, which is off.
+        let line = finished.stderr.lines().last().unwrap();
+        let expected = "error: the limit on open files is 200, and the service needs more than 249";
+        assert!(finished.code == Some(1) && line.starts_with(expected), "{}", finished.stderr);
     }
     // The service raises the soft limit up to the hard limit.
     let soft = |command: &mut Command| prefix(command, &["prlimit", "--nofile=32:256", "--"]);

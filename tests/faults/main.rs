@@ -18,6 +18,9 @@ mod recorder;
 #[allow(dead_code)] // Process tests use the rest.
 mod program;
 
+#[path = "../postgres_cluster/mod.rs"]
+mod postgres_cluster;
+
 mod client;
 mod injection;
 mod ledger;

@@ -228,6 +228,10 @@ impl Store for FailingStore {
         self.inner.is_replicated()
     }
 
+    fn descriptors(&self) -> usize {
+        self.inner.descriptors()
+    }
+
     async fn close(&self) {
         self.inner.close().await;
     }

@@ -35,6 +35,7 @@ pub struct PostgresStore {
     key_uses: Arc<KeyUses>,
     expiry: Arc<Expiry>,
     secret: [u8; 32],
+    hosts: usize,
     options: StoreOptions,
 }
 
@@ -67,6 +68,7 @@ impl PostgresStore {
         let address = parse(url, options.postgres.connect_timeout)?.with_metrics(options.metrics.clone());
         let address = monitor::follow(address, options);
         let secret = opening::open(&address, options).await?;
+        let hosts = address.len();
         let (writes, stopped) = writer::start(&address, options);
         let readers = Readers::new(address, options);
         pages::keep_settled(&readers);
@@ -77,6 +79,7 @@ impl PostgresStore {
             key_uses: Arc::default(),
             expiry: Arc::default(),
             secret,
+            hosts,
             options: options.clone(),
         })
     }
@@ -141,6 +144,13 @@ impl Store for PostgresStore {
 
     fn is_replicated(&self) -> bool {
         true
+    }
+
+    fn descriptors(&self) -> usize {
+        let PostgresOptions { readers, writers, .. } = self.options.postgres;
+        // A connection that does not respond is replaced before its queries end, and a write that takes too long is
+        // cancelled on a connection of its own. The monitor has one connection to each of several hosts.
+        2 * readers + 2 * writers + self.hosts
     }
 
     async fn check_ready(&self) -> Result<(), StoreError> {

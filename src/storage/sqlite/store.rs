@@ -1,7 +1,9 @@
 //! The SQLite store: hands reads to the readers and writes to the writer.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::thread;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -131,6 +133,15 @@ impl Store for SqliteStore {
 
     fn is_replicated(&self) -> bool {
         false
+    }
+
+    fn descriptors(&self) -> usize {
+        /// The file, its log, and the memory that connections share.
+        const PER_CONNECTION: usize = 3;
+        // Those of the writer and of the thread that checkpoints a long log.
+        const WRITING: usize = 2;
+        let reading = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        PER_CONNECTION * (reading + WRITING)
     }
 
     /// Reads an animal, checks that the disk has space for a batch, and commits a write of one page that changes nothing:
