@@ -1,33 +1,35 @@
-//! The command `copy`: copies all animals and keys to another database.
+//! The command `copy`: copies all animals and keys into an empty database.
 
-use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use animal_store::config::{password_in_flag, read_url_file};
-use animal_store::storage::copy::{Progress, Step, Transfer, copy};
-use animal_store::storage::{self, Migrate, StoreOptions};
+use animal_store::storage::copy::{Copied, Progress, Step, Transfer, copy};
+use animal_store::storage::{self, Migrate, OpenError, StoreOptions};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use slog::Logger;
 
-use super::arguments::{DatabaseArgs, Failure, load, store_options};
+use super::arguments::{DatabaseArgs, Failure, load, print, store_options};
 
 /// `animal-store copy`
 #[derive(Args)]
 pub(crate) struct Copy {
-    /// The database to copy; stop the services that add animals to it first
-    #[arg(long, value_name = "sqlite:PATH|postgres://...", required_unless_present = "from_file")]
+    /// The database to copy; what is added to it meanwhile is not copied
+    #[arg(long, value_name = "sqlite:PATH|postgres://...", required_unless_present_any = ["from_file", "discard"])]
     from: Option<String>,
     /// A file with the URL of the database to copy, so that its password is not on the command line
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     from_file: Option<PathBuf>,
-    /// The target: a new or empty database, or the one of an interrupted copy
+    /// The target: a new or empty database
     #[arg(long, value_name = "sqlite:PATH|postgres://...", required_unless_present = "to_file")]
     to: Option<String>,
     /// A file with the URL of the target, so that its password is not on the command line
     #[arg(long, value_name = "FILE", conflicts_with = "to")]
     to_file: Option<PathBuf>,
+    /// Empty the target of an interrupted copy, in place of copying
+    #[arg(long, conflicts_with_all = ["from", "from_file"])]
+    discard: bool,
     /// A configuration file in TOML, such as `animal-store config` prints
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -37,8 +39,13 @@ impl Copy {
     pub(crate) async fn run(self) -> Result<(), Failure> {
         let config = load(DatabaseArgs { config: self.config, ..Default::default() }, None, None)?.config;
         let options = store_options(&config, &Logger::root(slog::Discard, slog::o!()));
-        let source = DatabaseUrl::of("--from", self.from, "--from-file", self.from_file)?;
         let target = DatabaseUrl::of("--to", self.to, "--to-file", self.to_file)?;
+        if self.discard {
+            let discarded = storage::discard_copy(&target.url, &options).await;
+            discarded.map_err(|error| target.with_flag(error))?;
+            return Ok(print("the target is empty\n")?);
+        }
+        let source = DatabaseUrl::of("--from", self.from, "--from-file", self.from_file)?;
         if let Some(path) = storage::missing_file(&source.url) {
             let (path, flag) = (path.display(), source.flag);
             return Err(format!(
@@ -68,21 +75,20 @@ impl Copy {
         from.close().await;
         to.close().await;
 
-        let copied = copied?;
+        let copied = copied.map_err(|error| match error.left_a_part() {
+            true => format!(
+                "{error}; the target has a part of the copy: empty it with `animal-store copy --discard {}`, and \
+                 copy again",
+                target.flag
+            ),
+            false => error.to_string(),
+        })?;
         let checksum: String = copied.checksum.iter().map(|byte| format!("{byte:02x}")).collect();
-        let mut out = io::stdout();
-        writeln!(
-            out,
-            "{} animals ({} of them from an earlier run) and {} key{} are the same in both, sha256 {checksum}",
-            copied.pets,
-            copied.before,
-            copied.keys,
-            if copied.keys == 1 { "" } else { "s" }
-        )?;
+        let plural = if copied.keys == 1 { "" } else { "s" };
+        let Copied { pets, keys, .. } = copied;
+        print(&format!("{pets} animals and {keys} key{plural} are the same in both, sha256 {checksum}\n"))?;
         if copied.source_grew {
-            return Err("animals were added to the source meanwhile; stop what adds them and run the copy \
-                        again for the rest"
-                .into());
+            eprintln!("warning: animals were added to the source meanwhile, which are not in the target");
         }
         Ok(())
     }
@@ -118,7 +124,11 @@ impl DatabaseUrl {
 
     async fn open(&self, options: &StoreOptions) -> Result<Arc<dyn Transfer>, Failure> {
         let opened = storage::open_for_copy(&self.url, options).await;
-        Ok(opened.map_err(|error| format!("{error} (set by {})", self.flag))?)
+        Ok(opened.map_err(|error| self.with_flag(error))?)
+    }
+
+    fn with_flag(&self, error: OpenError) -> String {
+        format!("{error} (set by {})", self.flag)
     }
 }
 

@@ -50,8 +50,7 @@ const SETTLED: &str = "SELECT $1::bigint - coalesce(max(behind), 0) FROM ( \
 
 const IMPORT: &str = "INSERT INTO animal (id, name, category_id, status) \
      SELECT id, name, category_id, status \
-     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) AS given (id, name, category_id, status) \
-     ON CONFLICT (id) DO NOTHING";
+     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) AS given (id, name, category_id, status)";
 
 // A new sequence has the last value 1, which was not assigned yet.
 const ADVANCE_SEQUENCE: &str = "SELECT setval('animal_id', $1) FROM animal_id \
@@ -138,7 +137,7 @@ pub(super) fn assigned<T: for<'a> FromSql<'a>>(rows: &[Row], count: usize) -> Re
     }
 }
 
-/// Stores animals with their identifiers, skips those whose identifier exists, and advances the sequence.
+/// Stores animals with their identifiers, and advances the sequence.
 pub(super) async fn import(client: &Client, animals: &[Pet]) -> WriteResult<()> {
     let ids: Vec<i64> = animals.iter().map(|pet| pet.id).collect();
     let names: Vec<&str> = animals.iter().map(|pet| pet.name.as_str()).collect();

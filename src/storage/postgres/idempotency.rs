@@ -60,7 +60,7 @@ const AFTER: &str = "SELECT animal_id, client, value, added FROM idempotency_key
      WHERE animal_id > $1 ORDER BY animal_id LIMIT $2";
 
 const IMPORT: &str = "INSERT INTO idempotency_key (animal_id, client, value, added) \
-     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) ON CONFLICT DO NOTHING";
+     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[])";
 
 /// The prepared statements of a connection for writing.
 pub(super) struct Statements {
@@ -126,7 +126,7 @@ pub(super) async fn after(client: &Client, after: i64, limit: u32) -> Result<Vec
     client.query(AFTER, &[&after, &i64::from(limit)]).await?.iter().map(copied_key).collect()
 }
 
-/// Stores keys, and skips those that exist.
+/// Stores keys.
 pub(super) async fn import(client: &Client, keys: &[CopiedKey]) -> WriteResult<()> {
     let ids: Vec<i64> = keys.iter().map(|key| key.animal_id).collect();
     let clients: Vec<&str> = keys.iter().map(|key| key.key.client.as_str()).collect();

@@ -36,16 +36,6 @@ const ROTATE: &str = "WITH old AS ( \
      INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
      SELECT $1::text, $2::text, $3::bytea, $4::bigint, $5::bigint, $6::bigint, $7::text, $8::bigint FROM old";
 
-// `least` and `greatest` ignore NULL.
-const IMPORT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
-     ON CONFLICT (id) DO UPDATE SET \
-         expires = least(api_key.expires, excluded.expires), \
-         revoked = least(api_key.revoked, excluded.revoked), \
-         note = coalesce(api_key.note, excluded.note), \
-         last_used = greatest(api_key.last_used, excluded.last_used) \
-     WHERE api_key.hash = excluded.hash";
-
 /// The prepared queries of a connection for reading.
 pub(super) struct Queries {
     all: Statement,
@@ -73,15 +63,6 @@ impl Queries {
 
 pub(super) async fn insert(client: &Client, key: &KeyRecord) -> WriteResult<bool> {
     execute(client, INSERT, key, &[]).await
-}
-
-/// Stores a key, or merges it into the same key: the earlier expiry and revocation count. Rejects a key of which
-/// only the identifier or only the hash exists.
-pub(super) async fn import(client: &Client, key: &KeyRecord) -> WriteResult<bool> {
-    Ok(match execute(client, IMPORT, key, &[]).await? {
-        Ok(false) => Err(exists()),
-        stored => stored,
-    })
 }
 
 /// Stores that keys were used, each at a time in seconds.

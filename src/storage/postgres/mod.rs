@@ -68,8 +68,9 @@ mod session;
 mod settled;
 mod store;
 mod tls;
+mod transfer;
 mod view;
 mod write_session;
 mod writer;
 
-pub use store::{PostgresStore, check_url};
+pub use store::{PostgresStore, check_url, discard_copy};

@@ -14,7 +14,7 @@ use super::queue::WriteQueue;
 use super::reader::{Reader, Readers};
 use super::write_session::check_writable;
 use super::writer;
-use super::{animals, idempotency, keys, monitor, opening, pages};
+use super::{animals, idempotency, keys, monitor, opening, pages, transfer};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::copy::{CopiedKey, Transfer};
 use crate::storage::expiry::Expiry;
@@ -55,6 +55,15 @@ pub fn check_url(url: &str) -> Result<(), OpenError> {
 fn parse(url: &str, connect_timeout: Duration) -> Result<Address, OpenError> {
     Address::parse(url, connect_timeout)
         .map_err(|why| OpenError(format!("the PostgreSQL URL cannot be used: {why}")))
+}
+
+/// Empties the target of an interrupted copy. Must be called within a tokio runtime.
+///
+/// # Errors
+/// One line, when the database is not such a target. Then it is unchanged.
+pub async fn discard_copy(url: &str, options: &StoreOptions) -> Result<(), OpenError> {
+    let address = monitor::follow(parse(url, options.postgres.connect_timeout)?, options);
+    opening::discard_copy(&address, options).await
 }
 
 impl PostgresStore {
@@ -267,6 +276,14 @@ impl Transfer for PostgresStore {
         self.read(|reader| async move { animals::last(reader.client()).await }).await
     }
 
+    async fn begin_copy(&self) -> Result<bool, StoreError> {
+        self.write(|client| Box::pin(transfer::begin(client))).await
+    }
+
+    async fn finish_copy(&self) -> Result<bool, StoreError> {
+        self.write(|client| Box::pin(transfer::finish(client))).await
+    }
+
     async fn import_pets(&self, pets: Vec<Pet>) -> Result<(), StoreError> {
         self.write(move |client| Box::pin(async move { animals::import(client, &pets).await })).await
     }
@@ -277,11 +294,5 @@ impl Transfer for PostgresStore {
 
     async fn import_idempotency_keys(&self, keys: Vec<CopiedKey>) -> Result<(), StoreError> {
         self.write(move |client| Box::pin(async move { idempotency::import(client, &keys).await })).await
-    }
-
-    async fn import_key(&self, key: KeyRecord) -> Result<(), StoreError> {
-        self.change_key(move |client| Box::pin(async move { keys::import(client, &key).await }))
-            .await
-            .map(drop)
     }
 }

@@ -22,8 +22,7 @@ const PAGE_OF_STATUS: &str = "SELECT id, name, category_id, status \
      FROM animal INDEXED BY animal_by_status WHERE status = ?3 AND id >= ?1 ORDER BY id LIMIT ?2";
 
 // AUTOINCREMENT continues after the highest identifier, also after one that was imported.
-const IMPORT: &str = "INSERT INTO animal (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4) \
-     ON CONFLICT (id) DO NOTHING";
+const IMPORT: &str = "INSERT INTO animal (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)";
 
 const LAST: &str = "SELECT id, name, category_id, status FROM animal ORDER BY id DESC LIMIT 1";
 
@@ -49,7 +48,7 @@ pub(super) fn get(connection: &Connection, id: i64) -> rusqlite::Result<Option<P
     connection.prepare_cached(GET)?.query_row([id], pet).optional()
 }
 
-/// Stores animals with their identifiers, and skips those whose identifier exists.
+/// Stores animals with their identifiers.
 pub(super) fn import(connection: &Connection, pets: &[Pet]) -> WriteResult<()> {
     in_savepoint(connection, || {
         let mut statement = connection.prepare_cached(IMPORT)?;

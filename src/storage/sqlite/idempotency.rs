@@ -24,8 +24,6 @@ const DELETE: &str = "DELETE FROM idempotency_key WHERE animal_id = ?1";
 const INSERT: &str =
     "INSERT INTO idempotency_key (animal_id, client, value, added, hash) VALUES (?1, ?2, ?3, ?4, ?5)";
 
-const WITH_ANIMAL: &str = "SELECT 1 FROM idempotency_key WHERE animal_id = ?1";
-
 // Looks only at the oldest keys, so that it never scans the others.
 const REMOVE: &str = "DELETE FROM idempotency_key WHERE added <= ?1 \
      AND animal_id IN (SELECT animal_id FROM idempotency_key ORDER BY animal_id LIMIT ?2)";
@@ -125,15 +123,11 @@ pub(super) fn after(connection: &Connection, after: i64, limit: u32) -> rusqlite
     connection.prepare_cached(AFTER)?.query_map(params![after, limit], copied_key)?.collect()
 }
 
-/// Stores keys, and skips those that exist, also those whose animal has another key.
+/// Stores keys.
 pub(super) fn import(batch: &Batch<'_>, hasher: &KeyHasher, keys: &[CopiedKey]) -> WriteResult<()> {
     in_savepoint(batch, || {
-        let mut taken = batch.prepare_cached(WITH_ANIMAL)?;
         for CopiedKey { animal_id, key, added } in keys {
-            let hash = hasher.hash(&key.client, &key.value);
-            if find(batch, key, hash)?.is_none() && !taken.exists([animal_id])? {
-                store(batch, *animal_id, key, added.as_second(), hash)?;
-            }
+            store(batch, *animal_id, key, added.as_second(), hasher.hash(&key.client, &key.value))?;
         }
         Ok(Ok(()))
     })
@@ -184,9 +178,8 @@ mod tests {
             plan(WITH_HASH, &[&1]),
             ["SEARCH idempotency_key USING COVERING INDEX idempotency_key_by_hash (hash=?)"]
         );
-        for by_animal in [plan(ADDED, &[&1, &"key_1", &"a"]), plan(WITH_ANIMAL, &[&1])] {
-            assert_eq!(by_animal, ["SEARCH idempotency_key USING INTEGER PRIMARY KEY (rowid=?)"]);
-        }
+        let by_animal = plan(ADDED, &[&1, &"key_1", &"a"]);
+        assert_eq!(by_animal, ["SEARCH idempotency_key USING INTEGER PRIMARY KEY (rowid=?)"]);
         let steps = plan(REMOVE, &[&0, &1]);
         assert_eq!(steps[0], "SEARCH idempotency_key USING INTEGER PRIMARY KEY (rowid=?)");
     }
@@ -223,17 +216,6 @@ mod tests {
         assert!(matches!(add(&keys[1], expired), AddedOnce::Now(_)));
         assert_eq!(add(&keys[2], 1_001), AddedOnce::Before(added[2].clone()));
         assert_eq!(after(&connection, i64::MIN, 10).unwrap().len(), 3);
-    }
-
-    #[test]
-    fn an_import_skips_what_exists() {
-        let (connection, hasher) = (migrated(), KeyHasher::new(&[7; 32]));
-        let copied = |animal_id, value| CopiedKey { animal_id, key: key("key_1", value), added: at(1_000) };
-        import(&Batch::new(&connection), &hasher, &[copied(1, "a"), copied(2, "b")]).unwrap().unwrap();
-        let again = [copied(1, "a"), copied(2, "c"), copied(3, "b"), copied(4, "d")];
-        import(&Batch::new(&connection), &hasher, &again).unwrap().unwrap();
-        let expected = [copied(1, "a"), copied(2, "b"), copied(4, "d")];
-        assert_eq!(after(&connection, i64::MIN, 10).unwrap(), expected);
     }
 
     #[test]

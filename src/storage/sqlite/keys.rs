@@ -11,16 +11,6 @@ use crate::storage::store::{KeyRecord, StoreError};
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 
-// `min` and `max` of NULL and a value are NULL.
-const IMPORT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
-     ON CONFLICT (id) DO UPDATE SET \
-         expires = min(coalesce(expires, excluded.expires), coalesce(excluded.expires, expires)), \
-         revoked = min(coalesce(revoked, excluded.revoked), coalesce(excluded.revoked, revoked)), \
-         note = coalesce(note, excluded.note), \
-         last_used = max(coalesce(last_used, excluded.last_used), coalesce(excluded.last_used, last_used)) \
-     WHERE hash = excluded.hash";
-
 const ALL: &str = "SELECT id, name, hash, created, expires, revoked, note, last_used \
      FROM api_key ORDER BY created, position";
 
@@ -35,17 +25,7 @@ const EXPIRE: &str = "UPDATE api_key SET expires = min(coalesce(expires, ?2), ?2
      WHERE id = ?1 AND revoked IS NULL";
 
 pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> WriteResult<()> {
-    store(connection, INSERT, key)
-}
-
-/// Stores a key, or merges it into the same key: the earlier expiry and revocation count. Rejects a key of which
-/// only the identifier or only the hash exists.
-pub(super) fn import(connection: &Connection, key: &KeyRecord) -> WriteResult<()> {
-    store(connection, IMPORT, key)
-}
-
-fn store(connection: &Connection, statement: &str, key: &KeyRecord) -> WriteResult<()> {
-    let inserted = connection.prepare_cached(statement)?.execute(params![
+    let inserted = connection.prepare_cached(INSERT)?.execute(params![
         key.id,
         key.name,
         key.hash,
@@ -55,11 +35,11 @@ fn store(connection: &Connection, statement: &str, key: &KeyRecord) -> WriteResu
         key.note,
         key.last_used.map(Timestamp::as_second),
     ]);
-    let exists = || StoreError::Broken("another key with this id or hash exists".to_owned());
     match inserted {
-        Ok(0) => Ok(Err(exists())),
         Ok(_) => Ok(Ok(())),
-        Err(error) if failure::is_constraint_violation(&error) => Ok(Err(exists())),
+        Err(error) if failure::is_constraint_violation(&error) => {
+            Ok(Err(StoreError::Broken("another key with this id or hash exists".to_owned())))
+        }
         Err(error) => Err(error),
     }
 }

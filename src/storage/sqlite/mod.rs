@@ -54,13 +54,16 @@ mod file;
 mod idempotency;
 mod keys;
 mod migrations;
+mod open_failure;
 mod opening;
 mod reader;
 mod restore;
 mod schema;
 mod store;
+mod transfer;
 mod writer;
 
 pub use backup::backup;
 pub use restore::restore;
 pub use store::SqliteStore;
+pub use transfer::discard_copy;

@@ -24,7 +24,8 @@ use rustix::io::Errno;
 use slog::info;
 
 use super::file::DatabaseFile;
-use super::migrations::{APPLICATION_ID, NEWEST, find_secret, migrate, newer_program, version};
+use super::migrations::{APPLICATION_ID, COPYING, NEWEST, find_secret, migrate, newer_program, version};
+use super::open_failure::OpenFailure;
 use super::{connection, schema};
 use crate::storage::options::{Migrate, OpenError, StoreOptions, newer_release};
 
@@ -48,113 +49,51 @@ pub(super) struct Opened {
     pub(super) secret: [u8; 32],
 }
 
-/// Why a file cannot be opened, as the end of a sentence that begins with its path.
-#[derive(Debug, thiserror::Error)]
-enum OpenFailure {
-    #[error("is a directory; give the path of a file in it")]
-    Directory,
-    #[error("is not a regular file; choose another path")]
-    NotRegular,
-    #[error("is in a directory that does not exist; create the directory first")]
-    NoDirectory,
-    #[error("is on a read-only file system; mount it for writing, or use another path")]
-    ReadOnlyFileSystem,
-    #[error("cannot be opened: {0}; check the owner and the permissions of the file and its directory")]
-    Forbidden(io::Error),
-    #[error("cannot be read and written; check the owner and the permissions of the file and its directory")]
-    NotWritable,
-    #[error("is not an SQLite database; choose another path, or move the file away")]
-    NotSqlite,
-    #[error("is an SQLite database of another program; choose another path")]
-    Foreign,
-    #[error(
-        "was written by a newer release of this program (format {0}, this one knows up to {NEWEST}); \
-         use {1}"
-    )]
-    Newer(i32, String),
-    #[error("does not exist; check the path")]
-    Missing,
-    #[error("is empty; create a database in it with `animal-store key create NAME`")]
-    Empty,
-    #[error(
-        "has the format {0} of an older release, which this command does not change to format {NEWEST}; make a \
-         copy with `animal-store backup FILE`, then upgrade the database with `animal-store serve`"
-    )]
-    Older(i32),
-    #[error("was not created completely; run `animal-store serve` once")]
-    NoSecret,
-    #[error("is damaged ({0}); restore a backup, or recover the rest with `.recover` of sqlite3")]
-    Damaged(String),
-    #[error("{0}, so it is not as this program made it; restore a backup, or use another database")]
-    OtherSchema(String),
-    #[error("is locked by another process; stop that process, or try again later")]
-    Locked,
-    #[error("is on a file system without shared memory; move it to a local disk")]
-    NoSharedMemory,
-    #[error("is on a full disk; free some space")]
-    DiskFull,
-    #[error(
-        "cannot be used, because its disk is full or fails, or the limit on file sizes is reached ({0}); free some space, \
-         raise the limit with ulimit -f, or see the log of the operating system"
-    )]
-    Disk(String),
-    #[error("cannot be used: {0}")]
-    Other(String),
-}
-
-impl From<Error> for OpenFailure {
-    fn from(error: Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase) => Self::NotSqlite,
-            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged(error.to_string()),
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
-            Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-                Self::NotWritable
-            }
-            Some(ErrorCode::DiskFull) => Self::DiskFull,
-            // A full disk also causes this error, when there is no space for the shared memory.
-            Some(ErrorCode::SystemIoFailure) => Self::Disk(error.to_string()),
-            _ => Self::Other(error.to_string()),
-        }
-    }
-}
-
 /// Opens or creates the database at `path`. The error is one line.
 pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenError> {
-    inspect_and_open(path, options).map_err(|failure| {
-        let line = format!("{} {failure}", path.display());
-        OpenError(line.replace(char::is_control, "?"))
-    })
+    inspect_and_open(path, options).map_err(|failure| failure.of(path))
 }
 
 /// Opens the database at `path` for a backup. The error is one line.
 pub(super) fn open_for_backup(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
     // A connection for writing removes the files of the log, if it is the last one.
-    open_existing(path, |path| connection::open_for_writing(path, lock_timeout))
+    open_existing(path, |path| connection::open_for_writing(path, lock_timeout), check)
 }
 
 /// Opens the database at `path` for this process alone. The error is one line.
 pub(super) fn open_exclusively(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
-    open_existing(path, |path| connection::open_exclusively(path, lock_timeout))
+    open_existing(path, |path| connection::open_exclusively(path, lock_timeout), check)
+}
+
+/// Opens the target of an interrupted copy for this process alone. The error is one line.
+pub(super) fn open_interrupted_copy(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
+    let check = |connection: &Connection| match check_format(connection) {
+        Err(OpenFailure::InterruptedCopy) => Ok(()),
+        Ok(()) => Err(OpenFailure::NoInterruptedCopy),
+        failed => failed,
+    };
+    open_existing(path, |path| connection::open_exclusively(path, lock_timeout), check)
+}
+
+fn check(connection: &Connection) -> Result<(), OpenFailure> {
+    check_format(connection)?;
+    check_schema(connection)
 }
 
 fn open_existing(
     path: &Path,
     open: impl Fn(&Path) -> Result<Connection, Error>,
+    check: impl Fn(&Connection) -> Result<(), OpenFailure>,
 ) -> Result<Connection, OpenError> {
     let open = || {
         let path = find(path)?.ok_or(OpenFailure::Missing)?;
         check_immutable(&path)?;
         check_writable(&path)?;
         let connection = open(&path)?;
-        check_format(&connection)?;
-        check_schema(&connection)?;
+        check(&connection)?;
         Ok(connection)
     };
-    open().map_err(|failure: OpenFailure| {
-        let line = format!("{} {failure}", path.display());
-        OpenError(line.replace(char::is_control, "?"))
-    })
+    open().map_err(|failure: OpenFailure| failure.of(path))
 }
 
 fn inspect_and_open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenFailure> {
@@ -256,7 +195,8 @@ fn check_immutable(path: &Path) -> Result<(), OpenFailure> {
         .map_err(OpenFailure::from)
         .and_then(|connection| check_format(&connection));
     match checked {
-        Err(OpenFailure::Damaged(_)) => Ok(()),
+        // The end of a copy may be in the log, too.
+        Err(OpenFailure::Damaged(_) | OpenFailure::InterruptedCopy) => Ok(()),
         result => result,
     }
 }
@@ -281,8 +221,10 @@ fn immutable(path: &Path) -> String {
 /// Rejects a database of another program or of a newer release.
 fn check_format(connection: &Connection) -> Result<(), OpenFailure> {
     let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    if application != APPLICATION_ID {
-        return Err(OpenFailure::Foreign);
+    match application {
+        APPLICATION_ID => {}
+        COPYING => return Err(OpenFailure::InterruptedCopy),
+        _ => return Err(OpenFailure::Foreign),
     }
     match version(connection)? {
         known if (1..=NEWEST).contains(&known) => Ok(()),

@@ -16,7 +16,7 @@ use super::file::DatabaseFile;
 use super::idempotency::KeyHasher;
 use super::reader::Readers;
 use super::writer::{self, Writer};
-use super::{animals, idempotency, keys, migrations, opening};
+use super::{animals, idempotency, keys, migrations, opening, transfer};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::copy::{CopiedKey, Transfer};
 use crate::storage::expiry::Expiry;
@@ -251,6 +251,14 @@ impl Transfer for SqliteStore {
         self.read(animals::last)
     }
 
+    async fn begin_copy(&self) -> Result<bool, StoreError> {
+        self.write(|connection| transfer::begin(connection)).await
+    }
+
+    async fn finish_copy(&self) -> Result<bool, StoreError> {
+        self.write(|connection| transfer::finish(connection)).await
+    }
+
     async fn import_pets(&self, pets: Vec<Pet>) -> Result<(), StoreError> {
         self.write(move |connection| animals::import(connection, &pets)).await
     }
@@ -262,9 +270,5 @@ impl Transfer for SqliteStore {
     async fn import_idempotency_keys(&self, keys: Vec<CopiedKey>) -> Result<(), StoreError> {
         let hasher = self.key_hasher.clone();
         self.write(move |batch| idempotency::import(batch, &hasher, &keys)).await
-    }
-
-    async fn import_key(&self, key: KeyRecord) -> Result<(), StoreError> {
-        self.change_key(move |connection| keys::import(connection, &key)).await
     }
 }

@@ -37,6 +37,13 @@ impl Sqlite {
         open(&self.url(), options).await.unwrap()
     }
 
+    /// Copies the files of another database, which may be open, as a crash would leave them.
+    pub(crate) fn take_files_of(&self, other: &Self) {
+        for name in ["animals.db", "animals.db-wal"] {
+            std::fs::copy(other.0.path().join(name), self.0.path().join(name)).unwrap();
+        }
+    }
+
     /// Opens a connection that is independent of the store.
     pub(crate) fn connection(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.path()).unwrap()

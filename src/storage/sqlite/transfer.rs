@@ -1,0 +1,53 @@
+//! The mark of the target of a copy, which is removed when the copy is complete.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::batch::WriteResult;
+use super::migrations::{APPLICATION_ID, COPYING};
+use super::open_failure::OpenFailure;
+use super::opening::open_interrupted_copy;
+use crate::storage::options::OpenError;
+
+const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM animal) AND NOT EXISTS (SELECT 1 FROM api_key) \
+     AND NOT EXISTS (SELECT 1 FROM idempotency_key)";
+
+const EMPTY: &str =
+    "DELETE FROM idempotency_key; DELETE FROM api_key; DELETE FROM animal; DELETE FROM sqlite_sequence";
+
+/// Marks an empty database. Returns `false` if it is not empty, or is marked.
+pub(super) fn begin(connection: &Connection) -> WriteResult<bool> {
+    let is_empty = connection.query_row(IS_EMPTY, [], |row| row.get(0))?;
+    Ok(Ok(is_empty && change_mark(connection, APPLICATION_ID, COPYING)?))
+}
+
+/// Removes the mark. Returns `false` if there is none.
+pub(super) fn finish(connection: &Connection) -> WriteResult<bool> {
+    Ok(Ok(change_mark(connection, COPYING, APPLICATION_ID)?))
+}
+
+/// Replaces the identifier in the header. Returns `false` if it is not `from`.
+fn change_mark(connection: &Connection, from: i32, to: i32) -> rusqlite::Result<bool> {
+    let found: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    if found == from {
+        connection.pragma_update(None, "application_id", to)?;
+    }
+    Ok(found == from)
+}
+
+/// Empties the target of an interrupted copy, and removes the mark.
+///
+/// # Errors
+/// One line, when the file is in use or is not such a target. Then it is unchanged.
+pub fn discard_copy(path: &Path, lock_timeout: Duration) -> Result<(), OpenError> {
+    let mut connection = open_interrupted_copy(path, lock_timeout)?;
+    let mut discard = || {
+        let emptying = connection.transaction()?;
+        emptying.execute_batch(EMPTY)?;
+        change_mark(&emptying, COPYING, APPLICATION_ID)?;
+        emptying.commit()
+    };
+    discard().map_err(|error| OpenFailure::from(error).of(path))
+}
