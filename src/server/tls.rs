@@ -1,5 +1,7 @@
 //! The certificate of the public listener, from PEM files.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::telemetry::certificate::not_after;
 use crate::telemetry::metrics::Metrics;
+
+/// Larger than any chain of certificates. A line of `/dev/zero` does not end.
+const MAX_BYTES: u64 = 1 << 20;
 
 const CERTIFICATE: &str = "tls.certificate";
 const PRIVATE_KEY: &str = "tls.private_key";
@@ -66,14 +71,14 @@ impl TlsFiles {
     /// When a file cannot be read or has no such PEM section, or the private key belongs to another
     /// certificate.
     pub fn load(&self) -> Result<Certificate, TlsError> {
-        let certificates = CertificateDer::pem_file_iter(&self.certificate)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        let certificates = open(&self.certificate)
+            .and_then(|file| CertificateDer::pem_reader_iter(file).collect::<Result<Vec<_>, _>>())
             .map_err(|error| at(CERTIFICATE, &self.certificate, pem(&error)))?;
         if certificates.is_empty() {
             return Err(at(CERTIFICATE, &self.certificate, "contains no certificate in PEM".to_owned()));
         }
         let expires = certificates.first().and_then(|leaf| not_after(leaf));
-        let key = PrivateKeyDer::from_pem_file(&self.private_key).map_err(|error| {
+        let key = open(&self.private_key).and_then(PrivateKeyDer::from_pem_reader).map_err(|error| {
             let problem = match error {
                 PemError::NoItemsFound => "contains no private key in PEM".to_owned(),
                 error => pem(&error),
@@ -96,6 +101,11 @@ impl TlsFiles {
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Certificate { config, expires })
     }
+}
+
+/// Opens a file of which at most [`MAX_BYTES`] are read.
+fn open(path: &Path) -> Result<impl Read, PemError> {
+    Ok(File::open(path).map_err(PemError::Io)?.take(MAX_BYTES))
 }
 
 fn at(setting: &'static str, path: &Path, problem: String) -> TlsError {

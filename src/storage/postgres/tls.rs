@@ -6,16 +6,21 @@
 //! operating system.
 
 use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
 use std::sync::Arc;
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::pem::{Error as PemError, PemObject as _};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// Larger than the root certificates of any operating system. A line of `/dev/zero` does not end.
+const MAX_BYTES: u64 = 16 << 20;
 
 /// How the certificate of the server is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,8 +76,9 @@ fn roots(path: Option<&str>) -> Result<RootCertStore, String> {
         }
         return Ok(roots);
     };
-    let certificates = CertificateDer::pem_file_iter(path)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+    let certificates = File::open(path)
+        .map_err(PemError::Io)
+        .and_then(|file| CertificateDer::pem_reader_iter(file.take(MAX_BYTES)).collect::<Result<Vec<_>, _>>())
         .map_err(|error| format!("sslrootcert {path} cannot be read: {error}"))?;
     for certificate in certificates {
         roots.add(certificate).map_err(|error| format!("sslrootcert {path} cannot be used: {error}"))?;
