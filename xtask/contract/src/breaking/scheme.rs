@@ -1,55 +1,53 @@
 //! Security schemes: the kinds of credentials and how they are sent.
 //!
-//! A client never sends the name of a scheme. So schemes are matched by content, and by name only where the
-//! content changed.
+//! The name of a scheme stands for the credentials that its author means: the token of a user and that of an
+//! administrator may be sent in the same way. So schemes that both documents define are the same if they have the same
+//! name. Only a scheme whose name is gone is paired by content, with one whose name is new.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::comparer::{Comparer, named};
+use super::matching::pairs_then;
 use super::place::At;
 use super::{rules, unknown};
+use crate::finding::shortened;
 use crate::openapi::{Model, Object};
 use crate::subschema::Side;
 
+/// A scheme of the base and the same scheme of the revision, where they are listed.
+pub(super) type Pair<'a> = (Object<'a>, Object<'a>);
+
+/// Identifies a scheme in both documents: its name, in the revision if it was renamed, and whether it is defined.
+pub(super) type Identity<'a> = (&'a str, bool);
+
 /// The security schemes of both documents.
-#[derive(Default)]
 pub(super) struct Schemes<'a> {
-    /// The text that identifies each scheme, by its name in the base and in the revision.
-    identities: [HashMap<&'a str, String>; 2],
-    /// The schemes of the base, each with its counterpart in the revision.
-    counterparts: HashMap<&'a str, (Object<'a>, Object<'a>)>,
+    /// The names that each document defines.
+    defined: [HashSet<&'a str>; 2],
+    /// The schemes that are the same in both, by their name in the base.
+    pairs: HashMap<&'a str, Pair<'a>>,
 }
 
 impl<'a> Schemes<'a> {
     pub(super) fn of(base: &'a Model<'a>, revision: &'a Model<'a>) -> Self {
         let [old, new] = [base, revision].map(|model| {
             let components = model.root().child("components").unwrap_or(model.root());
-            let schemes = named(&components, "securitySchemes").into_iter();
-            let resolved = schemes.filter_map(|(name, scheme)| Some((name, scheme.resolved()?)));
-            resolved.map(|(name, scheme)| (name, scheme, content(&scheme))).collect::<Vec<_>>()
+            named(&components, "securitySchemes")
         });
-        let by_name: HashMap<_, _> = new.iter().map(|new| (new.0, new)).collect();
-        let by_content: HashMap<_, _> = new.iter().rev().map(|new| (&new.2, new)).collect();
-        let mut schemes = Self::default();
-        for (name, scheme, content) in &old {
-            let same_name = by_name.get(name).copied();
-            let unchanged = same_name.filter(|new| new.2 == *content);
-            let found = unchanged.or(by_content.get(content).copied()).or(same_name);
-            schemes.counterparts.extend(found.map(|new| (*name, (*scheme, new.1))));
-            schemes.identities[0].insert(name, found.map_or(content, |new| &new.2).clone());
-        }
-        schemes.identities[1] = new.into_iter().map(|(name, _, content)| (name, content)).collect();
-        schemes
+        let defined = [&old, &new].map(|schemes| schemes.iter().map(|(name, _)| *name).collect());
+        let (same, rest) = pairs_then(old, new, |scheme| scheme.resolved().map(|scheme| content(&scheme)));
+        let pairs = same.into_iter().chain(rest.both).map(|(old, new)| (old.name(), (old, new))).collect();
+        Self { defined, pairs }
     }
 
-    /// Returns a scheme of the base and its counterpart in the revision.
-    pub(super) fn counterpart(&self, name: &str) -> Option<(Object<'a>, Object<'a>)> {
-        self.counterparts.get(name).copied()
+    /// Returns a scheme of the base and the same scheme of the revision.
+    pub(super) fn pair(&self, name: &str) -> Option<Pair<'a>> {
+        self.pairs.get(name).copied()
     }
 
-    /// Returns the text that identifies a scheme in both documents: its content in the revision, if it is there.
-    pub(super) fn identity(&self, side: Side, name: &str) -> String {
-        self.identities[side as usize].get(name).map_or(name, String::as_str).to_owned()
+    pub(super) fn identity(&self, side: Side, name: &'a str) -> Identity<'a> {
+        let pair = self.pairs.get(name).filter(|_| side == Side::Base);
+        (pair.map_or(name, |(_, new)| new.name()), self.defined[side as usize].contains(name))
     }
 }
 
@@ -83,8 +81,14 @@ fn flows<'a>(scheme: &Object<'a>) -> Vec<(&'a str, Object<'a>)> {
     flows.map(|flow| (flow.name(), flow)).collect()
 }
 
-/// Compares a scheme with its counterpart.
-pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
+/// Compares a scheme of the base with the same scheme of the revision.
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, (old, new): Pair<'a>) {
+    if old.name() != new.name() {
+        let what = format!("it was renamed from `{}`", shortened(old.name()));
+        cx.report(&rules::SCHEME_RENAMED, Some(At::of(&old)), Some(At::of(&new)), what);
+    }
+    let (Some(old), Some(new)) = (old.resolved(), new.resolved()) else { return };
+    let (old, new) = (&old, &new);
     unknown::compare(cx, old, new, &[]);
     cx.compare_keyword(&rules::SCHEME_BEARER_FORMAT, (old, new), "bearerFormat");
     if content(old) != content(new) {

@@ -1,13 +1,14 @@
 //! The credentials that an operation requires.
 //!
 //! `security` is a list of alternatives, each a set of schemes with scopes. A client keeps working if the
-//! credentials that it sends still satisfy one alternative.
+//! credentials that it sends still satisfy one alternative. [`scheme`] decides which schemes are the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::comparer::Comparer;
 use super::place::At;
-use super::{rules, scheme};
+use super::rules;
+use super::scheme::{self, Identity};
 use crate::openapi::{Object, Operation, Requirement, Security};
 use crate::subschema::Side;
 
@@ -16,8 +17,8 @@ const MAX_ALTERNATIVES: usize = 100;
 
 /// One alternative, and its place.
 struct Alternative<'a> {
-    /// The scopes, by the text that identifies their scheme in both documents.
-    schemes: BTreeMap<String, BTreeSet<&'a str>>,
+    /// The scopes by their scheme.
+    schemes: BTreeMap<Identity<'a>, BTreeSet<&'a str>>,
     written: Requirement<'a>,
     place: At<'a>,
 }
@@ -40,6 +41,11 @@ impl<'a> Alternative<'a> {
 
     fn has_schemes_of(&self, other: &Self) -> bool {
         self.schemes.keys().eq(other.schemes.keys())
+    }
+
+    /// Whether this one requires all schemes of the other one, and more.
+    fn extends(&self, other: &Self) -> bool {
+        other.schemes.keys().all(|scheme| self.schemes.contains_key(scheme)) && !self.has_schemes_of(other)
     }
 
     fn display(&self) -> String {
@@ -74,9 +80,13 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     let (base, revision) = (old.security(), new.security());
     let (before, was_open) = alternatives(cx, Side::Base, &base);
     let (after, is_open) = alternatives(cx, Side::Revision, &revision);
-    for name in before.iter().flat_map(|old| old.written.keys()) {
-        if let Some((old, new)) = cx.schemes.counterpart(name) {
-            cx.once(("scheme", old.id, new.id), |cx| scheme::compare(cx, &old, &new));
+    // A scheme that is no longer accepted is not compared.
+    let accepted: BTreeSet<_> = after.iter().flat_map(|new| new.schemes.keys().copied()).collect();
+    for name in before.iter().flat_map(|old| old.written.keys().copied()) {
+        if let Some((old, new)) = cx.schemes.pair(name)
+            && accepted.contains(&cx.schemes.identity(Side::Base, name))
+        {
+            cx.once(("scheme", old.id, new.id), |cx| scheme::compare(cx, (old, new)));
         }
     }
     let written = |security: &Security<'a>| At::value(&security.owner()?, "security");
@@ -102,10 +112,15 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
                     format!("{} is no longer sufficient; {} is required", old.display(), new.display());
                 (&rules::SCOPE_ADDED, what)
             }
-            None => (
-                &rules::SECURITY_REMOVED,
-                format!("credentials for {} are no longer accepted", old.display()),
-            ),
+            None => {
+                let what = match after.iter().find(|new| new.extends(old)) {
+                    Some(new) => {
+                        format!("{} is no longer sufficient; {} are required", old.display(), new.display())
+                    }
+                    None => format!("credentials for {} are no longer accepted", old.display()),
+                };
+                (&rules::SECURITY_REMOVED, what)
+            }
         };
         cx.report(rule, Some(old.place), Some(place), what);
     }

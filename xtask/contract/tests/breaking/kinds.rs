@@ -1,4 +1,5 @@
-//! Pairs of documents for difficult parts of the specification, with the changes that must and must not be found.
+//! Pairs of documents with the changes that must and must not be found: for difficult parts of the specification, and
+//! for changes that break clients although the letter of the specification allows them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,7 +19,16 @@ fn rules(node: &Node, key: &str) -> BTreeSet<String> {
 
 #[test]
 fn each_kind_of_difference_has_the_changes_of_the_table() {
-    let table = document::read(include_str!("kinds.yaml")).unwrap();
+    check(include_str!("kinds.yaml"));
+}
+
+#[test]
+fn each_difference_as_authors_mean_it_has_the_changes_of_the_table() {
+    check(include_str!("authors.yaml"));
+}
+
+fn check(table: &str) {
+    let table = document::read(table).unwrap();
     let mut wrong = String::new();
     for pair in table.get("pairs").unwrap().items() {
         let (kind, around) =

@@ -1,5 +1,6 @@
 //! Compares documents: single edits, versions and waivers, and hostile documents.
 
+mod authors;
 mod changelog;
 mod documents;
 mod edits;

@@ -184,6 +184,7 @@ rules! {
     SECURITY_ADDED = "api-security-added", Info, Minor, Added, "oasdiff: api-security-added, api-global-security-added", "Requests may use other credentials instead.";
     SCOPE_ADDED = "api-security-scope-added", Error, Major, Changed, "oasdiff: api-security-scope-added, api-global-security-scope-added", "Requests whose credentials lack the scope are refused.";
     SCOPE_REMOVED = "api-security-scope-removed", Info, Minor, Changed, "oasdiff: api-security-scope-removed, api-global-security-scope-removed", "Credentials need fewer scopes.";
+    SCHEME_RENAMED = "api-security-component-renamed", Info, Patch, Changed, OURS, "Requests stay the same. Generated clients may have another name for the credentials.";
     SCHEME_TYPE = "api-security-component-type-changed", Error, Major, Changed, OASDIFF, "Credentials of the old kind are refused.";
     SCHEME_PLACE = "api-security-component-place-changed", Error, Major, Changed, OURS, "Credentials that are sent in the old way are not found.";
     SCHEME_BEARER_FORMAT = "api-security-component-bearer-format-changed", Info, Minor, Changed, OURS, "Clients that parse the token may fail.";
