@@ -27,6 +27,7 @@ static REVERSED: [(&ChangeRule, &[&ChangeRule]); 4] = [
             &rules::BODY_OPTIONAL,
             &rules::REQUEST_MEDIA_ADDED,
             &rules::ENCODING_CHANGED,
+            &rules::ENCODING_WIDENED,
         ],
     ),
     (

@@ -44,12 +44,14 @@ type Key = (&'static str, Option<*const Node>, Option<*const Node>, String);
 /// Two objects that operations share, and which part of them is compared.
 type Shared = (&'static str, Id, Id);
 
-/// Two schemas in one role.
+/// Two schemas in one role and notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Pair {
     pub(super) base: u32,
     pub(super) revision: u32,
     pub(super) role: Role,
+    /// Whether the values are sent as XML.
+    in_xml: bool,
     /// How their values differ, where they are used.
     pub(super) verdict: Verdict,
 }
@@ -64,6 +66,8 @@ pub(super) struct Comparer<'a> {
     pub(super) schemes: Schemes<'a>,
     /// Whether a callback is being compared, which reverses the direction.
     pub(super) in_callback: bool,
+    /// Whether the values being compared are sent as XML.
+    pub(super) in_xml: bool,
     users: Users,
     /// The greatest difference that pairs below the current user can have.
     most: Verdict,
@@ -90,6 +94,7 @@ impl<'a> Comparer<'a> {
             subtypes: [subtypes(base), subtypes(revision)],
             schemes: Schemes::of(base, revision),
             in_callback: false,
+            in_xml: false,
             users: Users::new(),
             most: Verdict::Breaking,
             raws: Vec::new(),
@@ -307,7 +312,7 @@ impl<'a> Comparer<'a> {
             Verdict::Equal => Verdict::Equal,
             _ => Verdict::of(&mut self.inclusion, schemas, role).min(most),
         };
-        let pair = Pair { base, revision, role, verdict };
+        let pair = Pair { base, revision, role, in_xml: self.in_xml, verdict };
         let next = self.users.len();
         let user = *self.pairs.entry(pair).or_insert(next);
         if user == next {
@@ -352,6 +357,7 @@ impl<'a> Comparer<'a> {
         let (user, pair) = self.waiting.pop_front()?;
         self.users.current = user;
         self.most = pair.verdict;
+        self.in_xml = pair.in_xml;
         Some(pair)
     }
 

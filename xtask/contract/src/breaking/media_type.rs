@@ -1,11 +1,10 @@
 //! The media types of a body, and their schemas.
 
-use super::comparer::{Comparer, named};
-use super::data::{difference, pairs};
+use super::comparer::Comparer;
 use super::matching::matched;
 use super::place::At;
 use super::rules::{self, Role};
-use super::{schema, unknown};
+use super::{encoding, schema, unknown};
 use crate::document::Node;
 use crate::openapi::{Kind, Object, covering_media_types, normal_media_type};
 
@@ -46,25 +45,16 @@ pub(super) fn values<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'
     unknown::compare(cx, old, new, &[]);
     // `encoding` applies to request bodies only (section 4.7.14).
     if new.within(Kind::RequestBody).is_some() {
-        encodings(cx, old, new);
+        encoding::compare(cx, old, new);
     }
+    let is_xml = |media: &Object<'a>| {
+        let name = normal_media_type(media.name());
+        let name = name.split(';').next().unwrap_or_default();
+        name.ends_with("/xml") || name.ends_with("+xml")
+    };
+    let before = std::mem::replace(&mut cx.in_xml, is_xml(old) || is_xml(new));
     schema::compare_children(cx, (old, new), "schema", role);
-}
-
-/// Compares how the properties are encoded. A new property is reported without its encoding.
-fn encodings<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
-    let schemas = [old, new].map(|media| media.child("schema").and_then(|schema| schema.resolved()));
-    let [Some(before), Some(after)] = schemas else { return };
-    let encoding =
-        |media: &Object<'a>, name: &str| media.children("encoding").find(|encoding| encoding.name() == name);
-    for (property, _) in pairs(named(&before, "properties"), named(&after, "properties")).both {
-        let (one, other) = (encoding(old, property.name()), encoding(new, property.name()));
-        let what = difference("its encoding", one.map(|one| one.node()), other.map(|other| other.node()));
-        if let Some(what) = what {
-            let place = other.map_or_else(|| At::value_or_object(new, "encoding"), |other| At::of(&other));
-            cx.report(&rules::ENCODING_CHANGED, one.map(|one| At::of(&one)), Some(place), what);
-        }
-    }
+    cx.in_xml = before;
 }
 
 /// Whether everything under `content` is a Media Type Object.

@@ -22,6 +22,7 @@ mod comparer;
 mod components;
 mod data;
 mod deprecation;
+mod encoding;
 mod matching;
 mod media_type;
 mod operation;

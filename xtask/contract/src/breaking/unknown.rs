@@ -7,7 +7,7 @@ use super::comparer::Comparer;
 use super::data::difference;
 use super::place::At;
 use super::rules;
-use crate::openapi::{Keys, Kind, Object};
+use crate::openapi::{Keys, Object};
 
 /// Compares the keys of an object that its table of keywords does not list, without those in `except`.
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>, except: &[&str]) {
@@ -19,8 +19,6 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<
 pub(super) fn others<'a>(object: &Object<'a>, except: &[&str]) -> Vec<(&'a str, At<'a>)> {
     let table = object.kind().table();
     let is_known = |key: &str| match table.others.0 {
-        // `xml` is in the table, but nothing else compares it.
-        _ if object.kind() == Kind::Schema && key == "xml" => false,
         Keys::Extensions | Keys::Nothing => table.keywords.iter().any(|(keyword, ..)| *keyword == key),
         _ => !key.starts_with("x-"),
     };

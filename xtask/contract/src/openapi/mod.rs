@@ -18,6 +18,7 @@ macro_rules! deref_to_object {
     };
 }
 
+mod encoding;
 mod media_type;
 mod model;
 mod operation;
@@ -30,6 +31,7 @@ mod structure;
 mod tables;
 mod understood;
 
+pub use encoding::Encoding;
 pub use media_type::{Header, MediaType, RequestBody, Response, covering_media_types, normal_media_type};
 pub use model::{Id, Model, Object, Step, head};
 pub use operation::{METHODS, Operation, PathItem, Server, covering_statuses, template};

@@ -67,13 +67,28 @@ impl<'a> Parameter<'a> {
         explode.unwrap_or(self.style() == "form")
     }
 
-    /// Returns the serialization of the value. All styles of a query or cookie write a string, a number or a
-    /// boolean like `form`.
+    /// Returns the serialization of the value.
     pub fn serialization(&self) -> Serialization<'a> {
-        let in_pairs = matches!(self.location, "query" | "cookie");
-        let style = if in_pairs && self.schema().is_some_and(is_scalar) { "form" } else { self.style() };
-        (style, Some(self.explode()).filter(|_| explode_has_effect(style, self.schema())))
+        match self.location {
+            "query" | "cookie" => serialization_in_pairs(self.style(), Some(self.explode()), self.schema()),
+            _ => {
+                let effective = explode_has_effect(self.style(), self.schema());
+                (self.style(), Some(self.explode()).filter(|_| effective))
+            }
+        }
     }
+}
+
+/// Returns the serialization of a value in `name=value` pairs. All styles write a string, a number or a boolean like
+/// `form`.
+pub(super) fn serialization_in_pairs<'a>(
+    style: &'a str,
+    explode: Option<bool>,
+    schema: Option<Schema<'a>>,
+) -> Serialization<'a> {
+    let explode = explode.unwrap_or(style == "form");
+    let style = if schema.is_some_and(is_scalar) { "form" } else { style };
+    (style, Some(explode).filter(|_| explode_has_effect(style, schema)))
 }
 
 /// Whether `explode` affects a value of this style (section 4.7.12.2, the table of examples).

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use serde_json::Value;
 
 use super::shape::{Case, Count, Members, Shape, Text};
-use super::{ANY, Conjunction, NEVER, Patterns, Schemas, are_identical};
+use super::{ANY, Conjunction, NEVER, Patterns, Schemas, are_identical, format};
 use crate::openapi::{Model, Object};
 
 /// The limit of cases to combine for each question. Real documents need less than ten.
@@ -203,7 +203,12 @@ impl<'a> Inclusion<'a> {
     /// Whether the values of a case are in the cases of the other side.
     fn is_covered(&mut self, question: Question, case: &Case, wide: &[Case]) -> bool {
         if let Shape::Values(values) = &case.shape {
-            return values.values().all(|value| wide.iter().any(|wide| self.has(question, wide, value)));
+            // Text cannot express null.
+            let is_sent = |value: &&Value| question.reading != Reading::Text || !value.is_null();
+            return values
+                .values()
+                .filter(is_sent)
+                .all(|value| wide.iter().any(|wide| self.has(question, wide, value)));
         }
         if wide.iter().any(|wide| self.is_within(question, case, wide, None)) {
             return true;
@@ -223,6 +228,11 @@ impl<'a> Inclusion<'a> {
 
     /// Whether a value is in a case of the wide side.
     fn has(&mut self, question: Question, wide: &Case, value: &Value) -> bool {
+        if let (Shape::Text(text), Value::String(string)) = (&wide.shape, value)
+            && !text.formats.iter().all(|format| format::has(format, string))
+        {
+            return false;
+        }
         let schemas = self.of(question.side.other());
         let as_text = question.reading == Reading::Text && (value.is_number() || value.is_boolean());
         schemas.holds(wide, value) == Some(true)
@@ -262,11 +272,12 @@ impl<'a> Inclusion<'a> {
 
     fn is_text_within(&mut self, side: Side, narrow: &Text, wide: &Text) -> bool {
         let patterns = &mut self.of(side).patterns;
+        let length = format::length(narrow);
         let counted = wide.length.pattern();
         let is_counted = |wide: &String, patterns: &mut Patterns| {
             narrow.patterns.iter().any(|narrow| patterns.includes(wide, narrow))
         };
-        (wide.length.includes(narrow.length) || counted.is_some_and(|counted| is_counted(&counted, patterns)))
+        (wide.length.includes(length) || counted.is_some_and(|counted| is_counted(&counted, patterns)))
             && wide.formats.is_subset(&narrow.formats)
             && wide
                 .patterns

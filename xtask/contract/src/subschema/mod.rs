@@ -9,6 +9,7 @@
 //! "not included". The schemas of properties and items stay references to other schemas, which are compared in
 //! turn, so recursive schemas are compared like others, and the cost is linear in the size of the documents.
 
+mod format;
 mod identical;
 mod inclusion;
 mod normal;

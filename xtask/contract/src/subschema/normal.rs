@@ -1,14 +1,14 @@
 //! The normal form of a schema: its alternatives, each of one JSON type.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde_json::{Number, Value};
 
 use super::number::{End, Range, exact};
 use super::shape::{Array, Case, Count, Formats, Members, Shape, Text};
-use super::{ANNOTATIONS, ANY, Conjunction, NEVER, NULL, Normal, Schemas, Undecided};
+use super::{ANNOTATIONS, ANY, Conjunction, NEVER, NULL, Normal, Schemas, Undecided, flattened};
 use crate::document::{self, Node};
-use crate::openapi::Object;
+use crate::openapi::{Id, Object};
 
 /// The limit of alternatives of a schema.
 const MAX_CASES: usize = 200;
@@ -56,18 +56,45 @@ impl<'a> Schemas<'a> {
         if self.is_never(of) {
             return Ok(Vec::new());
         }
-        let mut cases: Vec<Case> = match self.is_null(of) {
-            true => vec![Shape::values([Value::Null]).into()],
-            false => Shape::every().map(Case::from).into(),
-        };
-        for part in self.parts(of) {
+        let null = || vec![Case::from(Shape::values([Value::Null]))];
+        if self.is_null(of) {
+            return self.restricted(null(), self.parts(of), &["oneOf", "anyOf"]);
+        }
+        let mut cases =
+            self.restricted(Shape::every().map(Case::from).into(), self.parts(of), &["oneOf", "anyOf"])?;
+        let around = self.parts(of).filter(is_nullable_around).collect::<Vec<_>>();
+        if !around.is_empty() {
+            // Null does not have to match what the schemas with `nullable` combine.
+            let combined: HashSet<Id> =
+                flattened(around.iter().flat_map(|part| part.children("allOf")), &mut || true)
+                    .iter()
+                    .map(|part| part.id)
+                    .collect();
+            let (own, others): (Vec<_>, Vec<_>) = self
+                .parts(of)
+                .filter(|part| !combined.contains(&part.id))
+                .partition(|part| around.contains(part));
+            let nulls = self.restricted(null(), own, &[])?;
+            cases.extend(self.restricted(nulls, others, &["oneOf", "anyOf"])?);
+        }
+        Ok(cases)
+    }
+
+    /// Returns the values of the cases that are values of each of these schemas, of which unions only under `unions`.
+    fn restricted(
+        &mut self,
+        mut cases: Vec<Case>,
+        parts: impl IntoIterator<Item = Object<'a>>,
+        unions: &[&str],
+    ) -> Result<Vec<Case>, Undecided> {
+        for part in parts {
             let own = self.own(&part);
             cases = self.product(&cases, &own)?;
             if let Some(list) = part.get("enum") {
                 let values = Shape::values(list.items().iter().map(Node::to_json));
                 cases = self.product(&cases, &[values.into()])?;
             }
-            for keyword in ["oneOf", "anyOf"] {
+            for keyword in unions {
                 if let Some(union) = self.union(&part, keyword)? {
                     cases = self.product(&cases, &union)?;
                 }
@@ -255,6 +282,13 @@ impl<'a> Schemas<'a> {
     }
 }
 
+/// Whether a schema with `nullable: true` has no `type`, but combines schemas. OpenAPI 3.0.3 (section 4.7.24.1) gives
+/// `nullable` no effect there, but generators write it for a reference that may be null.
+fn is_nullable_around(part: &Object<'_>) -> bool {
+    let combines = |keyword: &&str| part.children(keyword).next().is_some();
+    part.flag("nullable") && !part.has("type") && ["allOf", "oneOf", "anyOf"].iter().any(combines)
+}
+
 /// Whether a case has all values of the type of another.
 fn is_whole(case: &Case, of: &Case) -> bool {
     let whole = match (&case.shape, &of.shape) {
@@ -309,8 +343,8 @@ fn number(part: &Object<'_>, is_integer: bool) -> Shape {
     match part.text("format") {
         Some("int32") if is_integer => range = range.and(&Range::of_bits(32)),
         Some("int64") if is_integer => range = range.and(&Range::of_bits(64)),
-        // JSON numbers are read as doubles in any case.
-        Some("double") => {}
+        // JSON numbers are read as doubles in any case, and the widths of integers apply to integers only.
+        Some("double" | "int32" | "int64") => {}
         Some(format) if !OF_STRINGS.contains(&format) => {
             formats.insert(format.to_owned());
         }

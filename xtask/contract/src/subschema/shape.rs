@@ -26,7 +26,7 @@ pub(super) enum Shape {
     Object(Box<Members>),
 }
 
-/// Names of formats. Their values are not compared.
+/// Names of formats. [`super::format`] decides which texts have a format.
 pub(super) type Formats = BTreeSet<String>;
 
 /// Bounds of a length or count.
@@ -63,7 +63,7 @@ pub(super) struct Members {
 }
 
 impl Count {
-    fn and(self, other: Self) -> Self {
+    pub(super) fn and(self, other: Self) -> Self {
         let max = match (self.max, other.max) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
@@ -79,7 +79,7 @@ impl Count {
         is_short.then(|| format!("^[\\s\\S]{{{},{max}}}$", self.min))
     }
 
-    fn is_empty(self) -> bool {
+    pub(super) fn is_empty(self) -> bool {
         self.max.is_some_and(|max| max < self.min)
     }
 

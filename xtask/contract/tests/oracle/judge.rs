@@ -147,6 +147,15 @@ impl Converter<'_> {
                 }
             }
         }
+        // Generators write `nullable` beside other schemas for "or null".
+        if schema["nullable"] == true && schema["type"].is_null() {
+            let combined = ["allOf", "oneOf", "anyOf"].iter();
+            let combined: Map<String, Value> =
+                combined.filter_map(|keyword| converted.remove_entry(*keyword)).collect();
+            if !combined.is_empty() {
+                converted.insert("anyOf".to_owned(), json!([{"type": "null"}, combined]));
+            }
+        }
         Value::Object(converted)
     }
 
@@ -311,7 +320,8 @@ fn instances_are_those_of_openapi() {
     };
     assert!(sent(json!({"type": "string", "nullable": true}), json!(null)));
     assert!(!sent(json!({"type": "string", "nullable": true, "enum": ["a"]}), json!(null)));
-    assert!(!sent(json!({"nullable": true, "allOf": [{"type": "string"}]}), json!(null)));
+    assert!(sent(json!({"nullable": true, "allOf": [{"type": "string"}]}), json!(null)));
+    assert!(!sent(json!({"allOf": [{"type": "string"}, {"nullable": true}]}), json!(null)));
     assert!(sent(json!({"multipleOf": 0.1}), json!(0.3)));
     assert!(!sent(json!({"multipleOf": 0.2}), json!(0.3)));
     assert!(!sent(json!({"minimum": 2, "exclusiveMinimum": true}), json!(2)));

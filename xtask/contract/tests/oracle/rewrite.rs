@@ -51,6 +51,8 @@ pub(crate) static REWRITES: &[Rewrite] = &[
     ("integer bounds inclusive", integer_bounds_inclusive),
     ("integer bounds with a fraction", integer_bounds_with_a_fraction),
     ("nullable as anyOf with null", nullable_as_any_of),
+    ("nullable around allOf", |schema, around| nullable_around(schema, around, "allOf")),
+    ("nullable around oneOf", |schema, around| nullable_around(schema, around, "oneOf")),
     ("keywords of other types", keywords_of_other_types),
     ("excluded enum value", excluded_enum_value),
     ("null in the enum of a type that is not nullable", |schema, _| {
@@ -82,9 +84,10 @@ pub(crate) static REWRITES: &[Rewrite] = &[
         Some(json!({"allOf": [schema, {"type": kind, "nullable": true}]}))
     }),
     ("nullable without type", |schema, _| {
-        // `nullable` alone in an alternative would be read as null.
+        // `nullable` alone in an alternative would be read as null, and beside other schemas as "or null".
         let is_any = schema.as_object()?.is_empty();
-        (schema["type"].is_null() && schema["$ref"].is_null() && !is_any).then_some(())?;
+        let combines = ["allOf", "oneOf", "anyOf"].iter().any(|keyword| !schema[*keyword].is_null());
+        (schema["type"].is_null() && schema["$ref"].is_null() && !is_any && !combines).then_some(())?;
         with(schema, &[("nullable", json!(true))])
     }),
     ("exclusive bound without a bound", |schema, _| {
@@ -280,6 +283,13 @@ fn nullable_as_any_of(schema: &Value, _: &mut Around<'_>) -> Option<Value> {
     let mut kind = schema.clone();
     take(&mut kind, "nullable");
     Some(json!({"anyOf": [kind, {"enum": [null]}]}))
+}
+
+/// Moves `nullable` to a schema around this one, as generators write it for a reference that may be null.
+fn nullable_around(schema: &Value, around: &mut Around<'_>, keyword: &str) -> Option<Value> {
+    let mut kind = nullable_as_any_of(schema, around)?;
+    let kind = kind["anyOf"][0].take();
+    Some(json!({"nullable": true, keyword: [kind]}))
 }
 
 fn keywords_of_other_types(schema: &Value, around: &mut Around<'_>) -> Option<Value> {

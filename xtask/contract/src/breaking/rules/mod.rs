@@ -131,6 +131,7 @@ rules! {
     REQUEST_MEDIA_REMOVED = "request-body-media-type-removed", Error, Major, Removed, OASDIFF, "Requests with a body of this media type are refused.";
     RESPONSE_MEDIA_ADDED = "response-media-type-added", Info, Minor, Added, OASDIFF, "Clients may ask for one more media type.";
     RESPONSE_MEDIA_REMOVED = "response-media-type-removed", Error, Major, Removed, OASDIFF, "Clients that read this media type receive another one, or an error.";
+    ENCODING_WIDENED = "request-body-encoding-widened", Info, Minor, Changed, OURS, "Request bodies may have parts that are encoded in more ways.";
     ENCODING_CHANGED = "request-body-encoding-changed", Error, Major, Changed, OURS, "Request bodies whose parts are encoded in the old way are misunderstood.";
 
     SUCCESS_REMOVED = "response-success-status-removed", Error, Major, Removed, OASDIFF, "Clients that expect this status never receive it.";
@@ -202,6 +203,7 @@ rules! {
     SERVER_VARIABLE_VALUE_REMOVED = "server-variable-enum-value-removed", Error, Major, Removed, OURS, "Clients that chose the value have no URL.";
 
     EXTENSION_CHANGED = "extension-changed", Info, Patch, Changed, OURS, "Programs that read the extension may be affected.";
+    WITHOUT_EFFECT = "keyword-without-effect-changed", Info, Patch, Changed, OURS, "Requests and responses stay the same, since the keyword has no effect here. Generated clients may differ.";
     KEYWORD_CHANGED = "keyword-changed", Warning, Minor, Changed, OURS, "The keyword is not compared in detail. Check whether clients are affected.";
 
     VERSION_UNREADABLE = "api-version-unreadable", Warning, None, Changed, OURS, "Neither this check nor clients can compare the version with others. Write it as MAJOR.MINOR.PATCH (semver.org).";

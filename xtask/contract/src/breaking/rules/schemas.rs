@@ -187,6 +187,7 @@ families! {
     NOT_SET = Changed, "request-not-set", "response-not-set", NARROWED, OURS, OURS;
     NOT_UNSET = Changed, "request-not-unset", "response-not-unset", WIDENED, OURS, OURS;
     NOT_CHANGED = Changed, "request-not-changed", "response-not-changed", REPLACED, OURS, OURS;
+    XML_CHANGED = Changed, "request-xml-changed", "response-xml-changed", ((Error, "Requests with the elements and attributes of the old version are refused or misunderstood."), (Error, "Clients do not find the elements and attributes that the old version described.")), OURS, OURS;
     DISCRIMINATOR_ADDED = Changed, "request-discriminator-added", "response-discriminator-added", ((Warning, SAME_REQUESTS), (Info, SAME_RESPONSES)),
         "oasdiff: request-body-discriminator-added, request-property-discriminator-added", "oasdiff: response-body-discriminator-added, response-property-discriminator-added";
     DISCRIMINATOR_REMOVED = Changed, "request-discriminator-removed", "response-discriminator-removed", ((Warning, SAME_REQUESTS), (Error, "Clients that choose a type by the property can no longer do so.")),

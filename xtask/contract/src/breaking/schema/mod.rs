@@ -13,6 +13,7 @@ mod discriminator;
 mod properties;
 mod types;
 mod values;
+mod xml;
 
 use std::collections::HashSet;
 
@@ -261,6 +262,7 @@ fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         }
         _ => {}
     }
+    xml::compare(cx, both);
     others(cx, both);
 }
 

@@ -4,6 +4,7 @@ use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::place::At;
 use crate::breaking::rules;
+use crate::document::Value;
 use crate::subschema::Side;
 
 /// A `type` or `format`, and its place. `None` allows all.
@@ -11,24 +12,7 @@ type Kind<'a> = Option<(&'a str, At<'a>)>;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (kind(&both.base), kind(&both.revision));
-    // With an `enum`, null is one of its values.
-    let is_listed = both.base.first("enum").is_some() && both.revision.first("enum").is_some();
-    if base.is_some() && revision.is_some() && !is_listed {
-        let place = |schema: &Schema<'a>| schema.first("nullable").or(schema.first("type"));
-        let places = (place(&both.base), place(&both.revision));
-        let is_null = [(Side::Base, &both.base), (Side::Revision, &both.revision)].map(|(side, schema)| {
-            cx.inclusion.schemas[side as usize].accepts(schema.values, &serde_json::Value::Null)
-        });
-        match is_null {
-            [Some(false), Some(true)] => {
-                both.report(cx, &rules::NULLABLE, None, places.1, "it may now be null");
-            }
-            [Some(true), Some(false)] => {
-                both.report(cx, &rules::NOT_NULLABLE, places.0, places.1, "it may no longer be null");
-            }
-            _ => {}
-        }
-    }
+    null(cx, both, base.is_some() && revision.is_some());
     let (old_format, new_format) = (format(&both.base), format(&both.revision));
     let text = |kind: Kind<'a>| kind.map(|(text, _)| text);
     let types = Difference::between(text(base), text(revision), |wide, narrow| {
@@ -66,6 +50,39 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     both.report(cx, family, place(base, old_format), place(revision, new_format), what);
 }
 
+/// Compares whether the value may be null, if both types are known or `nullable` changed.
+fn null<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, are_known: bool) {
+    let place =
+        |schema: &Schema<'a>| schema.flag("nullable").or(schema.first("nullable")).or(schema.first("type"));
+    let places = (place(&both.base), place(&both.revision));
+    let is_set = [&both.base, &both.revision].map(|schema| schema.flag("nullable").is_some());
+    // With an `enum`, null may be one of its values.
+    let lists = |schema: &Schema<'a>| schema.first("enum").is_some();
+    let lists_null = |schema: &Schema<'a>| {
+        schema.all("enum").flat_map(At::items).any(|value| matches!(value.value, Value::Null))
+    };
+    let is_listed = match (lists(&both.base), lists(&both.revision)) {
+        (true, true) => is_set[0] == is_set[1] || lists_null(&both.base) != lists_null(&both.revision),
+        _ => false,
+    };
+    // Text cannot express null.
+    if is_listed || both.role.is_text() || !(are_known || is_set[0] != is_set[1]) {
+        return;
+    }
+    let is_null = [(Side::Base, &both.base), (Side::Revision, &both.revision)].map(|(side, schema)| {
+        cx.inclusion.schemas[side as usize].accepts(schema.values, &serde_json::Value::Null)
+    });
+    match is_null {
+        [Some(false), Some(true)] => {
+            both.report(cx, &rules::NULLABLE, None, places.1, "it may now be null");
+        }
+        [Some(true), Some(false)] => {
+            both.report(cx, &rules::NOT_NULLABLE, places.0, places.1, "it may no longer be null");
+        }
+        _ => {}
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Difference {
     None,
@@ -96,8 +113,11 @@ fn kind<'a>(schema: &Schema<'a>) -> Kind<'a> {
     Some(kinds.find(|(kind, _)| is_wider(first.0, kind)).unwrap_or(first))
 }
 
+/// The format of a schema. The widths of integers have no effect on numbers.
 fn format<'a>(schema: &Schema<'a>) -> Kind<'a> {
-    schema.all("format").find_map(|at| Some((at.node().as_str()?, at)))
+    let is_number = kind(schema).is_some_and(|(kind, _)| kind == "number");
+    let mut formats = schema.all("format").filter_map(|at| Some((at.node().as_str()?, at)));
+    formats.find(|(format, _)| !(is_number && matches!(*format, "int32" | "int64")))
 }
 
 fn is_wider(wide: &str, narrow: &str) -> bool {

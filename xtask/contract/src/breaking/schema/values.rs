@@ -7,6 +7,7 @@ use crate::breaking::comparer::Comparer;
 use crate::breaking::data::{canonical, display};
 use crate::breaking::place::At;
 use crate::breaking::rules;
+use crate::document::Value;
 use crate::finding::shortened;
 use crate::subschema::Side;
 
@@ -32,8 +33,8 @@ fn allowed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
             if both.verdict <= Verdict::Same {
                 return;
             }
-            let mut base = values(cx, Side::Base, &both.base);
-            let mut revision = values(cx, Side::Revision, &both.revision);
+            let mut base = values(cx, Side::Base, &both.base, both.role.is_text());
+            let mut revision = values(cx, Side::Revision, &both.revision, both.role.is_text());
             let (added, removed) = both.rules(&rules::ENUM_VALUE_ADDED, &rules::ENUM_VALUE_REMOVED);
             let keep = |these: &mut Vec<(String, At<'a>)>, those: &[(String, At<'a>)]| {
                 let keys: HashSet<&String> = those.iter().map(|(key, _)| key).collect();
@@ -51,7 +52,12 @@ fn allowed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
 }
 
 /// Returns the values that every `enum` of the schema has and no other keyword excludes, each once.
-fn values<'a>(cx: &mut Comparer<'a>, side: Side, schema: &Schema<'a>) -> Vec<(String, At<'a>)> {
+fn values<'a>(
+    cx: &mut Comparer<'a>,
+    side: Side,
+    schema: &Schema<'a>,
+    is_text: bool,
+) -> Vec<(String, At<'a>)> {
     let keyed = |list: At<'a>| list.items().map(|value| (canonical(&value), value));
     let mut lists = schema.all("enum");
     let mut seen = HashSet::new();
@@ -62,6 +68,8 @@ fn values<'a>(cx: &mut Comparer<'a>, side: Side, schema: &Schema<'a>) -> Vec<(St
         shared.retain(|(key, _)| values.contains(key));
     }
     let schemas = &mut cx.inclusion.schemas[side as usize];
+    // Text cannot express null.
+    shared.retain(|(_, value)| !(is_text && matches!(value.value, Value::Null)));
     shared.retain(|(_, value)| schemas.accepts(schema.values, &value.to_json()) != Some(false));
     shared
 }
