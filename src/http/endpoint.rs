@@ -34,7 +34,7 @@ pub(super) type Handler<C> =
 /// [`ExclusiveExtractor`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a function of an operation",
-    note = "it takes `RequestContext<Service>` of `crate::http::dropshot` first, and at most one body, last"
+    note = "it takes `RequestContext<Service>` of src/http/dropshot.rs first, and at most one body, last"
 )]
 pub trait HttpHandlerFunc<C, I>: Copy + Send + Sync + 'static {
     /// Its success.

@@ -25,7 +25,7 @@ use super::{MAX_BODY_BYTES, json};
 /// What an operation takes from the head of a request.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be taken from the head of a request",
-    note = "`Path`, `Query` and `Header` of `crate::http::dropshot` can, and `Option<IdempotencyKey>`"
+    note = "`Path`, `Query` and `Header` of src/http/dropshot.rs can, and `Option<IdempotencyKey>`"
 )]
 pub trait SharedExtractor: Sized + Send {
     /// All codes with which [`Self::from_request`] fails.
