@@ -11,7 +11,8 @@ use contract::report::JSON;
 
 /// Checks and compares OpenAPI 3.0 documents.
 ///
-/// Exit status: 0 without errors, 1 with errors, 2 if a file could not be read as OpenAPI 3.0.
+/// Exit status: 0 without errors, 1 with errors, 2 if a file, or a part that must be compared, could not be read as
+/// OpenAPI 3.0.
 #[derive(Parser)]
 #[command(name = "contract", version)]
 struct Arguments {

@@ -51,7 +51,7 @@ use std::cmp::Reverse;
 use jiff::civil::Date;
 
 use crate::document::Document;
-use crate::openapi::{LeftOut, Model, left_out};
+use crate::openapi::{LeftOut, Model, not_compared};
 use crate::rule::{Findings, Rule};
 use comparer::Comparer;
 
@@ -76,8 +76,8 @@ pub struct Side<'a> {
 pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change> {
     let (mut in_base, mut in_revision) = (Findings::default(), Findings::default());
     let models = (Model::of(base, &mut in_base), Model::of(revision, &mut in_revision));
-    let in_base = left_out(in_base.sorted());
-    let in_revision = left_out(in_revision.sorted());
+    let in_base = not_compared(&models.0, in_base.sorted());
+    let in_revision = not_compared(&models.1, in_revision.sorted());
     compare_sides(
         Side { document: base, model: &models.0, left_out: in_base.as_ref() },
         Side { document: revision, model: &models.1, left_out: in_revision.as_ref() },

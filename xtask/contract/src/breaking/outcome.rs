@@ -51,6 +51,10 @@ impl Outcome {
         today: Date,
     ) -> Self {
         changes.retain_mut(|change| {
+            if change.severity == Severity::Unreadable {
+                // What was not compared is reported in any configuration.
+                return true;
+            }
             let severity = config.severity(change.rule.name, change.severity);
             change.severity = severity.unwrap_or(change.severity);
             severity.is_some()
@@ -78,15 +82,19 @@ impl Outcome {
         self.all().filter(|change| change.place.file == file).map(Change::finding).collect()
     }
 
-    /// 0 when nothing breaks, 1 when something breaks or the version is too low, 2 when a document was not
-    /// understood.
+    /// Returns 1 if something breaks or the version is too low, else 2 if a part of a document was not understood, else 0.
     pub fn exit_code(&self, fail_on: FailOn) -> u8 {
-        let unreadable = self.changes.iter().any(|change| change.severity == Severity::Unreadable);
-        let breaking = match fail_on {
-            FailOn::Breaking => self.all().any(Change::breaks),
-            FailOn::Version => self.version.is_some() || self.waivers.iter().any(Change::breaks),
+        let breaks = |change: &Change| change.severity == Severity::Error;
+        let fails = match fail_on {
+            FailOn::Breaking => self.all().any(breaks),
+            FailOn::Version => self.version.iter().chain(&self.waivers).any(breaks),
         };
-        if unreadable { 2 } else { u8::from(breaking) }
+        let is_unreadable = |change: &Change| change.severity == Severity::Unreadable;
+        match fails {
+            true => 1,
+            false if self.changes.iter().any(is_unreadable) => 2,
+            false => u8::from(fail_on == FailOn::Version && self.version.is_some()),
+        }
     }
 
     /// The number of changes of each severity, and how many are waived.

@@ -22,14 +22,20 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         both(cx, &old, &new);
     }
     let remaining = At::value_or_object(new, "parameters");
-    for old in rest.removed {
+    // A reference that leads nowhere is reported as not understood, and could be any parameter.
+    let is_unclear = |operation: &Operation<'a>| {
+        let item = operation.item();
+        let mut written = operation.children("parameters").chain(item.children("parameters"));
+        written.any(|parameter| parameter.resolved().is_none())
+    };
+    for old in rest.removed.into_iter().filter(|_| !is_unclear(new)) {
         let what = format!("the {} parameter `{}` was removed", old.location(), old.name());
         // The path template still has the parameter; only its declaration was removed.
         let is_in_path = old.location() == "path";
         let rule = if is_in_path { &rules::PATH_PARAMETER_DECLARED } else { removal(cx, &old) };
         cx.report(rule, Some(At::of(&old.declared())), Some(remaining), what);
     }
-    for new in rest.added {
+    for new in rest.added.into_iter().filter(|_| !is_unclear(old)) {
         let (rule, required) = match (new.location(), new.is_required()) {
             ("path", _) if takes_any_text(&new) => (&rules::PATH_PARAMETER_DECLARED, " and required"),
             ("path", _) => (&rules::PATH_PARAMETER_ADDED, " and required"),

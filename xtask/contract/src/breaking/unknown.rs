@@ -7,7 +7,7 @@ use super::comparer::Comparer;
 use super::data::difference;
 use super::place::At;
 use super::rules;
-use crate::openapi::{Keys, Object};
+use crate::openapi::{Keys, Kind, Object};
 
 /// Compares the keys of an object that its table of keywords does not list, without those in `except`.
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>, except: &[&str]) {
@@ -18,7 +18,14 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<
 /// Returns the keys of an object that its table of keywords does not list, without those in `except`.
 pub(super) fn others<'a>(object: &Object<'a>, except: &[&str]) -> Vec<(&'a str, At<'a>)> {
     let table = object.kind().table();
+    // `required: true` in a property is invalid, but its author means the property.
+    let is_misplaced = |key: &str| {
+        key == "required"
+            && object.kind() == Kind::Schema
+            && object.get(key).is_some_and(|at| at.as_bool().is_some())
+    };
     let is_known = |key: &str| match table.others.0 {
+        _ if is_misplaced(key) => false,
         Keys::Extensions | Keys::Nothing => table.keywords.iter().any(|(keyword, ..)| *keyword == key),
         _ => !key.starts_with("x-"),
     };

@@ -7,7 +7,7 @@ use self_cell::self_cell;
 use super::text::Text;
 use crate::breaking::Side;
 use crate::document::{Document, Unreadable};
-use crate::openapi::{LeftOut, Model, left_out};
+use crate::openapi::{LeftOut, Model, not_compared};
 use crate::rule::Findings;
 
 self_cell!(
@@ -42,7 +42,7 @@ impl Tree {
         let document = Document::parse(path, text.as_str())?;
         let mut findings = Findings::default();
         let modelled = Modelled::new(document, |document| Model::of(document, &mut findings));
-        let left_out = left_out(findings.clone().sorted());
+        let left_out = not_compared(modelled.borrow_dependent(), findings.clone().sorted());
         Ok((Self { modelled, text, left_out }, findings))
     }
 

@@ -1,6 +1,6 @@
 //! The model: all objects of a document with their places.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Kind, MediaType, Schema};
 use crate::document::{Document, Node, Span, Value, pointer};
@@ -45,6 +45,8 @@ pub struct Model<'a> {
     pub(super) objects: Vec<Record<'a>>,
     pub(super) kinds: HashMap<Kind, Vec<Id>>,
     pub(super) complete: bool,
+    /// The pointers of values of the wrong type that read like an absent keyword, or that nothing compares.
+    pub(super) harmless: HashSet<String>,
 }
 
 impl<'a> Model<'a> {

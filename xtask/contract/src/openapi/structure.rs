@@ -35,7 +35,13 @@ rules! {
 
 /// Builds the model of a document and reports the errors of its structure.
 pub(super) fn model<'a>(document: &'a Document, findings: &mut Findings) -> Model<'a> {
-    let model = Model { text: &document.text, objects: Vec::new(), kinds: HashMap::new(), complete: true };
+    let model = Model {
+        text: &document.text,
+        objects: Vec::new(),
+        kinds: HashMap::new(),
+        complete: true,
+        harmless: HashSet::new(),
+    };
     let mut walker = Walker { model, findings, parent: None, steps: Vec::new() };
     walker.open(Kind::OpenApi, &document.root, None, false);
     walker.extensions(&document.root);
@@ -228,9 +234,54 @@ impl<'a> Walker<'a, '_> {
         let schema = self.parent.filter(|_| self.steps.len() == 1).map(|id| self.model.object(id));
         let schema = schema.filter(|it| it.kind() == Kind::Schema);
         let from_3_1 = schema.and_then(|it| shapes::from_3_1(it.node(), keyword, &it.pointer()));
+        let is_harmless = self.is_harmless(node);
         let added = self.say(&TYPE, &[], head(node), message, fix);
+        let place = Some(added.place()).filter(|_| is_harmless);
         let added = right.into_iter().fold(added, Added::write);
         from_3_1.into_iter().fold(added, Added::repair);
+        self.model.harmless.extend(place);
+    }
+
+    /// Whether a value of the wrong type does not prevent a comparison: it is in a text for people, or it reads like an
+    /// absent keyword.
+    fn is_harmless(&self, node: &Node) -> bool {
+        let Some(parent) = self.parent.map(|id| self.model.object(id)) else { return false };
+        let (kind, [Step::Key(keyword), rest @ ..]) = (parent.kind(), self.steps.as_slice()) else {
+            return false;
+        };
+        let for_people = matches!(
+            kind,
+            Kind::Info
+                | Kind::Contact
+                | Kind::License
+                | Kind::Tag
+                | Kind::ExternalDocumentation
+                | Kind::Example
+        );
+        if (for_people && *keyword != "version")
+            || matches!(
+                *keyword,
+                "description" | "summary" | "title" | "example" | "examples" | "externalDocs"
+            )
+            || (kind == Kind::OpenApi && matches!(*keyword, "openapi" | "tags"))
+        {
+            // A property called `description` is an object of its own.
+            return kind.table().keywords.iter().any(|(known, ..)| known == keyword);
+        }
+        match (&node.value, kind.table().keywords.iter().find(|(known, ..)| known == keyword)) {
+            // The names of required properties belong to the object.
+            (Value::Bool(_), _) => kind == Kind::Schema && *keyword == "required" && rest.is_empty(),
+            (Value::Null, Some((_, Demand::Optional, shape))) => {
+                let is_scalar = matches!(
+                    shape,
+                    Shape::Text | Shape::Boolean | Shape::Number | Shape::Count | Shape::Uri | Shape::Word(_)
+                );
+                is_scalar && *keyword != "type"
+            }
+            // The scopes of a requirement.
+            (Value::Null, None) => kind == Kind::SecurityRequirement && rest.is_empty(),
+            _ => false,
+        }
     }
 
     fn last_keyword(&self) -> &'a str {

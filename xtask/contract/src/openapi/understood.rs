@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{references, structure};
+use super::{Model, references, structure};
 use crate::finding::{Finding, Severity};
 use crate::rule::Rule;
 
@@ -25,12 +25,38 @@ pub struct LeftOut {
     pub message: String,
 }
 
-/// Returns the places that a comparison leaves out, from the findings of [`Model::of`](super::Model::of). `None`
-/// if there are none.
+/// Returns the places that a comparison with code leaves out, from the findings of [`Model::of`]. `None` if there are
+/// none.
 pub fn left_out(findings: Vec<Finding>) -> Option<LeftOut> {
     let rules = [&structure::TYPE, &structure::KEY, &references::INVALID, &references::CYCLE];
     let left_out = |finding: &Finding| rules.iter().any(|rule| rule.name == finding.rule);
-    let places: Vec<Finding> = findings.into_iter().filter(left_out).collect();
+    together(findings.into_iter().filter(left_out).collect())
+}
+
+/// Returns the places that a comparison of two documents leaves out, from the findings of [`Model::of`]. `None` if there
+/// are none. Invalid values without influence on the comparison are not among them.
+pub fn not_compared(model: &Model<'_>, findings: Vec<Finding>) -> Option<LeftOut> {
+    let unresolved: HashSet<String> = model
+        .everything()
+        .filter(|object| object.is_reference() && object.resolved().is_none())
+        .map(|object| object.value_spot("$ref").pointer)
+        .collect();
+    let left_out = |finding: &Finding| match finding.rule.as_str() {
+        rule if rule == structure::TYPE.name => !model.harmless.contains(&finding.pointer),
+        rule if rule == structure::KEY.name || rule == references::INVALID.name => true,
+        // Schemas that reach themselves through `allOf` and `oneOf` are compared.
+        rule if rule == references::CYCLE.name => unresolved.contains(&finding.pointer),
+        // A reference where the specification allows none replaces everything that surrounds it.
+        rule if rule == structure::KEYWORD.name => finding.pointer.ends_with("/$ref"),
+        _ => false,
+    };
+    let mut left_out = together(findings.into_iter().filter(left_out).collect())?;
+    left_out.message = format!("{} {}", left_out.message, left_out.first.fix);
+    Some(left_out)
+}
+
+/// Returns the places together. The first is the one that most likely explains the others.
+fn together(places: Vec<Finding>) -> Option<LeftOut> {
     let pointers = places.iter().map(|place| place.pointer.clone()).collect();
     let others = match places.len().saturating_sub(1) {
         0 => String::new(),

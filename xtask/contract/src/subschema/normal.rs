@@ -58,10 +58,10 @@ impl<'a> Schemas<'a> {
         }
         let null = || vec![Case::from(Shape::values([Value::Null]))];
         if self.is_null(of) {
-            return self.restricted(null(), self.parts(of), &["oneOf", "anyOf"]);
+            return self.restricted(null(), of, self.parts(of), &["oneOf", "anyOf"]);
         }
         let mut cases =
-            self.restricted(Shape::every().map(Case::from).into(), self.parts(of), &["oneOf", "anyOf"])?;
+            self.restricted(Shape::every().map(Case::from).into(), of, self.parts(of), &["oneOf", "anyOf"])?;
         let around = self.parts(of).filter(is_nullable_around).collect::<Vec<_>>();
         if !around.is_empty() {
             // Null does not have to match what the schemas with `nullable` combine.
@@ -74,8 +74,8 @@ impl<'a> Schemas<'a> {
                 .parts(of)
                 .filter(|part| !combined.contains(&part.id))
                 .partition(|part| around.contains(part));
-            let nulls = self.restricted(null(), own, &[])?;
-            cases.extend(self.restricted(nulls, others, &["oneOf", "anyOf"])?);
+            let nulls = self.restricted(null(), of, own, &[])?;
+            cases.extend(self.restricted(nulls, of, others, &["oneOf", "anyOf"])?);
         }
         Ok(cases)
     }
@@ -84,6 +84,7 @@ impl<'a> Schemas<'a> {
     fn restricted(
         &mut self,
         mut cases: Vec<Case>,
+        of: Conjunction,
         parts: impl IntoIterator<Item = Object<'a>>,
         unions: &[&str],
     ) -> Result<Vec<Case>, Undecided> {
@@ -95,6 +96,9 @@ impl<'a> Schemas<'a> {
                 cases = self.product(&cases, &[values.into()])?;
             }
             for keyword in unions {
+                if self.is_subtype(of, &part, keyword) {
+                    continue;
+                }
                 if let Some(union) = self.union(&part, keyword)? {
                     cases = self.product(&cases, &union)?;
                 }
@@ -203,6 +207,17 @@ impl<'a> Schemas<'a> {
             }
         }
         Ok(Some(cases))
+    }
+
+    /// Whether the conjunction is an alternative of a union of its own parent: a child with `allOf` of the parent, and the
+    /// parent with `oneOf` of its children, as generators write them. Its values match the union.
+    fn is_subtype(&mut self, of: Conjunction, parent: &Object<'a>, keyword: &str) -> bool {
+        let members: Vec<_> = parent.children(keyword).filter(Object::is_reference).collect();
+        members.into_iter().any(|member| {
+            let member = self.alternative(member);
+            let (parts, whole) = (&self.parts[member.0 as usize], &self.parts[of.0 as usize]);
+            parts.contains(&parent.id) && parts.iter().all(|part| whole.contains(part))
+        })
     }
 
     /// Returns an alternative of a union. `nullable: true` alone is read as null: OpenAPI 3.0.3 (section 4.7.24.1)

@@ -1,6 +1,9 @@
 //! What a reviewer reads about changes that the letter of the specification allows.
 
-use crate::documents::{changes, small};
+use contract::breaking::{FailOn, Outcome};
+use contract::config::Config;
+
+use crate::documents::{TODAY, changes, document, small};
 
 #[test]
 fn a_change_of_credentials_names_the_operations_that_require_them() {
@@ -36,4 +39,105 @@ fn a_change_of_credentials_names_the_operations_that_require_them() {
             both.to_vec()
         )]
     );
+}
+
+/// The result of a comparison under a configuration: what was not understood, the rules of the other changes, and the
+/// exit status.
+fn outcome(base: &str, revision: &str, configuration: &str) -> (Vec<String>, Vec<&'static str>, u8) {
+    let config = Config::parse("contract.toml".to_owned(), configuration.to_owned()).unwrap();
+    let outcome = Outcome::of(&document("base.yaml", base), &document("new.yaml", revision), &config, TODAY);
+    let (unclear, others): (Vec<_>, Vec<_>) =
+        outcome.changes.iter().partition(|change| change.rule.name == "not-understood");
+    let said = unclear.into_iter().map(|change| change.what.clone()).collect();
+    (said, others.into_iter().map(|change| change.rule.name).collect(), outcome.exit_code(FailOn::Breaking))
+}
+
+#[test]
+fn a_reference_where_none_is_allowed_is_never_compared_in_silence() {
+    let written = small(
+        "{/a: {get: {responses: {'200': {description: d, content: {a/b: {}}}}}}, /b: {get: {responses: {}}}}",
+        "{}",
+    );
+    for (place, word) in [
+        (
+            "{/a: {get: {$ref: ops/a.yaml}}, /b: {get: {responses: {}}}}",
+            "`$ref` is not a keyword of the Operation Object",
+        ),
+        ("{/a: {$ref: paths/a.yaml}, /b: {get: {responses: {}}}}", "lead to other files"),
+        (
+            "{/a: {get: {responses: {$ref: responses.yaml}}}, /b: {get: {responses: {}}}}",
+            "`$ref` cannot be a key",
+        ),
+        (
+            "{/a: {get: {responses: {'200': {$ref: ok.yaml}}}}, /b: {get: {responses: {}}}}",
+            "lead to other files",
+        ),
+        (
+            "{/a: {get: {responses: {'200': {description: d, content: {a/b: {$ref: media.yaml}}}}}}, /b: {get: {responses: {}}}}",
+            "`$ref` is not a keyword of the Media Type Object",
+        ),
+    ] {
+        let referring = small(place, "{}");
+        for (base, revision) in [(&written, &referring), (&referring, &written), (&referring, &referring)] {
+            for configuration in ["", "[rules]\n\"not-understood\" = \"off\""] {
+                let (said, _, status) = outcome(base, revision, configuration);
+                assert_eq!(status, 2, "{place}: {said:?}");
+                assert!(said[0].contains(word) && said[0].contains("so it was not compared"), "{said:?}");
+                let ways = ["Write it out", "Bundle the document", "Write a status"];
+                assert!(ways.iter().any(|way| said[0].contains(way)), "{said:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_break_counts_more_than_a_part_that_is_not_understood() {
+    let document = |kind: &str| {
+        small(
+            &format!(
+                "{{/a: {{get: {{$ref: ops/a.yaml}}}}, /b: {{get: {{parameters: [{{name: p, in: query, schema: {{type: {kind}}}}}], responses: {{'200': {{description: d}}}}}}}}}}"
+            ),
+            "{}",
+        )
+    };
+    for (base, revision) in [("string", "integer"), ("integer", "boolean")] {
+        let (said, others, status) = outcome(&document(base), &document(revision), "");
+        assert_eq!((said.len(), status), (2, 1));
+        assert!(others[0].starts_with("request-type-"), "{others:?}");
+    }
+    let (_, others, status) =
+        outcome(&document("integer"), &document("string"), "[rules]\n\"api-version-not-bumped\" = \"off\"");
+    assert!(others == ["request-type-generalized"], "{others:?}");
+    // The version did not change.
+    assert_eq!(status, 1);
+}
+
+#[test]
+fn a_reference_that_leads_nowhere_is_not_a_removal() {
+    let content = |schema: &str| format!("content: {{a/b: {{schema: {schema}}}}}");
+    let components = "{schemas: {S: {type: string}}, parameters: {P: {name: p, in: query, schema: {type: string}}}, \
+                      headers: {H: {required: true, schema: {type: string}}}, requestBodies: {B: {content: {a/b: {}}}}}";
+    let document = |parameter: &str, body: &str, header: &str, schema: &str| {
+        let content = content(&format!("{{$ref: '#/components/schemas/{schema}'}}"));
+        let paths = format!(
+            "{{/a: {{post: {{parameters: [{{$ref: '#/components/parameters/{parameter}'}}], \
+             requestBody: {{$ref: '#/components/requestBodies/{body}'}}, responses: {{'200': {{description: d, \
+             headers: {{X-H: {{$ref: '#/components/headers/{header}'}}}}, {content}}}}}}}}}}}"
+        );
+        small(&paths, components)
+    };
+    let right = document("P", "B", "H", "S");
+    for wrong in [
+        document("X", "B", "H", "S"),
+        document("P", "X", "H", "S"),
+        document("P", "B", "X", "S"),
+        document("P", "B", "H", "X"),
+    ] {
+        for (base, revision) in [(&right, &wrong), (&wrong, &right)] {
+            let (said, others, status) = outcome(base, revision, "");
+            let others: Vec<_> =
+                others.into_iter().filter(|rule| *rule != "api-unused-schema-changed").collect();
+            assert_eq!((said.len(), others.as_slice(), status), (1, [].as_slice(), 2), "{wrong}");
+        }
+    }
 }

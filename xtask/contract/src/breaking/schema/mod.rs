@@ -166,6 +166,9 @@ impl<'a> Both<'a> {
 
     /// Compares the conjunctions of the schemas at these places. Without a place every value is allowed.
     fn compare_at(&self, cx: &mut Comparer<'a>, base: &[Object<'a>], revision: &[Object<'a>], role: Role) {
+        if base.iter().chain(revision).any(is_unclear) {
+            return;
+        }
         let base = at(cx, Side::Base, base, self.base.anchor);
         let revision = at(cx, Side::Revision, revision, self.revision.anchor);
         cx.compare_later(base, revision, role);
@@ -180,11 +183,17 @@ pub(super) fn compare_children<'a>(
     role: Role,
 ) {
     let (before, after) = (old.child(keyword), new.child(keyword));
-    if before.is_some() || after.is_some() {
+    let is_clear = !before.iter().chain(&after).any(is_unclear);
+    if is_clear && (before.is_some() || after.is_some()) {
         let base = at(cx, Side::Base, before.as_slice(), *old);
         let revision = at(cx, Side::Revision, after.as_slice(), *new);
         cx.compare_later(base, revision, role);
     }
+}
+
+/// Whether a schema is a reference that leads nowhere, which is reported as not understood.
+fn is_unclear(schema: &Object<'_>) -> bool {
+    schema.resolved().is_none()
 }
 
 /// Returns the conjunction of the schemas at these places. Without a place it is reported at `owner`.
