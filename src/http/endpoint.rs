@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::error::{ApiError, ErrorResponse, HttpResponseError};
 use super::error_code::{COMMON_CODES, ErrorCode};
 use super::extractor::{ExclusiveExtractor, SharedExtractor};
-use super::request_context::RequestContext;
+use super::request_context::{RequestContext, by};
 use crate::schemas::Error;
 
 /// The member of an operation in the document of [`ApiDescription::openapi`] that has its error codes.
@@ -73,11 +73,11 @@ macro_rules! functions_of {
                     let deadline = context.deadline;
                     $(let $shared = $shared::from_request(&context).map_err(declared($shared::CODES))?;)*
                     $(
-                        let read = deadline.limit(pin!($last::from_request(&context, body))).await;
+                        let read = by(deadline, pin!($last::from_request(&context, body))).await;
                         let read = read.unwrap_or(Err(ApiError::RequestTimeout));
                         let $last = read.map_err(declared($last::CODES))?;
                     )?
-                    let result = deadline.limit(pin!(self(context, $($shared,)* $($last)?))).await;
+                    let result = by(deadline, pin!(self(context, $($shared,)* $($last)?))).await;
                     let success = result.ok_or(ApiError::TimeLimit)?.map_err(declared(E::CODES))?;
                     Ok(success.to_result().map_err(|error| ApiError::Response(error.internal_message))?)
                 }

@@ -2,33 +2,30 @@
 //!
 //! Two programs that read such a request differently can be attacked through the difference (section 11.2).
 
-use http::header::{HOST, TRANSFER_ENCODING};
+use http::Version;
+use http::header::{HOST, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{HeaderMap, Version};
 
 use super::error::ApiError;
 
 /// Fails for a request that must not be processed.
-pub(super) fn malformed(request: &Parts) -> Result<(), ApiError> {
-    if request.version == Version::HTTP_11 && !has_one_host(&request.headers) {
-        // RFC 9112, section 3.2.
+pub(super) fn malformed(Parts { version, headers, .. }: &Parts) -> Result<(), ApiError> {
+    let mut hosts = headers.get_all(HOST).iter();
+    let is_host = |host: &HeaderValue| {
+        Authority::try_from(host.as_bytes()).is_ok_and(|host| !host.as_str().contains('@'))
+    };
+    // RFC 9112, section 3.2.
+    if *version == Version::HTTP_11 && !(hosts.next().is_some_and(is_host) && hosts.next().is_none()) {
         return Err(ApiError::InvalidParameter(
             "the request must have one Host header, with a valid value".into(),
         ));
     }
-    let mut codings = request.headers.get_all(TRANSFER_ENCODING).iter();
-    let Some(coding) = codings.next() else { return Ok(()) };
+    let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
+    let is_chunked = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
     // RFC 9112, section 6.1. hyper removes a `Content-Length` beside it.
-    if codings.next().is_some() || !coding.as_bytes().eq_ignore_ascii_case(b"chunked") {
+    if codings.next().is_some_and(|coding| !is_chunked(coding) || codings.next().is_some()) {
         return Err(ApiError::InvalidBody("the only Transfer-Encoding of a request is chunked".into()));
     }
     Ok(())
-}
-
-/// Whether there is one `Host` header, and it is a host with an optional port.
-fn has_one_host(headers: &HeaderMap) -> bool {
-    let mut hosts = headers.get_all(HOST).iter();
-    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
-    Authority::try_from(host.as_bytes()).is_ok_and(|host| !host.as_str().contains('@'))
 }

@@ -5,7 +5,6 @@ use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
 
 use dropshot::{RequestContextArgument, ServerContext};
 use futures::poll;
@@ -41,7 +40,7 @@ pub struct RequestContext<C> {
     pub client: KeyId,
     pub(super) server: C,
     /// When the response is due.
-    pub(super) deadline: Deadline,
+    pub(super) deadline: Instant,
 }
 
 /// The operation of a request.
@@ -105,21 +104,10 @@ impl RequestInfo {
     }
 }
 
-/// When the response to a request is due.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Deadline(Instant);
-
-impl Deadline {
-    /// Returns the deadline of a request that has just arrived.
-    pub(super) fn after(time_limit: Duration) -> Self {
-        Self(Instant::now() + time_limit)
-    }
-
-    /// Returns the output of `future`, or `None` at the deadline. Most futures are ready at once and need no timer.
-    pub(super) async fn limit<F: Future>(self, mut future: Pin<&mut F>) -> Option<F::Output> {
-        match poll!(&mut future) {
-            Poll::Ready(output) => Some(output),
-            Poll::Pending => timeout_at(self.0, future).await.ok(),
-        }
+/// Returns the output of `future`, or `None` at `deadline`. Most futures are ready at once and need no timer.
+pub(super) async fn by<F: Future>(deadline: Instant, mut future: Pin<&mut F>) -> Option<F::Output> {
+    match poll!(&mut future) {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => timeout_at(deadline, future).await.ok(),
     }
 }

@@ -33,7 +33,7 @@ use super::error::{ApiError, ErrorResponse};
 use super::error_code::{ErrorCode, HeaderField};
 use super::malformed::malformed;
 use super::published::Published;
-use super::request_context::{Deadline, RequestContext, RequestEndpointMetadata, RequestInfo};
+use super::request_context::{RequestContext, RequestEndpointMetadata, RequestInfo, by};
 use super::unread_body::UnreadBody;
 use crate::document::{Deprecation, Document};
 use crate::keys::KeyId;
@@ -196,9 +196,9 @@ impl Router {
         exchange.operation = Some(operation);
         let variables =
             found.params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        let deadline = Deadline::after(self.service.request_timeout);
+        let deadline = tokio::time::Instant::now() + self.service.request_timeout;
         let authenticated = authenticate(&self.service, exchange.client, &request.headers);
-        let authenticated = deadline.limit(pin!(authenticated)).await;
+        let authenticated = by(deadline, pin!(authenticated)).await;
         let client = authenticated.ok_or(ApiError::TimeLimit)??;
         exchange.key = Some(client.clone());
         if let Some(limiter) = &self.service.rate_limiter {
