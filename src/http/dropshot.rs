@@ -3,7 +3,7 @@
 //! `#[endpoint]` expands to paths that begin with `dropshot::`. An operation imports this module under that name, so
 //! that they lead here, and what is not here does not compile:
 //!
-//! ```ignore
+//! ```text
 //! use crate::http::dropshot::{self, HttpResponseOk, Path, RequestContext, endpoint};
 //! ```
 

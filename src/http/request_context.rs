@@ -22,7 +22,7 @@ use crate::keys::KeyId;
 /// Only the [router](super::router) makes one, from the [`KeyId`] that authentication returns: no operation runs without
 /// an API key. An operation that must be public one day has another type of context, without `client`.
 ///
-/// ```compile_fail,E0451
+/// ```compile_fail
 /// # use animal_store::http::request_context::{RequestContext, RequestEndpointMetadata, RequestInfo};
 /// # use animal_store::keys::KeyId;
 /// # fn forged(endpoint: std::sync::Arc<RequestEndpointMetadata>, request: RequestInfo, client: KeyId) {
