@@ -116,7 +116,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> SharedExtractor f
     }
 }
 
-fn parameters<T: DeserializeOwned>(of: Parameters<'_>) -> Result<T, ApiError> {
+/// Reads the fields of a struct from the query or the headers.
+pub(super) fn parameters<T: DeserializeOwned>(of: Parameters<'_>) -> Result<T, ApiError> {
     serde_path_to_error::deserialize(of).map_err(|error| {
         let (name, message) = (error.path().to_string(), error.inner().to_string());
         ApiError::InvalidParameter(describe(("query parameter", "this operation"), &name, &message))

@@ -7,8 +7,9 @@ use sfv::{Item, Parser};
 
 use super::error::ApiError;
 use super::error_code::ErrorCode;
-use super::extractor::SharedExtractor;
+use super::extractor::{SharedExtractor, parameters};
 use super::request_context::RequestContext;
+use super::text::Parameters;
 use crate::storage::IdempotencyKey;
 
 const MAX_CHARACTERS: usize = 64;
@@ -31,8 +32,8 @@ impl SharedExtractor for Option<IdempotencyKey> {
     const CODES: &'static [ErrorCode] = Header::<IdempotencyHeader>::CODES;
 
     fn from_request<C: ServerContext>(context: &RequestContext<C>) -> Result<Self, ApiError> {
-        let header: Header<IdempotencyHeader> = SharedExtractor::from_request(context)?;
-        let Some(field) = header.into_inner().field else { return Ok(None) };
+        let header: IdempotencyHeader = parameters(Parameters::Header(context.request.headers()))?;
+        let Some(field) = header.field else { return Ok(None) };
         let value = string(&field).ok_or_else(|| {
             ApiError::InvalidParameter(format!(
                 "Idempotency-Key must be 1 to {MAX_CHARACTERS} printable ASCII characters in double quotes"

@@ -139,7 +139,7 @@ impl Router {
     /// Returns the response to a request, and logs it.
     pub(crate) async fn respond(&self, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
         let (request, body) = request.into_parts();
-        let body = UnreadBody::guard(Body::wrap(body), request.headers.contains_key(EXPECT));
+        let body = UnreadBody::guard(body, request.headers.contains_key(EXPECT));
         let mut exchange = Exchange::new(self, Arc::new(request), peer);
         // The panic hook logs the message of a panic where it happens.
         let result = AssertUnwindSafe(self.dispatch(body, &mut exchange)).catch_unwind().await;
