@@ -14,17 +14,20 @@ mod shown;
 use std::env;
 use std::ffi::OsString;
 use std::io;
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
+use std::thread;
 
 use animal_store::config::may_be_secret;
 use animal_store::document::DOCUMENT;
 use animal_store::server::descriptors;
+use animal_store::storage::blocking_reads;
 use arguments::{Failure, print};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use rustix::process::Signal;
 use shown::shown;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The settings, which the help of the program and of `serve` explains.
@@ -128,6 +131,12 @@ fn report_large_files_as_errors(runtime: &Runtime) -> io::Result<()> {
     signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop)
 }
 
+/// Returns a runtime with more threads than reads of the database can block.
+fn runtime() -> io::Result<Runtime> {
+    let parallelism = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    Builder::new_multi_thread().worker_threads(parallelism + blocking_reads()).enable_all().build()
+}
+
 fn command(command: Command) -> Result<(), Failure> {
     let mut inherited = serve::Inherited::default();
     if matches!(command, Command::Serve(_)) {
@@ -138,7 +147,7 @@ fn command(command: Command) -> Result<(), Failure> {
         #[cfg(target_os = "linux")]
         let _ = nix::sys::prctl::set_thp_disable(true);
     }
-    let runtime = Runtime::new()?;
+    let runtime = runtime()?;
     report_large_files_as_errors(&runtime)?;
     let result = match command {
         Command::Serve(serve) => serve.run(&runtime, inherited),

@@ -1,5 +1,6 @@
 //! The command `serve`: runs the service until a signal stops it.
 
+use std::future;
 use std::io::{self, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -15,10 +16,14 @@ use animal_store::telemetry::metrics::Metrics;
 use clap::Args;
 use listenfd::ListenFd;
 use slog::{Logger, error, info, warn};
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::interval;
 
 use super::arguments::{DatabaseArgs, Failure, load, store_options};
+
+/// How long the threads of the runtime may miss events.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// `animal-store serve`
 #[derive(Args)]
@@ -64,9 +69,22 @@ impl Serve {
         let loaded = load(self.args, self.bind, self.ops_bind)?;
         let metrics = Arc::new(Metrics::default());
         let (log, flush) = logging::start(&loaded.config.log, metrics.log())?;
-        let served = runtime.block_on(serve(&loaded, inherited, metrics, &log));
+        // What holds up requests must not hold up signals and operators.
+        let own = Builder::new_current_thread().enable_all().build()?;
+        let served = own.block_on(serve(&loaded, inherited, metrics, &log, runtime.handle()));
         flush.wait(Duration::from_millis(500));
         served
+    }
+}
+
+/// Wakes a thread of `runtime` again and again. A thread that gets an event from the kernel does not wake another one to
+/// wait for the next event; if a slow disk holds it, no request and no timer would be noticed (see "Reads on a slow disk" in
+/// xtask/src/bench/README.md).
+async fn keep_polling(runtime: Handle) {
+    let mut interval = interval(POLL_INTERVAL);
+    loop {
+        interval.tick().await;
+        drop(runtime.spawn(future::ready(())));
     }
 }
 
@@ -75,6 +93,7 @@ async fn serve(
     inherited: Inherited,
     metrics: Arc<Metrics>,
     log: &Logger,
+    runtime: &Handle,
 ) -> Result<(), Failure> {
     let config = &loaded.config;
     // Before anything else, so that no signal is lost.
@@ -109,13 +128,15 @@ async fn serve(
     options.tls.as_ref().map(TlsFiles::load).transpose().map_err(|error| with_source(error.into()))?;
     let metrics = options.metrics.store().clone();
     let new_file = storage::missing_file(&config.database);
-    let store = storage::open(&config.database, &StoreOptions { metrics, ..store_options(config, log) })
-        .await
-        .map_err(|error| loaded.with_source("database", error))?;
+    tokio::spawn(keep_polling(runtime.clone()));
+    let store_options = StoreOptions { metrics, ..store_options(config, log) };
+    let database = config.database.clone();
+    let opened = runtime.spawn(async move { storage::open(&database, &store_options).await });
+    let store = opened.await?.map_err(|error| loaded.with_source("database", error))?;
     if let Some(path) = new_file {
         warn!(log, "created a new database"; "source" => loaded.source("database"), "file" => %path.display());
     }
-    let server = match Server::start(&options, listeners, &document, Arc::clone(&store), log) {
+    let server = match Server::start(&options, listeners, &document, Arc::clone(&store), log, runtime) {
         Ok(server) => server,
         Err(error) => {
             store.close().await;

@@ -21,6 +21,7 @@ use dropshot::Body;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use slog::{Logger, info, warn};
+use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
 use crate::document::Document;
@@ -61,7 +62,7 @@ impl Handler for Router {
 }
 
 impl Server {
-    /// Starts to accept connections. Must be called within a tokio runtime.
+    /// Starts to accept connections. The runtime within which this is called serves the operators, and `api` all others.
     ///
     /// # Errors
     /// [`StartError`].
@@ -71,6 +72,7 @@ impl Server {
         document: &Document,
         store: Arc<dyn Store>,
         log: &Logger,
+        api: &Handle,
     ) -> Result<Self, StartError> {
         let metrics = options.metrics.clone();
         let max = options.connections.max.unwrap_or(ConnectionLimits::DEFAULT_MAX);
@@ -81,6 +83,7 @@ impl Server {
             metrics: metrics.clone(),
             connections: connections.clone(),
             hosts: options.ops_hosts.clone(),
+            api: api.clone(),
         };
         let access_log = AccessLog::new(log.clone(), options.log_one_in);
         let service = Service::new(
@@ -100,6 +103,7 @@ impl Server {
             Accepting::start(listener, None, connections, operators, log.clone())
         };
         let operators = listeners.operators.map(start_operators).transpose()?;
+        let _api = api.enter();
         let public = Accepting::start(listeners.public, tls, connections, router, log.clone())?;
         Ok(Self {
             public,

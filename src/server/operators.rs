@@ -14,6 +14,7 @@ use http::header::{ALLOW, CONTENT_TYPE, HOST, HeaderValue};
 use http::uri::Authority;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
+use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use super::connections::Connections;
@@ -34,6 +35,8 @@ pub(super) struct Operators {
     pub(super) connections: Arc<Connections>,
     /// The host names to which it answers, besides `localhost`.
     pub(super) hosts: Vec<String>,
+    /// The runtime of the store.
+    pub(super) api: Handle,
 }
 
 impl Handler for Operators {
@@ -83,9 +86,11 @@ impl Operators {
         if self.connections.is_shutting_down() {
             return text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
         }
-        match timeout(PROBE_TIMEOUT, self.store.check_ready()).await {
-            Ok(Ok(())) => text(StatusCode::OK, "ready\n"),
-            Ok(Err(error)) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
+        let store = self.store.clone();
+        match timeout(PROBE_TIMEOUT, self.api.spawn(async move { store.check_ready().await })).await {
+            Ok(Ok(Ok(()))) => text(StatusCode::OK, "ready\n"),
+            Ok(Ok(Err(error))) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
+            Ok(Err(_)) => text(StatusCode::SERVICE_UNAVAILABLE, "the check of the store panicked\n"),
             Err(_) => text(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the store is unavailable: it did not respond within the time limit\n",

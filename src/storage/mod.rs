@@ -20,6 +20,7 @@ mod url;
 
 pub use metrics::StoreMetrics;
 pub use options::{Migrate, OpenError, PostgresOptions, StoreOptions};
+pub use sqlite::blocking_reads;
 pub use store::{
     AddedOnce, Animals, IdempotencyKey, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError,
 };

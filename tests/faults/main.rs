@@ -35,4 +35,5 @@ mod kill;
 mod lock;
 mod shutdown;
 mod slow_clients;
+mod slow_disk;
 mod unread_log;

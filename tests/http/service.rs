@@ -19,6 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
 use slog::{Drain, Logger, o};
+use tokio::runtime::Handle;
 
 use crate::client::Client;
 use crate::database::{Database, Lock};
@@ -107,9 +108,15 @@ impl Setup {
         let store = storage::open(&database.url(), &store).await.expect("a store");
         let store = Arc::new(FailingStore::around(store));
         let listeners = Listeners::bind(&self.options).expect("a free port");
-        let server =
-            Server::start(&self.options, listeners, &self.document, Arc::clone(&store) as _, &logger)
-                .expect("a server");
+        let server = Server::start(
+            &self.options,
+            listeners,
+            &self.document,
+            Arc::clone(&store) as _,
+            &logger,
+            &Handle::current(),
+        )
+        .expect("a server");
         let recorder = Arc::new(Recorder::default());
         recorder.add_secret(database.secret());
         let address = proxy::start(server.address(), Arc::clone(&recorder)).await.expect("the proxy");

@@ -23,8 +23,8 @@
 //! - A write goes through a bounded queue to one thread, which commits all waiting writes in one transaction
 //!   (`writer.rs`), so that 64 callers share one fsync. With a mutex or a pool of connections, each caller
 //!   pays for its own fsync; with a pool, callers also compete for the lock of the file.
-//! - A read runs on the caller's thread with a connection of that thread (`reader.rs`). Each query is bounded
-//!   by an index and a limit, so moving it to another thread would cost more than running it.
+//! - A read is a task that runs on a thread of the runtime, with one of a few connections (`reader.rs`). Each query is
+//!   bounded by an index and a limit, so moving it to a thread for reads would cost more than running it.
 //! - An API key is cached for one second (`../key_cache.rs`): querying it costs as much as reading an animal.
 //!   Its use is stored once per hour, after the request (`../key_uses.rs`).
 //! - Readiness is checked by the free space of the disk, and by a write of one page that changes nothing: a quota fails
@@ -35,10 +35,11 @@
 //! # Limits
 //!
 //! - One machine: the log needs memory shared by the processes that use the file, so no network file system.
-//! - A read of pages that are not in memory blocks its thread for as long as the disk takes.
+//! - A read of pages that are not in memory blocks a thread and a connection for as long as the disk takes. While all
+//!   connections are blocked, reads wait, and get 503 at the time limit of their requests.
 //! - Processes that write to one file wait for each other, up to the lock timeout.
-//! - Each thread that reads has a connection: two file descriptors, and its share of 64 MiB of cache, at
-//!   least 2 MiB.
+//! - There is a connection for each processor, but at least three, and one for API keys. Each has two file descriptors and
+//!   its share of 64 MiB of cache, at least 2 MiB.
 //! - The search for damage at start has a time limit. Damage beyond it is found when it is read, unless the page is
 //!   still well-formed: pages have no checksums.
 //! - Reads of animals do not notice that another process replaces or removes the file. Writes, look-ups of API keys and
@@ -64,6 +65,7 @@ mod transfer;
 mod writer;
 
 pub use backup::backup;
+pub use reader::blocking_reads;
 pub use restore::restore;
 pub use store::SqliteStore;
 pub use transfer::discard_copy;

@@ -1,18 +1,24 @@
-//! Reads on the caller's thread, with one connection for each thread.
+//! Reads on the threads of the runtime, over a few connections.
 //!
 //! A query is one statement. SQLite runs it in a transaction of its own, which reads the newest commit.
 //!
-//! Rejected, because they were slower: dedicated reader threads (90 % of the gets and 70 % of the lists per
-//! second), and `spawn_blocking` with a pool (half of each).
+//! A disk can hold a read back for seconds. Everything else goes on meanwhile:
+//!
+//! - A read is a task of its own, so that the request that waits for it gets its 503 in time.
+//! - A read waits for its connection without a thread, and the runtime has more threads than there are connections
+//!   ([`blocking_reads`]).
+//!
+//! Other ways take more CPU time (see "Reads on a slow disk" in xtask/src/bench/README.md).
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use rusqlite::Connection;
-use thread_local::ThreadLocal;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 
 use super::connection;
 
@@ -20,44 +26,69 @@ use super::connection;
 /// the runtime, so it is shorter than that of a write.
 const MAX_LOCK_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The connections for reading: one for each thread that has read.
+/// The number of connections for reading animals, also where one processor would need only one.
+pub(super) fn for_animals() -> NonZeroUsize {
+    const MIN: NonZeroUsize = NonZeroUsize::new(3).unwrap();
+    thread::available_parallelism().map_or(MIN, |parallelism| parallelism.max(MIN))
+}
+
+/// The number of connections for reading API keys, which no read of animals delays.
+pub(super) const FOR_KEYS: NonZeroUsize = NonZeroUsize::MIN;
+
+/// Returns how many reads of one database can each block a thread of the runtime, as long as the disk takes.
+pub fn blocking_reads() -> usize {
+    for_animals().get() + FOR_KEYS.get()
+}
+
+/// Connections for reading.
 pub(super) struct Readers {
-    path: PathBuf,
-    lock_timeout: Duration,
-    /// The number of threads that the machine runs in parallel.
-    parallelism: NonZeroUsize,
-    /// Connections opened in advance: when a thread reads for the first time, there may be no file descriptor
-    /// left.
-    spare: Mutex<Vec<Connection>>,
-    /// Locked during a read.
-    threads: ThreadLocal<Mutex<Connection>>,
+    /// Those that no read uses. All are opened in advance: later there may be no file descriptor left.
+    idle: Arc<Mutex<Vec<Connection>>>,
+    /// A permit for each of them.
+    free: Arc<Semaphore>,
+    count: NonZeroUsize,
+    /// Runs the reads, also those of another runtime.
+    runtime: Handle,
 }
 
 impl Readers {
-    /// Opens a connection for each parallel thread. Those that fail are opened when they are needed.
-    pub(super) fn new(path: PathBuf, lock_timeout: Duration) -> Self {
-        let lock_timeout = lock_timeout.min(MAX_LOCK_TIMEOUT);
-        let parallelism = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let spare =
-            (0..parallelism.get()).map_while(|_| open(&path, lock_timeout, parallelism).ok()).collect();
-        Self { path, lock_timeout, parallelism, spare: Mutex::new(spare), threads: ThreadLocal::new() }
+    /// Opens `count` connections to the file at `path`. Must be called within the runtime that runs the reads.
+    pub(super) fn open(path: &Path, lock_timeout: Duration, count: NonZeroUsize) -> rusqlite::Result<Self> {
+        let open = |_| {
+            let connection = connection::open_for_reading(path, lock_timeout.min(MAX_LOCK_TIMEOUT), count)?;
+            // SQLite opens the log with the first read.
+            connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0))?;
+            Ok(connection)
+        };
+        let idle = (0..count.get()).map(open).collect::<rusqlite::Result<_>>()?;
+        let free = Arc::new(Semaphore::new(count.get()));
+        Ok(Self { idle: Arc::new(Mutex::new(idle)), free, count, runtime: Handle::current() })
     }
 
-    /// Runs `query` on the connection of this thread, and opens one if there is none.
-    pub(super) fn run<T>(
+    /// Runs `query` on a connection that is free, or waits for one. Returns `None` when they are closed.
+    pub(super) async fn run<T: Send + 'static>(
         &self,
-        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<T> {
-        let connection = self.threads.get_or_try(|| {
-            let spare = lock(&self.spare).pop();
-            spare.map_or_else(|| open(&self.path, self.lock_timeout, self.parallelism), Ok).map(Mutex::new)
-        })?;
-        query(&lock(connection))
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Option<rusqlite::Result<T>> {
+        let permit = self.free.clone().acquire_owned().await.ok()?;
+        let (idle, connection) = (self.idle.clone(), lock(&self.idle).pop()?);
+        let read = self.runtime.spawn(async move {
+            let result = query(&connection);
+            lock(&idle).push(connection);
+            drop(permit);
+            result
+        });
+        read.await.ok()
     }
 
-    /// Waits until the reads in progress have ended. Later reads use the snapshot of now or a newer one.
-    pub(super) fn wait(&self) {
-        self.threads.iter().for_each(|connection| drop(lock(connection)));
+    /// Closes the connections after the reads in progress.
+    pub(super) async fn close(&self) {
+        let all = u32::try_from(self.count.get()).unwrap_or(u32::MAX);
+        if let Ok(permits) = self.free.acquire_many(all).await {
+            self.free.close();
+            lock(&self.idle).clear();
+            drop(permits);
+        }
     }
 }
 
@@ -65,97 +96,104 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Opens a connection with all of its files: SQLite opens the log with the first read.
-fn open(path: &Path, lock_timeout: Duration, parallelism: NonZeroUsize) -> rusqlite::Result<Connection> {
-    let connection = connection::open_for_reading(path, lock_timeout, parallelism)?;
-    connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0))?;
-    Ok(connection)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Barrier;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc;
+
+    use futures::FutureExt as _;
 
     use super::*;
 
-    fn open() -> (tempfile::TempDir, Connection, Readers) {
+    fn open(count: usize) -> (tempfile::TempDir, Connection, Readers) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("some.db");
         let other = Connection::open(&path).unwrap();
         other.pragma_update(None, "journal_mode", "WAL").unwrap();
         other.execute_batch("CREATE TABLE some (thing)").unwrap();
-        let readers = Readers::new(path, Duration::ZERO);
+        let readers = Readers::open(&path, Duration::ZERO, NonZeroUsize::new(count).unwrap()).unwrap();
         (directory, other, readers)
     }
 
-    fn count(readers: &Readers) -> i64 {
+    async fn count(readers: &Readers) -> i64 {
         let count = "SELECT count(*) FROM some";
-        readers.run(|connection| connection.prepare_cached(count)?.query_row([], |row| row.get(0))).unwrap()
+        let read = readers.run(move |it| it.prepare_cached(count)?.query_row([], |row| row.get(0)));
+        read.await.unwrap().unwrap()
     }
 
-    #[test]
-    fn each_commit_of_another_connection_is_read_by_all_threads() {
-        let (_directory, other, readers) = open();
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn each_commit_of_another_connection_is_read_on_all_connections() {
+        let (_directory, other, readers) = open(2);
         for expected in 1..=100 {
             other.execute("INSERT INTO some VALUES (1)", []).unwrap();
-            thread::scope(|scope| {
-                let reads = [(); 2].map(|()| scope.spawn(|| count(&readers)));
-                assert_eq!(reads.map(|read| read.join().unwrap()), [expected; 2]);
-            });
-            assert_eq!(count(&readers), expected);
+            assert_eq!(tokio::join!(count(&readers), count(&readers)), (expected, expected));
         }
     }
 
-    #[test]
-    fn after_a_read_or_an_error_the_log_can_restart() {
-        let (_directory, other, readers) = open();
+    #[tokio::test]
+    async fn after_a_read_or_an_error_the_log_can_restart() {
+        let (_directory, other, readers) = open(1);
         let can_restart = || {
             other.execute("INSERT INTO some VALUES (1)", []).unwrap();
             let restarted = other.query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| row.get::<_, i64>(0));
             restarted.unwrap() == 0
         };
-        assert_eq!(count(&readers), 0);
+        assert_eq!(count(&readers).await, 0);
         assert!(can_restart());
         // Stops before the last row, as a page with more animals does.
         let is_some = readers.run(|connection| connection.prepare_cached("VALUES (1), (2)")?.exists([]));
-        assert!(is_some.unwrap());
+        assert!(is_some.await.unwrap().unwrap());
         assert!(can_restart());
-        readers.run(|connection| connection.execute("INSERT INTO some VALUES (1)", [])).unwrap_err();
+        let write = readers.run(|connection| connection.execute("INSERT INTO some VALUES (1)", []));
+        write.await.unwrap().unwrap_err();
         assert!(can_restart());
-        assert_eq!(count(&readers), 3);
+        assert_eq!(count(&readers).await, 3);
     }
 
-    #[test]
-    fn waiting_ends_after_the_reads_in_progress() {
-        let (_directory, _other, readers) = open();
-        let (step, has_ended) = (Barrier::new(2), AtomicBool::new(false));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                let read = readers.run(|_| {
-                    step.wait();
-                    step.wait();
-                    has_ended.store(true, Ordering::Relaxed);
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn a_read_that_is_held_delays_only_those_without_a_connection_and_the_end() {
+        let (_directory, _other, readers) = open(2);
+        let readers = Arc::new(readers);
+        let hold = |readers: &Arc<Readers>| {
+            let (begun, has_begun) = tokio::sync::oneshot::channel();
+            let (end, may_end) = mpsc::channel::<()>();
+            let readers = readers.clone();
+            let read = tokio::spawn(async move {
+                let held = readers.run(move |_| {
+                    begun.send(()).unwrap();
+                    may_end.recv().unwrap();
                     Ok(())
                 });
-                read.unwrap();
+                held.await.unwrap().unwrap();
             });
-            step.wait();
-            assert!(!has_ended.load(Ordering::Relaxed));
-            step.wait();
-            readers.wait();
-            assert!(has_ended.load(Ordering::Relaxed));
-        });
+            (has_begun, end, read)
+        };
+        let (has_begun, end_first, first) = hold(&readers);
+        has_begun.await.unwrap();
+        assert_eq!(count(&readers).await, 0);
+        let (has_begun, end_second, second) = hold(&readers);
+        has_begun.await.unwrap();
+        let mut waiting = Box::pin(count(&readers));
+        assert!((&mut waiting).now_or_never().is_none());
+        let mut closing = Box::pin(readers.close());
+        assert!((&mut closing).now_or_never().is_none());
+        end_first.send(()).unwrap();
+        first.await.unwrap();
+        assert_eq!(waiting.await, 0);
+        assert!((&mut closing).now_or_never().is_none());
+        end_second.send(()).unwrap();
+        second.await.unwrap();
+        closing.await;
+        assert!(readers.run(|_| Ok(())).await.is_none());
     }
 
-    #[test]
-    fn a_thread_takes_a_connection_that_was_opened_in_advance() {
-        let (directory, _other, readers) = open();
+    #[tokio::test]
+    async fn a_read_takes_a_connection_that_was_opened_in_advance() {
+        let (directory, _other, readers) = open(1);
         // Opening would fail from now on.
         directory.close().unwrap();
         let schema = "SELECT count(*) FROM sqlite_schema";
-        let first: i64 =
-            readers.run(|connection| connection.query_row(schema, [], |row| row.get(0))).unwrap();
-        assert_eq!(first, 1);
+        let first =
+            readers.run(move |connection| connection.query_row(schema, [], |row| row.get::<_, i64>(0)));
+        assert_eq!(first.await.unwrap().unwrap(), 1);
     }
 }

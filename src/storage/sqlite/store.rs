@@ -1,20 +1,21 @@
 //! The SQLite store: hands reads to the readers and writes to the writer.
 
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::thread;
+use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::future;
 use jiff::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use super::batch::{Batch, WriteResult};
 use super::failure::report;
 use super::file::DatabaseFile;
 use super::idempotency::KeyHasher;
-use super::reader::Readers;
+use super::reader::{self, Readers};
 use super::writer::{self, Writer};
 use super::{animals, idempotency, keys, migrations, opening, transfer};
 use crate::schemas::{NewPet, Pet};
@@ -28,12 +29,16 @@ use crate::storage::store::{
     AddedOnce, Animals, IdempotencyKey, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError,
 };
 
+/// How long closing waits for reads in progress.
+const MAX_READ_TO_CLOSE: Duration = Duration::from_millis(500);
 const ONE: PetsQuery = PetsQuery { status: None, after: None, limit: 1 };
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
+    readers: Readers,
+    key_readers: Readers,
     /// `None` once closed.
-    open: RwLock<Option<Open>>,
+    writer: RwLock<Option<Writer>>,
     stopped: writer::Stopped,
     key_cache: KeyCache,
     key_uses: Arc<KeyUses>,
@@ -44,12 +49,6 @@ pub struct SqliteStore {
     options: StoreOptions,
 }
 
-/// Dropped in this order: the writer thread, which ends with `writer`, closes the connections for reading first.
-struct Open {
-    readers: Arc<Readers>,
-    writer: Writer,
-}
-
 impl SqliteStore {
     /// Opens the store in the file `path`, and creates it if the file is missing or empty.
     ///
@@ -58,13 +57,19 @@ impl SqliteStore {
     /// then unchanged.
     pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, OpenError> {
         let opened = opening::open(path, options)?;
-        let readers = Arc::new(Readers::new(opened.path.clone(), options.lock_timeout));
+        let open = |count| {
+            Readers::open(&opened.path, options.lock_timeout, count)
+                .map_err(|error| OpenError(format!("cannot open a connection for reading: {error}")))
+        };
+        let (readers, key_readers) = (open(reader::for_animals())?, open(reader::FOR_KEYS)?);
         let file = Arc::new(opened.file);
         let place = (opened.path, file.clone());
-        let (writer, stopped) = Writer::start(opened.connection, place, readers.clone(), options)
+        let (writer, stopped) = Writer::start(opened.connection, place, options)
             .map_err(|error| OpenError(format!("cannot start the thread that writes: {error}")))?;
         Ok(Self {
-            open: RwLock::new(Some(Open { readers, writer })),
+            readers,
+            key_readers,
+            writer: RwLock::new(Some(writer)),
             stopped,
             key_cache: KeyCache::default(),
             key_uses: Arc::default(),
@@ -76,12 +81,13 @@ impl SqliteStore {
         })
     }
 
-    fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
-        let open = open.as_ref().ok_or_else(closed)?;
-        open.readers
-            .run(query)
-            .inspect(|_| self.options.metrics.read())
+    async fn read<T: Send + 'static>(
+        &self,
+        readers: &Readers,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let read = readers.run(query).await.ok_or_else(closed)?;
+        read.inspect(|_| self.options.metrics.read())
             .map_err(|error| report(&self.options, Operation::Read, &error))
     }
 
@@ -97,8 +103,8 @@ impl SqliteStore {
         &self,
         work: impl FnOnce(&Batch<'_>) -> WriteResult<T> + Send + 'static,
     ) -> Result<oneshot::Receiver<Result<T, StoreError>>, StoreError> {
-        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
-        open.as_ref().ok_or_else(closed)?.writer.enqueue(work)
+        let writer = self.writer.read().unwrap_or_else(PoisonError::into_inner);
+        writer.as_ref().ok_or_else(closed)?.enqueue(work)
     }
 
     /// Starts a write for which nobody waits. It may fail.
@@ -140,14 +146,13 @@ impl Store for SqliteStore {
         const PER_CONNECTION: usize = 3;
         // Those of the writer and of the thread that checkpoints a long log.
         const WRITING: usize = 2;
-        let reading = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        PER_CONNECTION * (reading + WRITING)
+        PER_CONNECTION * (reader::blocking_reads() + WRITING)
     }
 
     /// Reads an animal, checks that the disk has space for a batch, and commits a write of one page that changes nothing:
     /// quotas and other limits of a disk fail only a commit.
     async fn check_ready(&self) -> Result<(), StoreError> {
-        self.read(|connection| animals::page(connection, ONE))?;
+        self.read(&self.readers, |connection| animals::page(connection, ONE)).await?;
         self.file.check_space().map_err(|error| report(&self.options, Operation::Write, &error))?;
         match self.write(|connection| migrations::rewrite_version(connection).map(Ok)).await {
             // The writer works, and has more to do than it can.
@@ -161,8 +166,11 @@ impl Store for SqliteStore {
     }
 
     async fn close(&self) {
-        // Closes the queue, and so ends the writer thread, which closes all connections.
-        drop(self.open.write().unwrap_or_else(PoisonError::into_inner).take());
+        let reads = future::join(self.readers.close(), self.key_readers.close());
+        // The last connection removes the log. After a read that is held, the next start does it.
+        let _ = timeout(MAX_READ_TO_CLOSE, reads).await;
+        // Closes the queue, and so ends the writer thread.
+        drop(self.writer.write().unwrap_or_else(PoisonError::into_inner).take());
         self.stopped.wait().await;
     }
 }
@@ -192,12 +200,12 @@ impl Animals for SqliteStore {
     }
 
     async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
-        self.read(|connection| animals::get(connection, id))
+        self.read(&self.readers, move |connection| animals::get(connection, id)).await
     }
 
     async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
         query.check()?;
-        self.read(|connection| animals::page(connection, query))
+        self.read(&self.readers, move |connection| animals::page(connection, query)).await
     }
 }
 
@@ -208,15 +216,17 @@ impl Keys for SqliteStore {
     }
 
     async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
-        self.read(keys::all)
+        self.read(&self.key_readers, keys::all).await
     }
 
     async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
-        self.read(|connection| {
+        let (file, hash) = (self.file.clone(), *hash);
+        let read = self.read(&self.key_readers, move |connection| {
             // The key may be revoked in a file that replaced this one.
-            self.file.check()?;
-            keys::by_hash(connection, hash)
-        })
+            file.check()?;
+            keys::by_hash(connection, &hash)
+        });
+        read.await
     }
 
     async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
@@ -248,7 +258,7 @@ impl Keys for SqliteStore {
 #[async_trait]
 impl Transfer for SqliteStore {
     async fn last_pet(&self) -> Result<Option<Pet>, StoreError> {
-        self.read(animals::last)
+        self.read(&self.readers, animals::last).await
     }
 
     async fn begin_copy(&self) -> Result<bool, StoreError> {
@@ -264,7 +274,7 @@ impl Transfer for SqliteStore {
     }
 
     async fn idempotency_keys(&self, after: i64, limit: u32) -> Result<Vec<CopiedKey>, StoreError> {
-        self.read(|connection| idempotency::after(connection, after, limit))
+        self.read(&self.readers, move |connection| idempotency::after(connection, after, limit)).await
     }
 
     async fn import_idempotency_keys(&self, keys: Vec<CopiedKey>) -> Result<(), StoreError> {

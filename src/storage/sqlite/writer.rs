@@ -5,7 +5,7 @@
 //! there is no timer.
 //!
 //! The thread also checkpoints the log between two batches. SQLite would do it within a COMMIT, while callers
-//! wait, and could never restart the log while reads overlap: this thread waits for those in progress. Another
+//! wait, and could never restart the log while reads overlap: this thread waits a moment for those in progress. Another
 //! thread checkpoints most of a long log (`checkpoint.rs`).
 //!
 //! Failure modes of a write:
@@ -34,7 +34,6 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::batch::{Batch, WriteResult, execute};
 use super::checkpoint::{self, Log};
 use super::file::DatabaseFile;
-use super::reader::Readers;
 use super::{connection, failure};
 use crate::storage::metrics::Operation;
 use crate::storage::metrics::StoreMetrics;
@@ -48,6 +47,10 @@ const MAX_QUEUE: usize = 1 << 20;
 
 /// The growth of the log, in pages, that starts a checkpoint. The default of SQLite.
 const CHECKPOINT_PAGES: u32 = 1000;
+/// Checkpoints and waits for reads, so that the next write restarts the log.
+const RESTART: &str = "PRAGMA wal_checkpoint(RESTART)";
+/// How long a checkpoint waits for reads, in total. Writes wait as long.
+const MAX_READ: Duration = Duration::from_millis(100);
 /// The maximum number of bytes by which the log is truncated while writes wait.
 const MAX_TRUNCATED_BYTES: u64 = 16 * 1024 * 1024;
 
@@ -137,7 +140,6 @@ impl Writer {
     pub(super) fn start(
         connection: Connection,
         (path, file): (PathBuf, Arc<DatabaseFile>),
-        readers: Arc<Readers>,
         options: &StoreOptions,
     ) -> std::io::Result<(Self, Stopped)> {
         let (queue, waiting) = mpsc::channel(options.write_queue.clamp(1, MAX_QUEUE));
@@ -147,10 +149,10 @@ impl Writer {
             connection,
             path,
             file,
-            readers,
             options: options.clone(),
             checkpointed: 0,
             background: None,
+            is_limited: false,
         };
         std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
             thread.run(waiting);
@@ -189,12 +191,13 @@ struct WriterThread {
     connection: Option<Connection>,
     path: PathBuf,
     file: Arc<DatabaseFile>,
-    readers: Arc<Readers>,
     options: StoreOptions,
     /// The length of the log, in pages, at the last checkpoint.
     checkpointed: u32,
     /// The thread that checkpoints a long log.
     background: Option<JoinHandle<bool>>,
+    /// Whether reads limited the last checkpoint.
+    is_limited: bool,
 }
 
 impl WriterThread {
@@ -263,11 +266,13 @@ impl WriterThread {
             }
         }
         connection::shorten_log_to(connection, self.log_limit())?;
-        // A read of an older snapshot would limit the checkpoint.
-        self.readers.wait();
-        connection.prepare_cached(checkpoint::PASSIVE)?.query_row([], |_| Ok(()))?;
-        // A read that uses the log would prevent the next write from restarting it. Later ones do not use it.
-        self.readers.wait();
+        // Reads of older snapshots limit the checkpoint, and those that use the log prevent its restart.
+        connection::set_lock_timeout(connection, MAX_READ)?;
+        let is_limited = connection.prepare_cached(RESTART)?.query_row([], |row| row.get::<_, bool>(0))?;
+        if is_limited && !self.is_limited {
+            warn!(self.options.log, "a read that takes long lets the log grow"; "pages" => self.checkpointed);
+        }
+        self.is_limited = is_limited;
         Ok(())
     }
 
@@ -290,8 +295,6 @@ impl WriterThread {
 
     /// Checkpoints and truncates the log, and closes the connection.
     fn finish(self) {
-        // Closed first: the last connection removes the log.
-        drop(self.readers);
         if let Some(background) = self.background {
             // A panic was logged.
             let _ = background.join();
@@ -319,7 +322,6 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("some.db");
         let connection = Connection::open(&path).unwrap();
-        let readers = Arc::new(Readers::new(path.clone(), Duration::ZERO));
         let options = StoreOptions {
             postgres: crate::storage::PostgresOptions::default(),
             write_queue: 16,
@@ -330,7 +332,7 @@ mod tests {
             metrics: StoreMetrics::default(),
         };
         let file = Arc::new(DatabaseFile::at(path.clone()).unwrap());
-        let (writer, stopped) = Writer::start(connection, (path, file), readers, &options).unwrap();
+        let (writer, stopped) = Writer::start(connection, (path, file), &options).unwrap();
         (directory, writer, stopped)
     }
 

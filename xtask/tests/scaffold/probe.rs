@@ -16,6 +16,7 @@ use animal_store::server::{Listeners, Server, ServerOptions};
 use animal_store::storage::{self, Migrate, PostgresOptions, StoreMetrics, StoreOptions};
 use jiff::Timestamp;
 use serde_json::Value;
+use tokio::runtime::Handle;
 
 #[tokio::main]
 async fn main() {
@@ -61,7 +62,7 @@ async fn serve(spec: &Path, code: &Value) -> (Server, String) {
     let key = keys::create(&*store, "probe", None, Timestamp::now(), None).await.unwrap().secret;
     let options = ServerOptions::default();
     let listeners = Listeners::bind(&options).unwrap();
-    (Server::start(&options, listeners, &document, store, &log).unwrap(), key)
+    (Server::start(&options, listeners, &document, store, &log, &Handle::current()).unwrap(), key)
 }
 
 fn send(address: SocketAddr, key: &str, request: &str) -> String {
