@@ -50,7 +50,7 @@ pub(crate) struct RateLimiter {
 
 /// The clock of the tokio runtime, which tests can pause and advance.
 #[derive(Clone, Copy, Debug)]
-struct TokioClock;
+pub(crate) struct TokioClock;
 
 impl Clock for TokioClock {
     type Instant = Instant;

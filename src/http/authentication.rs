@@ -46,7 +46,7 @@ pub(super) async fn authenticate(
         }
     }
     if let Some(limiter) = &service.failure_limiter {
-        limiter.failed(client, hash.as_ref());
+        limiter.failed(client, hash.as_ref()).map_err(ApiError::RateLimited)?;
     }
     Err(unauthorized(AuthenticationFailure::Invalid))
 }
