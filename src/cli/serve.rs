@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use animal_store::config::{ListenAddress, Loaded};
 use animal_store::document::DOCUMENT;
+use animal_store::http::client_address::TrustedProxies;
 use animal_store::server::tls::TlsFiles;
 use animal_store::server::{Listeners, Server, ServerOptions, StartError};
 use animal_store::storage::{self, StoreOptions};
@@ -109,7 +110,10 @@ async fn serve(
         tls: config.tls.clone(),
         connections: config.connections,
         request_timeout: config.request_timeout,
-        trusted_proxies: config.trusted_proxies.clone(),
+        trusted_proxies: TrustedProxies {
+            networks: config.trusted_proxies.clone(),
+            header: config.client_address_header,
+        },
         rate_limit: config.rate_limit,
         authentication_failures: config.authentication_failures,
         shutdown_delay: config.shutdown_delay,

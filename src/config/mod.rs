@@ -11,6 +11,7 @@ use figment::providers::{Env, Format, Serialized, Toml};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
+use crate::http::client_address::AddressHeader;
 use crate::rate_limit::RateLimit;
 use crate::server::ConnectionLimits;
 use crate::server::tls::TlsFiles;
@@ -22,6 +23,7 @@ mod error;
 mod kubernetes;
 mod limited_file;
 mod listen_address;
+mod networks;
 mod permissions;
 mod place;
 mod url_file;
@@ -65,9 +67,11 @@ pub struct Config {
     pub lock_timeout: Duration,
     /// The maximum number of waiting writes. The next one returns 503.
     pub write_queue: usize,
-    /// The networks of the proxies whose `Forwarded` and `X-Forwarded-For` are believed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// The networks of the proxies whose `client_address_header` is believed.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "networks::deserialize")]
     pub trusted_proxies: Vec<IpNet>,
+    /// The header in which these proxies report the addresses of their clients.
+    pub client_address_header: AddressHeader,
     /// The connections to a PostgreSQL database.
     pub postgres: PostgresOptions,
     /// The log on standard error.
@@ -96,6 +100,7 @@ impl Default for Config {
             lock_timeout: Duration::from_secs(2),
             write_queue: 4096,
             trusted_proxies: Vec::new(),
+            client_address_header: AddressHeader::default(),
             postgres: PostgresOptions::default(),
             log: Log::default(),
             rate_limit: None,

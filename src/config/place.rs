@@ -137,6 +137,7 @@ pub(super) fn expected(key: &str) -> &'static str {
         "lock_timeout" => "a duration such as \"2s\"",
         "write_queue" => "a number from 1 to 1000000, such as 4096",
         "trusted_proxies" => "a list of networks such as [\"10.0.0.0/8\", \"2001:db8::/32\"]",
+        "client_address_header" => "\"X-Forwarded-For\" or \"Forwarded\"",
         "postgres" => "a table such as `[postgres]` with `readers = 8`",
         "postgres.readers" => "a number from 1 to 100, such as 8",
         "postgres.writers" => "a number from 1 to 100, such as 4",

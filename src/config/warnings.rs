@@ -2,9 +2,9 @@
 
 use slog::{Logger, warn};
 
-use super::Loaded;
 use super::permissions::readable_by_others;
 use super::place::Origin;
+use super::{Loaded, networks};
 use crate::storage::{DatabaseKind, has_password};
 
 impl Loaded {
@@ -23,6 +23,13 @@ impl Loaded {
             warnings.push(format!(
                 "ignored environment variables that Kubernetes injects for a Service: {}",
                 self.injected.join(", ")
+            ));
+        }
+        if networks::cover_everything(&config.trusted_proxies) {
+            warnings.push(format!(
+                "{}: the networks contain every address, so each client can pretend to have another one, in the log and \
+                 to guess API keys; expected those of the proxies alone",
+                self.source("trusted_proxies")
             ));
         }
         warnings.extend(self.visible_password());

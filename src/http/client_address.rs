@@ -1,34 +1,105 @@
 //! The address of a client behind trusted proxies.
 //!
-//! A proxy appends the address of its own client to `Forwarded` (RFC 7239) or `X-Forwarded-For`. What a proxy
+//! A proxy appends the address of its own client to `X-Forwarded-For` or `Forwarded` (RFC 7239). What a proxy
 //! did not append, a client can forge. So the addresses are read from the right, from the peer of the
 //! connection on, for as long as each one belongs to a trusted proxy. The first one that does not is the
 //! client; so is the last valid one before a malformed value.
 //!
-//! A client can also send the header that its proxy does not know, and the proxy passes it on. So if both
-//! headers are present and lead to different addresses, neither is used.
+//! A client can also send the header that its proxy does not know, and the proxy passes it on. So only one of them is
+//! read.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::HeaderMap;
 use http::header::{FORWARDED, HeaderName};
 use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+use slog::{Logger, warn};
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Returns the address of the client whose request arrived from `peer`, if that is one of the `trusted`
-/// proxies; else `peer`.
-pub fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
-    let peer = peer.to_canonical();
-    if !is_trusted(peer, trusted) {
-        return peer;
+/// The proxies that report the addresses of their clients.
+#[derive(Clone, Debug, Default)]
+pub struct TrustedProxies {
+    /// Their networks. IPv4 is not written as IPv6.
+    pub networks: Vec<IpNet>,
+    /// The header to which they append.
+    pub header: AddressHeader,
+}
+
+/// A header with client addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub enum AddressHeader {
+    /// The header of most proxies.
+    #[default]
+    #[serde(rename = "X-Forwarded-For", alias = "x-forwarded-for")]
+    XForwardedFor,
+    /// That of RFC 7239.
+    #[serde(alias = "forwarded")]
+    Forwarded,
+}
+
+impl AddressHeader {
+    const fn name(self) -> HeaderName {
+        match self {
+            Self::XForwardedFor => X_FORWARDED_FOR,
+            Self::Forwarded => FORWARDED,
+        }
     }
-    let client = |name: HeaderName, parse: fn(&str) -> Option<IpAddr>| {
-        headers.contains_key(&name).then(|| walk(peer, headers, &name, parse, trusted))
-    };
-    match (client(FORWARDED, forwarded_for), client(X_FORWARDED_FOR, node)) {
-        (Some(one), Some(other)) if one != other => peer,
-        (one, other) => one.or(other).unwrap_or(peer),
+}
+
+/// Determines the addresses of clients, and warns once of a header that it ignores.
+pub struct ClientAddresses {
+    proxies: TrustedProxies,
+    warned: AtomicBool,
+    log: Logger,
+}
+
+impl ClientAddresses {
+    /// Creates one that logs its warning to `log`.
+    pub fn new(proxies: TrustedProxies, log: Logger) -> Self {
+        Self { proxies, warned: AtomicBool::new(false), log }
+    }
+
+    /// Returns the address of the client whose request arrived from `peer`: what its headers say if `peer` is a trusted
+    /// proxy, else `peer`.
+    pub fn of(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let TrustedProxies { networks, header } = &self.proxies;
+        let peer = peer.to_canonical();
+        let name = header.name();
+        let trusted = is_trusted(peer, networks);
+        if trusted && headers.contains_key(&name) {
+            let parse = match header {
+                AddressHeader::XForwardedFor => node,
+                AddressHeader::Forwarded => forwarded_for,
+            };
+            return walk(peer, headers, &name, parse, networks);
+        }
+        if !self.warned.load(Ordering::Relaxed) {
+            self.warn_if_ignored(peer, trusted, headers);
+        }
+        peer
+    }
+
+    fn warn_if_ignored(&self, peer: IpAddr, trusted: bool, headers: &HeaderMap) {
+        let mut both = [X_FORWARDED_FOR, FORWARDED].into_iter();
+        let Some(ignored) = both.find(|name| headers.contains_key(name)) else { return };
+        if self.warned.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let reason = match trusted {
+            true => format!("`client_address_header` is {}", self.proxies.header.name()),
+            false => "it is not in `trusted_proxies`".to_owned(),
+        };
+        warn!(
+            self.log,
+            "ignored `{}` from {}, because {}; if that is a proxy, change the setting, or all of its clients count as \
+             one (logged once)",
+            ignored,
+            peer,
+            reason
+        );
     }
 }
 
@@ -91,12 +162,20 @@ mod tests {
         ["10.0.0.0/8", "2001:db8:1::/48"].map(|network| network.parse().unwrap()).to_vec()
     }
 
+    /// Returns the client of a request with these headers. The first of them is the one that the proxies use.
     fn client(peer: &str, lines: &[(&'static str, &str)]) -> String {
         let mut headers = HeaderMap::new();
         for (name, value) in lines {
             headers.append(*name, HeaderValue::from_str(value).unwrap());
         }
-        client_address(peer.parse().unwrap(), &headers, &trusted()).to_string()
+        let header = match lines.first() {
+            Some(("forwarded", _)) => AddressHeader::Forwarded,
+            _ => AddressHeader::XForwardedFor,
+        };
+        let proxies = TrustedProxies { networks: trusted(), header };
+        ClientAddresses::new(proxies, Logger::root(slog::Discard, slog::o!()))
+            .of(peer.parse().unwrap(), &headers)
+            .to_string()
     }
 
     #[test]
@@ -160,12 +239,11 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_contradict_each_other_are_ignored() {
-        let both = |other: &str| {
-            client("10.0.0.1", &[("forwarded", "for=198.51.100.7"), ("x-forwarded-for", other)])
-        };
-        assert_eq!(both("198.51.100.7"), "198.51.100.7");
-        assert_eq!(both("192.0.2.66"), "10.0.0.1");
+    fn only_the_header_of_the_proxies_is_read() {
+        let (forwarded, x_forwarded_for) =
+            (("forwarded", "for=198.51.100.7"), ("x-forwarded-for", "192.0.2.66"));
+        assert_eq!(client("10.0.0.1", &[forwarded, x_forwarded_for]), "198.51.100.7");
+        assert_eq!(client("10.0.0.1", &[x_forwarded_for, forwarded]), "192.0.2.66");
     }
 
     proptest! {

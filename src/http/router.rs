@@ -17,7 +17,6 @@ use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, L
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::{Body as _, Incoming};
-use ipnet::IpNet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::histogram::Histogram;
 use quick_cache::sync::Cache;
@@ -27,7 +26,7 @@ use uuid::Uuid;
 use super::BASE_PATH;
 use super::access_log::{AccessLog, LoggedResponse, TraceContext};
 use super::authentication::authenticate;
-use super::client_address::client_address;
+use super::client_address::{ClientAddresses, TrustedProxies};
 use super::endpoint::{ApiDescription, Handler};
 use super::error::{ApiError, ErrorResponse};
 use super::error_code::{ErrorCode, HeaderField};
@@ -50,7 +49,7 @@ pub struct Router {
     paths: matchit::Router<Vec<Operation>>,
     published: Published,
     access_log: AccessLog,
-    trusted_proxies: Vec<IpNet>,
+    client_addresses: ClientAddresses,
     service: Service,
 }
 
@@ -104,7 +103,7 @@ impl Router {
         api: ApiDescription<Service>,
         document: &Document,
         access_log: AccessLog,
-        trusted_proxies: Vec<IpNet>,
+        proxies: TrustedProxies,
         service: Service,
         log: &Logger,
     ) -> Result<Self, RouterError> {
@@ -133,7 +132,8 @@ impl Router {
             paths.insert(path, operations)?;
         }
         let published = Published::new(document);
-        Ok(Self { paths, published, access_log, trusted_proxies, service })
+        let client_addresses = ClientAddresses::new(proxies, log.clone());
+        Ok(Self { paths, published, access_log, client_addresses, service })
     }
 
     /// Returns the response to a request, and logs it.
@@ -249,7 +249,7 @@ impl<'a> Exchange<'a> {
         Self {
             router,
             start: Instant::now(),
-            client: client_address(peer, &request.headers, &router.trusted_proxies),
+            client: router.client_addresses.of(peer, &request.headers),
             request_id: Uuid::new_v4(),
             trace: TraceContext::of(&request.headers),
             request,

@@ -4,11 +4,10 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ipnet::IpNet;
-
 use super::limits::ConnectionLimits;
 use super::listener::Listener;
 use super::tls::{TlsError, TlsFiles};
+use crate::http::client_address::TrustedProxies;
 use crate::http::dropshot::ApiDescriptionRegisterError;
 use crate::http::router::RouterError;
 use crate::rate_limit::RateLimit;
@@ -29,8 +28,8 @@ pub struct ServerOptions {
     pub connections: ConnectionLimits,
     /// The maximum duration of a request: authentication, reading the input, the operation.
     pub request_timeout: Duration,
-    /// The networks of proxies that report the addresses of their clients.
-    pub trusted_proxies: Vec<IpNet>,
+    /// The proxies that report the addresses of their clients.
+    pub trusted_proxies: TrustedProxies,
     /// The rate limit of each API key; without it there is none.
     pub rate_limit: Option<RateLimit>,
     /// The maximum number of failed authentications of a client address in a minute; 0 for no limit.
@@ -53,7 +52,7 @@ impl Default for ServerOptions {
             ops_hosts: Vec::new(),
             connections: ConnectionLimits::default(),
             request_timeout: Duration::from_secs(10),
-            trusted_proxies: Vec::new(),
+            trusted_proxies: TrustedProxies::default(),
             rate_limit: None,
             authentication_failures: 0,
             shutdown_delay: Duration::ZERO,

@@ -282,10 +282,15 @@ async fn networks_of_trusted_proxies_are_a_list() {
         let page = directory.run_with(arguments, environment).await.success();
         assert_eq!(setting(&page, "trusted_proxies").0, networks);
     }
-    directory.write("wrong.toml", "bind = 0\ntrusted_proxies = ['10.0.0.0/8', '10.0.0.0/33']\n");
-    let line = directory.run(&["config", "--config", "wrong.toml"]).await.failure();
-    assert!(
-        line.contains("`trusted_proxies` in wrong.toml, line 2: ") && line.contains("a list of networks"),
-        "{line}"
-    );
+    directory.write("mapped.toml", "trusted_proxies = ['::ffff:10.0.0.0/104']\n");
+    let page = directory.run(&["config", "--config", "mapped.toml"]).await.success();
+    assert_eq!(setting(&page, "trusted_proxies").0, r#"["10.0.0.0/8"]"#);
+    for wrong in ["10.0.0.0/33", "010.0.0.0/8", "10.0.0.0"] {
+        directory.write("wrong.toml", format!("bind = 0\ntrusted_proxies = ['10.0.0.0/8', '{wrong}']\n"));
+        let line = directory.run(&["config", "--config", "wrong.toml"]).await.failure();
+        assert!(
+            line.contains("`trusted_proxies` in wrong.toml, line 2: ") && line.contains("a list of networks"),
+            "{line}"
+        );
+    }
 }

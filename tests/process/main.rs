@@ -24,6 +24,7 @@ mod ops;
 mod outage;
 mod outage_log;
 mod postgres_startup_errors;
+mod proxies;
 mod replicas;
 mod restart;
 mod restore;
