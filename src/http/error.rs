@@ -70,6 +70,8 @@ pub enum ApiError {
         /// The value of `Allow`.
         allow: String,
     },
+    #[error("the only Transfer-Encoding of a request is chunked")]
+    TransferEncoding,
     #[error("the body did not arrive in time; send the request again")]
     RequestTimeout,
     #[error("the body must not exceed {MAX_BODY_BYTES} bytes")]
@@ -94,7 +96,7 @@ impl HttpResponseError for ApiError {
     fn code(&self) -> ErrorCode {
         match self {
             Self::InvalidParameter(_) => ErrorCode::InvalidParameter,
-            Self::InvalidBody(_) => ErrorCode::InvalidBody,
+            Self::InvalidBody(_) | Self::TransferEncoding => ErrorCode::InvalidBody,
             Self::Unauthorized(_) => ErrorCode::Unauthorized,
             Self::UnknownPath | Self::UnknownVariable => ErrorCode::NotFound,
             Self::MethodNotAllowed { .. } => ErrorCode::MethodNotAllowed,
@@ -120,6 +122,8 @@ impl HttpResponseError for ApiError {
                 };
                 vec![(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge))]
             }
+            // The end of the request is uncertain.
+            Self::TransferEncoding => vec![(header::CONNECTION, HeaderValue::from_static("close"))],
             Self::MethodNotAllowed { allow } => text(header::ALLOW, allow).into_iter().collect(),
             Self::RateLimited(RateLimitExceeded { scope, limit, retry_after }) => {
                 let name = match scope {

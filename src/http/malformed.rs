@@ -1,22 +1,23 @@
-//! Requests that RFC 9112 forbids and that hyper accepts.
+//! Requests that RFC 9110 and RFC 9112 forbid and that hyper accepts.
 //!
-//! Two programs that read such a request differently can be attacked through the difference (section 11.2).
+//! Two programs that read such a request differently can be attacked through the difference (RFC 9112, section 11.2).
 
-use http::Version;
-use http::header::{HOST, HeaderValue, TRANSFER_ENCODING};
+use http::header::{HOST, HeaderMap, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
-use http::uri::Authority;
+use http::uri::{Authority, Scheme};
+use http::{Uri, Version};
 
 use super::error::ApiError;
 
 /// Fails for a request that must not be processed.
-pub(super) fn malformed(Parts { version, headers, .. }: &Parts) -> Result<(), ApiError> {
-    let mut hosts = headers.get_all(HOST).iter();
-    let is_host = |host: &HeaderValue| {
-        Authority::try_from(host.as_bytes()).is_ok_and(|host| !host.as_str().contains('@'))
-    };
+pub(crate) fn malformed(Parts { version, uri, headers, .. }: &Parts) -> Result<(), ApiError> {
+    if !is_valid_target(uri) {
+        return Err(ApiError::InvalidParameter(
+            "the target must be a path, or an http or https URL without user information".into(),
+        ));
+    }
     // RFC 9112, section 3.2.
-    if *version == Version::HTTP_11 && !(hosts.next().is_some_and(is_host) && hosts.next().is_none()) {
+    if *version == Version::HTTP_11 && host(headers).is_none() {
         return Err(ApiError::InvalidParameter(
             "the request must have one Host header, with a valid value".into(),
         ));
@@ -25,7 +26,25 @@ pub(super) fn malformed(Parts { version, headers, .. }: &Parts) -> Result<(), Ap
     let is_chunked = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
     // RFC 9112, section 6.1. hyper removes a `Content-Length` beside it.
     if codings.next().is_some_and(|coding| !is_chunked(coding) || codings.next().is_some()) {
-        return Err(ApiError::InvalidBody("the only Transfer-Encoding of a request is chunked".into()));
+        return Err(ApiError::TransferEncoding);
     }
     Ok(())
+}
+
+/// User information is for other schemes (RFC 9110, section 4.2.4). The service has no other resources than those of
+/// HTTP.
+fn is_valid_target(uri: &Uri) -> bool {
+    uri.scheme().is_none_or(|scheme| [Scheme::HTTP, Scheme::HTTPS].contains(scheme))
+        && uri.authority().is_none_or(has_no_user)
+}
+
+/// Returns the value of the only `Host`. `None` if there is another number of them, or it is invalid.
+pub(crate) fn host(headers: &HeaderMap) -> Option<Authority> {
+    let mut hosts = headers.get_all(HOST).iter();
+    let host = hosts.next().filter(|_| hosts.next().is_none())?;
+    Authority::try_from(host.as_bytes()).ok().filter(has_no_user)
+}
+
+fn has_no_user(authority: &Authority) -> bool {
+    !authority.as_str().contains('@')
 }

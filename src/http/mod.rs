@@ -15,7 +15,7 @@ pub mod extractor;
 mod idempotency_key;
 mod input_error;
 mod json;
-mod malformed;
+pub(crate) mod malformed;
 mod published;
 pub mod request_context;
 pub mod router;

@@ -171,12 +171,31 @@ async fn a_request_without_one_valid_host_is_refused() {
 }
 
 #[tokio::test]
+async fn a_target_with_user_information_or_another_scheme_is_refused() {
+    let service = Service::start().await;
+    for (target, status) in [
+        ("http://animals/v1/pets", 200),
+        ("https://animals/v1/pets", 200),
+        ("http://user@animals/v1/pets", 400),
+        ("http://user:password@animals/v1/pets", 400),
+        ("ftp://animals/v1/pets", 400),
+    ] {
+        let mut raw = service.raw().await;
+        raw.head(&format!("GET {target}"), "").await;
+        assert_eq!(raw.response().await.status, status, "{target}");
+    }
+}
+
+#[tokio::test]
 async fn the_only_transfer_coding_is_chunked() {
     let service = Service::start().await;
-    for coding in ["gzip, chunked", "identity, chunked"] {
+    for coding in ["gzip, chunked", "identity, chunked", "chunked, chunked"] {
         let mut raw = service.raw().await;
         let fields = format!("Content-Type: application/json\r\nTransfer-Encoding: {coding}\r\n");
         raw.head("POST /v1/pets", &fields).await.send("2\r\n{}\r\n0\r\n\r\n").await;
         raw.response().await.expect_error(400, "invalid_body");
+        // The end of such a request is uncertain (RFC 9112, section 6.1).
+        raw.send("GET /v1/pets HTTP/1.1\r\nHost: animals\r\n\r\n").await;
+        assert!(raw.ends().await, "{coding}");
     }
 }
