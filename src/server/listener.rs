@@ -66,6 +66,14 @@ impl Listener {
         let address = socket.local_addr()?;
         Ok(Self { socket, address, inherited })
     }
+
+    /// Returns the socket for the runtime, and its address.
+    ///
+    /// # Errors
+    /// When the runtime rejects the socket.
+    pub(super) fn into_tokio(self) -> io::Result<(TcpListener, SocketAddr)> {
+        Ok((TcpListener::from_std(self.socket)?, self.address))
+    }
 }
 
 /// A listener that accepts connections.
@@ -89,8 +97,8 @@ impl Accepting {
         handler: impl Handler,
         log: Logger,
     ) -> io::Result<Self> {
-        let Listener { socket, address, inherited } = listener;
-        let socket = TcpListener::from_std(socket)?;
+        let inherited = listener.inherited;
+        let (socket, address) = listener.into_tokio()?;
         let tls = tls.map(|config| Arc::new(RwLock::new(Arc::new(config))));
         let (close, closed) = watch::channel(false);
         let shared = Arc::new(Shared::new(handler, connections.clone()));

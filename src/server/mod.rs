@@ -34,7 +34,7 @@ use crate::storage::Store;
 use crate::telemetry::metrics::Metrics;
 use connections::Connections;
 use listener::Accepting;
-use operators::Operators;
+use operators::{Operating, Operators};
 use serving::Handler;
 use tls::TlsFiles;
 
@@ -47,7 +47,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(1500);
 /// A running server. Dropping it does not wait for requests; [`Server::stop`] does.
 pub struct Server {
     public: Accepting,
-    operators: Option<Accepting>,
+    operators: Option<Operating>,
     tls: Option<TlsFiles>,
     metrics: Arc<Metrics>,
     shutdown_delay: Duration,
@@ -97,12 +97,8 @@ impl Server {
         let router = Router::new(operations::api()?, document, access_log, proxies, service, log)?;
         let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
         let tls = tls.map(|certificate| certificate.report(&options.metrics));
-        let start_operators = |listener| {
-            let limits = ConnectionLimits::default();
-            let connections = Connections::new(limits, operators::MAX_CONNECTIONS, Default::default());
-            Accepting::start(listener, None, connections, operators, log.clone())
-        };
-        let operators = listeners.operators.map(start_operators).transpose()?;
+        let operators =
+            listeners.operators.map(|listener| Operating::start(listener, operators)).transpose()?;
         let _api = api.enter();
         let public = Accepting::start(listeners.public, tls, connections, router, log.clone())?;
         Ok(Self {

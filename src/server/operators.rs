@@ -5,27 +5,109 @@
 //! answers only to hosts that no page can have: IP addresses, `localhost`, and names from the configuration
 //! (DNS rebinding).
 
-use std::net::IpAddr;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use dropshot::Body;
-use http::header::{ALLOW, CONTENT_TYPE, HOST, HeaderValue};
-use http::uri::Authority;
-use http::{Method, Request, Response, StatusCode};
-use hyper::body::Incoming;
+use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
-use tokio::time::timeout;
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
+use tokio::time::{sleep, timeout};
 
 use super::connections::Connections;
-use super::serving::Handler;
+use super::listener::Listener;
+use crate::http::malformed::{host, malformed};
 use crate::storage::Store;
 use crate::telemetry::metrics::Metrics;
 
 /// How long the store may take to respond to a readiness probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a client may take to send its request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(2);
+/// The maximum size of a request's head, and of the buffer for each direction.
+const MAX_HEAD_BYTES: usize = 16 * 1024;
 /// The maximum number of connections.
 pub(super) const MAX_CONNECTIONS: usize = 16;
+/// How long the listener waits after it could not accept a connection.
+const RETRY: Duration = Duration::from_millis(100);
+
+/// A listener that accepts connections. Dropping it closes them.
+pub(super) struct Operating {
+    pub(super) address: SocketAddr,
+    task: JoinHandle<()>,
+}
+
+impl Operating {
+    /// Accepts connections. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// When the runtime rejects the socket.
+    pub(super) fn start(listener: Listener, operators: Operators) -> io::Result<Self> {
+        let (socket, address) = listener.into_tokio()?;
+        Ok(Self { address, task: tokio::spawn(accept(socket, Arc::new(operators))) })
+    }
+}
+
+impl Drop for Operating {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// An open connection.
+struct Open {
+    task: AbortHandle,
+    has_request: Arc<AtomicBool>,
+}
+
+/// Serves one request for each connection. When there are too many connections, closes the oldest one that has sent no
+/// request, so that silent clients do not keep operators away.
+async fn accept(socket: TcpListener, operators: Arc<Operators>) {
+    let mut tasks = JoinSet::new();
+    let mut open = VecDeque::<Open>::new();
+    loop {
+        let Ok((stream, _)) = socket.accept().await else {
+            sleep(RETRY).await;
+            continue;
+        };
+        while tasks.try_join_next().is_some() {}
+        open.retain(|connection| !connection.task.is_finished());
+        if open.len() >= MAX_CONNECTIONS {
+            let silent = open.iter().position(|connection| !connection.has_request.load(Relaxed));
+            if let Some(oldest) = open.remove(silent.unwrap_or_default()) {
+                oldest.task.abort();
+            }
+        }
+        let has_request = Arc::<AtomicBool>::default();
+        let task = tasks.spawn(serve(stream, operators.clone(), has_request.clone()));
+        open.push_back(Open { task, has_request });
+    }
+}
+
+async fn serve(stream: TcpStream, operators: Arc<Operators>, has_request: Arc<AtomicBool>) {
+    let respond = service_fn(async |request| {
+        has_request.store(true, Relaxed);
+        Ok::<_, Infallible>(operators.respond(&request.into_parts().0).await)
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(MAX_HEAD_BYTES)
+        .keep_alive(false);
+    // Errors are those of the client.
+    let _ = http.serve_connection(TokioIo::new(stream), respond).await;
+}
 
 /// Responds to operators.
 pub(super) struct Operators {
@@ -39,20 +121,23 @@ pub(super) struct Operators {
     pub(super) api: Handle,
 }
 
-impl Handler for Operators {
-    async fn respond(&self, request: Request<Incoming>, _: IpAddr) -> Response<Body> {
-        if !self.is_own_host(&request) {
+impl Operators {
+    async fn respond(&self, request: &Parts) -> Response<Body> {
+        if let Err(error) = malformed(request) {
+            return text(StatusCode::BAD_REQUEST, format!("{error}\n"));
+        }
+        if !self.is_own_host(request) {
             return text(
                 StatusCode::MISDIRECTED_REQUEST,
                 "send a Host that is an IP address, localhost, or in the setting ops_hosts\n",
             );
         }
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        if !matches!(request.method, Method::GET | Method::HEAD) {
             let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "this path allows only GET, HEAD\n");
             response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
             return response;
         }
-        match request.uri().path() {
+        match request.uri.path() {
             "/livez" => text(StatusCode::OK, "alive\n"),
             "/readyz" => self.ready().await,
             "/metrics" => {
@@ -64,15 +149,9 @@ impl Handler for Operators {
             _ => text(StatusCode::NOT_FOUND, "only /livez, /readyz and /metrics exist\n"),
         }
     }
-}
 
-impl Operators {
-    fn is_own_host(&self, request: &Request<Incoming>) -> bool {
-        let host = request.uri().authority().cloned().or_else(|| {
-            let mut hosts = request.headers().get_all(HOST).iter();
-            let host = hosts.next().filter(|_| hosts.next().is_none())?;
-            Authority::try_from(host.as_bytes()).ok()
-        });
+    fn is_own_host(&self, request: &Parts) -> bool {
+        let host = request.uri.authority().cloned().or_else(|| host(&request.headers));
         let Some(host) = host else { return false };
         let host = host.host();
         let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);

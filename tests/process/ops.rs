@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use reqwest::Method;
 use rustix::process::Signal;
 use serde_json::json;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::program::{Program, WorkDir};
@@ -277,6 +277,38 @@ async fn a_service_that_stops_is_not_ready_and_accepts_connections_for_a_while()
     assert_eq!(response.header("connection"), Some("close"));
 }
 
+/// Sends the lines of a request without a body on a connection of its own. Returns the status of the response.
+async fn exchange(address: &str, request: &str) -> u16 {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(format!("{request}Connection: close\r\n\r\n").as_bytes()).await.unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    response["HTTP/1.1 ".len()..][..3].parse().unwrap()
+}
+
+#[tokio::test]
+async fn connections_without_a_request_make_room_for_operators() {
+    let directory = WorkDir::new();
+    let service = directory.serve(&["--ops-bind", "0"]).await;
+    let address = service.ops_address().await;
+    let mut silent = Vec::new();
+    for number in 0..40 {
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        if number % 2 == 0 {
+            stream.write_all(b"GET /livez HTTP/1.1\r\nHost: loc").await.unwrap();
+        }
+        silent.push(stream);
+    }
+    for _ in 0..10 {
+        assert_eq!(exchange(&address, "GET /livez HTTP/1.1\r\nHost: localhost\r\n").await, 200);
+    }
+    // The others are closed, too: a client has two seconds for its request.
+    for mut stream in silent {
+        // The rest of a head that was not read resets the connection.
+        let _ = stream.read_to_end(&mut Vec::new()).await;
+    }
+}
+
 #[tokio::test]
 async fn operators_are_answered_only_under_known_host_names() {
     let directory = WorkDir::new();
@@ -293,13 +325,21 @@ async fn operators_are_answered_only_under_known_host_names() {
         ("Store.Internal:80", 200),
         ("evil.example", 421),
         ("localhost.evil.example", 421),
-        ("", 421),
+        ("evil@localhost", 400),
+        ("", 400),
     ] {
-        let mut stream = TcpStream::connect(&address).await.unwrap();
-        let request = format!("GET /livez HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut response = String::new();
-        tokio::io::AsyncReadExt::read_to_string(&mut stream, &mut response).await.unwrap();
-        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{host}: {response}");
+        let request = format!("GET /livez HTTP/1.1\r\nHost: {host}\r\n");
+        assert_eq!(exchange(&address, &request).await, status, "{request}");
+    }
+    for (request, status) in [
+        ("GET http://localhost/livez HTTP/1.1\r\nHost: localhost\r\n", 200),
+        ("GET http://evil@localhost/livez HTTP/1.1\r\nHost: localhost\r\n", 400),
+        ("GET ftp://localhost/livez HTTP/1.1\r\nHost: localhost\r\n", 400),
+        ("GET http://evil.example/livez HTTP/1.1\r\nHost: localhost\r\n", 421),
+        ("GET /livez HTTP/1.0\r\nHost: localhost\r\n", 200),
+        ("GET /livez HTTP/1.0\r\nHost: evil@localhost\r\n", 421),
+        ("GET /livez HTTP/1.0\r\n", 421),
+    ] {
+        assert_eq!(exchange(&address, request).await, status, "{request}");
     }
 }
