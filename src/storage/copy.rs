@@ -15,8 +15,9 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
-use super::store::{IdempotencyKey, PetsQuery, Store, StoreError};
+use super::store::{IdempotencyKey, KeyRecord, PetsQuery, Store, StoreError};
 use crate::schemas::{Pet, Pets};
 
 /// The number of animals in a chunk.
@@ -30,20 +31,28 @@ pub trait Transfer: Store {
     /// Returns the animal with the highest identifier.
     async fn last_pet(&self) -> Result<Option<Pet>, StoreError>;
 
-    /// Marks an empty store as the target of a copy. Returns `false` and does nothing if the store is not empty.
-    async fn begin_copy(&self) -> Result<bool, StoreError>;
-
-    /// Removes the mark. Returns `false` if there is none, because another process discarded the copy.
-    async fn finish_copy(&self) -> Result<bool, StoreError>;
-
-    /// Atomically stores animals with their identifiers, and makes [`super::Animals::add_pet`] assign greater ones.
-    async fn import_pets(&self, pets: Vec<Pet>) -> Result<(), StoreError>;
-
     /// Returns the next `limit` idempotency keys, by ascending identifier of their animals, which is greater than `after`.
     async fn idempotency_keys(&self, after: i64, limit: u32) -> Result<Vec<CopiedKey>, StoreError>;
 
-    /// Atomically stores idempotency keys.
-    async fn import_idempotency_keys(&self, keys: Vec<CopiedKey>) -> Result<(), StoreError>;
+    /// Marks an empty store as the target of `copy`. Returns `false` and does nothing if the store is not empty.
+    async fn begin_copy(&self, copy: Uuid) -> Result<bool, StoreError>;
+
+    /// Atomically stores a chunk of `copy`. Returns `false` and stores nothing if another process discarded the copy.
+    async fn import(&self, copy: Uuid, chunk: Chunk) -> Result<bool, StoreError>;
+
+    /// Removes the mark. Returns `false` if another process discarded the copy.
+    async fn finish_copy(&self, copy: Uuid) -> Result<bool, StoreError>;
+}
+
+/// What a copy stores at once.
+#[derive(Clone, Debug)]
+pub enum Chunk {
+    /// Animals with their identifiers. [`super::Animals::add_pet`] then assigns greater ones.
+    Pets(Vec<Pet>),
+    /// Idempotency keys.
+    IdempotencyKeys(Vec<CopiedKey>),
+    /// API keys.
+    Keys(Vec<KeyRecord>),
 }
 
 /// An idempotency key with the animal that was added with it.
@@ -105,12 +114,48 @@ pub enum CopyError {
     /// The stores differ after the copy.
     #[error("the target differs from the source: {0}")]
     Differs(String),
+    /// Another process discarded the copy.
+    #[error("another process discarded the copy; copy again")]
+    Discarded,
 }
 
 impl CopyError {
     /// Whether a part of the copy is in the target.
     pub fn left_a_part(&self) -> bool {
-        !matches!(self, Self::NotEmpty)
+        !matches!(self, Self::NotEmpty | Self::Discarded)
+    }
+}
+
+/// A store that is being filled.
+struct Target<'a> {
+    store: &'a dyn Transfer,
+    copy: Uuid,
+}
+
+impl<'a> Target<'a> {
+    async fn begin(store: &'a dyn Transfer) -> Result<Self, CopyError> {
+        let copy = Uuid::new_v4();
+        let began = store.begin_copy(copy).await.map_err(CopyError::Target)?;
+        began.then_some(Self { store, copy }).ok_or(CopyError::NotEmpty)
+    }
+
+    async fn import(&self, chunk: Chunk) -> Result<(), CopyError> {
+        let imported = self.store.import(self.copy, chunk).await.map_err(CopyError::Target)?;
+        imported.then_some(()).ok_or(CopyError::Discarded)
+    }
+
+    async fn finish(self) -> Result<(), CopyError> {
+        let finished = self.store.finish_copy(self.copy).await.map_err(CopyError::Target)?;
+        finished.then_some(()).ok_or(CopyError::Discarded)
+    }
+
+    /// Returns the error about a difference from the source.
+    async fn differs(&self, difference: String) -> CopyError {
+        // A discarded copy differs, too.
+        match self.import(Chunk::Pets(Vec::new())).await {
+            Ok(()) => CopyError::Differs(difference),
+            Err(error) => error,
+        }
     }
 }
 
@@ -124,15 +169,13 @@ pub async fn copy(
     mut progress: impl FnMut(Progress) + Send,
 ) -> Result<Copied, CopyError> {
     let last = from.last_pet().await.map_err(CopyError::Source)?.map_or(0, |pet| pet.id);
-    if !to.begin_copy().await.map_err(CopyError::Target)? {
-        return Err(CopyError::NotEmpty);
-    }
+    let to = Target::begin(to).await?;
     let mut after = None;
     progress(Progress { step: Step::Copying, id: 0, last });
     loop {
         let (pets, more) = chunk(from, after, last).await.map_err(CopyError::Source)?;
         let Some(highest) = pets.last().map(|pet| pet.id) else { break };
-        to.import_pets(pets).await.map_err(CopyError::Target)?;
+        to.import(Chunk::Pets(pets)).await?;
         progress(Progress { step: Step::Copying, id: highest, last });
         after = Some(highest);
         if !more {
@@ -142,21 +185,18 @@ pub async fn copy(
     let source = digest(from, last, |id| progress(Progress { step: Step::CheckingSource, id, last }))
         .await
         .map_err(CopyError::Source)?;
-    let target = digest(to, i64::MAX, |id| progress(Progress { step: Step::CheckingTarget, id, last }))
+    let target = digest(to.store, i64::MAX, |id| progress(Progress { step: Step::CheckingTarget, id, last }))
         .await
         .map_err(CopyError::Target)?;
     if source != target {
         let ((source, _), (target, _)) = (source, target);
-        return Err(CopyError::Differs(format!(
-            "{target} animals in the target, {source} in the source, or other contents"
-        )));
+        let difference = format!("{target} animals in the target, {source} in the source, or other contents");
+        return Err(to.differs(difference).await);
     }
-    copy_idempotency_keys(from, to, last).await?;
+    copy_idempotency_keys(from, &to, last).await?;
     let newest = from.last_pet().await.map_err(CopyError::Source)?.map_or(0, |pet| pet.id);
-    let keys = copy_keys(from, to).await?;
-    if !to.finish_copy().await.map_err(CopyError::Target)? {
-        return Err(CopyError::Differs("another process discarded the copy".to_owned()));
-    }
+    let keys = copy_keys(from, &to).await?;
+    to.finish().await?;
     let (pets, checksum) = source;
     Ok(Copied { pets, keys, checksum, source_grew: newest > last })
 }
@@ -181,28 +221,26 @@ async fn chunk(
 }
 
 /// Copies the idempotency keys of animals up to the identifier `last`.
-async fn copy_idempotency_keys(from: &dyn Transfer, to: &dyn Transfer, last: i64) -> Result<(), CopyError> {
+async fn copy_idempotency_keys(from: &dyn Transfer, to: &Target<'_>, last: i64) -> Result<(), CopyError> {
     let mut after = i64::MIN;
     loop {
         let mut keys = from.idempotency_keys(after, KEY_CHUNK).await.map_err(CopyError::Source)?;
         keys.retain(|key| key.animal_id <= last);
         let Some(highest) = keys.last().map(|key| key.animal_id) else { return Ok(()) };
-        to.import_idempotency_keys(keys.clone()).await.map_err(CopyError::Target)?;
-        if to.idempotency_keys(after, KEY_CHUNK).await.map_err(CopyError::Target)? != keys {
-            return Err(CopyError::Differs("idempotency keys".to_owned()));
+        to.import(Chunk::IdempotencyKeys(keys.clone())).await?;
+        if to.store.idempotency_keys(after, KEY_CHUNK).await.map_err(CopyError::Target)? != keys {
+            return Err(to.differs("idempotency keys".to_owned()).await);
         }
         after = highest;
     }
 }
 
 /// Copies the API keys. Returns their number.
-async fn copy_keys(from: &dyn Transfer, to: &dyn Transfer) -> Result<usize, CopyError> {
+async fn copy_keys(from: &dyn Transfer, to: &Target<'_>) -> Result<usize, CopyError> {
     let keys = from.keys().await.map_err(CopyError::Source)?;
-    for key in &keys {
-        to.add_key(key.clone()).await.map_err(CopyError::Target)?;
-    }
-    if to.keys().await.map_err(CopyError::Target)? != keys {
-        return Err(CopyError::Differs("API keys".to_owned()));
+    to.import(Chunk::Keys(keys.clone())).await?;
+    if to.store.keys().await.map_err(CopyError::Target)? != keys {
+        return Err(to.differs("API keys".to_owned()).await);
     }
     Ok(keys.len())
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use animal_store::schemas::{NewPet, Pet, PetStatus};
-use animal_store::storage::copy::{CopyError, Progress, Step, Transfer, copy};
+use animal_store::storage::copy::{Chunk, Copied, CopyError, Progress, Step, Transfer, copy};
 use animal_store::storage::{
     AddedOnce, KeyRecord, Migrate, PetsQuery, Store, StoreError, StoreOptions, discard_copy, open,
     open_for_copy,
 };
 use futures::future::join_all;
 use tokio::runtime::Handle;
+use uuid::Uuid;
 
 use crate::conformance::{Engine as _, add, idempotency_key, key, new_pet, second};
 use crate::postgres::{self, Postgres};
@@ -27,6 +28,14 @@ async fn postgres(database: &Postgres) -> Arc<dyn Transfer> {
     open_for_copy(&database.url(), &postgres::options()).await.unwrap()
 }
 
+/// Adds animals with their identifiers to an empty store.
+async fn import(store: &dyn Transfer, pets: Vec<Pet>) {
+    let copy = Uuid::new_v4();
+    assert!(store.begin_copy(copy).await.unwrap());
+    assert!(store.import(copy, Chunk::Pets(pets)).await.unwrap());
+    assert!(store.finish_copy(copy).await.unwrap());
+}
+
 /// Adds animals with every status and with gaps between their identifiers, and two keys.
 async fn fill(store: &dyn Transfer, count: i64) {
     let pets = (1..=count).map(|number| {
@@ -34,7 +43,7 @@ async fn fill(store: &dyn Transfer, count: i64) {
             new_pet(&format!("n°{number} 🦔"), -number, STATUSES[number as usize % 4]);
         Pet { id: number * 3, name, category_id, status }
     });
-    store.import_pets(pets.collect()).await.unwrap();
+    import(store, pets.collect()).await;
     store.add_key(key(2)).await.unwrap();
     store.add_key(KeyRecord { expires: Some(second(9)), revoked: Some(second(8)), ..key(1) }).await.unwrap();
 }
@@ -177,10 +186,11 @@ async fn a_copy_that_was_completed_before_a_crash_is_opened() {
     let (source, target, crashed) = (Sqlite::fresh().await, Sqlite::fresh().await, Sqlite::fresh().await);
     let (from, to) = (sqlite(&source).await, sqlite(&target).await);
     fill(&*from, 10).await;
-    assert!(to.begin_copy().await.unwrap());
+    let copy = Uuid::new_v4();
+    assert!(to.begin_copy(copy).await.unwrap());
     // The header of the file has the mark, and its end is only in the log.
     target.connection().execute_batch("PRAGMA wal_checkpoint(PASSIVE)").unwrap();
-    assert!(to.finish_copy().await.unwrap());
+    assert!(to.finish_copy(copy).await.unwrap());
     crashed.take_files_of(&target);
     assert_eq!(all(&*crashed.open().await).await, []);
 }
@@ -189,12 +199,66 @@ async fn a_copy_that_was_completed_before_a_crash_is_opened() {
 async fn a_target_in_use_is_not_discarded() {
     let target = Sqlite::fresh().await;
     let to = sqlite(&target).await;
-    assert!(to.begin_copy().await.unwrap());
+    let copy = Uuid::new_v4();
+    assert!(to.begin_copy(copy).await.unwrap());
     let short = StoreOptions { lock_timeout: Duration::from_millis(50), ..options() };
     let line = discard_copy(&target.url(), &short).await.unwrap_err().to_string();
     assert!(line.contains("is locked by another process"), "{line}");
-    assert!(to.finish_copy().await.unwrap());
-    assert!(!to.finish_copy().await.unwrap());
+    assert!(to.finish_copy(copy).await.unwrap());
+    assert!(!to.finish_copy(copy).await.unwrap());
+}
+
+/// Discards a copy to PostgreSQL at this step of it, and does something more. Returns the error of the copy.
+async fn discarded(
+    target: &Postgres,
+    at: Step,
+    then: impl Fn(&Handle) + Send + Sync,
+) -> Result<Copied, CopyError> {
+    let source = Sqlite::fresh().await;
+    let (from, to) = (sqlite(&source).await, postgres(target).await);
+    fill(&*from, 2_500).await;
+    let mut is_discarded = false;
+    let copied = copy(&*from, &*to, |progress| {
+        if progress.step == at && progress.id > 0 && !is_discarded {
+            is_discarded = true;
+            let runtime = Handle::current();
+            let (url, options) = (target.url(), postgres::options());
+            tokio::task::block_in_place(|| runtime.block_on(discard_copy(&url, &options))).unwrap();
+            tokio::task::block_in_place(|| then(&runtime));
+        }
+    })
+    .await;
+    to.close().await;
+    copied
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_that_is_discarded_while_it_runs_leaves_an_empty_database() {
+    for step in [Step::Copying, Step::CheckingSource, Step::CheckingTarget] {
+        let Some(target) = Postgres::try_fresh().await else { return };
+        let copied = discarded(&target, step, |_| {}).await;
+        let message = copied.unwrap_err().to_string();
+        assert!(message.contains("another process discarded the copy"), "{step:?}: {message}");
+        let to = postgres(&target).await;
+        assert_eq!((all(&*to).await, to.keys().await.unwrap()), (vec![], vec![]), "{step:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_that_is_discarded_while_it_runs_leaves_the_next_one_unchanged() {
+    let Some(target) = Postgres::try_fresh().await else { return };
+    let to = postgres(&target).await;
+    let copy = Uuid::new_v4();
+    let begin_next = |runtime: &Handle| assert!(runtime.block_on(to.begin_copy(copy)).unwrap());
+    let copied = discarded(&target, Step::Copying, begin_next).await;
+    assert!(matches!(copied, Err(CopyError::Discarded)), "{copied:?}");
+    assert_eq!(all(&*to).await, []);
+    for chunk in [Chunk::Pets(vec![]), Chunk::IdempotencyKeys(vec![]), Chunk::Keys(vec![])] {
+        assert!(!to.import(Uuid::new_v4(), chunk.clone()).await.unwrap());
+        assert!(to.import(copy, chunk).await.unwrap());
+    }
+    assert!(!to.finish_copy(Uuid::new_v4()).await.unwrap());
+    assert!(to.finish_copy(copy).await.unwrap());
 }
 
 #[tokio::test]
@@ -214,7 +278,7 @@ async fn a_target_that_is_not_empty_is_rejected_and_unchanged() {
         for to in pair {
             let rejected = copy(&*from, &**to, |_| {}).await;
             assert!(matches!(rejected, Err(CopyError::NotEmpty)), "{rejected:?}");
-            assert!(!to.finish_copy().await.unwrap(), "it was marked");
+            assert!(!to.finish_copy(Uuid::new_v4()).await.unwrap(), "it was marked");
         }
         assert_eq!((all(&*pair[0]).await, pair[0].keys().await.unwrap()), (vec![theirs], vec![]));
         assert_eq!((all(&*pair[1]).await, pair[1].keys().await.unwrap()), (vec![], vec![key(7)]));
@@ -277,20 +341,23 @@ async fn identifiers_are_greater_than_those_that_were_imported() {
 }
 
 async fn check_import(store: Arc<dyn Transfer>) {
+    let copy = Uuid::new_v4();
+    assert!(store.begin_copy(copy).await.unwrap());
+    let import = async |pets| store.import(copy, Chunk::Pets(pets)).await;
     assert_eq!(store.last_pet().await.unwrap(), None);
     let first = add(&*store, "first").await;
     let other = Pet { id: 1_000_000, ..first.clone() };
-    store.import_pets(vec![other.clone()]).await.unwrap();
+    assert!(import(vec![other.clone()]).await.unwrap());
     assert_eq!(store.last_pet().await.unwrap(), Some(other.clone()));
     // One of them exists, so none is stored.
     let existing = Pet { category_id: 99, ..first.clone() };
-    let rejected = store.import_pets(vec![Pet { id: 7, ..first.clone() }, existing]).await;
+    let rejected = import(vec![Pet { id: 7, ..first.clone() }, existing]).await;
     assert!(matches!(rejected, Err(StoreError::Broken(_))), "{rejected:?}");
     assert_eq!(all(&*store).await, [first.clone(), other.clone()]);
     let next = join_all((0..10).map(|_| add(&*store, "next"))).await;
     assert!(next.iter().all(|pet| pet.id > other.id));
     // A lower identifier does not set the sequence back.
-    store.import_pets(vec![Pet { id: 5, ..first.clone() }]).await.unwrap();
+    assert!(import(vec![Pet { id: 5, ..first.clone() }]).await.unwrap());
     assert!(add(&*store, "last").await.id > next[9].id);
 }
 
@@ -331,8 +398,9 @@ async fn check_none(from: Arc<dyn Transfer>, to: Arc<dyn Transfer>) {
 }
 
 async fn check_highest(from: Arc<dyn Transfer>, to: Arc<dyn Transfer>) {
-    let first = add(&*from, "first").await;
-    from.import_pets(vec![Pet { id: i64::MAX, ..first.clone() }]).await.unwrap();
+    let NewPet { name, category_id, status } = new_pet("pet", 1, None);
+    let pets = [1, i64::MAX].map(|id| Pet { id, name: name.clone(), category_id, status });
+    import(&*from, pets.to_vec()).await;
     assert_eq!(copy(&*from, &*to, |_| {}).await.unwrap().pets, 2);
     for store in [&from, &to] {
         let error = store.add_pet(new_pet("none left", 1, None)).await.unwrap_err();

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tokio_postgres::Client;
+use uuid::Uuid;
 
 use super::address::Address;
 use super::failure::{Failure, WriteResult};
@@ -16,7 +17,7 @@ use super::write_session::check_writable;
 use super::writer;
 use super::{animals, idempotency, keys, monitor, opening, pages, transfer};
 use crate::schemas::{NewPet, Pet};
-use crate::storage::copy::{CopiedKey, Transfer};
+use crate::storage::copy::{Chunk, CopiedKey, Transfer};
 use crate::storage::expiry::Expiry;
 use crate::storage::key_cache::KeyCache;
 use crate::storage::key_uses::KeyUses;
@@ -276,23 +277,19 @@ impl Transfer for PostgresStore {
         self.read(|reader| async move { animals::last(reader.client()).await }).await
     }
 
-    async fn begin_copy(&self) -> Result<bool, StoreError> {
-        self.write(|client| Box::pin(transfer::begin(client))).await
-    }
-
-    async fn finish_copy(&self) -> Result<bool, StoreError> {
-        self.write(|client| Box::pin(transfer::finish(client))).await
-    }
-
-    async fn import_pets(&self, pets: Vec<Pet>) -> Result<(), StoreError> {
-        self.write(move |client| Box::pin(async move { animals::import(client, &pets).await })).await
-    }
-
     async fn idempotency_keys(&self, after: i64, limit: u32) -> Result<Vec<CopiedKey>, StoreError> {
         self.read(|reader| async move { idempotency::after(reader.client(), after, limit).await }).await
     }
 
-    async fn import_idempotency_keys(&self, keys: Vec<CopiedKey>) -> Result<(), StoreError> {
-        self.write(move |client| Box::pin(async move { idempotency::import(client, &keys).await })).await
+    async fn begin_copy(&self, copy: Uuid) -> Result<bool, StoreError> {
+        self.write(move |client| Box::pin(transfer::begin(client, copy))).await
+    }
+
+    async fn import(&self, copy: Uuid, chunk: Chunk) -> Result<bool, StoreError> {
+        self.write(move |client| Box::pin(transfer::import(client, copy, chunk))).await
+    }
+
+    async fn finish_copy(&self, copy: Uuid) -> Result<bool, StoreError> {
+        self.write(move |client| Box::pin(transfer::finish(client, copy))).await
     }
 }

@@ -3,7 +3,7 @@
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, ErrorCode, OptionalExtension, Row, params};
 
-use super::batch::{Batch, WriteResult, in_savepoint};
+use super::batch::{Batch, WriteResult};
 use super::failure::NoIdentifierLeft;
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
 use crate::storage::store::{PetsFound, PetsQuery};
@@ -48,16 +48,14 @@ pub(super) fn get(connection: &Connection, id: i64) -> rusqlite::Result<Option<P
     connection.prepare_cached(GET)?.query_row([id], pet).optional()
 }
 
-/// Stores animals with their identifiers.
+/// Stores animals with their identifiers, in a savepoint of the caller.
 pub(super) fn import(connection: &Connection, pets: &[Pet]) -> WriteResult<()> {
-    in_savepoint(connection, || {
-        let mut statement = connection.prepare_cached(IMPORT)?;
-        for pet in pets {
-            let status = pet.status.map(PetStatus::as_str);
-            statement.execute(params![pet.id, pet.name.as_str(), pet.category_id, status])?;
-        }
-        Ok(Ok(()))
-    })
+    let mut statement = connection.prepare_cached(IMPORT)?;
+    for pet in pets {
+        let status = pet.status.map(PetStatus::as_str);
+        statement.execute(params![pet.id, pet.name.as_str(), pet.category_id, status])?;
+    }
+    Ok(Ok(()))
 }
 
 /// Returns the animal with the highest identifier.

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use siphasher::sip::SipHasher13;
 
 use super::animals;
-use super::batch::{Batch, WriteResult, in_savepoint};
+use super::batch::{Batch, WriteResult};
 use crate::schemas::NewPet;
 use crate::storage::copy::CopiedKey;
 use crate::storage::expiry::{CHUNK, expired_until};
@@ -123,14 +123,12 @@ pub(super) fn after(connection: &Connection, after: i64, limit: u32) -> rusqlite
     connection.prepare_cached(AFTER)?.query_map(params![after, limit], copied_key)?.collect()
 }
 
-/// Stores keys.
+/// Stores keys, in a savepoint of the caller.
 pub(super) fn import(batch: &Batch<'_>, hasher: &KeyHasher, keys: &[CopiedKey]) -> WriteResult<()> {
-    in_savepoint(batch, || {
-        for CopiedKey { animal_id, key, added } in keys {
-            store(batch, *animal_id, key, added.as_second(), hasher.hash(&key.client, &key.value))?;
-        }
-        Ok(Ok(()))
-    })
+    for CopiedKey { animal_id, key, added } in keys {
+        store(batch, *animal_id, key, added.as_second(), hasher.hash(&key.client, &key.value))?;
+    }
+    Ok(Ok(()))
 }
 
 fn copied_key(row: &Row<'_>) -> rusqlite::Result<CopiedKey> {

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
+use uuid::Uuid;
 
 use super::batch::{Batch, WriteResult};
 use super::failure::report;
@@ -19,7 +20,7 @@ use super::reader::{self, Readers};
 use super::writer::{self, Writer};
 use super::{animals, idempotency, keys, migrations, opening, transfer};
 use crate::schemas::{NewPet, Pet};
-use crate::storage::copy::{CopiedKey, Transfer};
+use crate::storage::copy::{Chunk, CopiedKey, Transfer};
 use crate::storage::expiry::Expiry;
 use crate::storage::key_cache::KeyCache;
 use crate::storage::key_uses::KeyUses;
@@ -261,24 +262,21 @@ impl Transfer for SqliteStore {
         self.read(&self.readers, animals::last).await
     }
 
-    async fn begin_copy(&self) -> Result<bool, StoreError> {
-        self.write(|connection| transfer::begin(connection)).await
-    }
-
-    async fn finish_copy(&self) -> Result<bool, StoreError> {
-        self.write(|connection| transfer::finish(connection)).await
-    }
-
-    async fn import_pets(&self, pets: Vec<Pet>) -> Result<(), StoreError> {
-        self.write(move |connection| animals::import(connection, &pets)).await
-    }
-
     async fn idempotency_keys(&self, after: i64, limit: u32) -> Result<Vec<CopiedKey>, StoreError> {
         self.read(&self.readers, move |connection| idempotency::after(connection, after, limit)).await
     }
 
-    async fn import_idempotency_keys(&self, keys: Vec<CopiedKey>) -> Result<(), StoreError> {
+    // No other process discards the copy while this one has the file open, so the mark needs no identifier.
+    async fn begin_copy(&self, _: Uuid) -> Result<bool, StoreError> {
+        self.write(|connection| transfer::begin(connection)).await
+    }
+
+    async fn import(&self, _: Uuid, chunk: Chunk) -> Result<bool, StoreError> {
         let hasher = self.key_hasher.clone();
-        self.write(move |batch| idempotency::import(batch, &hasher, &keys)).await
+        self.write(move |batch| transfer::import(batch, &hasher, &chunk)).await
+    }
+
+    async fn finish_copy(&self, _: Uuid) -> Result<bool, StoreError> {
+        self.write(|connection| transfer::finish(connection)).await
     }
 }
