@@ -64,6 +64,7 @@ mod opening;
 mod pages;
 mod queue;
 mod reader;
+mod second_attempts;
 mod session;
 mod settled;
 mod store;

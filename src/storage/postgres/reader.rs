@@ -8,7 +8,8 @@
 //!
 //! A caller waits for a new connection only if no other one responds. Reads are idempotent: a query whose
 //! connection is lost is sent again on another one, and so is a query on a connection where nothing arrives,
-//! because it is lost without notice or another query on it is slow.
+//! because it is lost without notice or another query on it is slow. Of the second kind are at most a tenth. The first
+//! attempt then continues: a request to cancel it would hit whatever query its connection runs by then.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
@@ -22,6 +23,7 @@ use tokio_postgres::{Client, Error};
 
 use super::address::Address;
 use super::failure::{ConnectError, Failure};
+use super::second_attempts::SecondAttempts;
 use super::session::{Purpose, STALL, Session, TEST_INTERVAL};
 use super::settled::Settled;
 use super::view::Target;
@@ -63,6 +65,7 @@ pub(super) struct Readers {
     /// Locked during a connection attempt, so that other callers wait; contains the last failure and its time.
     connecting: Arc<Mutex<LastFailure>>,
     counted: Arc<()>,
+    second_attempts: SecondAttempts,
     pub(super) settled: Settled,
 }
 
@@ -76,6 +79,7 @@ impl Readers {
             next: AtomicUsize::new(0),
             connecting: Arc::default(),
             counted: Arc::default(),
+            second_attempts: SecondAttempts::new(),
             settled: Settled::unknown(),
         });
         tokio::spawn(test(Arc::downgrade(&readers)));
@@ -126,7 +130,7 @@ impl Readers {
         }
     }
 
-    /// Runs `query` on a connection, and on a second one if nothing arrives on the first.
+    /// Runs `query` on a connection, and on a second one if nothing arrives on the first and a second attempt is left.
     async fn attempt<T, Query, Running>(
         self: &Arc<Self>,
         deadline: Instant,
@@ -137,8 +141,17 @@ impl Readers {
         Running: Future<Output = Result<T, Failure>>,
     {
         let run = async |reader: &Arc<Reader>| reader.session.until(deadline, query(reader.clone())).await;
+        self.second_attempts.read();
         let reader = self.reader(deadline).await?;
-        let (first, stalled) = (run(&reader), reader.session.stalled());
+        let stalled = async {
+            loop {
+                reader.session.stalled().await;
+                if self.second_attempts.take() {
+                    return;
+                }
+            }
+        };
+        let first = run(&reader);
         pin!(first, stalled);
         if let Either::Left((result, _)) = select(&mut first, stalled).await {
             return result;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use animal_store::storage::{PetsQuery, PostgresOptions, Store, StoreError, StoreOptions, open};
+use animal_store::storage::{KeyRecord, PetsQuery, PostgresOptions, Store, StoreError, StoreOptions, open};
 use futures::FutureExt as _;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 use tokio_postgres::Client;
 
@@ -288,6 +288,54 @@ async fn a_slow_query_does_not_delay_others_on_its_connection() {
         Ok(())
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_server_gets_few_reads_twice() {
+    let Some(cluster) = Cluster::start() else { return };
+    let statement_timeout = Duration::from_secs(600);
+    let postgres = PostgresOptions { readers: 2, writers: 1, statement_timeout, ..options().postgres };
+    let store = open(&cluster.url("postgres"), &StoreOptions { postgres, ..options() }).await.unwrap();
+    store.add_key(key(1)).await.unwrap();
+    let client = cluster.client("postgres").await;
+    let reading = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'animal-store' AND query LIKE '% WHERE id = $1'";
+    while client.query_one(reading, &[]).await.unwrap().get::<_, i64>(0) < 2 {
+        store.pet(1).await.unwrap();
+    }
+    // Its transaction would see the same activity for ever.
+    let locking = cluster.client("postgres").await;
+    locking.batch_execute("BEGIN; LOCK TABLE animal").await.unwrap();
+    let slow = tokio::spawn({
+        let store = store.clone();
+        async move { store.pet(1).await }
+    });
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    while client.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
+    // Half of them wait for the slow query on one connection. Some of these are sent again on the other one.
+    let mut lookups = JoinSet::new();
+    for _ in 0..100 {
+        let store = store.clone();
+        lookups.spawn(async move { store.key_by_hash(&key(1).hash).await });
+    }
+    let next = async |lookups: &mut JoinSet<Result<Option<KeyRecord>, StoreError>>| {
+        let found = timeout(TIMEOUT, lookups.join_next()).await.expect("a result").unwrap();
+        assert_eq!(found.unwrap().unwrap(), Some(key(1)));
+    };
+    for _ in 0..55 {
+        next(&mut lookups).await;
+    }
+    locking.batch_execute("COMMIT").await.unwrap();
+    while !lookups.is_empty() {
+        next(&mut lookups).await;
+    }
+    slow.await.unwrap().unwrap();
+    store.close().await;
+    // A connection reports its statistics when it ends.
+    let open = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'animal-store'";
+    while client.query_one(open, &[]).await.unwrap().get::<_, i64>(0) > 0 {}
+    let scans = "SELECT sum(idx_scan)::bigint FROM pg_stat_user_indexes WHERE relname = 'api_key'";
+    let scans: i64 = client.query_one(scans, &[]).await.unwrap().get(0);
+    assert!((100..=120).contains(&scans), "{scans} queries for 100 reads");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
