@@ -4,13 +4,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use animal_store::config::shown::shown;
 use animal_store::config::{Config, Flags, ListenAddress, Loaded};
 use animal_store::document::DOCUMENT;
 use animal_store::storage::{self, Migrate, Store, StoreMetrics, StoreOptions};
 use clap::Args;
 use slog::Logger;
-
-use super::shown::shown;
 
 /// Why a subcommand failed: one line for standard error.
 pub(crate) type Failure = Box<dyn std::error::Error>;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use animal_store::config::shown::{changes_terminal, shown};
 use animal_store::keys;
 use animal_store::storage::{KeyRecord, Migrate};
 use animal_store::telemetry::logging::{self, LogMetrics};
@@ -10,7 +11,6 @@ use jiff::{SignedDuration, Timestamp};
 use slog::{Logger, info};
 
 use super::arguments::{DatabaseArgs, Failure, IfMissing, load, open, print, print_warnings};
-use super::shown::{changes_terminal, shown};
 
 /// How long the audit line may wait for standard error.
 const MAX_FLUSH: Duration = Duration::from_millis(500);

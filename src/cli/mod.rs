@@ -9,7 +9,6 @@ mod generate;
 mod key;
 mod restore;
 mod serve;
-mod shown;
 
 use std::env;
 use std::ffi::OsString;
@@ -19,6 +18,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use animal_store::config::may_be_secret;
+use animal_store::config::shown::shown;
 use animal_store::document::DOCUMENT;
 use animal_store::server::descriptors;
 use animal_store::storage::blocking_reads;
@@ -26,7 +26,6 @@ use arguments::{Failure, print};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use rustix::process::Signal;
-use shown::shown;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use animal_store::config::shown::shown;
 use animal_store::storage::sqlite;
 use clap::Args;
 use jiff::Timestamp;
 
 use super::arguments::{DatabaseArgs, Failure, load, print};
-use super::shown::shown;
 
 /// `animal-store restore`
 #[derive(Args)]

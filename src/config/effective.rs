@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::place::Origin;
+use super::shown::changes_terminal;
 use super::{Config, Loaded};
 use crate::storage::without_password;
 
@@ -40,7 +41,16 @@ impl Loaded {
             Origin::Flag => "flag".to_owned(),
         };
         // JSON's strings and numbers are TOML's, too.
-        let _ = writeln!(page, "{:<49} # {source}", format!("{key} = {value}"));
+        let line = format!("{:<49} # {source}", format!("{key} = {value}"));
+        for character in line.chars() {
+            if changes_terminal(character) {
+                // They occur only in strings and in the path, and none needs more digits. JSON leaves some as they are.
+                let _ = write!(page, "\\u{:04x}", u32::from(character));
+            } else {
+                page.push(character);
+            }
+        }
+        page.push('\n');
     }
 }
 

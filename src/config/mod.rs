@@ -26,6 +26,7 @@ mod listen_address;
 mod networks;
 mod permissions;
 mod place;
+pub mod shown;
 mod url_file;
 mod warnings;
 

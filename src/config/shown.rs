@@ -2,13 +2,13 @@
 
 /// Whether a character changes how a terminal shows other text: a control character, a line end, or a mark that changes
 /// the direction of text (Unicode Standard Annex #9, "Directional Formatting Characters").
-pub(crate) fn changes_terminal(character: char) -> bool {
+pub fn changes_terminal(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns a text in one line, with an escape such as `\u{1b}` for each of these characters.
-pub(crate) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         if changes_terminal(character) {

@@ -294,3 +294,17 @@ async fn networks_of_trusted_proxies_are_a_list() {
         );
     }
 }
+
+#[tokio::test]
+async fn what_would_change_a_terminal_is_escaped_and_read_again() {
+    let directory = WorkDir::new();
+    let database = "sqlite:\u{7f}\u{9b}\u{202e}.db";
+    directory.write("a\n\u{1b}[2K\u{202e}.toml", "bind = 8081");
+    let arguments = ["config", "--config", "a\n\u{1b}[2K\u{202e}.toml", "--database", database];
+    let page = directory.run(&arguments).await.success();
+    assert_eq!(setting(&page, "bind").1, "a\\u000a\\u001b[2K\\u202e.toml");
+    assert_eq!(setting(&page, "database").0, r#""sqlite:\u007f\u009b\u202e.db""#);
+    directory.write("again.toml", &page);
+    let again = directory.run(&["config", "--config", "again.toml"]).await.success();
+    assert_eq!(setting(&again, "database").0, r#""sqlite:\u007f\u009b\u202e.db""#);
+}
