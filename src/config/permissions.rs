@@ -1,29 +1,20 @@
 //! Files with secrets that every user of the machine can read.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 /// Returns a warning if users other than the owner and the group of a file can read it; `None` if there is
 /// no such file.
-#[cfg(unix)]
 pub(super) fn readable_by_others(what: &str, path: &Path) -> Option<String> {
-    use std::os::unix::fs::PermissionsExt as _;
-
     let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let path = path.display();
     (file.permissions().mode() & 0o004 != 0)
         .then(|| format!("every user of this machine can read the {what} {path}; run chmod o-rwx {path}"))
 }
 
-/// Returns nothing: permissions are not checked on this system.
-#[cfg(not(unix))]
-pub(super) fn readable_by_others(_: &str, _: &Path) -> Option<String> {
-    None
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::fs::Permissions;
-    use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
 

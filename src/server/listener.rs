@@ -46,7 +46,6 @@ impl Listener {
     pub(super) fn bind(address: SocketAddr) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
         // As the standard library does: without it, a restart would wait for old connections.
-        #[cfg(unix)]
         socket.set_reuse_address(true)?;
         socket.bind(&address.into())?;
         socket.listen(BACKLOG)?;
@@ -200,8 +199,8 @@ fn refuse_connections(socket: &TcpListener) -> io::Result<()> {
     ])
 }
 
-/// Other systems have no such filter: they reset connections that arrive while the listener closes.
+/// Other systems have no such filter, so the listener closes at once.
 #[cfg(not(target_os = "linux"))]
 fn refuse_connections(_: &TcpListener) -> io::Result<()> {
-    Ok(())
+    Err(io::ErrorKind::Unsupported.into())
 }

@@ -284,7 +284,6 @@ fn host_and_port(config: &Config) -> String {
     let port = config.get_ports().first().copied().unwrap_or(5432);
     match (config.get_hosts().first(), config.get_hostaddrs().first()) {
         (Some(Host::Tcp(host)), _) => format!("{host}:{port}"),
-        #[cfg(unix)]
         (Some(Host::Unix(path)), _) => format!("{}:{port}", path.display()),
         (None, Some(address)) => format!("{address}:{port}"),
         (None, None) => format!("?:{port}"),

@@ -11,11 +11,11 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::Connection;
-#[cfg(target_os = "linux")]
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
@@ -61,12 +61,8 @@ pub(super) fn temporary_name(to: &Path) -> PathBuf {
 }
 
 fn copy(source: &mut Connection, to: &Path) -> io::Result<()> {
-    let mut create = File::options();
-    create.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut create, 0o600);
     // SQLite accepts an empty file, and would create one with other permissions.
-    let file = create.open(to)?;
+    let file = File::options().write(true).create_new(true).mode(0o600).open(to)?;
     let path = to.to_str().ok_or_else(|| io::Error::other("its path is not UTF-8"))?;
     sync_while_it_grows(source, file.try_clone()?).map_err(io::Error::other)?;
     source.execute("VACUUM INTO ?1", [path]).map_err(io::Error::other)?;
@@ -91,7 +87,7 @@ fn sync_while_it_grows(connection: &mut Connection, file: File) -> rusqlite::Res
 
 /// Gives a complete copy its name, unless another file has it.
 fn publish(temporary: &Path, to: &Path) -> io::Result<()> {
-    match rename_no_replace(temporary, to) {
+    match renameat_with(CWD, temporary, CWD, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => rename_to_placeholder(temporary, to)?,
         renamed => renamed?,
     }
@@ -101,16 +97,6 @@ fn publish(temporary: &Path, to: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         synced => synced,
     }
-}
-
-#[cfg(target_os = "linux")]
-fn rename_no_replace(from: &Path, to: &Path) -> Result<(), Errno> {
-    renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn rename_no_replace(_: &Path, _: &Path) -> Result<(), Errno> {
-    Err(Errno::NOSYS)
 }
 
 /// Renames `from` where no file system call does so without replacing a file: replaces an empty file that was

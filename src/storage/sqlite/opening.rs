@@ -12,6 +12,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -152,9 +153,7 @@ fn find_or_create(path: &Path) -> Result<PathBuf, OpenFailure> {
         return Ok(found);
     }
     let mut create = OpenOptions::new();
-    create.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut create, 0o600);
+    create.write(true).create(true).truncate(false).mode(0o600);
     create.open(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => OpenFailure::NoDirectory,
         io::ErrorKind::ReadOnlyFilesystem => OpenFailure::ReadOnlyFileSystem,
