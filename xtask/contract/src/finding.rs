@@ -145,6 +145,8 @@ pub struct Finding {
     pub source: Option<Location>,
     /// The place in the other document.
     pub elsewhere: Option<Location>,
+    /// JSON pointer of the place in the document before a change. Empty for an added part.
+    pub was: String,
     /// The `operationId` of an operation that the code lacks and that a command of the project can add.
     pub scaffold: Option<String>,
     /// The reason why the configuration accepts it: that of a waiver or of an `ignore`.

@@ -98,6 +98,15 @@ impl Change {
         self.severity >= Severity::Error
     }
 
+    /// Whether both are the same change, of texts that may differ elsewhere.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let pointer = |change: &Self| change.base.as_ref().map(|base| base.pointer.clone());
+        self.rule == other.rule
+            && self.what == other.what
+            && self.place.pointer == other.place.pointer
+            && pointer(self) == pointer(other)
+    }
+
     /// What changed and where, as a sentence without its full stop.
     pub fn sentence(&self) -> String {
         capitalised(&format!("{}: {}", self.subject, self.what))
@@ -112,6 +121,7 @@ impl Change {
         finding.operations.clone_from(&self.operations);
         let elsewhere = |base: &Location| finding::Location { file: base.file.clone(), span: base.span };
         finding.elsewhere = self.base.as_ref().map(elsewhere);
+        finding.was = self.base.as_ref().map(|base| base.pointer.clone()).unwrap_or_default();
         finding.repairs.extend(self.repair.clone());
         finding.accepted = self.waived.as_ref().map(|waived| waived.reason.clone());
         finding.fix = match &self.waived {

@@ -36,6 +36,7 @@ mod schema;
 mod scheme;
 mod security;
 mod servers;
+mod undo;
 mod unknown;
 mod users;
 pub mod version;

@@ -3,10 +3,14 @@
 use jiff::civil::Date;
 
 use super::version::Versions;
-use super::{Change, Side, compare, compare_sides, version, waivers};
+use super::{Change, Side, compare, compare_sides, undo, version, waivers};
 use crate::config::Config;
 use crate::document::Document;
 use crate::finding::{Finding, Severity, summary};
+use crate::openapi::head;
+
+/// The limit of comparisons to find changes that a waived change hides.
+const MAX_UNDONE: usize = 5;
 
 /// The kind of change that makes a comparison fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -50,7 +54,7 @@ impl Outcome {
         config: &Config,
         today: Date,
     ) -> Self {
-        changes.retain_mut(|change| {
+        let configured = |change: &mut Change| {
             if change.severity == Severity::Unreadable {
                 // What was not compared is reported in any configuration.
                 return true;
@@ -58,8 +62,28 @@ impl Outcome {
             let severity = config.severity(change.rule.name, change.severity);
             change.severity = severity.unwrap_or(change.severity);
             severity.is_some()
-        });
-        let waivers = waivers::apply(&config.waivers, (base, revision), &mut changes, today);
+        };
+        changes.retain_mut(configured);
+        let mut waivers = waivers::apply(&config.waivers, (base, revision), &mut changes, today);
+        for _ in 0..MAX_UNDONE {
+            let Some(undone) = undo::without_waived(base, revision, &changes) else { break };
+            let mut hidden = compare(base, &undone, today);
+            hidden.retain_mut(configured);
+            hidden.retain(|change| {
+                change.severity == Severity::Error && !changes.iter().any(|known| known.is(change))
+            });
+            if hidden.is_empty() {
+                break;
+            }
+            for change in &mut hidden {
+                // Undoing a change moves the lines below it.
+                if let Some(node) = revision.root.pointer(&change.place.pointer) {
+                    change.place.span = head(node);
+                }
+            }
+            changes.extend(hidden);
+            waivers = waivers::apply(&config.waivers, (base, revision), &mut changes, today);
+        }
         let version = version::judge(base, revision, &changes);
         Self { versions: Versions::of(base, revision, &changes), changes, version, waivers }
     }

@@ -79,6 +79,7 @@ pub const JSON: &str = r#"`--format json` prints an array with an object for eac
               the place; both count from 1, columns in characters, `end` is the place after it
   source      {file, line, column, end {line, column}} of the Rust code that differs, or null
   elsewhere   the place in another document, as file, line and column, or empty
+  was         JSON pointer of that place in the document before a change, which a waiver can name too
   accepted    the reason of the waiver that allows a breaking change, or null
   says        {document, code}: the value on each side, for people; empty if a side has none
   fix         the fix, as a sentence

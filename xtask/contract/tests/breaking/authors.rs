@@ -141,3 +141,31 @@ fn a_reference_that_leads_nowhere_is_not_a_removal() {
         }
     }
 }
+
+#[test]
+fn a_waiver_does_not_hide_another_break_of_its_place() {
+    let document = |maximum: u32, multiple: u32| {
+        small(
+            &format!(
+                "{{/a: {{get: {{parameters: [{{name: p, in: query, schema: {{type: integer, maximum: {maximum}, \
+                 allOf: [{{multipleOf: 2}}, {{multipleOf: {multiple}}}]}}}}], responses: {{'200': {{description: d}}}}}}}}}}"
+            ),
+            "{}",
+        )
+    };
+    let at = "/paths/~1a/get/parameters/0/schema/maximum";
+    let waiver = format!(
+        "[rules]\n\"api-version-not-bumped\" = \"off\"\n[[waiver]]\nrule = \"request-max-decreased\"\nat = \"{at}\"\n\
+         reason = \"r\"\nuntil = 2027-01-01\n"
+    );
+    let (_, rules, _) = outcome(&document(100, 3), &document(50, 9), "");
+    assert_eq!(rules, ["request-max-decreased"]);
+    let (_, rules, _) = outcome(&document(100, 3), &document(50, 9), &waiver);
+    assert_eq!(rules, ["request-max-decreased", "request-values-narrowed"]);
+    let (_, rules, _) = outcome(&document(100, 3), &document(50, 3), &waiver);
+    assert_eq!(rules, ["request-max-decreased"]);
+    let (_, rules, _) = outcome(&document(50, 9), &document(100, 3), "");
+    assert_eq!(rules, ["request-max-increased"]);
+    let found = changes(&document(100, 3), &document(50, 3));
+    assert_eq!(found[0].finding().was, at);
+}
