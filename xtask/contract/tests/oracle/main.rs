@@ -5,6 +5,7 @@
 //! oracle -- --nocapture`. The random numbers are the same in each run.
 
 mod alarms;
+mod authors;
 mod callbacks;
 mod case;
 mod drift_crate;

@@ -179,6 +179,7 @@ families! {
     ONE_OF_REMOVED = Removed, "request-one-of-removed", "response-one-of-removed", NARROWED, "oasdiff: request-body-one-of-removed, request-property-one-of-removed", "oasdiff: response-body-one-of-removed, response-property-one-of-removed";
     ANY_OF_ADDED = Added, "request-any-of-added", "response-any-of-added", WIDENED, "oasdiff: request-body-any-of-added, request-property-any-of-added", "oasdiff: response-body-any-of-added, response-property-any-of-added";
     ANY_OF_REMOVED = Removed, "request-any-of-removed", "response-any-of-removed", NARROWED, "oasdiff: request-body-any-of-removed, request-property-any-of-removed", "oasdiff: response-body-any-of-removed, response-property-any-of-removed";
+    COVERED = Changed, "request-alternative-covered", "response-alternative-covered", ((Warning, "Requests that follow the alternative match another one by the letter, which may mean something else."), (Warning, "Responses that follow the alternative match another one by the letter, which may mean something else.")), OURS, OURS;
     WRAPPED = Changed, "request-wrapped-in-one-of", "response-wrapped-in-one-of", ((Info, "Requests may follow another alternative. Generated clients have another type."), (Error, OTHER_KIND)),
         "oasdiff: request-body-wrapped-in-one-of", "oasdiff: response-body-wrapped-in-one-of";
     UNWRAPPED = Changed, "request-unwrapped-from-one-of", "response-unwrapped-from-one-of", ((Error, MISUNDERSTOOD), (Info, "Responses stay within what the old version described. Generated clients have another type.")), OURS, OURS;

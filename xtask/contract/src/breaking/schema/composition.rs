@@ -1,13 +1,17 @@
 //! `oneOf`, `anyOf` and `not`. (`allOf` is resolved before anything is compared.)
 //!
-//! Alternatives are paired when they refer to the same component or have the same content. Of the others, those
-//! that are not references are paired in their order, so an edited alternative is compared with its old text.
+//! Alternatives are paired when they refer to the same component, have the same content, or require the same constant.
+//! Of the others, those that are not references are paired in their order, so an edited alternative is compared with its
+//! old text. The paired alternatives are compared as their author means them: also where another alternative allows the
+//! same values by the letter.
 
 use super::{Both, Schema, Verdict, at};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::data::{canonical, pairs};
+use crate::breaking::data::canonical;
+use crate::breaking::matching::pairs_then;
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family, Role};
+use crate::document::Node;
 use crate::finding::shortened;
 use crate::openapi::Object;
 use crate::subschema::{ANNOTATIONS, Side, flattened};
@@ -176,11 +180,11 @@ fn alternatives<'a>(
         (None, None) => return,
     };
     let items = |union: &Union<'a>| union.alternatives.clone().into_iter().map(|item| (identity(item), item));
-    let paired = pairs(items(base), items(revision));
-    for (old, new) in paired.both {
-        both.compare_at(cx, &[old], &[new], both.role);
+    let (same, rest) = pairs_then(items(base), items(revision), constant);
+    for (old, new) in same.into_iter().chain(rest.both) {
+        both.compare_meant(cx, old, new);
     }
-    let (mut old, mut new) = (paired.removed, paired.added);
+    let (mut old, mut new) = (rest.removed, rest.added);
     // A component may have another name, and an alternative may have become a component.
     old.retain(|one| {
         let same = new.iter().position(|other| is_equal(cx, *one, *other));
@@ -192,13 +196,43 @@ fn alternatives<'a>(
         both.compare_at(cx, &[*one], &[*other], both.role);
     }
     for item in old_references.iter().chain(old.iter().skip(new.len())) {
-        let what = format!("the alternative {} of `{}` was removed", named(item), base.keyword);
-        both.report(cx, base.rules().1, Some(At::of(item)), Some(revision.list), what);
+        let is_there = revision.alternatives.iter().any(|other| is_repeated(cx, *item, (*item, *other)));
+        if let Some(family) = both.one_sided(item, (base, revision), base.rules().1).filter(|_| !is_there) {
+            let what = format!("the alternative {} of `{}` was removed", named(item), base.keyword);
+            both.note(cx, family, Some(At::of(item)), Some(revision.list), what);
+        }
     }
     for item in new_references.iter().chain(new.iter().skip(old.len())) {
-        let what = format!("the alternative {} was added to `{}`", named(item), revision.keyword);
-        both.report(cx, revision.rules().0, None, Some(At::of(item)), what);
+        let is_there = base.alternatives.iter().any(|other| is_repeated(cx, *item, (*other, *item)));
+        if let Some(family) = both.one_sided(item, (base, revision), revision.rules().0).filter(|_| !is_there)
+        {
+            let what = format!("the alternative {} was added to `{}`", named(item), revision.keyword);
+            both.note(cx, family, None, Some(At::of(item)), what);
+        }
     }
+}
+
+impl Both<'_> {
+    /// Returns the rule of an alternative that only one side has. Where others cover it by the letter it counts all the
+    /// same, unless it has no name and the union is now of the other kind: then its author wrote the schema anew.
+    fn one_sided(
+        &self,
+        item: &Object<'_>,
+        (base, revision): (&Union<'_>, &Union<'_>),
+        family: &'static Family,
+    ) -> Option<&'static Family> {
+        let is_meant = item.is_reference() || base.keyword == revision.keyword;
+        match self.agrees(family.rule(self.role)) {
+            true if is_meant || self.verdict > Verdict::Same => Some(family),
+            false if is_meant => Some(&rules::COVERED),
+            _ => None,
+        }
+    }
+}
+
+/// Whether an alternative without a name repeats one of the other side.
+fn is_repeated<'a>(cx: &mut Comparer<'a>, item: Object<'a>, (old, new): (Object<'a>, Object<'a>)) -> bool {
+    !item.is_reference() && is_equal(cx, old, new)
 }
 
 /// How the values of two schemas differ.
@@ -229,6 +263,23 @@ fn not<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
             both.report(cx, &rules::NOT_CHANGED, removed, added, "`not` excludes other values");
         }
     }
+}
+
+/// Returns what identifies an alternative by the first property that must have one value. Alternatives without one are
+/// all different.
+fn constant(item: Object<'_>) -> Result<(String, String), *const Node> {
+    let constant = || {
+        let item = item.resolved()?;
+        let required = item.get("required")?.items();
+        required.iter().find_map(|name| {
+            let name = name.as_str()?;
+            let property =
+                item.children("properties").find(|property| property.name() == name)?.resolved()?;
+            let [value] = property.get("enum")?.items() else { return None };
+            Some((name.to_owned(), canonical(value)))
+        })
+    };
+    constant().ok_or(std::ptr::from_ref(item.node()))
 }
 
 /// Returns the text that is the same for alternatives that are paired.

@@ -139,6 +139,13 @@ impl<'a> Both<'a> {
         }
     }
 
+    /// Compares two alternatives that are the same for their author, whatever the schemas around them allow.
+    fn compare_meant(&self, cx: &mut Comparer<'a>, base: Object<'a>, revision: Object<'a>) {
+        let base = at(cx, Side::Base, &[base], self.base.anchor);
+        let revision = at(cx, Side::Revision, &[revision], self.revision.anchor);
+        cx.compare_within(base, revision, self.role, Verdict::Breaking);
+    }
+
     /// Whether the verdict allows a change of this severity.
     fn agrees(&self, rule: &ChangeRule) -> bool {
         self.verdict == Verdict::Breaking || rule.severity < Severity::Error
