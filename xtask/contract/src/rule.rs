@@ -165,6 +165,16 @@ impl Findings {
         Added(self.found.last_mut().map(|(_, finding)| finding))
     }
 
+    /// Whether something at a place or below it is invalid, or has a finding of one of these rules.
+    pub fn has(&self, rules: &[&Rule], at: &str) -> bool {
+        let is_below = |rest: &str| rest.is_empty() || rest.starts_with('/');
+        let mut here =
+            self.found.iter().filter(|(_, finding)| finding.pointer.strip_prefix(at).is_some_and(is_below));
+        here.any(|(profile, finding)| {
+            *profile == Profile::Spec || rules.iter().any(|rule| rule.name == finding.rule)
+        })
+    }
+
     /// Whether the limit of memory is reached. Further checks have no effect then.
     pub fn is_full(&self) -> bool {
         self.bytes >= MAX_BYTES

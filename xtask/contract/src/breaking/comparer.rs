@@ -54,6 +54,8 @@ pub(super) struct Pair {
     in_xml: bool,
     /// How their values differ, where they are used.
     pub(super) verdict: Verdict,
+    /// How their values differ by the letter. If one of them has no values, the keywords are compared all the same.
+    pub(super) letter: Verdict,
 }
 
 pub(super) struct Comparer<'a> {
@@ -308,11 +310,13 @@ impl<'a> Comparer<'a> {
     /// Queues two schemas for comparison that differ at most by `most`.
     pub(super) fn compare_within(&mut self, base: u32, revision: u32, role: Role, most: Verdict) {
         let schemas = (&self.schemas[0][base as usize], &self.schemas[1][revision as usize]);
-        let verdict = match most {
+        let letter = match most {
             Verdict::Equal => Verdict::Equal,
             _ => Verdict::of(&mut self.inclusion, schemas, role).min(most),
         };
-        let pair = Pair { base, revision, role, in_xml: self.in_xml, verdict };
+        let is_contradictory = schemas.0.is_contradictory(schemas.1, &mut self.inclusion);
+        let verdict = if is_contradictory { Verdict::Breaking } else { letter };
+        let pair = Pair { base, revision, role, in_xml: self.in_xml, verdict, letter };
         let next = self.users.len();
         let user = *self.pairs.entry(pair).or_insert(next);
         if user == next {
@@ -344,10 +348,10 @@ impl<'a> Comparer<'a> {
         let mut pairs: Vec<(User, Pair)> = self.pairs.iter().map(|(pair, user)| (*user, *pair)).collect();
         pairs.sort_unstable_by_key(|(user, _)| Reverse(*user));
         for (user, pair) in pairs {
-            if pair.verdict > Verdict::Same && explained[user] < pair.verdict {
+            if pair.letter > Verdict::Same && explained[user] < pair.letter {
                 self.users.current = user;
                 report(self, pair);
-                explain(&mut explained, user, pair.verdict);
+                explain(&mut explained, user, pair.letter);
             }
         }
     }

@@ -35,6 +35,7 @@ const CHECKS: &[(&[&Rule], Check)] = &[
     (rules::security::RULES, rules::security::check),
     (rules::components::RULES, rules::components::check),
     (rules::schemas::RULES, rules::schemas::check),
+    (rules::contradictions::RULES, rules::contradictions::check),
     (rules::bounds::RULES, rules::bounds::check),
     (rules::patterns::RULES, rules::patterns::check),
     (rules::named::RULES, rules::named::check),

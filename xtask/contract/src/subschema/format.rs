@@ -42,12 +42,21 @@ pub(super) fn has(format: &str, text: &str) -> bool {
 /// Returns the lengths that a text can have by its bounds and its formats. Where these contradict each other, only the
 /// bounds count.
 pub(super) fn length(text: &Text) -> Count {
+    let length = with_formats(text);
+    if length.is_empty() { text.length } else { length }
+}
+
+/// Whether the bounds of the length exclude every text in the formats.
+pub(super) fn is_contradictory(text: &Text) -> bool {
+    with_formats(text).is_empty()
+}
+
+fn with_formats(text: &Text) -> Count {
     let exactly = |length| Count { min: length, max: Some(length) };
     let formats = text.formats.iter().filter_map(|format| match format.as_str() {
         "uuid" => Some(exactly(36)),
         "date" => Some(exactly(10)),
         _ => None,
     });
-    let length = formats.fold(text.length, Count::and);
-    if length.is_empty() { text.length } else { length }
+    formats.fold(text.length, Count::and)
 }

@@ -168,6 +168,11 @@ impl<'a> Inclusion<'a> {
             && self.includes(Side::Revision, revision, base, Reading::Strict)
     }
 
+    /// Whether a conjunction certainly has no value.
+    pub(crate) fn is_empty(&mut self, side: Side, of: Conjunction) -> bool {
+        self.of(side).is_empty(of)
+    }
+
     /// Whether both conjunctions have a normal form.
     pub(crate) fn is_decided(&mut self, base: Conjunction, revision: Conjunction) -> bool {
         self.of(Side::Base).normal(base).is_ok() && self.of(Side::Revision).normal(revision).is_ok()

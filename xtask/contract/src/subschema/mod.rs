@@ -24,7 +24,7 @@ pub(crate) use identical::{ANNOTATIONS, are_identical};
 pub(crate) use inclusion::{Inclusion, Reading, Side};
 pub(crate) use normal::range;
 use pattern::Patterns;
-use shape::Case;
+use shape::{Case, Shape};
 
 use crate::openapi::{Id, Model, Object};
 
@@ -67,7 +67,8 @@ pub(crate) struct Schemas<'a> {
 }
 
 impl<'a> Schemas<'a> {
-    fn new(model: &'a Model<'a>, work: usize) -> Self {
+    /// Schemas whose normal forms take at most `work` steps together.
+    pub(crate) fn new(model: &'a Model<'a>, work: usize) -> Self {
         let (never, null) = (vec![NOTHING], vec![ONLY_NULL]);
         Self {
             model,
@@ -116,6 +117,14 @@ impl<'a> Schemas<'a> {
                 self.numbered([one, other].iter().flat_map(|of| self.parts[of.0 as usize].clone()).collect())
             }
         }
+    }
+
+    /// Whether certainly no value matches a schema, counting what is known of the lengths of formats.
+    pub(crate) fn accepts_nothing(&mut self, schema: Object<'a>) -> bool {
+        let schema = self.at([schema]);
+        let is_nothing =
+            |case: &Case| matches!(&case.shape, Shape::Text(text) if format::is_contradictory(text));
+        self.normal(schema).is_ok_and(|cases| cases.iter().all(is_nothing))
     }
 
     /// Whether two schemas may have a value in common.

@@ -126,6 +126,7 @@ const UNREPAIRED: &[(&str, &[&str])] = &[
         "A person must decide which of several parts is wrong.",
         &[
             "bounds-in-order",
+            "no-contradictory-schemas",
             "no-invalid-header-examples",
             "no-invalid-parameter-examples",
             "operation-operationId-unique",

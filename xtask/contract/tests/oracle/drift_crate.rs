@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use drift::ChangeClass;
 use serde_json::Value;
 
+use crate::alarms::admits_nothing;
 use crate::case::{Case, DIRECTIONS, Dice, Direction, breaks, changes_in, generated, names, yaml};
 use crate::edit::edited;
 use crate::generate::{self, Vocabulary};
@@ -66,7 +67,7 @@ struct Kind {
     applies: fn(&Comparison<'_>) -> bool,
 }
 
-static KINDS: [Kind; 4] = [
+static KINDS: [Kind; 5] = [
     Kind {
         why: "`drift` ignores the direction: the opposite change breaks clients, and no value shows that this one does",
         applies: |it| {
@@ -100,6 +101,14 @@ static KINDS: [Kind; 4] = [
             it.opinion == Opinion::Same
                 && it.breaks
                 && refused_from(Part::Receiver, it.direction, it.base, it.revision, MANY).1.is_some()
+        },
+    },
+    Kind {
+        why: "a schema accepts nothing by the letter, so its keywords are compared",
+        applies: |it| {
+            it.opinion == Opinion::Same
+                && it.breaks
+                && [it.base, it.revision].into_iter().any(|case| admits_nothing(case, it.direction))
         },
     },
 ];

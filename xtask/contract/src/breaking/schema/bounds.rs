@@ -61,7 +61,9 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     if both.base.may_be(NUMBERS) && both.revision.may_be(NUMBERS) {
         multiple_of(cx, both, ranges.0.step.as_ref(), ranges.1.step.as_ref());
     }
+    let may_be_arrays = both.base.may_be(&["array"]) && both.revision.may_be(&["array"]);
     match (both.base.flag("uniqueItems"), both.revision.flag("uniqueItems")) {
+        _ if !may_be_arrays => {}
         (None, Some(new)) => {
             both.report(cx, &rules::UNIQUE_SET, None, Some(new), "its items must now be unique");
         }

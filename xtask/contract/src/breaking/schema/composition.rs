@@ -19,7 +19,7 @@ use crate::subschema::{ANNOTATIONS, Side, flattened};
 /// The limit of alternatives among which two with common values are looked for, to name them in a message.
 const MAX_PAIRED: usize = 40;
 
-const KEYWORDS: [&str; 2] = ["oneOf", "anyOf"];
+pub(super) const KEYWORDS: [&str; 2] = ["oneOf", "anyOf"];
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (unions(&both.base), unions(&both.revision));

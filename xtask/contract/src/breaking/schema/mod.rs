@@ -24,7 +24,7 @@ use super::rules::{self, ChangeRule, Family, Role};
 use super::unknown;
 use crate::finding::Severity;
 use crate::openapi::Object;
-use crate::subschema::{Conjunction, Inclusion, Reading, Side, flattened};
+use crate::subschema::{Conjunction, Inclusion, Reading, Side, are_identical, flattened};
 
 /// How the values of two schemas differ, for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,6 +83,22 @@ impl<'a> Schema<'a> {
     /// The values of a keyword, one for each part that has it.
     fn all(&self, keyword: &str) -> impl Iterator<Item = At<'a>> {
         self.parts.iter().filter_map(move |part| At::value(part, keyword))
+    }
+
+    /// Whether one of two different schemas has no value by the letter, although their authors did not write `not`, or two
+    /// types in `allOf`. They are written in the same way: their unions are under the same keywords.
+    pub(super) fn is_contradictory(&self, other: &Self, inclusion: &mut Inclusion<'a>) -> bool {
+        let is_plain = |schema: &Self| {
+            let types: HashSet<_> = schema.all("type").filter_map(|at| at.node().as_str()).collect();
+            types.len() < 2 && !schema.parts.iter().any(|part| part.has("not"))
+        };
+        let unions = |of: &Self| composition::KEYWORDS.map(|keyword| of.all(keyword).count());
+        let pairs = self.parts.iter().copied().zip(other.parts.iter().copied());
+        (inclusion.is_empty(Side::Base, self.values) || inclusion.is_empty(Side::Revision, other.values))
+            && is_plain(self)
+            && is_plain(other)
+            && unions(self) == unions(other)
+            && !(self.parts.len() == other.parts.len() && are_identical(pairs))
     }
 
     /// The first value of a keyword.
@@ -227,7 +243,7 @@ pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
         let (old, new) = (cx.schema(Side::Base, pair.base), cx.schema(Side::Revision, pair.revision));
         let is_decided = cx.inclusion.is_decided(old.values, new.values);
         let (mut base, mut revision) = (At::of(&old.anchor), At::of(&new.anchor));
-        let widened = pair.role.is_request() == (pair.verdict == Verdict::Compatible);
+        let widened = pair.role.is_request() == (pair.letter == Verdict::Compatible);
         let (family, what) = match widened {
             true => (&rules::VALUES_WIDENED, "its keywords together allow other values than before"),
             false => (&rules::VALUES_NARROWED, "its keywords together exclude values that they allowed"),

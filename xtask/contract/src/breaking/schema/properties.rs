@@ -69,7 +69,9 @@ fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
         true if schema.first("default").is_some() => &rules::NEW_REQUIRED_PROPERTY_WITH_DEFAULT,
         true => &rules::NEW_REQUIRED_PROPERTY,
         false if schema.flag("writeOnly").is_some() => return,
-        false if closed(&both.base).is_some() => &rules::RESPONSE_PROPERTY_ADDED_TO_CLOSED,
+        false if closed(&both.base).is_some() && !new.schemas.is_empty() => {
+            &rules::RESPONSE_PROPERTY_ADDED_TO_CLOSED
+        }
         false if new.required.is_some() => &rules::RESPONSE_REQUIRED_PROPERTY_ADDED,
         false => &rules::RESPONSE_OPTIONAL_PROPERTY_ADDED,
     };

@@ -3,6 +3,7 @@
 pub(crate) mod bounds;
 pub(crate) mod combinations;
 pub(crate) mod components;
+pub(crate) mod contradictions;
 pub(crate) mod deprecation;
 pub(crate) mod documentation;
 pub(crate) mod named;
