@@ -100,11 +100,16 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     let request = |operation: &Operation<'_>| {
         format!("the request `{} {}`", operation.method().to_uppercase(), operation.path())
     };
-    for old in paired.removed {
+    let is_unclear = |operation: &Operation<'a>| {
+        let items = operation.resolved_children("callbacks").flat_map(|callback| callback.parts());
+        operation.children("callbacks").chain(items).any(|part| part.resolved().is_none())
+    };
+    let (are_removed, are_added) = (!is_unclear(new), !is_unclear(old));
+    for old in paired.removed.into_iter().filter(|_| are_removed) {
         let what = format!("{} is no longer sent", request(&old));
         cx.report(&rules::CALLBACK_REMOVED, Some(At::of(&old)), Some(remaining), what);
     }
-    for new in paired.added {
+    for new in paired.added.into_iter().filter(|_| are_added) {
         let what = format!("{} is now sent", request(&new));
         cx.report(&rules::CALLBACK_ADDED, None, Some(At::of(&new)), what);
     }

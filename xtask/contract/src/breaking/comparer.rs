@@ -80,6 +80,8 @@ pub(super) struct Comparer<'a> {
     pairs: HashMap<Pair, User>,
     shared: HashMap<Shared, User>,
     waiting: VecDeque<(User, Pair)>,
+    /// The users with schemas that were not compared, since a reference leads nowhere or to another file.
+    unclear: Vec<User>,
     work: usize,
     exhausted: bool,
 }
@@ -106,6 +108,7 @@ impl<'a> Comparer<'a> {
             pairs: HashMap::new(),
             shared: HashMap::new(),
             waiting: VecDeque::new(),
+            unclear: Vec::new(),
             work,
             exhausted: false,
         }
@@ -310,6 +313,9 @@ impl<'a> Comparer<'a> {
     /// Queues two schemas for comparison that differ at most by `most`.
     pub(super) fn compare_within(&mut self, base: u32, revision: u32, role: Role, most: Verdict) {
         let schemas = (&self.schemas[0][base as usize], &self.schemas[1][revision as usize]);
+        if schemas.0.is_partial != schemas.1.is_partial {
+            return self.leave_out();
+        }
         let letter = match most {
             Verdict::Equal => Verdict::Equal,
             _ => Verdict::of(&mut self.inclusion, schemas, role).min(most),
@@ -326,6 +332,11 @@ impl<'a> Comparer<'a> {
         self.users.uses(user);
     }
 
+    /// Notes that the current user has schemas that are reported as not understood. The values around them may differ.
+    pub(super) fn leave_out(&mut self) {
+        self.unclear.push(self.users.current);
+    }
+
     /// Calls `report` for each pair whose values differ although no change was reported at or below it, the
     /// innermost first.
     pub(super) fn report_unexplained(&mut self, report: impl Fn(&mut Self, Pair)) {
@@ -340,6 +351,7 @@ impl<'a> Comparer<'a> {
                 }
             }
         };
+        self.unclear.iter().for_each(|user| explain(&mut explained, *user, Verdict::Breaking));
         for raw in &self.raws {
             let breaks = raw.rule.severity == Severity::Error;
             let by = if breaks { Verdict::Breaking } else { Verdict::Compatible };

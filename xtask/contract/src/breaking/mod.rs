@@ -92,19 +92,17 @@ pub fn compare_sides(base: Side<'_>, revision: Side<'_>, today: Date) -> Vec<Cha
     for side in [base, revision] {
         changes.extend(side.left_out.map(|left_out| not_understood(side.document, left_out.clone())));
     }
-    if base.model.is_complete() && revision.model.is_complete() {
-        let mut cx = Comparer::new(base.model, revision.model, today);
-        let (old, new) = (base.model.root(), revision.model.root());
+    let mut cx = Comparer::new(base.model, revision.model, today);
+    let (old, new) = (base.model.root(), revision.model.root());
+    unknown::compare(&mut cx, &old, &new, &[]);
+    for (old, new) in old.child("info").into_iter().zip(new.child("info")) {
         unknown::compare(&mut cx, &old, &new, &[]);
-        for (old, new) in old.child("info").into_iter().zip(new.child("info")) {
-            unknown::compare(&mut cx, &old, &new, &[]);
-        }
-        components::compare(&mut cx);
-        paths::compare(&mut cx);
-        schema::compare_waiting(&mut cx);
-        components::compare_unused(&mut cx);
-        changes.extend(cx.finish(base.document, revision.document));
     }
+    components::compare(&mut cx);
+    paths::compare(&mut cx);
+    schema::compare_waiting(&mut cx);
+    components::compare_unused(&mut cx);
+    changes.extend(cx.finish(base.document, revision.document));
     changes.sort_by_cached_key(|change| {
         let base = change.base.as_ref().map(|base| base.span.start);
         (Reverse(change.severity), change.place.span.start, base, change.rule.name)

@@ -6,42 +6,40 @@ use super::place::At;
 use super::{deprecation, operation, rules, unknown};
 use crate::openapi::{METHODS, Object, PathItem, template};
 
-/// A path item, and the object under the path, which may be a reference to it.
-type Path<'a> = (PathItem<'a>, Object<'a>);
-
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>) {
     let (old, new) = (cx.base.root(), cx.revision.root());
     for (old, new) in old.child("paths").into_iter().zip(new.child("paths")) {
         unknown::compare(cx, &old, &new, &[]);
     }
     // Equal templates first, so that paths of the same shape are not mixed up.
-    let (same, rest) = pairs_then(paths(&old), paths(&new), |(item, _)| template(item.path()).0);
-    for ((old, _), (new, _)) in same {
+    let (same, rest) = pairs_then(paths(&old), paths(&new), |path| template(path.name()).0);
+    for (old, new) in same {
         both(cx, old, new);
     }
-    for ((old, declared), (new, object)) in rest.both {
+    for (old, new) in rest.both {
         cx.begin_document();
-        let what = format!("its parameters were renamed; the path was `{}`", old.path());
-        let (base, revision) = (Some(At::of(&declared)), Some(At::of(&object)));
-        cx.report(&rules::PATH_PARAMETER_RENAMED, base, revision, what);
+        let what = format!("its parameters were renamed; the path was `{}`", old.name());
+        cx.report(&rules::PATH_PARAMETER_RENAMED, Some(At::of(&old)), Some(At::of(&new)), what);
         both(cx, old, new);
     }
     let remaining = At::value_or_object(&cx.revision.root(), "paths");
-    for (old, _) in rest.removed {
+    for old in rest.removed.into_iter().filter_map(PathItem::new) {
         old.operations().for_each(|old| deprecation::removed(cx, &old, remaining));
     }
-    for (new, _) in rest.added {
+    for new in rest.added.into_iter().filter_map(PathItem::new) {
         new.operations().for_each(|new| operation::added(cx, &new));
     }
 }
 
-/// The path items by template.
-fn paths<'a>(root: &Object<'a>) -> Vec<(&'a str, Path<'a>)> {
+/// The path items, or references to them, by template.
+fn paths<'a>(root: &Object<'a>) -> Vec<(&'a str, Object<'a>)> {
     let paths = root.child("paths").into_iter().flat_map(|paths| paths.parts());
-    paths.filter_map(|object| Some((object.name(), (PathItem::new(object)?, object)))).collect()
+    paths.map(|path| (path.name(), path)).collect()
 }
 
-fn both<'a>(cx: &mut Comparer<'a>, old: PathItem<'a>, new: PathItem<'a>) {
+fn both<'a>(cx: &mut Comparer<'a>, old: Object<'a>, new: Object<'a>) {
+    // A reference that leads nowhere is reported as not understood.
+    let (Some(old), Some(new)) = (PathItem::new(old), PathItem::new(new)) else { return };
     cx.begin_document();
     unknown::compare(cx, &old, &new, &[]);
     for method in METHODS {

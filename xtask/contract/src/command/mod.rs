@@ -1,7 +1,7 @@
 //! The commands, for any document and any repository.
 //!
 //! A command prints its findings on standard output and returns its exit status: 0 without errors, 1 with errors,
-//! 2 if a file could not be read as OpenAPI 3.0 or as a configuration.
+//! 2 if a file, or a part that had to be compared, could not be read as OpenAPI 3.0, or a file as a configuration.
 
 pub mod breaking;
 pub mod changelog;

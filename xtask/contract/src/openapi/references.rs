@@ -97,7 +97,10 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
         });
         let lines = lines.collect::<Vec<_>>().join(", ");
         let more = if external.len() > FIRST_EXTERNAL { ", ..." } else { "" };
-        let message = format!("{} references lead to other files: {lines}{more}.", external.len());
+        let message = match external.len() {
+            1 => format!("A reference leads to another file: {lines}."),
+            number => format!("{number} references lead to other files: {lines}{more}."),
+        };
         let fix = "Bundle the document into one file first, for example with `redocly bundle`.";
         findings.add(&INVALID, first.value_spot("$ref"), message, fix);
         model.complete = false;

@@ -63,14 +63,14 @@ fn a_reference_where_none_is_allowed_is_never_compared_in_silence() {
             "{/a: {get: {$ref: ops/a.yaml}}, /b: {get: {responses: {}}}}",
             "`$ref` is not a keyword of the Operation Object",
         ),
-        ("{/a: {$ref: paths/a.yaml}, /b: {get: {responses: {}}}}", "lead to other files"),
+        ("{/a: {$ref: paths/a.yaml}, /b: {get: {responses: {}}}}", "leads to another file"),
         (
             "{/a: {get: {responses: {$ref: responses.yaml}}}, /b: {get: {responses: {}}}}",
             "`$ref` cannot be a key",
         ),
         (
             "{/a: {get: {responses: {'200': {$ref: ok.yaml}}}}, /b: {get: {responses: {}}}}",
-            "lead to other files",
+            "leads to another file",
         ),
         (
             "{/a: {get: {responses: {'200': {description: d, content: {a/b: {$ref: media.yaml}}}}}}, /b: {get: {responses: {}}}}",
@@ -168,4 +168,46 @@ fn a_waiver_does_not_hide_another_break_of_its_place() {
     assert_eq!(rules, ["request-max-increased"]);
     let found = changes(&document(100, 3), &document(50, 3));
     assert_eq!(found[0].finding().was, at);
+}
+
+#[test]
+fn references_to_other_files_are_left_out_and_the_rest_is_compared() {
+    let document = |parts: [&str; 8], limit: &str| {
+        let [item, body, response, header, parameter, callback, schema, part] = parts;
+        let paths = format!(
+            "{{/a: {item}, /b: {{post: {{parameters: [{parameter}, {{name: limit, in: query, schema: {{type: {limit}}}}}], \
+             requestBody: {body}, callbacks: {{C: {callback}}}, responses: {{'200': {response}, '201': {{description: d, \
+             headers: {{X-H: {header}}}, content: {{a/b: {{schema: {{type: object, properties: {{p: {schema}, \
+             q: {{allOf: [{{type: object}}, {part}]}}}}}}}}}}}}}}}}}}}}"
+        );
+        small(&paths, "{}")
+    };
+    let written = [
+        "{get: {responses: {'200': {description: d}}}}",
+        "{content: {a/b: {}}}",
+        "{description: d, content: {a/b: {}}}",
+        "{required: true, schema: {type: string}}",
+        "{name: p, in: query, schema: {type: string}}",
+        "{'{$request.query.p}': {post: {responses: {'200': {description: d}}}}}",
+        "{type: string, maxLength: 5}",
+        "{properties: {r: {type: string}}, required: [r]}",
+    ];
+    for position in 0..written.len() {
+        let mut parts = written;
+        parts[position] = "{$ref: other.yaml#/a}";
+        for (base, revision) in [(written, parts), (parts, written), (parts, parts)] {
+            let (said, rules, status) =
+                outcome(&document(base, "integer"), &document(revision, "integer"), "");
+            assert_eq!((rules.as_slice(), status), ([].as_slice(), 2), "{position}: {revision:?}");
+            assert!(said.iter().all(|said| said.contains("`other.yaml#/a` on line")), "{said:?}");
+            let (said, rules, status) =
+                outcome(&document(base, "string"), &document(revision, "integer"), "");
+            assert_eq!(
+                (rules.as_slice(), status),
+                (["request-type-specialized"].as_slice(), 1),
+                "{position}"
+            );
+            assert!(!said.is_empty());
+        }
+    }
 }

@@ -282,10 +282,10 @@ fn constant(item: Object<'_>) -> Result<(String, String), *const Node> {
     constant().ok_or(std::ptr::from_ref(item.node()))
 }
 
-/// Returns the text that is the same for alternatives that are paired.
+/// Returns the text that is the same for alternatives that are paired. A component may have moved to another file.
 fn identity(item: Object<'_>) -> String {
     match item.text("$ref") {
-        Some(reference) => reference.to_owned(),
+        Some(reference) => reference.rsplit('/').next().unwrap_or(reference).to_owned(),
         None => canonical(item.node()),
     }
 }

@@ -75,6 +75,8 @@ pub(super) struct Schema<'a> {
     pub(super) anchor: Object<'a>,
     /// The conjunction of the parts, in [`crate::subschema`].
     pub(super) values: Conjunction,
+    /// Whether a reference in `allOf` leads nowhere or to another file, so that parts are missing.
+    pub(super) is_partial: bool,
     /// Whether the parts include the single alternative of a union.
     is_unwrapped: bool,
 }
@@ -157,6 +159,9 @@ impl<'a> Both<'a> {
 
     /// Compares two alternatives that are the same for their author, whatever the schemas around them allow.
     fn compare_meant(&self, cx: &mut Comparer<'a>, base: Object<'a>, revision: Object<'a>) {
+        if [base, revision].iter().any(is_unclear) {
+            return cx.leave_out();
+        }
         let base = at(cx, Side::Base, &[base], self.base.anchor);
         let revision = at(cx, Side::Revision, &[revision], self.revision.anchor);
         cx.compare_within(base, revision, self.role, Verdict::Breaking);
@@ -190,7 +195,7 @@ impl<'a> Both<'a> {
     /// Compares the conjunctions of the schemas at these places. Without a place every value is allowed.
     fn compare_at(&self, cx: &mut Comparer<'a>, base: &[Object<'a>], revision: &[Object<'a>], role: Role) {
         if base.iter().chain(revision).any(is_unclear) {
-            return;
+            return cx.leave_out();
         }
         let base = at(cx, Side::Base, base, self.base.anchor);
         let revision = at(cx, Side::Revision, revision, self.revision.anchor);
@@ -206,15 +211,16 @@ pub(super) fn compare_children<'a>(
     role: Role,
 ) {
     let (before, after) = (old.child(keyword), new.child(keyword));
-    let is_clear = !before.iter().chain(&after).any(is_unclear);
-    if is_clear && (before.is_some() || after.is_some()) {
+    if before.iter().chain(&after).any(is_unclear) {
+        cx.leave_out();
+    } else if before.is_some() || after.is_some() {
         let base = at(cx, Side::Base, before.as_slice(), *old);
         let revision = at(cx, Side::Revision, after.as_slice(), *new);
         cx.compare_later(base, revision, role);
     }
 }
 
-/// Whether a schema is a reference that leads nowhere, which is reported as not understood.
+/// Whether a schema is a reference that leads nowhere or to another file, which is reported as not understood.
 fn is_unclear(schema: &Object<'_>) -> bool {
     schema.resolved().is_none()
 }
@@ -224,7 +230,8 @@ fn at<'a>(cx: &mut Comparer<'a>, side: Side, places: &[Object<'a>], owner: Objec
     let parts = flattened(places.iter().copied(), &mut || cx.may_go_on());
     let anchor = parts.first().or(places.first()).copied().unwrap_or(owner);
     let values = cx.inclusion.schemas[side as usize].conjunction(&parts);
-    cx.intern(side, Schema { parts, anchor, values, is_unwrapped: false })
+    let is_partial = parts.iter().any(|part| part.children("allOf").any(|one| is_unclear(&one)));
+    cx.intern(side, Schema { parts, anchor, values, is_partial, is_unwrapped: false })
 }
 
 /// Compares all pairs of schemas in the queue.
