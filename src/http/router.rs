@@ -4,6 +4,7 @@
 //!
 //! An operation gets a [`RequestContext`], which only this file makes, after authentication.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
@@ -61,8 +62,19 @@ struct Operation {
     endpoint: Arc<RequestEndpointMetadata>,
     handler: Handler<Service>,
     deprecation: Option<Deprecated>,
-    /// The metric of successful responses, once there was one. An operation has one status of success.
-    successes: OnceLock<Histogram>,
+    durations: Durations,
+}
+
+/// The metric of the first status of success that an operation had. Most have no other.
+#[derive(Default)]
+struct Durations(OnceLock<(StatusCode, Histogram)>);
+
+impl Durations {
+    /// Returns the metric of a status of success, which `find` looks up.
+    fn of(&self, status: StatusCode, find: impl Fn() -> Histogram) -> Cow<'_, Histogram> {
+        let (first, histogram) = self.0.get_or_init(|| (status, find()));
+        if *first == status { Cow::Borrowed(histogram) } else { Cow::Owned(find()) }
+    }
 }
 
 /// What the router does for a deprecated operation.
@@ -123,7 +135,7 @@ impl Router {
                 deprecation: deprecation.transpose()?,
                 handler: registered.handler,
                 endpoint: Arc::new(RequestEndpointMetadata { operation_id, log }),
-                successes: OnceLock::new(),
+                durations: Durations::default(),
             };
             by_path.entry(registered.path).or_default().push(operation);
         }
@@ -273,7 +285,7 @@ impl Drop for Exchange<'_> {
         };
         let is_success = self.status.is_success() && self.request.method != Method::HEAD;
         match self.operation.filter(|_| is_success) {
-            Some(operation) => operation.successes.get_or_init(durations).observe(duration.as_secs_f64()),
+            Some(operation) => operation.durations.of(self.status, durations).observe(duration.as_secs_f64()),
             None => durations().observe(duration.as_secs_f64()),
         }
         let mut buffer = Uuid::encode_buffer();
@@ -314,4 +326,25 @@ fn strip_body(response: &mut Response<Body>) {
         response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(bytes));
     }
     *response.body_mut() = Body::empty();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::telemetry::metrics::Metrics;
+
+    #[test]
+    fn each_status_of_success_has_a_metric_of_its_own() {
+        let (metrics, durations) = (Metrics::default(), Durations::default());
+        for status in [200, 202, 200, 202, 202] {
+            let status = StatusCode::from_u16(status).unwrap();
+            durations
+                .of(status, || metrics.response_durations(&Method::GET, "/v1/pets", status))
+                .observe(0.1);
+        }
+        for (status, count) in [(200, 2), (202, 3)] {
+            let series = format!("http_response_status_code=\"{status}\"}} {count}\n");
+            assert!(metrics.encode().contains(&series), "{}", metrics.encode());
+        }
+    }
 }
