@@ -40,10 +40,23 @@ impl Keys {
         }
     }
 
+    /// Waits for a removal in progress, because there is one writer.
+    async fn until_removed(&self) {
+        assert!(!self.store.revoke_key("none", second(NOW)).await.unwrap());
+    }
+
+    /// Adds animals with new keys at this second, each after the removal that the previous one caused.
+    async fn add_one_by_one(&mut self, count: usize, at: i64) {
+        for _ in 0..count {
+            self.until_removed().await;
+            self.add(1, at).await;
+        }
+    }
+
     /// Adds an animal with a new key at this second, a minute after the previous additions.
     async fn add_a_minute_later(&mut self, clock: &Clock, at: i64) {
-        // With one writer, this waits for a removal in progress, whose time limit would be over a minute later.
-        assert!(!self.store.revoke_key("none", second(at)).await.unwrap());
+        // Its time limit would be over a minute later.
+        self.until_removed().await;
         clock.advance(Duration::from_secs(61)).await;
         self.add(1, at).await;
     }
@@ -82,6 +95,7 @@ async fn keys_of_the_future_are_removed(store: Arc<dyn Transfer>) {
     let found = keys.store.clone();
     let known = idempotency_key("0");
     keys.add_a_minute_later(&clock, NOW + 60).await;
+    keys.until_removed().await;
     let repeated = found.add_pet_once(new_pet("Rex", 1, None), known, second(NOW + DAY)).await.unwrap();
     assert!(
         matches!(repeated, AddedOnce::Before(_)),
@@ -90,10 +104,26 @@ async fn keys_of_the_future_are_removed(store: Arc<dyn Transfer>) {
     for minute in 1..=6 {
         keys.add_a_minute_later(&clock, NOW + 2 * DAY + 60 * minute).await;
     }
-    // The six additions, and the keys of the future that were not among the oldest before.
-    keys.until_left(6 + MANY - 256).await;
+    // The six additions: the keys of the future have expired, too.
+    keys.until_left(6).await;
     keys.add_a_minute_later(&clock, NOW + 4 * DAY).await;
     keys.until_left(1).await;
+}
+
+/// Keys that were added while the wall clock was ahead do not delay the removal of those after them.
+async fn keys_after_those_of_the_future_are_removed(store: Arc<dyn Transfer>) {
+    let clock = Clock::stopped();
+    let mut keys = Keys::of(store);
+    keys.add(MANY, NOW + 3_650 * DAY).await;
+    keys.add(2 * MANY, NOW).await;
+    keys.add_a_minute_later(&clock, NOW + DAY).await;
+    // The rest is due at once.
+    keys.add_one_by_one(4, NOW + DAY).await;
+    keys.until_left(MANY + 5).await;
+    // Now those of the future have expired, too.
+    keys.add_a_minute_later(&clock, NOW + 2 * DAY).await;
+    keys.add_one_by_one(4, NOW + 2 * DAY).await;
+    keys.until_left(5).await;
 }
 
 async fn sqlite() -> (Sqlite, Arc<dyn Transfer>) {
@@ -133,4 +163,16 @@ async fn of_the_future_on_sqlite() {
 async fn of_the_future_on_postgresql() {
     let Some((_database, store)) = postgresql().await else { return };
     keys_of_the_future_are_removed(store).await;
+}
+
+#[tokio::test]
+async fn after_those_of_the_future_on_sqlite() {
+    let (_database, store) = sqlite().await;
+    keys_after_those_of_the_future_are_removed(store).await;
+}
+
+#[tokio::test]
+async fn after_those_of_the_future_on_postgresql() {
+    let Some((_database, store)) = postgresql().await else { return };
+    keys_after_those_of_the_future_are_removed(store).await;
 }

@@ -2,13 +2,14 @@
 
 use jiff::Timestamp;
 use tokio::try_join;
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::animals::{self, numbered};
 use super::failure::{Failure, WriteResult};
 use crate::schemas::{NewPet, Pet, PetStatus};
 use crate::storage::copy::CopiedKey;
-use crate::storage::expiry::{CHUNK, expired_until};
+use crate::storage::expiry::{CHUNK, Removed, expired_until};
 use crate::storage::store::IdempotencyKey;
 
 /// An animal to add with its key, and the time of the request.
@@ -44,17 +45,19 @@ const FIND: &str = "SELECT id, name, category_id, status, position \
          WHERE known.client = given.client AND known.value = given.value LIMIT 1) AS found, \
      LATERAL (SELECT id, name, category_id, status FROM animal WHERE id = animal_id LIMIT 1) AS stored";
 
-// Looks only at the oldest keys, so that it never scans the others. Those with a time in the future would never be
-// removed, so they get the present one. Only one replica removes at a time: two that lock the same rows in different
+// Keys with a time in the future would never be removed, so they get the present one. Only one replica removes at a time: two that lock the same rows in different
 // orders would wait for each other. The number is the ASCII codes of "once".
 const REMOVE: &str = "WITH oldest AS MATERIALIZED ( \
-         SELECT animal_id FROM idempotency_key WHERE (SELECT pg_try_advisory_xact_lock(1869505381)) \
-         ORDER BY animal_id LIMIT $2 \
+         SELECT animal_id FROM idempotency_key \
+         WHERE (SELECT pg_try_advisory_xact_lock(1869505381)) AND animal_id > $4 ORDER BY animal_id LIMIT $2 \
      ), corrected AS ( \
          UPDATE idempotency_key SET added = $3 \
-         WHERE added > $3 AND animal_id = ANY (ARRAY(SELECT animal_id FROM oldest)) \
+         WHERE added > $3 AND animal_id = ANY (ARRAY(SELECT animal_id FROM oldest)) RETURNING animal_id \
+     ), removed AS ( \
+         DELETE FROM idempotency_key \
+         WHERE added <= $1 AND animal_id = ANY (ARRAY(SELECT animal_id FROM oldest)) RETURNING animal_id \
      ) \
-     DELETE FROM idempotency_key WHERE added <= $1 AND animal_id = ANY (ARRAY(SELECT animal_id FROM oldest))";
+     SELECT (SELECT count(*) FROM removed), (SELECT max(animal_id) FROM corrected)";
 
 const AFTER: &str = "SELECT animal_id, client, value, added FROM idempotency_key \
      WHERE animal_id > $1 ORDER BY animal_id LIMIT $2";
@@ -115,10 +118,14 @@ impl Statements {
     }
 }
 
-/// Removes at most [`CHUNK`] keys that have expired at `at`. Returns their number. Keys among them whose time is after
-/// `at` get that time.
-pub(super) async fn remove_expired(client: &Client, at: Timestamp) -> WriteResult<u64> {
-    Ok(Ok(client.execute(REMOVE, &[&expired_until(at), &i64::from(CHUNK), &at.as_second()]).await?))
+/// Of the next [`CHUNK`] keys by the identifiers of their animals, which are greater than `after`, removes those that
+/// have expired at `at`. Those whose time is after `at` get that time.
+pub(super) async fn remove_expired(client: &Client, after: i64, at: Timestamp) -> WriteResult<Removed> {
+    let parameters: [&(dyn ToSql + Sync); 4] =
+        [&expired_until(at), &i64::from(CHUNK), &at.as_second(), &after];
+    let row = client.query_one(REMOVE, &parameters).await?;
+    let count: i64 = row.try_get(0)?;
+    Ok(Ok(Removed { count: count.unsigned_abs(), corrected: row.try_get(1)? }))
 }
 
 /// Returns the next `limit` keys by the identifiers of their animals.

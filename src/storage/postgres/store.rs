@@ -200,12 +200,12 @@ impl Animals for PostgresStore {
         at: Timestamp,
     ) -> Result<AddedOnce, StoreError> {
         let added = self.with_open(|open| open.writes.enqueue_pet_once(new, key, at))?.wait().await?;
-        if self.expiry.is_due() {
+        if let Some(after) = self.expiry.due(at) {
             let expiry = self.expiry.clone();
             self.write_later(move |client| {
                 Box::pin(async move {
-                    let removed = idempotency::remove_expired(client, at).await?;
-                    Ok(removed.map(|count| expiry.removed(count)))
+                    let removed = idempotency::remove_expired(client, after, at).await?;
+                    Ok(removed.map(|removed| expiry.removed(removed, at)))
                 })
             });
         }

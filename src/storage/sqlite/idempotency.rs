@@ -10,7 +10,7 @@ use super::animals;
 use super::batch::{Batch, WriteResult};
 use crate::schemas::NewPet;
 use crate::storage::copy::CopiedKey;
-use crate::storage::expiry::{CHUNK, expired_until};
+use crate::storage::expiry::{CHUNK, Removed, expired_until};
 use crate::storage::store::{AddedOnce, IdempotencyKey, StoreError};
 
 // Reads the index alone: nearly always it finds nothing.
@@ -24,13 +24,13 @@ const DELETE: &str = "DELETE FROM idempotency_key WHERE animal_id = ?1";
 const INSERT: &str =
     "INSERT INTO idempotency_key (animal_id, client, value, added, hash) VALUES (?1, ?2, ?3, ?4, ?5)";
 
-// Looks only at the oldest keys, so that it never scans the others.
 const REMOVE: &str = "DELETE FROM idempotency_key WHERE added <= ?1 \
-     AND animal_id IN (SELECT animal_id FROM idempotency_key ORDER BY animal_id LIMIT ?2)";
+     AND animal_id IN (SELECT animal_id FROM idempotency_key WHERE animal_id > ?2 ORDER BY animal_id LIMIT ?3)";
 
 // Of the same keys, those with a time in the future, which would never be removed.
 const CORRECT: &str = "UPDATE idempotency_key SET added = ?1 WHERE added > ?1 \
-     AND animal_id IN (SELECT animal_id FROM idempotency_key ORDER BY animal_id LIMIT ?2)";
+     AND animal_id IN (SELECT animal_id FROM idempotency_key WHERE animal_id > ?2 ORDER BY animal_id LIMIT ?3) \
+     RETURNING animal_id";
 
 const AFTER: &str = "SELECT animal_id, client, value, added FROM idempotency_key \
      WHERE animal_id > ?1 ORDER BY animal_id LIMIT ?2";
@@ -111,11 +111,14 @@ fn store(
     batch.with(INSERT, |insert| insert.execute(params![animal, client, value, added, hash])).map(drop)
 }
 
-/// Removes at most [`CHUNK`] keys that have expired at `at`. Returns their number. Keys among them whose time is after
-/// `at` get that time.
-pub(super) fn remove_expired(connection: &Connection, at: Timestamp) -> WriteResult<u64> {
-    connection.prepare_cached(CORRECT)?.execute(params![at.as_second(), CHUNK])?;
-    Ok(Ok(connection.prepare_cached(REMOVE)?.execute(params![expired_until(at), CHUNK])? as u64))
+/// Of the next [`CHUNK`] keys by the identifiers of their animals, which are greater than `after`, removes those that
+/// have expired at `at`. Those whose time is after `at` get that time.
+pub(super) fn remove_expired(connection: &Connection, after: i64, at: Timestamp) -> WriteResult<Removed> {
+    let mut correct = connection.prepare_cached(CORRECT)?;
+    let corrected = correct.query_map(params![at.as_second(), after, CHUNK], |row| row.get(0))?;
+    let corrected: Vec<i64> = corrected.collect::<Result<_, _>>()?;
+    let count = connection.prepare_cached(REMOVE)?.execute(params![expired_until(at), after, CHUNK])?;
+    Ok(Ok(Removed { count: count as u64, corrected: corrected.into_iter().max() }))
 }
 
 /// Returns the next `limit` keys by the identifiers of their animals.
@@ -178,7 +181,7 @@ mod tests {
         );
         let by_animal = plan(ADDED, &[&1, &"key_1", &"a"]);
         assert_eq!(by_animal, ["SEARCH idempotency_key USING INTEGER PRIMARY KEY (rowid=?)"]);
-        let steps = plan(REMOVE, &[&0, &1]);
+        let steps = plan(REMOVE, &[&0, &0, &1]);
         assert_eq!(steps[0], "SEARCH idempotency_key USING INTEGER PRIMARY KEY (rowid=?)");
     }
 
@@ -230,7 +233,7 @@ mod tests {
             add(number, 1_000);
         }
         add(CHUNK + 1, 1_001);
-        let remove = |second| remove_expired(&connection, at(second)).unwrap().unwrap();
+        let remove = |second| remove_expired(&connection, i64::MIN, at(second)).unwrap().unwrap().count;
         assert_eq!(remove(1_000 + day - 1), 0);
         assert_eq!([remove(1_000 + day), remove(1_000 + day), remove(1_000 + day)], [CHUNK.into(), 1, 0]);
         assert_eq!(after(&connection, i64::MIN, 10).unwrap().len(), 1);

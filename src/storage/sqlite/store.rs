@@ -190,11 +190,11 @@ impl Animals for SqliteStore {
     ) -> Result<AddedOnce, StoreError> {
         let hash = self.key_hasher.hash(&key.client, &key.value);
         let added = self.write(move |batch| idempotency::insert(batch, new, &key, hash, at)).await?;
-        if self.expiry.is_due() {
+        if let Some(after) = self.expiry.due(at) {
             let expiry = self.expiry.clone();
             self.write_later(move |connection| {
-                let removed = idempotency::remove_expired(connection, at)?;
-                Ok(removed.map(|count| expiry.removed(count)))
+                let removed = idempotency::remove_expired(connection, after, at)?;
+                Ok(removed.map(|removed| expiry.removed(removed, at)))
             });
         }
         Ok(added)

@@ -99,7 +99,7 @@ async fn idempotency_keys_are_found_and_removed_by_an_index_whatever_the_statist
         for mode in ["force_generic_plan", "force_custom_plan"] {
             client.batch_execute(&format!("SET plan_cache_mode = {mode}")).await.unwrap();
             for (execute, table) in
-                [(keys, "animal_pkey"), ("remove(0, 256, 20000)", "Index Scan using idempotency_key_pkey")]
+                [(keys, "animal_pkey"), ("remove(0, 256, 20000, 0)", "Index Scan using idempotency_key_pkey")]
             {
                 let plan = explain(&client, execute).await;
                 assert!(plan.contains(table) && !plan.contains("Seq Scan"), "{stage}, {mode}:\n{plan}");
@@ -109,8 +109,10 @@ async fn idempotency_keys_are_found_and_removed_by_an_index_whatever_the_statist
     let found = client.query(&format!("EXECUTE {keys}"), &[]).await.unwrap();
     let found: Vec<(i64, i64)> = found.iter().map(|row| (row.get(0), row.get(4))).collect();
     assert_eq!(found, [(700, 1)]);
-    assert_eq!(client.execute("EXECUTE remove(300, 256, 20000)", &[]).await.unwrap(), 256);
-    assert_eq!(client.execute("EXECUTE remove(300, 256, 20000)", &[]).await.unwrap(), 44);
+    for (after, expected) in [(0, 256), (0, 44), (0, 0), (19_000, 0)] {
+        let removed = format!("EXECUTE remove(300, 256, 20000, {after})");
+        assert_eq!(client.query_one(&removed, &[]).await.unwrap().get::<_, i64>(0), expected);
+    }
 }
 
 #[tokio::test]
