@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_postgres::config::{Host, TargetSessionAttrs};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Error, Socket};
@@ -52,7 +52,9 @@ impl Hosts {
     fn target(&self, purpose: Purpose) -> Option<Target> {
         let choice = self.choice?;
         match purpose {
-            Purpose::Reading => choice.read.filter(|read| read.is_allowed()).map(|read| read.from),
+            Purpose::Reading => {
+                choice.read.filter(|read| read.is_allowed(Instant::now())).map(|read| read.from)
+            }
             Purpose::Opening | Purpose::Writing => {
                 choice.primary.map(|host| Target { host, is_standby: false })
             }

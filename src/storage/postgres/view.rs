@@ -12,6 +12,8 @@
 //!
 //! Everything here is a function of observations and the time, without input or output.
 
+use std::cmp::Ordering;
+use std::mem;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -22,7 +24,7 @@ const FRESH: Duration = Duration::from_millis(800);
 pub(super) const MAX_AGE: Duration = Duration::from_secs(1);
 
 /// What one poll found out about a host.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Seen {
     /// When the poll started and ended.
     pub(super) started: Instant,
@@ -39,7 +41,7 @@ pub(super) struct Seen {
 }
 
 /// A host and its role.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Target {
     /// The position in the URL.
     pub(super) host: usize,
@@ -47,7 +49,7 @@ pub(super) struct Target {
 }
 
 /// From which host to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Read {
     pub(super) from: Target,
     /// Reads return everything that was acknowledged before.
@@ -56,13 +58,13 @@ pub(super) struct Read {
 
 impl Read {
     /// Whether a read may start now.
-    pub(super) fn is_allowed(&self) -> bool {
-        self.as_of.elapsed() < MAX_AGE
+    pub(super) fn is_allowed(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.as_of) < MAX_AGE
     }
 }
 
 /// Which hosts to use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Choice {
     /// The host to write to.
     pub(super) primary: Option<usize>,
@@ -70,7 +72,7 @@ pub(super) struct Choice {
 }
 
 /// What is known about the hosts.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct View {
     hosts: Vec<Host>,
     choice: Choice,
@@ -78,17 +80,28 @@ pub(super) struct View {
     timeline: i64,
     /// Whether commits on the last primary waited for a standby.
     was_synchronous: bool,
-    /// The position that any standby has received since there was a primary.
+    /// The position that any standby has received since the last primary was promoted.
     received: u64,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Host {
     /// Whether it was polled before, with or without success.
     is_known: bool,
     seen: Option<Seen>,
+    /// What the poll before the last one found out.
+    before: Option<Seen>,
     /// Whether this primary lacks what a standby has received.
     is_behind: bool,
+}
+
+impl Host {
+    /// Returns the last observation of a standby that ended before this one of a primary started. A later one may have
+    /// received what the primary wrote meanwhile.
+    fn compared(&self, primary: &Seen) -> Option<&Seen> {
+        let mut seen = [&self.seen, &self.before].into_iter().flatten().filter(|seen| seen.is_standby);
+        seen.find(|seen| seen.ended <= primary.started)
+    }
 }
 
 impl View {
@@ -105,9 +118,8 @@ impl View {
     /// Notes the result of a poll; `None` if the host did not respond.
     pub(super) fn polled(&mut self, host: usize, seen: Option<Seen>) {
         if let Some(primary) = seen.as_ref().filter(|seen| !seen.is_standby) {
-            let standbys =
-                self.hosts.iter().filter_map(|host| host.seen.as_ref()).filter(|seen| seen.is_standby);
-            let compared: Vec<bool> = standbys.filter_map(|standby| is_ahead(standby, primary)).collect();
+            let standbys = self.hosts.iter().filter_map(|host| host.compared(primary));
+            let compared: Vec<bool> = standbys.map(|standby| is_ahead(standby, primary)).collect();
             if !compared.is_empty() {
                 self.hosts[host].is_behind = compared.contains(&true);
             }
@@ -115,7 +127,7 @@ impl View {
         let known = &mut self.hosts[host];
         known.is_behind &= seen.as_ref().is_none_or(|seen| !seen.is_standby);
         known.is_known = true;
-        known.seen = seen;
+        known.before = mem::replace(&mut known.seen, seen);
     }
 
     /// Whether each host was polled.
@@ -132,19 +144,21 @@ impl View {
             .enumerate()
             .filter_map(|(host, known)| Some((host, known.seen.as_ref().filter(is_fresh)?.clone())))
             .collect();
-        let as_of = fresh.iter().map(|(_, seen)| seen.started).min();
         let primary = self.primary(&fresh);
-        let reading = match primary {
-            Some(host) => Some(Target { host, is_standby: false }),
-            None => self.standby(&fresh).map(|host| Target { host, is_standby: true }),
+        let read = match primary {
+            Some((host, as_of)) => Some(Read { from: Target { host, is_standby: false }, as_of }),
+            None => {
+                let as_of = fresh.iter().map(|(_, seen)| seen.started).min();
+                let from = self.standby(&fresh).map(|host| Target { host, is_standby: true });
+                from.zip(as_of).map(|(from, as_of)| Read { from, as_of })
+            }
         };
-        let read = reading.zip(as_of).map(|(from, as_of)| Read { from, as_of });
-        self.choice = Choice { primary, read };
+        self.choice = Choice { primary: primary.map(|(host, _)| host), read };
         self.choice
     }
 
-    /// Returns the primary, if nothing contradicts it.
-    fn primary(&mut self, fresh: &[(usize, Seen)]) -> Option<usize> {
+    /// Returns the primary, if nothing contradicts it, and before when nothing did.
+    fn primary(&mut self, fresh: &[(usize, Seen)]) -> Option<(usize, Instant)> {
         let primaries = fresh.iter().filter(|(_, seen)| !seen.is_standby);
         // If two hosts are equal, for example because they are two names of one, the one in use stays in use.
         let in_use = self.choice.primary;
@@ -153,14 +167,24 @@ impl View {
         let all = self.hosts.len();
         let is_majority = all < 3 || fresh.len() * 2 > all;
         let is_contradicted = found.timeline < self.timeline || self.hosts[*host].is_behind;
-        // If all hosts respond, another primary would be seen, and what was seen before does not count.
-        if fresh.len() < all && (!is_majority || is_contradicted) {
-            return None;
+        // If all hosts respond, another primary would be seen, and what was seen before does not count. Else a standby
+        // says whether there is another, as of the observation that can be compared.
+        let mut as_of = fresh.iter().map(|(_, seen)| seen.started).min()?;
+        if fresh.len() < all {
+            if !is_majority || is_contradicted {
+                return None;
+            }
+            for (standby, _) in fresh.iter().filter(|(_, seen)| seen.is_standby) {
+                as_of = as_of.min(self.hosts[*standby].compared(found)?.started);
+            }
         }
-        self.timeline = found.timeline;
+        if found.timeline != self.timeline {
+            (self.timeline, self.received) = (found.timeline, 0);
+        }
         self.was_synchronous = found.is_synchronous;
-        self.received = received(fresh);
-        Some(*host)
+        // Not only what was seen now: a standby that restarts does not report what it had received.
+        self.received = self.received.max(received(fresh));
+        Some((*host, as_of))
     }
 
     /// Returns a standby that shows every acknowledged write.
@@ -168,7 +192,6 @@ impl View {
         if !self.was_synchronous || fresh.len() + 1 < self.hosts.len() {
             return None;
         }
-        // Not only what was seen now: a standby that restarts does not report what it had received.
         self.received = self.received.max(received(fresh));
         let timeline = fresh.iter().map(|(_, seen)| seen.timeline).max()?;
         let complete = fresh.iter().filter(|(_, seen)| {
@@ -185,15 +208,21 @@ fn received(fresh: &[(usize, Seen)]) -> u64 {
     standbys.map(|(_, seen)| seen.received.max(seen.replayed)).max().unwrap_or(0)
 }
 
-/// Whether a standby follows another primary than this one; `None` if the observations do not show that.
-fn is_ahead(standby: &Seen, primary: &Seen) -> Option<bool> {
-    if standby.timeline != primary.timeline {
+/// Whether a standby follows another primary than this one.
+fn is_ahead(standby: &Seen, primary: &Seen) -> bool {
+    match standby.timeline.cmp(&primary.timeline) {
+        Ordering::Greater => true,
+        // A primary sends what it has flushed.
+        Ordering::Equal => standby.received > primary.received,
         // A standby that has not followed a promotion yet may have received what was never acknowledged.
-        return Some(standby.timeline > primary.timeline);
+        Ordering::Less => false,
     }
-    // A primary sends what it has flushed.
-    (standby.ended <= primary.started).then_some(standby.received > primary.received)
 }
+
+#[cfg(test)]
+mod cluster;
+#[cfg(test)]
+mod model;
 
 #[cfg(test)]
 mod tests {
@@ -291,7 +320,7 @@ mod tests {
         assert_eq!(test.decide().0, None);
         // The standby was polled after the primary, so it may have received more meanwhile.
         let mut test = Test::new(3);
-        test.gone(1).primary(0, 1, 100).standby(2, 101, 101);
+        test.gone(1).standby(2, 100, 100).primary(0, 1, 100).standby(2, 101, 101);
         assert_eq!(test.decide().0, Some(0));
         // A standby that did not follow the promotion yet.
         let mut test = Test::new(3);
@@ -302,6 +331,25 @@ mod tests {
         test.poll(2, true, 2, (90, 90));
         test.gone(1).primary(0, 1, 100);
         assert_eq!(test.decide().0, None);
+    }
+
+    #[test]
+    fn polls_that_overlap_do_not_hide_an_old_primary() {
+        let mut test = three();
+        // The new primary is silent. The standby follows it, but reports the old timeline.
+        test.gone(1);
+        let mut overlapping = || {
+            let started = test.1;
+            test.standby(2, 120, 80);
+            let ended = test.1;
+            test.1 = started;
+            test.primary(0, 1, 100);
+            assert_eq!(test.1, ended);
+            test.decide()
+        };
+        // The poll of the standby before these says that there was no new primary then.
+        assert_eq!(overlapping(), (Some(0), Some(0), 3 * POLL));
+        assert_eq!(overlapping(), (None, None, Duration::ZERO));
     }
 
     #[test]
@@ -330,6 +378,18 @@ mod tests {
         // A new primary.
         test.primary(1, 2, 97);
         assert_eq!(test.decide().1, Some(1));
+    }
+
+    #[test]
+    fn what_a_standby_had_received_before_its_restart_is_remembered() {
+        let mut test = three();
+        test.standby(2, 80, 80);
+        assert_eq!(test.decide().0, Some(0));
+        // One of them may have received up to 95 what the primary has acknowledged.
+        test.gone(0);
+        assert_eq!(test.decide().1, None);
+        test.standby(2, 80, 95);
+        assert_eq!(test.decide().1, Some(2));
     }
 
     #[test]
