@@ -7,6 +7,7 @@
 //!
 //! - `main`: the program.
 //! - `cli`: the command line, one file for each subcommand.
+//! - `fuzzing`: rules for the parsers of untrusted text. Only with the feature `fuzzing`.
 //! - [`config`]: the settings of an operator.
 //! - [`server`]: start, shutdown, listeners, TLS, the operators' listener.
 //! - [`operations`]: one file for each `operationId`.
@@ -24,6 +25,8 @@
 pub mod config;
 mod cursor;
 pub mod document;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod guessing;
 pub mod http;
 pub mod keys;

@@ -48,7 +48,7 @@ impl SharedExtractor for Option<IdempotencyKey> {
 }
 
 /// Returns the value of a string (RFC 9651, section 3.3.3) without parameters; `None` for anything else.
-fn string(field: &str) -> Option<String> {
+pub(crate) fn string(field: &str) -> Option<String> {
     let item: Item = Parser::new(field).parse().ok()?;
     let string = item.bare_item.as_string().filter(|_| item.params.is_empty())?.as_str();
     (1..=MAX_CHARACTERS).contains(&string.len()).then(|| string.to_owned())

@@ -12,14 +12,14 @@ pub mod endpoint;
 pub mod error;
 pub mod error_code;
 pub mod extractor;
-mod idempotency_key;
+pub(crate) mod idempotency_key;
 mod input_error;
 mod json;
 pub(crate) mod malformed;
 mod published;
 pub mod request_context;
 pub mod router;
-mod text;
+pub(crate) mod text;
 mod unread_body;
 
 /// The path of the API's base URL, with which the `servers` of the document end.

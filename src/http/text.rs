@@ -12,7 +12,7 @@ use serde::de::{Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
 /// The value of a parameter.
-pub(super) enum Text<'t> {
+pub(crate) enum Text<'t> {
     /// As it is meant.
     Plain(Cow<'t, str>),
     /// A segment of a path, as it was sent. Only text may be percent-encoded: `%31` is not the number 1.
@@ -20,7 +20,7 @@ pub(super) enum Text<'t> {
 }
 
 /// The parameters of a request in one location, as the fields of a struct.
-pub(super) enum Parameters<'p> {
+pub(crate) enum Parameters<'p> {
     /// The names and values of the path template.
     Path(&'p [(String, String)]),
     /// The query. A name that is not a field is an error: a misspelt filter would return everything.

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 
 /// The version of HTTP that a connection uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Protocol {
+pub(crate) enum Protocol {
     Http1,
     Http2,
 }
@@ -49,7 +49,7 @@ pub(super) async fn first_request(stream: &TcpStream) -> io::Result<Protocol> {
 }
 
 /// Returns `None` if more bytes are needed.
-fn protocol(bytes: &[u8]) -> Option<Protocol> {
+pub(crate) fn protocol(bytes: &[u8]) -> Option<Protocol> {
     if bytes.starts_with(PREFACE) {
         return Some(Protocol::Http2);
     }

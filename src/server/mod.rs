@@ -3,7 +3,7 @@
 mod connection;
 mod connections;
 pub mod descriptors;
-mod first_request;
+pub(crate) mod first_request;
 mod limits;
 mod listener;
 mod monitored;

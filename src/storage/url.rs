@@ -20,6 +20,10 @@ pub enum DatabaseKind<'a> {
 impl<'a> DatabaseKind<'a> {
     /// Returns the kind of the database at `sqlite:PATH` or `postgres://...`; `None` for any other text.
     pub fn of(url: &'a str) -> Option<Self> {
+        // Messages and logs show it in one line.
+        if url.contains(char::is_control) {
+            return None;
+        }
         match url.split_once(':')? {
             // Otherwise an error would show the URL as a path.
             ("sqlite", path) if path.contains("://") || (path.starts_with("//") && path.contains('@')) => {
@@ -38,7 +42,8 @@ impl<'a> DatabaseKind<'a> {
 pub(super) fn unknown_kind() -> OpenError {
     OpenError(
         "the database must be given as sqlite:PATH, for example sqlite:animals.db, or as \
-         postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in the password"
+         postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in the password, and without line ends \
+         and other control characters"
             .to_owned(),
     )
 }
@@ -160,6 +165,8 @@ mod tests {
             "sqlite:postgres://u:secret@h/d",
             "sqlite://u:secret@h/d",
             "u:secret@h/d",
+            "sqlite:no/such\nsecret",
+            "postgres://u:secret@h/d\n",
             "secret",
             "",
         ] {

@@ -9,7 +9,7 @@ use contract::report::JSON;
 use jiff::Zoned;
 use jiff::civil::Date;
 use launcher::workspace::workspace;
-use launcher::{ci, serve};
+use launcher::{ci, fuzz, serve};
 use xtask::interop::Part;
 use xtask::release::newest_release;
 use xtask::workspace::own_spec;
@@ -94,10 +94,16 @@ enum Command {
     ///
     /// Exit status: 0, or 2 if a document cannot be read, or the directory has files of others.
     Site(site::Arguments),
-    /// Run all checks of CI: formatting, clippy, check, lint, breaking, releases, licences and all tests.
+    /// Run all checks of CI: formatting, clippy, check, lint, breaking, releases, licences, all tests and fuzzing.
     ///
     /// Stops at the first step that fails. Each step prints the command that runs it alone.
     Ci,
+    /// Look for inputs that break a rule of a parser of untrusted text.
+    ///
+    /// libFuzzer changes the inputs in xtask/fuzz/corpus, and keeps those that take new branches in target/fuzz.
+    ///
+    /// Exit status: 0, or 1 if an input was found, 2 if the targets cannot be run.
+    Fuzz(fuzz::Options),
     /// Check the licences and sources of the dependencies against deny.toml, without network access.
     Licences,
     /// Serve an editor: a language server for the OpenAPI document, over standard input and output.
@@ -154,6 +160,7 @@ fn main() -> ExitCode {
         Command::Dev { bind } => dev::run(&bind),
         Command::Site(arguments) => site::run(&arguments),
         Command::Ci => ci::run(),
+        Command::Fuzz(options) => fuzz::run(&options),
         Command::Licences => licences::run(),
         Command::Lsp(options) => Ok(lsp::run(&options)),
         Command::Faults(options) => faults::run(&options),

@@ -1,8 +1,9 @@
-//! `cargo xtask serve` and `ci`, and what the other commands of `cargo xtask` share with them.
+//! `cargo xtask serve`, `ci` and `fuzz`, and what the other commands of `cargo xtask` share with them.
 //!
 //! The other commands are in the package `xtask`, which a first start of the service does not compile.
 
 pub mod ci;
+pub mod fuzz;
 pub mod process;
 pub mod serve;
 pub mod workspace;

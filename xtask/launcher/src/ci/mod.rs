@@ -10,6 +10,7 @@ use std::process::Command;
 use std::time::Instant;
 
 pub use self::build::with_clippy;
+use crate::fuzz;
 use crate::process::{cargo, seconds, status};
 use crate::workspace::workspace;
 
@@ -22,8 +23,8 @@ const TOOLS: [(&str, &[&str]); 5] = [
     ("licences", &["licences"]),
 ];
 
-/// The other steps: formatting, clippy, tests, and tests in documentation.
-const STEPS: usize = TOOLS.len() + 4;
+/// The other steps: formatting, clippy, tests, tests in documentation, and fuzzing.
+const STEPS: usize = TOOLS.len() + 5;
 
 /// Why the steps ended early.
 enum Stop {
@@ -73,7 +74,12 @@ fn run_steps() -> Result<(), Stop> {
     let documentation = ["test", "--quiet", "--workspace", "--doc"];
     steps.run("tests in documentation", &shown("cargo", &documentation), || {
         succeeds(&mut with_clippy(cargo(&documentation))?)
-    })
+    })?;
+    steps.run(
+        "fuzzing",
+        "cargo xtask fuzz",
+        || Ok((fuzz::run(&fuzz::Options::default())? == 0).then_some(())),
+    )
 }
 
 /// The number of steps that began.

@@ -1,0 +1,213 @@
+//! What must be true of any text that a parser of untrusted text gets.
+//!
+//! Each target is a function that panics if its input breaks a rule. `cargo xtask fuzz` looks for such inputs; the tests
+//! run the corpus in `xtask/fuzz/corpus`. An input that was found belongs there.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr};
+
+use http::header::{FORWARDED, HOST, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderValue, Request, Version};
+use ipnet::IpNet;
+use serde::Deserialize;
+use slog::{Discard, Logger, o};
+
+use crate::cursor::Cursors;
+use crate::http::client_address::{AddressHeader, ClientAddresses, TrustedProxies, X_FORWARDED_FOR};
+use crate::http::idempotency_key::string;
+use crate::http::malformed::malformed;
+use crate::http::text::{Parameters, Text};
+use crate::schemas::PetStatus;
+use crate::server::first_request::{Protocol, protocol};
+use crate::storage::{DatabaseKind, check_url, has_password, without_password};
+
+/// Panics if the input breaks a rule.
+pub type Target = fn(&[u8]);
+
+/// All targets, by the names of their directories in `xtask/fuzz/corpus`.
+pub const TARGETS: [(&str, Target); 5] = [
+    ("client_address", client_address),
+    ("cursor", cursor),
+    ("database_url", database_url),
+    ("head", head),
+    ("idempotency_key", idempotency_key),
+];
+
+/// Each line is a header that a proxy passes on: `Forwarded` if it begins with `f`, else `X-Forwarded-For`.
+fn client_address(input: &[u8]) {
+    const PROXY: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+    const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 7));
+    let mut headers = HeaderMap::new();
+    for line in input.split(|byte| *byte == b'\n') {
+        let Some((kind, value)) = line.split_first() else { continue };
+        let name = if *kind == b'f' { FORWARDED } else { X_FORWARDED_FOR };
+        let Ok(value) = HeaderValue::from_bytes(value) else { return };
+        headers.append(name, value);
+    }
+    for (header, name, other, appended) in [
+        (AddressHeader::Forwarded, FORWARDED, X_FORWARDED_FOR, "for=198.51.100.7"),
+        (AddressHeader::XForwardedFor, X_FORWARDED_FOR, FORWARDED, "198.51.100.7"),
+    ] {
+        let proxies = TrustedProxies { networks: vec![IpNet::new_assert(PROXY, 8)], header };
+        let addresses = ClientAddresses::new(proxies, Logger::root(Discard, o!()));
+        assert_eq!(addresses.of(CLIENT, &headers), CLIENT, "the peer is not a proxy");
+        let found = addresses.of(PROXY, &headers);
+        assert_eq!(found, found.to_canonical());
+        let mut one = headers.clone();
+        one.remove(other);
+        assert_eq!(addresses.of(PROXY, &one), found, "the header of other proxies does not count");
+        one.append(name, HeaderValue::from_static(appended));
+        assert_eq!(addresses.of(PROXY, &one), CLIENT, "what a proxy appended counts");
+    }
+}
+
+/// The first byte is the filter, the rest is the cursor.
+fn cursor(input: &[u8]) {
+    let Some((first, text)) = input.split_first() else { return };
+    let Ok(text) = str::from_utf8(text) else { return };
+    let filters = [None, Some(PetStatus::Available), Some(PetStatus::Pending), Some(PetStatus::Sold)];
+    let status = filters[usize::from(first % 4)];
+    let [old, new] = [true, false].map(|is_replicated| Cursors::new(&[7; 32], is_replicated));
+    let found = new.verify(text, status);
+    assert_eq!(old.verify(text, status), found, "replicas of both kinds accept the same cursors");
+    if let Some(after) = found {
+        let signed = [&old, &new].map(|cursors| cursors.sign(after, status));
+        assert!(signed.iter().any(|cursor| cursor == text), "a cursor has one spelling");
+        assert!(filters.iter().all(|other| *other == status || new.verify(text, *other).is_none()));
+    }
+    if let Some(after) = text.as_bytes().first_chunk().map(|bytes| i64::from_be_bytes(*bytes)) {
+        assert_eq!(new.verify(&old.sign(after, status), status), Some(after));
+        assert_eq!(old.verify(&new.sign(after, status), status), Some(after));
+    }
+}
+
+/// Either a URL, or two lines, user and address, around a password.
+fn database_url(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    let (_, query) = text.split_once('?').unwrap_or_default();
+    // It names a file, which would be read.
+    if form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "sslrootcert") {
+        return;
+    }
+    let shown = without_password(text);
+    match DatabaseKind::of(text) {
+        Some(DatabaseKind::Sqlite(_)) => assert_eq!(shown, text),
+        Some(DatabaseKind::Postgres) => assert_eq!(DatabaseKind::of(&shown), Some(DatabaseKind::Postgres)),
+        None => assert_eq!(shown, without_password(""), "a mistyped URL is not shown"),
+    }
+    if let Err(error) = check_url(text) {
+        assert!(!error.to_string().contains('\n'), "one line");
+    }
+    if let Some((user, address)) = text.split_once('\n') {
+        let [one, other] =
+            ["secret", "%40other%2F"].map(|password| format!("postgres://{user}:{password}@{address}"));
+        let is_user = !user.contains(['/', '?', '@']);
+        assert!(!is_user || has_password(&one) || DatabaseKind::of(&one).is_none());
+        assert_eq!(without_password(&one), without_password(&other), "a password is not shown");
+        let [one, other] = [one, other].map(|url| check_url(&url).map_err(|error| error.to_string()));
+        assert_eq!(one, other, "an error does not depend on the password");
+    }
+}
+
+/// The head of a request over HTTP/1.1, or a part of it.
+fn head(input: &[u8]) {
+    let decisions = (1..=input.len().min(300)).map(|length| protocol(&input[..length]));
+    let decided: BTreeSet<_> =
+        decisions.skip_while(Option::is_none).map(|it| it == Some(Protocol::Http2)).collect();
+    assert!(decided.len() < 2, "more bytes do not change what was decided");
+
+    let mut fields = [httparse::EMPTY_HEADER; 64];
+    let mut parsed = httparse::Request::new(&mut fields);
+    if !matches!(parsed.parse(input), Ok(httparse::Status::Complete(_))) {
+        return;
+    }
+    assert_eq!(protocol(input), Some(Protocol::Http1), "a complete head is a request");
+    let version = if parsed.version == Some(1) { Version::HTTP_11 } else { Version::HTTP_10 };
+    let mut request = Request::builder().version(version).uri(parsed.path.unwrap_or_default());
+    for field in &*parsed.headers {
+        request = request.header(field.name, field.value);
+    }
+    let Ok(request) = request.body(()) else { return };
+    let (request, ()) = request.into_parts();
+    if malformed(&request).is_ok() {
+        let all = |name| request.headers.get_all(name).iter().map(HeaderValue::as_bytes).collect::<Vec<_>>();
+        let (hosts, codings) = (all(HOST), all(TRANSFER_ENCODING));
+        assert!(version == Version::HTTP_10 || hosts.len() == 1 && !hosts[0].contains(&b'@'));
+        assert!(codings.is_empty() || codings.len() == 1 && codings[0].eq_ignore_ascii_case(b"chunked"));
+    }
+    target(&request.uri);
+}
+
+/// Checks the parameters in the path and the query.
+fn target(uri: &http::Uri) {
+    #[derive(Deserialize)]
+    struct Query {
+        cursor: Option<String>,
+        limit: Option<i64>,
+    }
+    let segment = uri.path().rsplit('/').next().unwrap_or_default();
+    if let Ok(id) = i64::deserialize(Text::Segment(segment)) {
+        assert_eq!(id.to_string(), segment, "a number has one spelling");
+    }
+    let query = uri.query().unwrap_or_default();
+    if let Ok(Query { cursor, limit }) = Query::deserialize(Parameters::Query(query)) {
+        let mut written = form_urlencoded::Serializer::new(String::new());
+        written.extend_pairs(cursor.iter().map(|cursor| ("cursor", cursor)));
+        written.extend_pairs(limit.iter().map(|limit| ("limit", limit.to_string())));
+        let again = Query::deserialize(Parameters::Query(&written.finish()));
+        assert!(again.is_ok_and(|again| (again.cursor, again.limit) == (cursor, limit)));
+        assert!(
+            form_urlencoded::parse(query.as_bytes()).all(|(name, _)| name == "cursor" || name == "limit")
+        );
+    }
+}
+
+/// The value of a header.
+fn idempotency_key(input: &[u8]) {
+    // HTTP removes the white space around a value, and a value with a control character is refused.
+    let input = input.trim_ascii();
+    let (Ok(text), Ok(_)) = (str::from_utf8(input), HeaderValue::from_bytes(input)) else { return };
+    let found = string(text);
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).filter(|_| text.len() > 1);
+    assert_eq!(found, inner.and_then(unescaped), "what the pattern of the document says");
+    if let Some(key) = found {
+        let written = format!("\"{}\"", key.replace('\\', r"\\").replace('"', "\\\""));
+        assert_eq!(written, text, "a key has one spelling");
+    }
+}
+
+/// Returns the characters of a string of a structured field (RFC 9651, section 3.3.3), if they are 1 to 64.
+fn unescaped(inner: &str) -> Option<String> {
+    let (mut key, mut characters) = (String::new(), inner.chars());
+    while let Some(next) = characters.next() {
+        key.push(match next {
+            '\\' => characters.next().filter(|it| matches!(it, '"' | '\\'))?,
+            ' '..='~' if next != '"' => next,
+            _ => return None,
+        });
+    }
+    (1..=64).contains(&key.len()).then_some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_corpus_breaks_no_rule() {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("xtask/fuzz/corpus");
+        let directories: BTreeSet<_> =
+            fs::read_dir(&corpus).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(directories, TARGETS.map(|(name, _)| name.into()).into());
+        for (name, check) in TARGETS {
+            for file in fs::read_dir(corpus.join(name)).unwrap() {
+                let path = file.unwrap().path();
+                println!("{}", path.display());
+                check(&fs::read(&path).unwrap());
+            }
+        }
+    }
+}
