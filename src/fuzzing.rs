@@ -118,10 +118,9 @@ fn head(input: &[u8]) {
 
     let mut fields = [httparse::EMPTY_HEADER; 64];
     let mut parsed = httparse::Request::new(&mut fields);
-    if !matches!(parsed.parse(input), Ok(httparse::Status::Complete(_))) {
-        return;
-    }
+    let Ok(httparse::Status::Complete(length)) = parsed.parse(input) else { return };
     assert_eq!(protocol(input), Some(Protocol::Http1), "a complete head is a request");
+    assert!((1..length.min(300)).all(|length| protocol(&input[..length]).is_none()), "a part is not");
     let version = if parsed.version == Some(1) { Version::HTTP_11 } else { Version::HTTP_10 };
     let mut request = Request::builder().version(version).uri(parsed.path.unwrap_or_default());
     for field in &*parsed.headers {

@@ -21,10 +21,13 @@
 //! - [`storage`]: the promises of a store; SQLite and PostgreSQL.
 //! - [`document`]: the OpenAPI document as constants, prepared by `build.rs`.
 //! - [`schemas`]: the types of `components/schemas` and their limits.
+//! - `exploration`: every order of events, for tests.
 
 pub mod config;
 mod cursor;
 pub mod document;
+#[cfg(test)]
+mod exploration;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod guessing;

@@ -74,6 +74,12 @@ impl StoreMetrics {
         );
     }
 
+    /// The number of writes in the queue.
+    #[cfg(test)]
+    pub(super) fn queue_depth(&self) -> i64 {
+        self.queue.get()
+    }
+
     /// Counts a write that enters the queue.
     pub(super) fn enqueued(&self) {
         self.queue.inc();

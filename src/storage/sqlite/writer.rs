@@ -142,11 +142,25 @@ impl Writer {
         (path, file): (PathBuf, Arc<DatabaseFile>),
         options: &StoreOptions,
     ) -> std::io::Result<(Self, Stopped)> {
-        let (queue, waiting) = mpsc::channel(options.write_queue.clamp(1, MAX_QUEUE));
+        let (writer, waiting, thread) = Self::new(connection, (path, file), readers, options);
         let (running, ended) = watch::channel(true);
-        let connection = Some(connection);
+        std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
+            thread.run(waiting);
+            running.send_replace(false);
+        })?;
+        Ok((writer, Stopped(ended)))
+    }
+
+    /// Returns an empty queue, its receiver, and what empties it.
+    fn new(
+        connection: Connection,
+        (path, file): (PathBuf, Arc<DatabaseFile>),
+        readers: Arc<Readers>,
+        options: &StoreOptions,
+    ) -> (Self, mpsc::Receiver<QueuedWrite>, WriterThread) {
+        let (queue, waiting) = mpsc::channel(options.write_queue.clamp(1, MAX_QUEUE));
         let thread = WriterThread {
-            connection,
+            connection: Some(connection),
             path,
             file,
             options: options.clone(),
@@ -154,11 +168,7 @@ impl Writer {
             background: None,
             is_limited: false,
         };
-        std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
-            thread.run(waiting);
-            running.send_replace(false);
-        })?;
-        Ok((Self { queue, metrics: options.metrics.clone() }, Stopped(ended)))
+        (Self { queue, metrics: options.metrics.clone() }, waiting, thread)
     }
 
     /// Adds a write to the queue, or rejects it at once. The receiver gets the result after COMMIT. Work of
@@ -204,21 +214,26 @@ impl WriterThread {
     fn run(mut self, mut queue: mpsc::Receiver<QueuedWrite>) {
         let mut batch = Vec::with_capacity(MAX_BATCH);
         while queue.blocking_recv_many(&mut batch, MAX_BATCH) > 0 {
-            self.options.metrics.dequeued(batch.len());
-            let failed = self.commit(&mut batch).err();
-            if let Some(error) = &failed {
-                self.recover(error);
-                failure::report(&self.options, Operation::Write, error);
-            }
-            for queued in batch.drain(..) {
-                queued.job.complete(failed.as_ref().map(failure::store_error));
-            }
-            if let Err(error) = self.checkpoint() {
-                self.recover(&error);
-                failure::report(&self.options, Operation::Write, &error);
-            }
+            self.turn(&mut batch);
         }
         self.finish();
+    }
+
+    /// Commits and empties a batch, and checkpoints the log.
+    fn turn(&mut self, batch: &mut Vec<QueuedWrite>) {
+        self.options.metrics.dequeued(batch.len());
+        let failed = self.commit(batch).err();
+        if let Some(error) = &failed {
+            self.recover(error);
+            failure::report(&self.options, Operation::Write, error);
+        }
+        for queued in batch.drain(..) {
+            queued.job.complete(failed.as_ref().map(failure::store_error));
+        }
+        if let Err(error) = self.checkpoint() {
+            self.recover(&error);
+            failure::report(&self.options, Operation::Write, &error);
+        }
     }
 
     /// Commits all of `batch` in one transaction.
@@ -308,6 +323,9 @@ impl WriterThread {
         }
     }
 }
+
+#[cfg(test)]
+mod model;
 
 #[cfg(test)]
 mod tests {
