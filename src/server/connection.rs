@@ -366,6 +366,9 @@ impl Drop for RequestInProgress {
 }
 
 #[cfg(test)]
+mod model;
+
+#[cfg(test)]
 mod tests {
     use tokio::task::{JoinHandle, yield_now};
 
