@@ -19,8 +19,17 @@ use crate::workspace::workspace;
 const AT_ONCE: usize = 3;
 
 /// Those that take longest, which start first.
-const LONG: [&str; 8] =
-    ["scaffold", "connections", "faults", "store", "oracle", "breaking", "http_postgres", "lint"];
+const LONG: [&str; 9] = [
+    "scaffold",
+    "connections",
+    "faults",
+    "store",
+    "oracle",
+    "breaking",
+    "http_postgres",
+    "animal_store",
+    "lint",
+];
 
 /// Runs all executables, and prints a line for each and the output of those that fail. Returns `None` if one failed.
 ///
