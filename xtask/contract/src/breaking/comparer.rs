@@ -19,6 +19,7 @@ use super::place::At;
 use super::rules::{self, ChangeRule, Role};
 use super::schema::{Schema, Verdict};
 use super::scheme::Schemes;
+use super::subtypes::Subtypes;
 use super::users::{DOCUMENT, User, Users, push_new};
 use crate::document::{Document, Node};
 use crate::finding::Severity;
@@ -63,8 +64,7 @@ pub(super) struct Comparer<'a> {
     pub(super) revision: &'a Model<'a>,
     pub(super) today: Date,
     pub(super) inclusion: Inclusion<'a>,
-    /// The components whose `allOf` refers to a schema, for each document.
-    subtypes: [HashMap<Id, Vec<Object<'a>>>; 2],
+    pub(super) subtypes: Subtypes<'a>,
     pub(super) schemes: Schemes<'a>,
     /// Whether a callback is being compared, which reverses the direction.
     pub(super) in_callback: bool,
@@ -95,7 +95,7 @@ impl<'a> Comparer<'a> {
             revision,
             today,
             inclusion: Inclusion::new(base, revision, work),
-            subtypes: [subtypes(base), subtypes(revision)],
+            subtypes: Subtypes::of(base, revision),
             schemes: Schemes::of(base, revision),
             in_callback: false,
             in_xml: false,
@@ -275,21 +275,6 @@ impl<'a> Comparer<'a> {
         self.schemas[0].iter().flat_map(|schema| schema.parts.iter().map(|part| part.id)).collect()
     }
 
-    /// Returns the components whose `allOf` refers to a schema, directly or through other components.
-    pub(super) fn subtypes(&self, side: Side, of: Object<'a>) -> Vec<Object<'a>> {
-        let mut found: Vec<Object<'a>> = Vec::new();
-        let mut open = vec![of.id];
-        while let Some(of) = open.pop() {
-            for subtype in self.subtypes[side as usize].get(&of).into_iter().flatten() {
-                if !found.contains(subtype) {
-                    found.push(*subtype);
-                    open.push(subtype.id);
-                }
-            }
-        }
-        found
-    }
-
     /// Returns the number of a schema. Schemas with the same parts have the same number.
     pub(super) fn intern(&mut self, side: Side, schema: Schema<'a>) -> u32 {
         let mut key: Vec<Id> = schema.parts.iter().map(|part| part.id).collect();
@@ -377,6 +362,11 @@ impl<'a> Comparer<'a> {
         Some(pair)
     }
 
+    /// The rules of the changes so far, with their places in the base and in the revision.
+    pub(super) fn found(&self) -> impl Iterator<Item = (&'static ChangeRule, [Option<At<'a>>; 2])> {
+        self.raws.iter().map(|raw| (raw.rule, [raw.base, raw.revision]))
+    }
+
     /// The changes with their places and operations.
     pub(super) fn finish(self, base: &Document, revision: &Document) -> Vec<Change> {
         let changed = self.raws.iter().flat_map(|raw| raw.users.iter().copied());
@@ -393,18 +383,6 @@ impl<'a> Comparer<'a> {
         });
         changes.collect()
     }
-}
-
-/// The components whose `allOf` refers to a schema, by that schema.
-fn subtypes<'a>(model: &'a Model<'a>) -> HashMap<Id, Vec<Object<'a>>> {
-    let mut subtypes: HashMap<Id, Vec<Object<'a>>> = HashMap::new();
-    for (_, component) in model.schemas() {
-        let parents = component.children("allOf").filter(Object::is_reference);
-        for parent in parents.filter_map(|parent| parent.resolved()) {
-            subtypes.entry(parent.id).or_default().push(*component);
-        }
-    }
-    subtypes
 }
 
 /// The objects under a keyword, with their names.

@@ -9,8 +9,8 @@
 //! table in `tests/breaking` gives the reason. Running oasdiff itself was rejected: it ignores servers and
 //! `additionalProperties`, reports a change of credentials as harmless, and is one more program to install.
 //!
-//! Every difference is reported: keywords without a rule are compared as data. Titles, summaries, descriptions,
-//! examples, and the order of keys are ignored.
+//! Every difference is reported: keywords without a rule are compared as data, and [`same_meaning`] notes the changes
+//! without impact. Titles, summaries, descriptions, examples, and the order of keys are ignored.
 //!
 //! Reading order: [`paths`] and [`operation`] traverse the document, [`matching`] pairs items of the two documents,
 //! [`schema`] compares values, [`comparer`] collects the changes, [`version`] and [`waivers`] evaluate them.
@@ -32,10 +32,12 @@ mod paths;
 mod place;
 mod response;
 mod rules;
+mod same_meaning;
 mod schema;
 mod scheme;
 mod security;
 mod servers;
+mod subtypes;
 mod undo;
 mod unknown;
 mod users;
@@ -102,6 +104,7 @@ pub fn compare_sides(base: Side<'_>, revision: Side<'_>, today: Date) -> Vec<Cha
     paths::compare(&mut cx);
     schema::compare_waiting(&mut cx);
     components::compare_unused(&mut cx);
+    same_meaning::compare(&mut cx);
     changes.extend(cx.finish(base.document, revision.document));
     changes.sort_by_cached_key(|change| {
         let base = change.base.as_ref().map(|base| base.span.start);

@@ -53,8 +53,9 @@ impl Edit {
 }
 
 fn reported(base: &str, revision: &str) -> BTreeSet<String> {
-    let changes = changes(base, revision);
-    changes.iter().map(|change| format!("{} {}", change.rule.severity, change.rule.name)).collect()
+    // oasdiff has nothing like the notes about keywords with the same meaning.
+    let changes = changes(base, revision).into_iter().filter(|change| change.rule.name != "text-changed");
+    changes.map(|change| format!("{} {}", change.rule.severity, change.rule.name)).collect()
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod edit;
 mod generate;
 mod instances;
 mod judge;
+mod keywords;
 mod laws;
 mod rewrite;
 mod shrink;

@@ -204,6 +204,7 @@ rules! {
 
     EXTENSION_CHANGED = "extension-changed", Info, Patch, Changed, OURS, "Programs that read the extension may be affected.";
     WITHOUT_EFFECT = "keyword-without-effect-changed", Info, Patch, Changed, OURS, "Requests and responses stay the same, since the keyword has no effect here. Generated clients may differ.";
+    SAME_MEANING = "text-changed", Info, None, Changed, OURS, "Requests and responses stay the same, as far as the document describes them.";
     KEYWORD_CHANGED = "keyword-changed", Warning, Minor, Changed, OURS, "The keyword is not compared in detail. Check whether clients are affected.";
 
     VERSION_UNREADABLE = "api-version-unreadable", Warning, None, Changed, OURS, "Neither this check nor clients can compare the version with others. Write it as MAJOR.MINOR.PATCH (semver.org).";

@@ -103,7 +103,7 @@ fn named<'a>(cx: &Comparer<'a>, side: Side, discriminator: &Object<'a>) -> BTree
     }
     let alternatives = ["oneOf", "anyOf"].into_iter().flat_map(|keyword| owner.children(keyword));
     let alternatives = alternatives.filter_map(|one| Some((one, last(one.text("$ref")?))));
-    let subtypes = cx.subtypes(side, owner).into_iter().map(|subtype| (subtype, subtype.name()));
+    let subtypes = cx.subtypes.all(side, owner).into_iter().map(|subtype| (subtype, subtype.name()));
     let implied: Vec<_> = alternatives.chain(subtypes).collect();
     for (place, name) in implied {
         if !named.values().any(|named| named.name == name) {
