@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use figment::Figment;
 use figment::providers::{Env, Format, Serialized, Toml};
+use figment::{Figment, Provider};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,7 @@ mod listen_address;
 mod networks;
 mod permissions;
 mod place;
+mod renamed;
 pub mod shown;
 mod url_file;
 mod warnings;
@@ -35,6 +36,7 @@ use error::{describe, invalid};
 pub use listen_address::ListenAddress;
 pub use place::may_be_secret;
 use place::{File, Origin, expected};
+use renamed::Renamed;
 pub use url_file::read_url_file;
 pub use warnings::password_in_flag;
 
@@ -139,6 +141,8 @@ pub struct Loaded {
     file: Option<File>,
     /// The variables that Kubernetes injected.
     injected: Vec<String>,
+    /// One warning for each setting with an old name.
+    renamed: Vec<String>,
 }
 
 impl Loaded {
@@ -194,15 +198,21 @@ impl Config {
     pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
         let file = file.map(File::read).transpose().map_err(|line| invalid(&line))?;
         let mut figment = Figment::from(Serialized::defaults(Self::default()));
+        let mut renamed = Vec::new();
         if let Some(file) = &file {
-            figment = figment.merge(Toml::string(file.text()));
+            let toml = Toml::string(file.text());
+            let place = |key: &[&str]| place::place(Some(&toml.metadata()), key, Some(file));
+            renamed.extend(renamed::warnings(&toml, place));
+            figment = figment.merge(Renamed(toml));
         }
         let injected = kubernetes::injected(place::PREFIX);
         let ignored: Vec<&str> = injected.iter().map(|name| &name[place::PREFIX.len()..]).collect();
         let environment = Env::prefixed(place::PREFIX).ignore(&ignored).split("__");
-        let figment = figment.merge(environment).merge(Serialized::defaults(flags));
+        let place = |key: &[&str]| place::place(Some(&environment.metadata()), key, None);
+        renamed.extend(renamed::warnings(&environment, place));
+        let figment = figment.merge(Renamed(environment)).merge(Serialized::defaults(flags));
         let config: Self = figment.extract().map_err(|error| describe(&error, file.as_ref()))?;
-        let mut loaded = Loaded { config, figment, file, injected };
+        let mut loaded = Loaded { config, figment, file, injected, renamed };
         loaded.read_database_file()?;
         match loaded.config.validate() {
             Ok(()) => Ok(loaded),

@@ -154,7 +154,7 @@ pub(super) fn expected(key: &str) -> &'static str {
             "a duration longer than zero, such as \"10s\""
         }
         "connections.idle_timeout" => "a duration longer than zero, such as \"60s\"",
-        "connections.read_timeout" => "a duration longer than zero, such as \"30s\"",
+        "connections.send_timeout" => "a duration longer than zero, such as \"30s\"",
         "rate_limit" => "a table such as `[rate_limit]` with `requests = 100` and `period = \"1s\"`",
         "rate_limit.requests" => "a number from 1, such as 100",
         "rate_limit.period" => "whole seconds, at least one, such as \"1s\"",

@@ -32,6 +32,7 @@ impl Loaded {
                 self.source("trusted_proxies")
             ));
         }
+        warnings.extend(self.renamed.iter().cloned());
         warnings.extend(self.visible_password());
         let private_key = config.tls.as_ref().map(|tls| ("private key", tls.private_key.as_path()));
         let url = config.database_file.as_deref().map(|path| ("database URL in", path));

@@ -1,5 +1,6 @@
 //! One connection: what its client has done, when its time is up, and how it ends.
 
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,6 +10,8 @@ use tokio::task::yield_now;
 
 use super::first_request::Protocol;
 use super::limits::ConnectionLimits;
+use super::sending::{Sending, Time};
+use super::socket::Taken;
 use crate::telemetry::connections::{ConnectionMetrics, Timeout};
 
 /// The maximum size in bytes of the responses that a client has not read when its next request starts. Requests that
@@ -78,30 +81,72 @@ struct State {
     phase: Phase,
     /// `None` until the client's first bytes.
     protocol: Option<Protocol>,
-    /// The number of requests in progress.
+    /// The number of requests whose response was not sent.
     requests: usize,
-    /// When the last request ended, or the phase or the end of the connection began.
+    /// How many of these have a response, which waits for the client.
+    responses: usize,
+    /// When the last response was sent, or the phase or the end of the connection began.
     idle_since: Time,
     /// When the first byte of the next request arrived.
     head_since: Option<Time>,
-    /// Since when the kernel accepts no bytes to send, because the client reads nothing.
-    blocked_since: Option<Time>,
+    /// Whether the kernel has no room for what is to be sent.
+    blocked: bool,
+    /// How fast the client takes what waits for it; `None` while nothing does.
+    sending: Option<Sending>,
     /// The size in bytes of the responses that the client has not read.
     unread: usize,
     /// The size in bytes that the requests in progress reserve for their responses.
     reserved: usize,
-    /// When there was nothing unread, or the client last read a response.
-    unread_since: Time,
     ending: Option<Ending>,
 }
-
-/// Milliseconds since the listener started.
-pub(super) type Time = u64;
 
 impl State {
     /// Whether a request may start.
     fn has_room(&self) -> bool {
         self.unread + self.reserved < MAX_UNREAD
+    }
+
+    /// Whether something waits for the client in the memory of this process.
+    fn waits_for_client(&self) -> bool {
+        self.responses > 0 || self.blocked
+    }
+
+    /// Records that something waits for the client. [`Connection::look`] notes when the client has taken it.
+    fn begin_sending(&mut self, now: Time) {
+        self.sending.get_or_insert_with(|| Sending::new(now));
+    }
+
+    /// Records that the kernel accepted bytes which waited, because the client has taken others.
+    fn has_taken(&mut self, now: Time) {
+        if let Some(sending) = &mut self.sending {
+            sending.taken_at = now;
+        }
+    }
+
+    /// Returns the time limit that the connection exceeds.
+    fn overdue(&self, now: Time, limits: &ConnectionLimits) -> Option<Timeout> {
+        let exceeds =
+            |since: Time, limit: Duration| u128::from(now.saturating_sub(since)) > limit.as_millis();
+        if self.ending == Some(Ending::Abort) {
+            return None;
+        }
+        if let Some(sending) = &self.sending {
+            let is_over = sending.is_too_slow || exceeds(sending.taken_at, limits.send_timeout);
+            return is_over.then_some(Timeout::Send);
+        }
+        if self.requests > 0 {
+            return None;
+        }
+        if self.head_since.is_some_and(|since| exceeds(since, limits.header_timeout)) {
+            return Some(Timeout::Header);
+        }
+        let (limit, timeout) = match self.phase {
+            Phase::Handshake => (limits.handshake_timeout, Timeout::Handshake),
+            Phase::New | Phase::Established if self.ending.is_some() => (CONFIRMATION, Timeout::Idle),
+            Phase::New => (limits.header_timeout, Timeout::Header),
+            Phase::Established => (limits.idle_timeout, Timeout::Idle),
+        };
+        exceeds(self.idle_since, limit).then_some(timeout)
     }
 }
 
@@ -132,12 +177,13 @@ impl Connection {
             phase,
             protocol: None,
             requests: 0,
+            responses: 0,
             idle_since: now,
             head_since: None,
-            blocked_since: None,
+            blocked: false,
+            sending: None,
             unread: 0,
             reserved: 0,
-            unread_since: now,
             ending: None,
         };
         Self { shared, state: Mutex::new(state), room: Notify::new(), ended: Notify::new() }
@@ -168,25 +214,26 @@ impl Connection {
         }
     }
 
-    /// Records whether the kernel accepted bytes to send.
-    pub(super) fn sent(&self, accepted: bool) {
+    /// Records whether the kernel has no room for what is to be sent.
+    pub(super) fn set_blocked(&self, blocked: bool) {
+        let now = self.shared.now();
         let mut state = self.state();
-        if accepted {
-            state.blocked_since = None;
-        } else if state.blocked_since.is_none() {
-            state.blocked_since = Some(self.shared.now());
+        state.blocked = blocked;
+        state.begin_sending(now);
+        if !blocked {
+            state.has_taken(now);
         }
     }
 
     /// Counts a request until the returned value is dropped, and reserves these bytes for its response. First waits
     /// until the client has read its responses.
-    pub(super) async fn begin_request(self: &Arc<Self>, reserve: usize) -> RequestInProgress {
+    pub(super) async fn begin_request(self: &Arc<Self>, reserve: usize) -> OpenRequest {
         let mut request = {
             let mut state = self.state();
             state.phase = Phase::Established;
             state.requests += 1;
             state.head_since = None;
-            RequestInProgress { connection: self.clone(), reserved: 0 }
+            OpenRequest { connection: self.clone(), reserved: 0, response: None }
         };
         loop {
             {
@@ -204,69 +251,38 @@ impl Connection {
         }
     }
 
-    /// Counts the bytes of a response that waits for the client.
-    pub(super) fn add_unread(&self, bytes: usize) {
-        let mut state = self.state();
-        if state.unread == 0 {
-            state.unread_since = self.shared.now();
-        }
-        state.unread += bytes;
-        drop(state);
-        if self.shared.unread.fetch_add(bytes, Relaxed) + bytes > MAX_UNREAD_TOTAL {
-            self.shared.too_much_unread.notify_one();
-        }
-    }
-
-    /// Subtracts the bytes of a response that was sent.
-    pub(super) fn remove_unread(&self, bytes: usize) {
-        let mut state = self.state();
-        state.unread -= bytes;
-        state.unread_since = self.shared.now();
-        drop(state);
-        self.shared.unread.fetch_sub(bytes, Relaxed);
-        self.room.notify_one();
-    }
-
-    /// Returns the size of the responses that the client has not read, and since when it reads nothing. Zero
+    /// Returns the size of the responses that the client has not read, and since when it takes nothing. Zero
     /// for a connection that is aborted.
     pub(super) fn unread(&self) -> (usize, Time) {
         let state = self.state();
         let unread = if state.ending == Some(Ending::Abort) { 0 } else { state.unread };
-        (unread, state.unread_since)
+        (unread, state.sending.as_ref().map_or(state.idle_since, |sending| sending.taken_at))
     }
 
     /// Returns the time limit that the connection exceeds.
     fn overdue(&self) -> Option<Timeout> {
-        let (now, limits) = (self.shared.now(), self.shared.limits());
-        let state = self.state();
-        let exceeds =
-            |since: Time, limit: Duration| u128::from(now.saturating_sub(since)) > limit.as_millis();
-        if state.ending == Some(Ending::Abort) {
-            return None;
-        }
-        if state.unread > 0 && exceeds(state.unread_since, limits.read_timeout)
-            || state.blocked_since.is_some_and(|since| exceeds(since, limits.read_timeout))
-        {
-            return Some(Timeout::Read);
-        }
-        if state.requests > 0 || state.unread > 0 {
-            return None;
-        }
-        if state.head_since.is_some_and(|since| exceeds(since, limits.header_timeout)) {
-            return Some(Timeout::Header);
-        }
-        let (limit, timeout) = match state.phase {
-            Phase::Handshake => (limits.handshake_timeout, Timeout::Handshake),
-            Phase::New | Phase::Established if state.ending.is_some() => (CONFIRMATION, Timeout::Idle),
-            Phase::New => (limits.header_timeout, Timeout::Header),
-            Phase::Established => (limits.idle_timeout, Timeout::Idle),
-        };
-        exceeds(state.idle_since, limit).then_some(timeout)
+        self.state().overdue(self.shared.now(), &self.shared.limits())
     }
 
-    /// Wakes the task of the connection if a time limit is exceeded. [`Self::ending`] decides.
-    pub(super) fn wake_if_overdue(&self) {
-        if self.overdue().is_some() {
+    /// Notes what the client has taken. Wakes the task of the connection if a time limit is exceeded. [`Self::ending`]
+    /// decides.
+    pub(super) fn look(&self, taken: impl FnOnce() -> Taken) {
+        let (now, limits) = (self.shared.now(), self.shared.limits());
+        let mut state = self.state();
+        let waits_here = state.waits_for_client();
+        if let Some(sending) = &mut state.sending {
+            // After the kernel accepted the last response, the client may still have to take it.
+            let taken = taken();
+            if waits_here || taken.more {
+                sending.look(now, taken.bytes);
+            } else {
+                state.sending = None;
+                state.idle_since = now;
+            }
+        }
+        let is_overdue = state.overdue(now, &limits).is_some();
+        drop(state);
+        if is_overdue {
             self.ended.notify_waiters();
         }
     }
@@ -293,7 +309,7 @@ impl Connection {
     /// or is to end.
     pub(super) fn idle(&self) -> Option<(bool, Time)> {
         let state = self.state();
-        let is_idle = state.requests == 0 && state.unread == 0 && state.ending.is_none();
+        let is_idle = state.requests == 0 && state.sending.is_none() && state.ending.is_none();
         is_idle.then_some((state.phase == Phase::Established, state.idle_since))
     }
 
@@ -346,19 +362,45 @@ impl Connection {
     }
 }
 
-/// A request in progress until this is dropped.
-pub(super) struct RequestInProgress {
+/// A request of a connection, from its head until its response was sent. Then this is dropped.
+pub(super) struct OpenRequest {
     connection: Arc<Connection>,
     reserved: usize,
+    /// The size of the response that waits for the client.
+    response: Option<usize>,
 }
 
-impl Drop for RequestInProgress {
+impl OpenRequest {
+    /// Records that a response of this size in memory waits for the client.
+    pub(super) fn respond(&mut self, bytes: usize) {
+        let shared = &self.connection.shared;
+        self.response = Some(bytes);
+        let mut state = self.connection.state();
+        state.reserved -= mem::take(&mut self.reserved);
+        state.responses += 1;
+        state.unread += bytes;
+        state.begin_sending(shared.now());
+        drop(state);
+        if shared.unread.fetch_add(bytes, Relaxed) + bytes > MAX_UNREAD_TOTAL {
+            shared.too_much_unread.notify_one();
+        }
+    }
+}
+
+impl Drop for OpenRequest {
     fn drop(&mut self) {
+        let shared = &self.connection.shared;
         let mut state = self.connection.state();
         state.requests -= 1;
         state.reserved -= self.reserved;
+        if let Some(bytes) = self.response {
+            state.responses -= 1;
+            state.unread -= bytes;
+            state.has_taken(shared.now());
+            shared.unread.fetch_sub(bytes, Relaxed);
+        }
         if state.requests == 0 {
-            state.idle_since = self.connection.shared.now();
+            state.idle_since = shared.now();
         }
         drop(state);
         self.connection.room.notify_one();
@@ -375,7 +417,7 @@ mod tests {
     use super::*;
 
     /// Takes the requests that have started.
-    async fn started(requests: &mut Vec<JoinHandle<RequestInProgress>>) -> Vec<RequestInProgress> {
+    async fn started(requests: &mut Vec<JoinHandle<OpenRequest>>) -> Vec<OpenRequest> {
         // The runtime has one thread and runs tasks in turn, so each waiting request has been woken after this.
         for _ in 0..2 * requests.len() {
             yield_now().await;
@@ -390,8 +432,9 @@ mod tests {
     /// Returns how a connection with an unread response ends after the time limit. The client reads it if `reads`, in a
     /// task that has not run yet, as when the server is late.
     async fn ending_after_the_limit(reads: bool) -> Option<Ending> {
-        let connection = Connection::new(Arc::default(), Phase::Established);
-        connection.add_unread(1);
+        let connection = Arc::new(Connection::new(Arc::default(), Phase::Established));
+        let mut request = connection.begin_request(0).await;
+        request.respond(1);
         connection.shared.now.store(31_000, Relaxed);
         let ready = Arc::new(Notify::new());
         let reader = ready.clone();
@@ -402,7 +445,7 @@ mod tests {
         });
         let work = async {
             ready.notified().await;
-            connection.remove_unread(1);
+            drop(request);
             yield_now().await;
         };
         tokio::select! {
@@ -426,10 +469,10 @@ mod tests {
         let mut requests: Vec<_> = (0..20).map(|_| tokio::spawn(begin(connection.clone()))).collect();
         let first = started(&mut requests).await;
         assert_eq!(first.len(), 8);
-        connection.add_unread(8 * RESERVED_TO_READ);
-        drop(first);
+        let mut first = first;
+        first.iter_mut().for_each(|request| request.respond(RESERVED_TO_READ));
         assert_eq!(started(&mut requests).await.len(), 0, "their responses are unread");
-        connection.remove_unread(7 * RESERVED_TO_READ);
+        first.truncate(1);
         let second = started(&mut requests).await;
         assert_eq!(second.len(), 7, "one event makes room for several");
         drop(second);

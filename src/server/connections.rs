@@ -14,6 +14,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::connection::{Connection, MAX_UNREAD_TOTAL, Phase, Shared};
 use super::limits::ConnectionLimits;
+use super::socket::Observed;
 use crate::telemetry::connections::{ConnectionMetrics, Timeout};
 
 /// How often connections are looked at, unless a limit is short.
@@ -24,7 +25,7 @@ const MAX_HTTP2: usize = 7_000;
 
 /// The open connections of a listener.
 pub(super) struct Connections {
-    open: Mutex<HashMap<u64, Arc<Connection>>>,
+    open: Mutex<HashMap<u64, (Arc<Connection>, Observed)>>,
     next: AtomicU64,
     max: usize,
     start: Instant,
@@ -67,7 +68,7 @@ impl Connections {
     }
 
     /// Registers a connection that was accepted. Returns `None` when there are too many.
-    pub(super) fn register(self: &Arc<Self>, phase: Phase) -> Option<Registered> {
+    pub(super) fn register(self: &Arc<Self>, phase: Phase, socket: Observed) -> Option<Registered> {
         let mut open = self.open();
         if open.len() >= self.max {
             self.metrics().refused();
@@ -75,7 +76,7 @@ impl Connections {
         }
         let id = self.next.fetch_add(1, Relaxed);
         let connection = Arc::new(Connection::new(self.shared.clone(), phase));
-        open.insert(id, connection.clone());
+        open.insert(id, (connection.clone(), socket));
         self.metrics().opened();
         Some(Registered { connection, id, connections: self.clone() })
     }
@@ -89,7 +90,7 @@ impl Connections {
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<u64, Arc<Connection>>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<u64, (Arc<Connection>, Observed)>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -115,7 +116,7 @@ impl Connections {
     pub(super) async fn finish(&self) {
         self.begin_shutdown();
         self.shared.closing.store(true, Relaxed);
-        for connection in self.open().values().filter(|it| it.is_http2()) {
+        for (connection, _) in self.open().values().filter(|(it, _)| it.is_http2()) {
             connection.finish();
         }
         loop {
@@ -129,16 +130,16 @@ impl Connections {
 
     /// Closes all connections.
     pub(super) fn abort(&self) {
-        for connection in self.open().values() {
+        for (connection, _) in self.open().values() {
             connection.abort();
         }
     }
 
-    /// Wakes the connections whose time is up.
+    /// Looks at what clients have taken, and wakes the connections whose time is up.
     fn wake_overdue(&self) {
         let now = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.shared.now.store(now, Relaxed);
-        self.open().values().for_each(|connection| connection.wake_if_overdue());
+        self.open().values().for_each(|(connection, socket)| connection.look(|| socket.taken()));
     }
 
     /// When few permits are left, closes connections over HTTP/2: first those that have had no request, then those
@@ -149,7 +150,7 @@ impl Connections {
             return;
         }
         let open = self.open();
-        let http2 = || open.values().filter(|connection| connection.is_http2());
+        let http2 = || open.values().map(|(connection, _)| connection).filter(|it| it.is_http2());
         let ending = http2().filter(|connection| connection.is_ending()).count();
         let mut idle: Vec<_> = http2().filter_map(|it| Some((it.idle()?, it))).collect();
         idle.sort_by_key(|(idle, _)| *idle);
@@ -164,7 +165,8 @@ impl Connections {
     /// read are within [`MAX_UNREAD_TOTAL`].
     fn abort_unread(&self) {
         let open = self.open();
-        let mut unread: Vec<_> = open.values().map(|connection| (connection, connection.unread())).collect();
+        let mut unread: Vec<_> =
+            open.values().map(|(connection, _)| (connection, connection.unread())).collect();
         let mut sum: usize = unread.iter().map(|(_, (bytes, _))| bytes).sum();
         unread.retain(|(_, (bytes, _))| *bytes > 0);
         unread.sort_by_key(|(_, (_, since))| *since);
@@ -174,7 +176,7 @@ impl Connections {
             }
             sum -= bytes;
             if connection.abort() {
-                self.metrics().timed_out(Timeout::Read);
+                self.metrics().timed_out(Timeout::Send);
             }
         }
     }
@@ -218,17 +220,23 @@ async fn watch(connections: Weak<Connections>) {
 
 #[cfg(test)]
 mod tests {
+    use tokio::net::{TcpListener, TcpStream};
+
     use super::*;
     use crate::server::first_request::Protocol;
+    use crate::server::socket::split;
 
     #[tokio::test]
     async fn the_longest_idle_connections_over_http2_make_room() {
         let connections =
             Arc::new(Connections::with_http2(32, ConnectionLimits::default(), 64, Default::default()));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut open = Vec::new();
         for time in 0..32 {
             connections.shared.now.store(time, Relaxed);
-            let registered = connections.register(Phase::New).expect("room for a connection");
+            let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+            let registered =
+                connections.register(Phase::New, split(client).1).expect("room for a connection");
             registered.connection.set_protocol(Protocol::Http2);
             open.push((registered, connections.permit_http2().await.expect("a permit")));
         }

@@ -21,9 +21,9 @@ pub struct ConnectionLimits {
     /// How long a connection stays open without a request.
     #[serde(with = "humantime_serde")]
     pub idle_timeout: Duration,
-    /// How long a client may read nothing while a response waits.
+    /// How long a client may take nothing while a response waits for it.
     #[serde(with = "humantime_serde")]
-    pub read_timeout: Duration,
+    pub send_timeout: Duration,
 }
 
 impl ConnectionLimits {
@@ -41,7 +41,7 @@ impl ConnectionLimits {
             ("connections.handshake_timeout", self.handshake_timeout),
             ("connections.header_timeout", self.header_timeout),
             ("connections.idle_timeout", self.idle_timeout),
-            ("connections.read_timeout", self.read_timeout),
+            ("connections.send_timeout", self.send_timeout),
         ]
     }
 }
@@ -53,7 +53,7 @@ impl Default for ConnectionLimits {
             handshake_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(60),
-            read_timeout: Duration::from_secs(30),
+            send_timeout: Duration::from_secs(30),
         }
     }
 }

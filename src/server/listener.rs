@@ -16,6 +16,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::connection::Phase;
 use super::connections::Connections;
 use super::serving::{Handler, Shared, serve};
+use super::socket::split;
 
 /// The number of connections that the kernel may accept before the service does. The kernel has a limit too:
 /// `net.core.somaxconn`, 4096 by default on Linux.
@@ -165,12 +166,13 @@ async fn accept<H: Handler>(
             }
         };
         let phase = if tls.is_some() { Phase::Handshake } else { Phase::New };
-        let Some(registered) = shared.connections.register(phase) else { continue };
         // Without these options, the connection works too.
         let _ = stream.set_nodelay(true);
         let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEP_ALIVE));
+        let (socket, observed) = split(stream);
+        let Some(registered) = shared.connections.register(phase, observed) else { continue };
         let tls = tls.as_ref().map(|tls| tls.read().unwrap_or_else(PoisonError::into_inner).clone());
-        tokio::spawn(serve(shared.clone(), stream, peer.ip(), tls, registered));
+        tokio::spawn(serve(shared.clone(), socket, peer.ip(), tls, registered));
     }
 }
 

@@ -10,7 +10,9 @@ mod monitored;
 mod operators;
 mod options;
 mod response_body;
+mod sending;
 mod serving;
+mod socket;
 pub mod tls;
 
 use std::net::{IpAddr, SocketAddr};

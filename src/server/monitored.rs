@@ -12,15 +12,20 @@ use super::connection::Connection;
 pub(super) struct Monitored<S> {
     stream: S,
     connection: Arc<Connection>,
+    /// Whether the kernel had no room at the last attempt to send.
+    blocked: bool,
 }
 
 impl<S> Monitored<S> {
     pub(super) fn new(stream: S, connection: Arc<Connection>) -> Self {
-        Self { stream, connection }
+        Self { stream, connection, blocked: false }
     }
 
-    fn sent<T>(&self, result: Poll<T>) -> Poll<T> {
-        self.connection.sent(result.is_ready());
+    fn sent<T>(&mut self, result: Poll<T>) -> Poll<T> {
+        if self.blocked != result.is_pending() {
+            self.blocked = result.is_pending();
+            self.connection.set_blocked(self.blocked);
+        }
         result
     }
 }

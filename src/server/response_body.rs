@@ -1,83 +1,63 @@
-//! The body of a response, whose bytes count as unread until they were sent.
+//! The body of a response, which keeps its request open until the client has its last byte.
 //!
-//! hyper takes a body when the client may receive its first byte, and then keeps it until the client has
-//! received the last one. So the bytes are counted from the response on until their memory is freed.
+//! hyper takes a body when the client may receive its first byte, and then keeps it until the kernel has accepted the
+//! last one.
 
+use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use dropshot::Body;
+use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Bytes, Frame, SizeHint};
 
-use super::connection::Connection;
+use super::connection::OpenRequest;
 
-/// A body whose bytes are counted.
-pub(super) struct ResponseBody {
-    body: Body,
-    /// Until the bytes are taken.
-    unread: Option<Unread>,
-}
+/// The bytes of a response, until hyper takes them.
+pub(super) struct ResponseBody(Option<Waiting>);
 
-/// Counts bytes of a connection as unread until this is dropped.
-struct Unread {
-    bytes: usize,
-    connection: Arc<Connection>,
+/// Bytes that wait for the client.
+struct Waiting {
+    bytes: Bytes,
+    _request: OpenRequest,
 }
 
 impl ResponseBody {
-    pub(super) fn new(body: Body, connection: &Arc<Connection>) -> Self {
-        // The bodies of the service are complete: one piece of known size.
-        let bytes = body.size_hint().exact().and_then(|size| usize::try_from(size).ok()).unwrap_or_default();
-        let unread = (bytes > 0).then(|| {
-            connection.add_unread(bytes);
-            Unread { bytes, connection: connection.clone() }
-        });
-        Self { body, unread }
+    /// Takes the body of the response to a request. The bodies of the service are complete: one piece.
+    pub(super) async fn new(mut body: Body, mut request: OpenRequest) -> Self {
+        let frame = body.frame().await.and_then(Result::ok);
+        let bytes = frame.and_then(|frame| frame.into_data().ok()).unwrap_or_default();
+        if bytes.is_empty() {
+            return Self(None);
+        }
+        // Static bytes use no memory of their own.
+        request.respond(if bytes.is_unique() { bytes.len() } else { 0 });
+        Self(Some(Waiting { bytes, _request: request }))
     }
 }
 
 impl HttpBody for ResponseBody {
     type Data = Bytes;
-    type Error = <Body as HttpBody>::Error;
+    type Error = Infallible;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        let frame = Pin::new(&mut self.body).poll_frame(context);
-        let unread = &mut self.unread;
-        frame.map_ok(|frame| {
-            frame.map_data(|data| match unread.take() {
-                Some(unread) => Bytes::from_owner(Sent { data, _unread: unread }),
-                None => data,
-            })
-        })
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.take().map(|waiting| Ok(Frame::data(Bytes::from_owner(waiting)))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.0.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        SizeHint::with_exact(self.0.as_ref().map_or(0, |waiting| waiting.bytes.len() as u64))
     }
 }
 
-impl Drop for Unread {
-    fn drop(&mut self) {
-        self.connection.remove_unread(self.bytes);
-    }
-}
-
-/// The bytes of a response, in the buffers of hyper.
-struct Sent {
-    data: Bytes,
-    _unread: Unread,
-}
-
-impl AsRef<[u8]> for Sent {
+impl AsRef<[u8]> for Waiting {
     fn as_ref(&self) -> &[u8] {
-        &self.data
+        &self.bytes
     }
 }

@@ -16,7 +16,6 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::graceful::GracefulConnection;
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
@@ -25,6 +24,7 @@ use super::connections::{Connections, Registered};
 use super::first_request::{Protocol, first_request};
 use super::monitored::Monitored;
 use super::response_body::ResponseBody;
+use super::socket::Socket;
 use crate::telemetry::connections::ConnectionMetrics;
 
 /// The maximum size of a request's head over HTTP/1, and of the buffer for each direction.
@@ -73,7 +73,7 @@ impl<H> Shared<H> {
 /// Serves a connection until it ends.
 pub(super) async fn serve<H: Handler>(
     shared: Arc<Shared<H>>,
-    stream: TcpStream,
+    socket: Socket,
     peer: IpAddr,
     tls: Option<Arc<ServerConfig>>,
     registered: Registered,
@@ -81,7 +81,7 @@ pub(super) async fn serve<H: Handler>(
     let connection = registered.connection.clone();
     if let Some(config) = tls {
         // In a box, as below: the memory of most connections is that of idle ones.
-        let handshake = Box::pin(handshake(config, stream, &connection, shared.connections.metrics()));
+        let handshake = Box::pin(handshake(config, socket, &connection, shared.connections.metrics()));
         if let Some(stream) = handshake.await {
             let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
             let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
@@ -91,25 +91,25 @@ pub(super) async fn serve<H: Handler>(
     }
     let protocol = tokio::select! {
         biased;
-        protocol = first_request(&stream) => protocol,
+        protocol = first_request(socket.stream()) => protocol,
         _ = connection.ending(None) => return,
     };
     if let Ok(protocol) = protocol {
-        serve_http(shared, stream, protocol, peer, connection).await;
+        serve_http(shared, socket, protocol, peer, connection).await;
     }
 }
 
 /// Returns `None` when the client fails in the handshake, or the connection ends before.
 async fn handshake(
     config: Arc<ServerConfig>,
-    stream: TcpStream,
+    socket: Socket,
     connection: &Connection,
     metrics: &ConnectionMetrics,
-) -> Option<Box<TlsStream<TcpStream>>> {
+) -> Option<Box<TlsStream<Socket>>> {
     let accepted = async {
         // rustls allocates its buffers after the client's first byte.
-        stream.peek(&mut [0]).await?;
-        TlsAcceptor::from(config).accept(stream).await
+        socket.stream().peek(&mut [0]).await?;
+        TlsAcceptor::from(config).accept(socket).await
     };
     let accepted = tokio::select! {
         biased;
@@ -136,13 +136,14 @@ async fn serve_http<H: Handler>(
         let (shared, connection) = (shared.clone(), connection.clone());
         async move {
             let reserve = if request.method() == Method::GET { RESERVED_TO_READ } else { 0 };
-            let _in_progress = connection.begin_request(reserve).await;
+            let open_request = connection.begin_request(reserve).await;
             // In a box, so that a connection without a request does not have the memory of one.
             let mut response = Box::pin(shared.handler.respond(request, peer)).await;
             if protocol == Protocol::Http1 && shared.connections.is_shutting_down() {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            Ok::<_, Infallible>(response.map(|body| ResponseBody::new(body, &connection)))
+            let (head, body) = response.into_parts();
+            Ok::<_, Infallible>(Response::from_parts(head, ResponseBody::new(body, open_request).await))
         }
     });
     match protocol {

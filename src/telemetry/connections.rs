@@ -29,8 +29,8 @@ pub enum Timeout {
     Header,
     /// `idle_timeout`
     Idle,
-    /// `read_timeout`, or too many bytes were unread.
-    Read,
+    /// `send_timeout`, or too many bytes were unread.
+    Send,
 }
 
 impl ConnectionMetrics {
@@ -70,7 +70,7 @@ impl ConnectionMetrics {
             Timeout::Handshake => "handshake",
             Timeout::Header => "header",
             Timeout::Idle => "idle",
-            Timeout::Read => "read",
+            Timeout::Send => "send",
         };
         self.timed_out.get_or_create(&TimeoutLabels { timeout }).inc();
     }

@@ -121,13 +121,13 @@ async fn of_headers_that_refer_to_the_dynamic_table() {
 /// The answers to PING are not read, so the service stops to read, and then closes the connection.
 #[tokio::test]
 async fn of_pings_without_reading_the_answers() {
-    let service = Service::start(&[("read_timeout", "2s")]).await;
+    let service = Service::start(&[("send_timeout", "2s")]).await;
     let mut client = Connection::open(service.direct(), WINDOW).await.unwrap();
     client.send(&get(1, PAGE, &service.key)).await.unwrap();
     let pings = frame(PING, 0, 0, b"flooding").repeat(1_000);
     let flood = async { while client.stream.write_all(&pings).await.is_ok() {} };
     in_time("the end of the connection", flood).await;
-    service.all_timed_out("read", 1).await;
+    service.all_timed_out("send", 1).await;
     service.answers().await;
     service.stop().await;
 }

@@ -14,6 +14,8 @@ mod recorder;
 mod program;
 
 mod clients;
+#[cfg(target_os = "linux")]
+mod link;
 mod service;
 
 mod floods;
@@ -23,6 +25,8 @@ mod idle;
 mod number;
 mod shutdown;
 mod silent;
+#[cfg(target_os = "linux")]
+mod slow;
 mod strictness;
 mod thousands;
 mod unread;

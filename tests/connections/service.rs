@@ -150,7 +150,7 @@ impl Service {
     /// Waits until no connection is open, and `count` exceeded this time limit and none another.
     pub async fn all_timed_out(&self, timeout: &str, count: u64) {
         self.wait_for_metric("connections_open", |open| open == 0).await;
-        for other in ["handshake", "header", "idle", "read"] {
+        for other in ["handshake", "header", "idle", "send"] {
             let expected = if other == timeout { count } else { 0 };
             assert_eq!(self.timed_out(other).await, expected, "{other}");
         }
@@ -172,8 +172,14 @@ impl Service {
 /// Waits for `event` within [`TIMEOUT`].
 #[track_caller]
 pub fn in_time<T>(what: &str, event: impl Future<Output = T>) -> impl Future<Output = T> {
+    in_time_of(TIMEOUT, what, event)
+}
+
+/// Waits for `event` within `limit`.
+#[track_caller]
+pub fn in_time_of<T>(limit: Duration, what: &str, event: impl Future<Output = T>) -> impl Future<Output = T> {
     let what = what.to_owned();
-    async move { tokio::time::timeout(TIMEOUT, event).await.unwrap_or_else(|_| panic!("not in time: {what}")) }
+    async move { tokio::time::timeout(limit, event).await.unwrap_or_else(|_| panic!("not in time: {what}")) }
 }
 
 /// Waits until no other test needs thousands of connections or much memory.

@@ -10,7 +10,7 @@ const REQUESTS: usize = 50;
 /// The maximum of resident memory of the process, in KiB.
 const MAX_MEMORY: usize = 200 * 1024;
 const LIMITS: &[(&str, &str)] =
-    &[("handshake_timeout", "3s"), ("header_timeout", "3s"), ("read_timeout", "3s"), ("idle_timeout", "10s")];
+    &[("handshake_timeout", "3s"), ("header_timeout", "3s"), ("send_timeout", "3s"), ("idle_timeout", "10s")];
 
 /// Opens the connections while good clients send requests, and waits until the service has closed them because
 /// of the time limit.
@@ -65,5 +65,5 @@ thousands! {
     halves_of_a_handshake: start_tls, Kind::HalfHandshake, "handshake";
     idle_clients_over_http1: start, Kind::IdleHttp1, "idle";
     idle_clients_over_http2: start, Kind::IdleHttp2, "idle";
-    clients_that_do_not_read_over_http2: start, Kind::UnreadHttp2(4), "read";
+    clients_that_do_not_read_over_http2: start, Kind::UnreadHttp2(4), "send";
 }

@@ -3,7 +3,7 @@
 use crate::clients::hostile::{Kind, closed};
 use crate::service::{Service, exclusive, in_time};
 
-const LIMITS: &[(&str, &str)] = &[("read_timeout", "2s")];
+const LIMITS: &[(&str, &str)] = &[("send_timeout", "2s")];
 /// The maximum of resident memory of the process, in KiB.
 const MAX_MEMORY: usize = 200 * 1024;
 /// More pages than fit into the buffers of the kernel: 10 MB.
@@ -18,9 +18,9 @@ async fn is_closed(kind: Kind) {
     let service = Service::start(LIMITS).await;
     service.add_page(&longest_name()).await;
     let connection = kind.connect(0, service.direct(), &service.key).await.unwrap();
-    service.wait_for_metric("connections_timed_out_total{timeout=\"read\"}", |count| count == 1).await;
+    service.wait_for_metric("connections_timed_out_total{timeout=\"send\"}", |count| count == 1).await;
     in_time("the end of the connection", closed(connection)).await;
-    service.all_timed_out("read", 1).await;
+    service.all_timed_out("send", 1).await;
     service.answers().await;
     service.stop().await;
 }
@@ -58,7 +58,7 @@ async fn memory_is_bounded(name: &str) {
             assert_eq!(client.get("/v1/pets?limit=20").await.unwrap().0, 200);
         }
     }
-    let closed_for_reading = "connections_timed_out_total{timeout=\"read\"}";
+    let closed_for_reading = "connections_timed_out_total{timeout=\"send\"}";
     while service.metric(closed_for_reading).await < CONNECTIONS as u64 {
         for client in &mut good {
             assert_eq!(client.get("/v1/pets?limit=20").await.unwrap().0, 200);

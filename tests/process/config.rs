@@ -34,7 +34,7 @@ async fn without_configuration_all_settings_are_defaults() {
         ("connections.handshake_timeout", r#""10s""#),
         ("connections.header_timeout", r#""10s""#),
         ("connections.idle_timeout", r#""1m""#),
-        ("connections.read_timeout", r#""30s""#),
+        ("connections.send_timeout", r#""30s""#),
     ] {
         assert_eq!(setting(&page, name), (value.to_owned(), "default".to_owned()));
     }
@@ -88,6 +88,27 @@ async fn the_output_is_a_valid_configuration_file() {
     };
     assert_eq!(values(&again), values(&page));
     assert!(again.lines().all(|line| line.ends_with("again.toml")), "{again}");
+}
+
+#[tokio::test]
+async fn a_setting_with_its_old_name_works_with_a_warning() {
+    let directory = WorkDir::new();
+    directory.write("store.toml", "bind = 8080\n[connections]\nread_timeout = '5s'\n");
+    let from_file = ["config", "--config", "store.toml"];
+    let environment = [("ANIMAL_STORE_CONNECTIONS__READ_TIMEOUT", "7s")];
+    for (arguments, environment, value, place) in [
+        (&from_file[..], &[][..], r#""5s""#, "`connections.read_timeout` in store.toml, line 3"),
+        (&["config"], &environment, r#""7s""#, "ANIMAL_STORE_CONNECTIONS__READ_TIMEOUT"),
+    ] {
+        let finished = directory.run_with(arguments, environment).await;
+        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        assert_eq!(setting(&finished.stdout, "connections.send_timeout").0, value);
+        let warning = format!("{place}: the setting is called `connections.send_timeout` now; rename it");
+        assert!(finished.stderr.contains(&warning), "{}", finished.stderr);
+    }
+    directory.write("store.toml", "[connections]\nread_timeout = '0s'\n");
+    let line = directory.run(&from_file).await.failure();
+    assert!(line.contains("`connections.send_timeout` in store.toml, line 1"), "{line}");
 }
 
 #[tokio::test]

@@ -77,8 +77,12 @@ impl<T> Task<T> {
 }
 
 enum Request {
-    Waiting(Task<RequestInProgress>),
-    Started { _request: RequestInProgress },
+    Waiting(Task<OpenRequest>),
+    Started(OpenRequest),
+    /// Its response waits for the client.
+    Responded {
+        _request: OpenRequest,
+    },
     Ended,
 }
 
@@ -118,8 +122,8 @@ impl Run {
                     events.extend([Event::Run(number), Event::Cancel(number)]);
                 }
                 Request::Waiting(_) => events.push(Event::Cancel(number)),
-                Request::Started { .. } => events.extend([Event::Respond(number), Event::Cancel(number)]),
-                Request::Ended => {}
+                Request::Started(_) => events.extend([Event::Respond(number), Event::Cancel(number)]),
+                Request::Responded { .. } | Request::Ended => {}
             }
         }
         if self.unread > 0 {
@@ -142,18 +146,26 @@ impl Run {
             }
             Event::Run(number) => self.run(number),
             Event::Respond(number) => {
-                self.connection.add_unread(RESPONSE);
+                let request = mem::replace(&mut self.requests[number], Request::Ended);
+                let Request::Started(mut request) = request else { panic!("it has not started") };
+                request.respond(RESPONSE);
                 self.unread += RESPONSE;
-                self.requests[number] = Request::Ended;
+                self.requests[number] = Request::Responded { _request: request };
             }
             Event::Cancel(number) => self.requests[number] = Request::Ended,
             Event::Read => {
-                self.connection.remove_unread(self.unread);
+                for request in &mut self.requests {
+                    if matches!(request, Request::Responded { .. }) {
+                        *request = Request::Ended;
+                    }
+                }
                 self.unread = 0;
             }
             Event::Pass => {
+                // The first look notices what the client has taken until now.
+                self.connection.look(Taken::default);
                 self.connection.shared.now.fetch_add(LONG, Relaxed);
-                self.connection.wake_if_overdue();
+                self.connection.look(Taken::default);
             }
             Event::Finish => drop(self.connection.finish()),
             Event::Abort => drop(self.connection.abort()),
@@ -175,12 +187,12 @@ impl Run {
             && let Some(started) = task.poll()
         {
             assert!(has_room, "a request starts only when there is room: {:?}", self.happened);
-            self.requests[number] = Request::Started { _request: started };
+            self.requests[number] = Request::Started(started);
         }
     }
 
     fn has_room(&self) -> bool {
-        self.unread + self.count(|it| matches!(it, Request::Started { .. })) * RESERVED < MAX_UNREAD
+        self.unread + self.count(|it| matches!(it, Request::Started(_))) * RESERVED < MAX_UNREAD
     }
 
     fn count(&self, is_counted: impl Fn(&Request) -> bool) -> usize {
@@ -195,7 +207,7 @@ impl Run {
     /// Returns a rule that is broken after the last event, when each task that was woken has run.
     fn broken_rule(&self, last: Event) -> Option<&'static str> {
         let state = self.connection.state();
-        let started = self.count(|it| matches!(it, Request::Started { .. }));
+        let started = self.count(|it| matches!(it, Request::Started(_)));
         if (state.reserved, state.unread) != (started * RESERVED, self.unread) {
             return Some("what is counted is what requests reserve and responses take");
         }

@@ -142,7 +142,7 @@ impl Writer {
         (path, file): (PathBuf, Arc<DatabaseFile>),
         options: &StoreOptions,
     ) -> std::io::Result<(Self, Stopped)> {
-        let (writer, waiting, thread) = Self::new(connection, (path, file), readers, options);
+        let (writer, waiting, thread) = Self::new(connection, (path, file), options);
         let (running, ended) = watch::channel(true);
         std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
             thread.run(waiting);
@@ -155,7 +155,6 @@ impl Writer {
     fn new(
         connection: Connection,
         (path, file): (PathBuf, Arc<DatabaseFile>),
-        readers: Arc<Readers>,
         options: &StoreOptions,
     ) -> (Self, mpsc::Receiver<QueuedWrite>, WriterThread) {
         let (queue, waiting) = mpsc::channel(options.write_queue.clamp(1, MAX_QUEUE));

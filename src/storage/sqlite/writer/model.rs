@@ -146,9 +146,7 @@ fn run_once(decisions: Decisions, events: usize, path: &Path, other: &Connection
     };
     let connection = connection::open_for_writing(path, Duration::ZERO).unwrap();
     let file = Arc::new(DatabaseFile::at(path.to_owned()).unwrap());
-    let readers = Arc::new(Readers::new(path.to_owned(), Duration::ZERO));
-    let (writer, mut waiting, mut thread) =
-        Writer::new(connection, (path.to_owned(), file), readers, &options);
+    let (writer, mut waiting, mut thread) = Writer::new(connection, (path.to_owned(), file), &options);
     let state = Run { decisions, events: Vec::new(), writer: Some(writer), writes: Vec::new() };
     let run: Shared = Arc::new(Mutex::new(state));
     for _ in 0..events {

@@ -1,0 +1,45 @@
+//! A slow link: a network namespace of its own, whose loopback interface has an Ethernet's packets and a queue.
+
+use std::future::Future;
+use std::process::Command;
+use std::thread;
+
+use nix::sched::{CloneFlags, unshare};
+use tokio::runtime::Builder;
+
+/// The rate of the link, and how long a packet may wait in its queue.
+const RATE: &str = "100kbit";
+const QUEUE: &str = "5s";
+
+/// Runs a test whose processes and sockets use a link of 100 kbit/s. Prints why, if that is impossible here.
+pub fn on_slow_link<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send + 'static) {
+    let run = move || match slow_down() {
+        // The processes that this thread starts are in its namespace.
+        Ok(()) => Builder::new_current_thread().enable_all().build().unwrap().block_on(test()),
+        Err(reason) => {
+            assert!(std::env::var_os("STORE_TESTS_REQUIRE_TOOLS").is_none(), "no slow link: {reason}");
+            println!("skipped, no slow link: {reason}");
+        }
+    };
+    thread::spawn(run).join().expect("the test passes");
+}
+
+/// Moves this thread to a new network namespace.
+fn slow_down() -> Result<(), String> {
+    unshare(CloneFlags::CLONE_NEWNET).map_err(|error| format!("unshare: {error}"))?;
+    for arguments in [
+        &["ip", "link", "set", "lo", "mtu", "1500", "up"][..],
+        &["tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", RATE, "burst", "4kb", "latency", QUEUE],
+    ] {
+        let output = Command::new(arguments[0]).args(&arguments[1..]).output();
+        let output = output.map_err(|error| format!("{}: {error}", arguments[0]))?;
+        if !output.status.success() {
+            return Err(format!(
+                "{}: {}",
+                arguments.join(" "),
+                String::from_utf8_lossy(&output.stderr).trim()
+            ));
+        }
+    }
+    Ok(())
+}

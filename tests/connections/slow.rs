@@ -1,0 +1,113 @@
+//! Clients that read slowly: those that take bytes get the whole response, however long it takes.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::sleep;
+
+use crate::clients::frames::{ACK, Connection, HEADERS, PING, frame, get};
+use crate::clients::hostile::closed;
+use crate::link::on_slow_link;
+use crate::service::{Service, in_time, in_time_of};
+
+/// The largest published file: 1.5 MB, which the service keeps once for all clients.
+const FILE: &str = "/docs/swagger-ui-bundle.js";
+/// 1.5 MB at 100 kbit/s take two minutes.
+const PATIENCE: Duration = Duration::from_secs(400);
+
+/// Gets the file over the slow link.
+async fn gets_the_file(http2: bool) {
+    let service = Service::start(&[]).await;
+    let mut client = service.connect(http2).await;
+    let (status, file) = in_time_of(PATIENCE, "the file", client.get(FILE)).await.unwrap();
+    assert!(status == 200 && file.len() > 1_400_000, "{status}, {} bytes", file.len());
+    assert_eq!(service.timed_out("send").await, 0);
+    drop(client);
+    service.stop().await;
+}
+
+#[test]
+fn over_http1_at_100_kbit_a_second() {
+    on_slow_link(|| gets_the_file(false));
+}
+
+#[test]
+fn over_http2_at_100_kbit_a_second() {
+    on_slow_link(|| gets_the_file(true));
+}
+
+/// More than the kernel buffers for a client.
+const FILES: usize = 4;
+
+/// Connects with a small buffer, and asks for the file several times over HTTP/1.1.
+async fn ask_for_files(service: &Service) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let mut client = socket.connect(service.direct()).await.unwrap();
+    let request = format!("GET {FILE} HTTP/1.1\r\nHost: animals\r\n\r\n").repeat(FILES - 1);
+    let last = format!("GET {FILE} HTTP/1.1\r\nHost: animals\r\nConnection: close\r\n\r\n");
+    client.write_all((request + &last).as_bytes()).await.unwrap();
+    client
+}
+
+/// Takes 500 kB a second, so that the kernel of the service has room for the next bytes less often than once a second.
+#[tokio::test]
+async fn a_client_that_pauses_gets_everything() {
+    let service = Service::start(&[("send_timeout", "1s")]).await;
+    let mut client = ask_for_files(&service).await;
+    let (mut received, mut part) = (0, vec![0; 50_000]);
+    loop {
+        sleep(Duration::from_millis(100)).await;
+        let mut client = (&mut client).take(part.len() as u64);
+        part.clear();
+        if in_time("bytes", client.read_to_end(&mut part)).await.unwrap_or_default() == 0 {
+            break;
+        }
+        received += part.len();
+        part.resize(50_000, 0);
+    }
+    assert!(received > FILES * 1_400_000, "the connection ended after {received} bytes");
+    assert_eq!(service.timed_out("send").await, 0);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_client_that_takes_100_bytes_a_second_is_closed_after_a_minute() {
+    let service = Service::start(&[]).await;
+    let mut client = ask_for_files(&service).await;
+    let slow = async {
+        let mut buffer = [0; 100];
+        while service.timed_out("send").await == 0 {
+            let _ = client.read(&mut buffer).await;
+            sleep(Duration::from_secs(1)).await;
+        }
+    };
+    in_time("the end of the connection", slow).await;
+    in_time("the end of the connection", closed(client)).await;
+    service.stop().await;
+}
+
+/// Static bytes use no memory of the service, so clients that do not read them do not cost others their connection.
+#[tokio::test]
+async fn unread_files_close_no_connection() {
+    const CLIENTS: usize = 60;
+    let service = Service::start(&[]).await;
+    let mut clients = Vec::new();
+    for _ in 0..CLIENTS {
+        let mut client = Connection::open(service.direct(), 0).await.unwrap();
+        client.send(&get(1, FILE, &service.key)).await.unwrap();
+        let head = in_time("a response", client.find(|frame| frame.kind == HEADERS)).await;
+        assert!(head.is_some_and(|frame| frame.is_ok()));
+        clients.push(client);
+    }
+    service.answers().await;
+    for mut client in clients {
+        let _ = client.send(&frame(PING, 0, 0, b"are you?")).await;
+        let answer =
+            in_time("the answer to PING", client.find(|it| it.kind == PING && it.flags == ACK)).await;
+        assert!(answer.is_some(), "the connection was closed");
+    }
+    assert_eq!(service.timed_out("send").await, 0);
+    service.stop().await;
+}
