@@ -319,13 +319,13 @@ async fn networks_of_trusted_proxies_are_a_list() {
 #[tokio::test]
 async fn what_would_change_a_terminal_is_escaped_and_read_again() {
     let directory = WorkDir::new();
-    let database = "sqlite:\u{7f}\u{9b}\u{202e}.db";
-    directory.write("a\n\u{1b}[2K\u{202e}.toml", "bind = 8081");
-    let arguments = ["config", "--config", "a\n\u{1b}[2K\u{202e}.toml", "--database", database];
-    let page = directory.run(&arguments).await.success();
+    let config =
+        "bind = 8081\ntls = { certificate = \"\\u007F\\u009b\u{202e}.pem\", private_key = \"key.pem\" }\n";
+    directory.write("a\n\u{1b}[2K\u{202e}.toml", config);
+    let page = directory.run(&["config", "--config", "a\n\u{1b}[2K\u{202e}.toml"]).await.success();
     assert_eq!(setting(&page, "bind").1, "a\\u000a\\u001b[2K\\u202e.toml");
-    assert_eq!(setting(&page, "database").0, r#""sqlite:\u007f\u009b\u202e.db""#);
+    assert_eq!(setting(&page, "tls.certificate").0, r#""\u007f\u009b\u202e.pem""#);
     directory.write("again.toml", &page);
     let again = directory.run(&["config", "--config", "again.toml"]).await.success();
-    assert_eq!(setting(&again, "database").0, r#""sqlite:\u007f\u009b\u202e.db""#);
+    assert_eq!(setting(&again, "tls.certificate").0, r#""\u007f\u009b\u202e.pem""#);
 }

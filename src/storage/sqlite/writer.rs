@@ -51,6 +51,8 @@ const CHECKPOINT_PAGES: u32 = 1000;
 const RESTART: &str = "PRAGMA wal_checkpoint(RESTART)";
 /// How long a checkpoint waits for reads, in total. Writes wait as long.
 const MAX_READ: Duration = Duration::from_millis(100);
+/// The growth of the log, in pages, after which a checkpoint that reads limited is tried again.
+const RETRY_PAGES: u32 = 250;
 /// The maximum number of bytes by which the log is truncated while writes wait.
 const MAX_TRUNCATED_BYTES: u64 = 16 * 1024 * 1024;
 
@@ -287,6 +289,9 @@ impl WriterThread {
             warn!(self.options.log, "a read that takes long lets the log grow"; "pages" => self.checkpointed);
         }
         self.is_limited = is_limited;
+        if is_limited {
+            self.checkpointed = self.checkpointed.saturating_sub(CHECKPOINT_PAGES - RETRY_PAGES);
+        }
         Ok(())
     }
 
