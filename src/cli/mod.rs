@@ -133,7 +133,7 @@ fn report_large_files_as_errors(runtime: &Runtime) -> io::Result<()> {
 /// Returns a runtime with more threads than reads of the database can block.
 fn runtime() -> io::Result<Runtime> {
     let parallelism = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    Builder::new_multi_thread().worker_threads(parallelism + blocking_reads()).enable_all().build()
+    Builder::new_multi_thread().worker_threads(parallelism + blocking_reads().get()).enable_all().build()
 }
 
 fn command(command: Command) -> Result<(), Failure> {

@@ -24,7 +24,7 @@ use tokio::time::interval;
 use super::arguments::{DatabaseArgs, Failure, load, store_options};
 
 /// How long the threads of the runtime may miss events.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// `animal-store serve`
 #[derive(Args)]

@@ -11,6 +11,7 @@
 //! Other ways take more CPU time (see "Reads on a slow disk" in xtask/src/bench/README.md).
 
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use tokio::task::JoinError;
 
 use super::connection;
 
@@ -36,8 +38,8 @@ pub(super) fn for_animals() -> NonZeroUsize {
 pub(super) const FOR_KEYS: NonZeroUsize = NonZeroUsize::MIN;
 
 /// Returns how many reads of one database can each block a thread of the runtime, as long as the disk takes.
-pub fn blocking_reads() -> usize {
-    for_animals().get() + FOR_KEYS.get()
+pub fn blocking_reads() -> NonZeroUsize {
+    for_animals().saturating_add(FOR_KEYS.get())
 }
 
 /// Connections for reading.
@@ -55,7 +57,8 @@ impl Readers {
     /// Opens `count` connections to the file at `path`. Must be called within the runtime that runs the reads.
     pub(super) fn open(path: &Path, lock_timeout: Duration, count: NonZeroUsize) -> rusqlite::Result<Self> {
         let open = |_| {
-            let connection = connection::open_for_reading(path, lock_timeout.min(MAX_LOCK_TIMEOUT), count)?;
+            let lock_timeout = lock_timeout.min(MAX_LOCK_TIMEOUT);
+            let connection = connection::open_for_reading(path, lock_timeout, blocking_reads())?;
             // SQLite opens the log with the first read.
             connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0))?;
             Ok(connection)
@@ -72,13 +75,17 @@ impl Readers {
     ) -> Option<rusqlite::Result<T>> {
         let permit = self.free.clone().acquire_owned().await.ok()?;
         let (idle, connection) = (self.idle.clone(), lock(&self.idle).pop()?);
-        let read = self.runtime.spawn(async move {
-            let result = query(&connection);
+        // Also after a panic.
+        let connection = scopeguard::guard(connection, move |connection| {
             lock(&idle).push(connection);
             drop(permit);
-            result
         });
-        read.await.ok()
+        let read = self.runtime.spawn(async move { query(&connection) });
+        match read.await.map_err(JoinError::try_into_panic) {
+            Ok(result) => Some(result),
+            Err(Ok(panic)) => resume_unwind(panic),
+            Err(Err(_)) => None,
+        }
     }
 
     /// Closes the connections after the reads in progress.
@@ -98,6 +105,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::AssertUnwindSafe;
     use std::sync::mpsc;
 
     use futures::FutureExt as _;
@@ -184,6 +192,14 @@ mod tests {
         second.await.unwrap();
         closing.await;
         assert!(readers.run(|_| Ok(())).await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_panic_reaches_the_caller_and_the_connection_is_used_again() {
+        let (_directory, _other, readers) = open(1);
+        let read = readers.run(|_| -> rusqlite::Result<()> { panic!("for the test") });
+        assert!(AssertUnwindSafe(read).catch_unwind().await.is_err());
+        assert_eq!(count(&readers).await, 0);
     }
 
     #[tokio::test]

@@ -147,7 +147,7 @@ impl Store for SqliteStore {
         const PER_CONNECTION: usize = 3;
         // Those of the writer and of the thread that checkpoints a long log.
         const WRITING: usize = 2;
-        PER_CONNECTION * (reader::blocking_reads() + WRITING)
+        PER_CONNECTION * (reader::blocking_reads().get() + WRITING)
     }
 
     /// Reads an animal, checks that the disk has space for a batch, and commits a write of one page that changes nothing:
