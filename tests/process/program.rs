@@ -23,7 +23,7 @@ use crate::recorder::wire::Response;
 use crate::recorder::{Recorder, proxy};
 
 /// The time limit of each wait.
-const TIMEOUT: Duration = Duration::from_secs(300);
+pub const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A temporary directory to run the program in.
 pub struct WorkDir(TempDir);

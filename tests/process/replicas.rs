@@ -5,14 +5,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use futures::future::join_all;
+use futures::future::{self, join_all};
 use reqwest::Method;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::postgres_cluster::{self, Cluster};
-use crate::program::{Program, WorkDir};
+use crate::program::{Program, TIMEOUT, WorkDir};
 
 const WRITERS: usize = 24;
 const BEFORE: usize = 600;
@@ -111,7 +112,14 @@ async fn one_of_three_is_killed_under_load_and_nothing_is_lost() {
         load.reaches(BEFORE + AFTER).await;
         load.is_over.store(true, Ordering::Relaxed);
     };
-    tokio::join!(workers, killer);
+    let completed = timeout(TIMEOUT, future::join(workers, killer)).await;
+    assert!(
+        completed.is_ok(),
+        "of {:?} requests, {} were acknowledged and {:?} failed",
+        load.sent,
+        load.acknowledged(),
+        load.failed
+    );
     assert_eq!(replicas[2].exit().await.0, None, "the replica exited before it was killed");
 
     let all = replicas[0].all(&key).await;
