@@ -236,6 +236,13 @@ impl Config {
         if self.connections.max == Some(0) {
             return Err("connections.max");
         }
+        let [all, without_key] = [self.connections.memory_mib, self.connections.memory_without_key_mib];
+        if without_key < 8 {
+            return Err("connections.memory_without_key_mib");
+        }
+        if all < without_key {
+            return Err("connections.memory_mib");
+        }
         if let Some((setting, _)) = self.connections.times().into_iter().find(|(_, limit)| limit.is_zero()) {
             return Err(setting);
         }
@@ -325,6 +332,12 @@ mod tests {
             ),
             ("bind = 'localhost'", "`bind` in FILE, line 1", "such as 8080"),
             ("\n\nwrite_queue = 0", "`write_queue` in FILE, line 3", "1 to 1000000"),
+            (
+                "[connections]\nmemory_without_key_mib = 7",
+                "`connections.memory_without_key_mib` in FILE, line 2",
+                "from 8",
+            ),
+            ("[connections]\nmemory_mib = 95", "`connections.memory_mib` in FILE, line 2", "such as 192"),
             ("[postgres]\nreaders = 0", "`postgres.readers` in FILE, line 2", "1 to 100, such as 8"),
             (
                 "[postgres]\nwriters = 'x'",

@@ -150,6 +150,10 @@ pub(super) fn expected(key: &str) -> &'static str {
         "authentication_failures" => "a number such as 100, or 0 for no limit",
         "connections" => "a table such as `[connections]` with `max = 10000`",
         "connections.max" => "a number from 1, such as 10000",
+        "connections.memory_mib" => {
+            "a number of MiB, at least that of `connections.memory_without_key_mib`, such as 192"
+        }
+        "connections.memory_without_key_mib" => "a number of MiB from 8, such as 96",
         "connections.handshake_timeout" | "connections.header_timeout" => {
             "a duration longer than zero, such as \"10s\""
         }

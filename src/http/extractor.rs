@@ -10,7 +10,7 @@ use dropshot::{
 };
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -140,22 +140,32 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> ExclusiveExtracto
         if !is_json(context.request.headers()) {
             return Err(ApiError::UnsupportedMediaType);
         }
-        // A `Content-Length` is the lower bound. Reading would ask the client for the body (`100 Continue`).
-        if body.size_hint().lower() > MAX_BODY_BYTES as u64 {
-            return Err(ApiError::BodyTooLarge);
-        }
-        let bytes = match Limited::new(body, MAX_BODY_BYTES).collect().await {
-            Ok(collected) => collected.to_bytes(),
-            Err(error) if error.is::<LengthLimitError>() => return Err(ApiError::BodyTooLarge),
-            // The connection was lost, or the chunked encoding is invalid.
-            Err(_) => return Err(ApiError::InvalidBody("the body ended before it was complete".to_owned())),
-        };
+        let bytes = read(body).await?;
         json::object::<T>(&bytes).map(Self::from).map_err(ApiError::InvalidBody)
     }
 
     fn metadata(body: ApiEndpointBodyContentType) -> ExtractorMetadata {
         <Self as dropshot::ExclusiveExtractor>::metadata(body)
     }
+}
+
+/// Reads a body. Its pieces are copied, because a small one can keep a large buffer of its connection.
+async fn read(mut body: Body) -> Result<Vec<u8>, ApiError> {
+    // A `Content-Length` is the lower bound. Reading would ask the client for the body (`100 Continue`).
+    let length = body.size_hint().lower();
+    let length = usize::try_from(length).ok().filter(|length| *length <= MAX_BODY_BYTES);
+    let mut bytes = Vec::with_capacity(length.ok_or(ApiError::BodyTooLarge)?);
+    while let Some(frame) = body.frame().await {
+        // The connection was lost, or the chunked encoding is invalid.
+        let frame =
+            frame.map_err(|_| ApiError::InvalidBody("the body ended before it was complete".to_owned()))?;
+        let Some(data) = frame.data_ref() else { continue };
+        if bytes.len() + data.len() > MAX_BODY_BYTES {
+            return Err(ApiError::BodyTooLarge);
+        }
+        bytes.extend_from_slice(data);
+    }
+    Ok(bytes)
 }
 
 /// Whether the only `Content-Type` is `application/json`, with or without a charset, and the body is not

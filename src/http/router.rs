@@ -17,7 +17,7 @@ use futures::FutureExt;
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, LINK};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
-use hyper::body::{Body as _, Incoming};
+use hyper::body::{Body as HttpBody, Bytes};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::histogram::Histogram;
 use quick_cache::sync::Cache;
@@ -82,6 +82,13 @@ struct Deprecated {
     headers: HeaderMap,
     /// The metrics of recent callers: looking one up in all of them takes four times the instructions.
     calls: Cache<KeyId, Counter>,
+}
+
+/// A response to a request.
+pub(crate) struct Responded {
+    pub(crate) response: Response<Body>,
+    /// Whether the request had a valid API key.
+    pub(crate) has_key: bool,
 }
 
 /// The operations cannot be served.
@@ -149,9 +156,12 @@ impl Router {
     }
 
     /// Returns the response to a request, and logs it.
-    pub(crate) async fn respond(&self, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
+    pub(crate) async fn respond<B>(&self, request: Request<B>, peer: IpAddr) -> Responded
+    where
+        B: HttpBody<Data = Bytes, Error = hyper::Error> + Send + Sync + 'static,
+    {
         let (request, body) = request.into_parts();
-        let body = UnreadBody::guard(body, request.headers.contains_key(EXPECT));
+        let body = UnreadBody::guard(Body::wrap(body), request.headers.contains_key(EXPECT));
         let mut exchange = Exchange::new(self, Arc::new(request), peer);
         // The panic hook logs the message of a panic where it happens.
         let result = AssertUnwindSafe(self.dispatch(body, &mut exchange)).catch_unwind().await;
@@ -181,7 +191,7 @@ impl Router {
         let mut buffer = Uuid::encode_buffer();
         let request_id = HeaderValue::from_str(exchange.request_id.hyphenated().encode_lower(&mut buffer));
         response.headers_mut().extend(request_id.map(|id| (X_REQUEST_ID, id)));
-        response
+        Responded { response, has_key: exchange.key.is_some() }
     }
 
     /// Returns the response of the operation or the published file, or an error.

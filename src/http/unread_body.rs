@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use dropshot::Body;
 use http_body_util::BodyExt;
-use hyper::body::{Body as HttpBody, Bytes, Frame, Incoming, SizeHint};
+use hyper::body::{Body as HttpBody, Bytes, Frame, SizeHint};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
@@ -19,16 +19,16 @@ const MAX_TIME: Duration = Duration::from_secs(2);
 
 /// A body whose rest is drained when it is dropped.
 pub(super) struct UnreadBody {
-    body: Option<Incoming>,
+    body: Option<Body>,
     /// A client that waits for `100 Continue` sends no body until it is read, so it must not be drained.
     waits_for_continue: bool,
 }
 
 impl UnreadBody {
     /// Wraps `body`, unless it has no content.
-    pub(super) fn guard(body: Incoming, expects_continue: bool) -> Body {
+    pub(super) fn guard(body: Body, expects_continue: bool) -> Body {
         if body.is_end_stream() {
-            return Body::empty();
+            return body;
         }
         Body::wrap(Self { body: Some(body), waits_for_continue: expects_continue })
     }
@@ -36,7 +36,7 @@ impl UnreadBody {
 
 impl HttpBody for UnreadBody {
     type Data = Bytes;
-    type Error = hyper::Error;
+    type Error = <Body as HttpBody>::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
@@ -71,7 +71,7 @@ impl Drop for UnreadBody {
     }
 }
 
-async fn drain(mut body: Incoming) {
+async fn drain(mut body: Body) {
     let mut bytes = 0;
     while let Some(Ok(frame)) = body.frame().await {
         bytes += frame.data_ref().map_or(0, Bytes::len);

@@ -1,173 +1,41 @@
 //! One connection: what its client has done, when its time is up, and how it ends.
 
-use std::mem;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+#[cfg(test)]
+mod model;
+mod open_request;
+mod shared;
+mod state;
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::sync::futures::OwnedNotified;
 use tokio::task::yield_now;
 
+pub(super) use open_request::{Charge, OpenRequest, RESERVED_TO_READ};
+pub(super) use shared::Shared;
+use state::State;
+pub(super) use state::{Ending, Phase};
+
 use super::first_request::Protocol;
-use super::limits::ConnectionLimits;
-use super::sending::{Sending, Time};
+use super::memory;
+use super::sending::Time;
 use super::socket::Taken;
-use crate::telemetry::connections::{ConnectionMetrics, Timeout};
-
-/// The maximum size in bytes of the responses that a client has not read when its next request starts. Requests that
-/// were started but not answered count with what they reserve.
-const MAX_UNREAD: usize = 1024 * 1024;
-/// What a request that reads reserves for its response, in bytes: a page of 100 animals with the longest names has 104
-/// KB. Without this, all requests of an HTTP/2 connection would start before the first response is counted.
-pub(super) const RESERVED_TO_READ: usize = 128 * 1024;
-/// The maximum size in bytes of all responses that the clients of a listener have not read.
-pub(super) const MAX_UNREAD_TOTAL: usize = 64 * 1024 * 1024;
-
-/// How long a client over HTTP/2 may take to confirm that its connection ends.
-const CONFIRMATION: Duration = Duration::from_secs(1);
-/// How long a connection without a request stays open during shutdown. A client that uses it sends its next
-/// request within this time, and the response says that the connection closes.
-const LINGER: Duration = Duration::from_secs(1);
-
-/// What the connections of a listener share.
-#[derive(Default)]
-pub(super) struct Shared {
-    /// The time at the last look at the connections.
-    pub(super) now: AtomicU64,
-    limits: ConnectionLimits,
-    /// Whether connections without a request are closed after [`LINGER`].
-    pub(super) closing: AtomicBool,
-    pub(super) metrics: ConnectionMetrics,
-    /// The size in bytes of all responses that clients have not read.
-    unread: AtomicUsize,
-    /// Notified when `unread` exceeds [`MAX_UNREAD_TOTAL`].
-    pub(super) too_much_unread: Notify,
-}
-
-impl Shared {
-    pub(super) fn new(limits: ConnectionLimits, metrics: ConnectionMetrics) -> Self {
-        Self { limits, metrics, ..Self::default() }
-    }
-
-    fn now(&self) -> Time {
-        self.now.load(Relaxed)
-    }
-
-    /// Returns the limits, which are shorter during shutdown.
-    pub(super) fn limits(&self) -> ConnectionLimits {
-        let mut limits = self.limits;
-        if self.closing.load(Relaxed) {
-            for limit in [&mut limits.handshake_timeout, &mut limits.header_timeout, &mut limits.idle_timeout]
-            {
-                *limit = LINGER.min(*limit);
-            }
-        }
-        limits
-    }
-}
+use super::turns::Turns;
+use crate::telemetry::connections::Timeout;
 
 /// An open connection.
 pub(super) struct Connection {
     shared: Arc<Shared>,
+    /// Whether the client has sent a valid API key. Changes while `state` is locked.
+    has_key: AtomicBool,
     state: Mutex<State>,
     /// Notified when a waiting request may find [room](State::has_room).
     room: Notify,
     /// Notified when the connection is to end or has exceeded a time limit.
     ended: Notify,
-}
-
-/// Times are those of [`Shared::now`].
-struct State {
-    phase: Phase,
-    /// `None` until the client's first bytes.
-    protocol: Option<Protocol>,
-    /// The number of requests whose response was not sent.
-    requests: usize,
-    /// How many of these have a response, which waits for the client.
-    responses: usize,
-    /// When the last response was sent, or the phase or the end of the connection began.
-    idle_since: Time,
-    /// When the first byte of the next request arrived.
-    head_since: Option<Time>,
-    /// Whether the kernel has no room for what is to be sent.
-    blocked: bool,
-    /// How fast the client takes what waits for it; `None` while nothing does.
-    sending: Option<Sending>,
-    /// The size in bytes of the responses that the client has not read.
-    unread: usize,
-    /// The size in bytes that the requests in progress reserve for their responses.
-    reserved: usize,
-    ending: Option<Ending>,
-}
-
-impl State {
-    /// Whether a request may start.
-    fn has_room(&self) -> bool {
-        self.unread + self.reserved < MAX_UNREAD
-    }
-
-    /// Whether something waits for the client in the memory of this process.
-    fn waits_for_client(&self) -> bool {
-        self.responses > 0 || self.blocked
-    }
-
-    /// Records that something waits for the client. [`Connection::look`] notes when the client has taken it.
-    fn begin_sending(&mut self, now: Time) {
-        self.sending.get_or_insert_with(|| Sending::new(now));
-    }
-
-    /// Records that the kernel accepted bytes which waited, because the client has taken others.
-    fn has_taken(&mut self, now: Time) {
-        if let Some(sending) = &mut self.sending {
-            sending.taken_at = now;
-        }
-    }
-
-    /// Returns the time limit that the connection exceeds.
-    fn overdue(&self, now: Time, limits: &ConnectionLimits) -> Option<Timeout> {
-        let exceeds =
-            |since: Time, limit: Duration| u128::from(now.saturating_sub(since)) > limit.as_millis();
-        if self.ending == Some(Ending::Abort) {
-            return None;
-        }
-        if let Some(sending) = &self.sending {
-            let is_over = sending.is_too_slow || exceeds(sending.taken_at, limits.send_timeout);
-            return is_over.then_some(Timeout::Send);
-        }
-        if self.requests > 0 {
-            return None;
-        }
-        if self.head_since.is_some_and(|since| exceeds(since, limits.header_timeout)) {
-            return Some(Timeout::Header);
-        }
-        let (limit, timeout) = match self.phase {
-            Phase::Handshake => (limits.handshake_timeout, Timeout::Handshake),
-            Phase::New | Phase::Established if self.ending.is_some() => (CONFIRMATION, Timeout::Idle),
-            Phase::New => (limits.header_timeout, Timeout::Header),
-            Phase::Established => (limits.idle_timeout, Timeout::Idle),
-        };
-        exceeds(self.idle_since, limit).then_some(timeout)
-    }
-}
-
-/// What the client of a connection has done so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// It is in the TLS handshake.
-    Handshake,
-    /// It has sent no request.
-    New,
-    /// It has sent a request.
-    Established,
-}
-
-/// How a connection ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// After its requests.
-    Finish,
-    /// At once.
-    Abort,
 }
 
 impl Connection {
@@ -177,16 +45,79 @@ impl Connection {
             phase,
             protocol: None,
             requests: 0,
+            running: 0,
             responses: 0,
-            idle_since: now,
+            most_requests: 0,
+            active_at: now,
             head_since: None,
             blocked: false,
             sending: None,
+            memory: 0,
             unread: 0,
             reserved: 0,
             ending: None,
         };
-        Self { shared, state: Mutex::new(state), room: Notify::new(), ended: Notify::new() }
+        let connection = Self {
+            shared,
+            has_key: AtomicBool::new(false),
+            state: Mutex::new(state),
+            room: Notify::new(),
+            ended: Notify::new(),
+        };
+        let tls = if phase == Phase::Handshake { memory::TLS } else { 0 };
+        connection.charge(&mut connection.state(), memory::ACCEPTED + tls);
+        connection
+    }
+
+    /// Adds to what the connection holds.
+    fn charge(&self, state: &mut State, bytes: usize) {
+        state.memory += bytes;
+        self.shared.memory.add(self.has_key(), bytes);
+    }
+
+    /// Subtracts from what the connection holds.
+    fn release(&self, state: &mut State, bytes: usize) {
+        state.memory -= bytes;
+        self.shared.memory.subtract(self.has_key(), bytes);
+    }
+
+    /// Records that the client has sent a valid API key.
+    pub(super) fn set_has_key(&self) {
+        if self.has_key() {
+            return;
+        }
+        let state = self.state();
+        if !self.has_key.swap(true, Relaxed) {
+            self.shared.memory.subtract(false, state.memory);
+            self.shared.memory.add(true, state.memory);
+            self.room.notify_one();
+        }
+    }
+
+    /// Whether the client has sent a valid API key.
+    pub(super) fn has_key(&self) -> bool {
+        self.has_key.load(Relaxed)
+    }
+
+    pub(super) fn turns(&self) -> &Turns {
+        &self.shared.turns
+    }
+
+    /// Returns what the connection has to wait for before it takes more memory.
+    pub(super) fn wait_for_memory(&self) -> Option<Pin<Box<OwnedNotified>>> {
+        self.shared.memory.wait(self.has_key())
+    }
+
+    /// Returns the time, in steps of a few hundred milliseconds.
+    pub(super) fn now(&self) -> Time {
+        self.shared.now()
+    }
+
+    /// Closes the connection, because its client sends too many frames without a request.
+    pub(super) fn exceed_frames(&self) {
+        if self.abort() {
+            self.shared.metrics.closed_because_of("frames");
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -196,12 +127,14 @@ impl Connection {
     /// Records that the TLS handshake is complete.
     pub(super) fn handshake_complete(&self) {
         let mut state = self.state();
-        (state.phase, state.idle_since) = (Phase::New, self.shared.now());
+        (state.phase, state.active_at) = (Phase::New, self.shared.now());
     }
 
     /// Records the version of HTTP that the client uses.
     pub(super) fn set_protocol(&self, protocol: Protocol) {
-        self.state().protocol = Some(protocol);
+        let mut state = self.state();
+        state.protocol = Some(protocol);
+        self.charge(&mut state, memory::buffers(protocol));
     }
 
     /// Records that bytes arrived.
@@ -225,38 +158,37 @@ impl Connection {
         }
     }
 
-    /// Counts a request until the returned value is dropped, and reserves these bytes for its response. First waits
-    /// until the client has read its responses.
-    pub(super) async fn begin_request(self: &Arc<Self>, reserve: usize) -> OpenRequest {
-        let mut request = {
-            let mut state = self.state();
-            state.phase = Phase::Established;
-            state.requests += 1;
-            state.head_since = None;
-            OpenRequest { connection: self.clone(), reserved: 0, response: None }
-        };
-        loop {
-            {
-                let mut state = self.state();
-                if state.has_room() {
-                    state.reserved += reserve;
-                    request.reserved = reserve;
-                    if state.has_room() {
-                        self.room.notify_one();
-                    }
-                    return request;
-                }
-            }
-            self.room.notified().await;
+    /// Charges a request, which has this size, until the returned value is dropped.
+    pub(super) fn open_request(self: &Arc<Self>, bytes: usize) -> OpenRequest {
+        let mut state = self.state();
+        state.phase = Phase::Established;
+        state.requests += 1;
+        state.active_at = self.shared.now();
+        state.head_since = None;
+        if state.requests > state.most_requests {
+            state.most_requests = state.requests;
+            self.charge(&mut state, memory::STREAM);
         }
+        drop(state);
+        OpenRequest { charge: self.hold(bytes), reserved: None, response: None }
     }
 
-    /// Returns the size of the responses that the client has not read, and since when it takes nothing. Zero
-    /// for a connection that is aborted.
-    pub(super) fn unread(&self) -> (usize, Time) {
+    /// Charges bytes until the returned value is dropped.
+    pub(super) fn hold(self: &Arc<Self>, bytes: usize) -> Charge {
+        self.charge(&mut self.state(), bytes);
+        Charge { connection: self.clone(), bytes }
+    }
+
+    /// Returns what the connection holds, and how it may be closed. `None` if it is ending.
+    pub(super) fn holding(&self) -> Option<Holding> {
         let state = self.state();
-        let unread = if state.ending == Some(Ending::Abort) { 0 } else { state.unread };
-        (unread, state.sending.as_ref().map_or(state.idle_since, |sending| sending.taken_at))
+        let since = state.sending.as_ref().map_or(state.active_at, |sending| sending.taken_at);
+        state.ending.is_none().then_some(Holding {
+            memory: state.memory,
+            has_key: self.has_key(),
+            unused: self.shared.now().saturating_sub(since),
+            is_idle: state.requests == 0 && state.sending.is_none(),
+        })
     }
 
     /// Returns the time limit that the connection exceeds.
@@ -277,7 +209,7 @@ impl Connection {
                 sending.look(now, taken.bytes);
             } else {
                 state.sending = None;
-                state.idle_since = now;
+                state.active_at = now;
             }
         }
         let is_overdue = state.overdue(now, &limits).is_some();
@@ -296,21 +228,13 @@ impl Connection {
     }
 
     /// Whether [`Self::finish`] or [`Self::abort`] was called.
-    pub(super) fn is_ending(&self) -> bool {
+    fn is_ending(&self) -> bool {
         self.state().ending.is_some()
     }
 
     /// Whether the client uses HTTP/2, which can announce the end of a connection.
     pub(super) fn is_http2(&self) -> bool {
         self.state().protocol == Some(Protocol::Http2)
-    }
-
-    /// Returns since when the connection is without a request, after whether it has had one. `None` if it is in use
-    /// or is to end.
-    pub(super) fn idle(&self) -> Option<(bool, Time)> {
-        let state = self.state();
-        let is_idle = state.requests == 0 && state.sending.is_none() && state.ending.is_none();
-        is_idle.then_some((state.phase == Phase::Established, state.idle_since))
     }
 
     /// Ends the connection at once. Returns whether this is news.
@@ -322,7 +246,7 @@ impl Connection {
         let mut state = self.state();
         let is_news = state.ending.is_none();
         if is_news {
-            state.idle_since = self.shared.now();
+            state.active_at = self.shared.now();
         }
         if state.ending != Some(Ending::Abort) {
             state.ending = Some(ending);
@@ -362,58 +286,31 @@ impl Connection {
     }
 }
 
-/// A request of a connection, from its head until its response was sent. Then this is dropped.
-pub(super) struct OpenRequest {
-    connection: Arc<Connection>,
-    reserved: usize,
-    /// The size of the response that waits for the client.
-    response: Option<usize>,
-}
-
-impl OpenRequest {
-    /// Records that a response of this size in memory waits for the client.
-    pub(super) fn respond(&mut self, bytes: usize) {
-        let shared = &self.connection.shared;
-        self.response = Some(bytes);
-        let mut state = self.connection.state();
-        state.reserved -= mem::take(&mut self.reserved);
-        state.responses += 1;
-        state.unread += bytes;
-        state.begin_sending(shared.now());
-        drop(state);
-        if shared.unread.fetch_add(bytes, Relaxed) + bytes > MAX_UNREAD_TOTAL {
-            shared.too_much_unread.notify_one();
-        }
-    }
-}
-
-impl Drop for OpenRequest {
+impl Drop for Connection {
     fn drop(&mut self) {
-        let shared = &self.connection.shared;
-        let mut state = self.connection.state();
-        state.requests -= 1;
-        state.reserved -= self.reserved;
-        if let Some(bytes) = self.response {
-            state.responses -= 1;
-            state.unread -= bytes;
-            state.has_taken(shared.now());
-            shared.unread.fetch_sub(bytes, Relaxed);
-        }
-        if state.requests == 0 {
-            state.idle_since = shared.now();
-        }
-        drop(state);
-        self.connection.room.notify_one();
+        let mut state = self.state();
+        let memory = state.memory;
+        self.release(&mut state, memory);
     }
 }
 
-#[cfg(test)]
-mod model;
+/// What a connection holds.
+pub(super) struct Holding {
+    /// In bytes of memory.
+    pub(super) memory: usize,
+    /// Whether its client has sent a valid API key.
+    pub(super) has_key: bool,
+    /// How long its client has sent no request and taken no byte.
+    pub(super) unused: Time,
+    /// Whether it has no request and nothing waits for its client.
+    pub(super) is_idle: bool,
+}
 
 #[cfg(test)]
 mod tests {
     use tokio::task::{JoinHandle, yield_now};
 
+    use super::state::MAX_RUNNING_WITHOUT_KEY;
     use super::*;
 
     /// Takes the requests that have started.
@@ -433,7 +330,7 @@ mod tests {
     /// task that has not run yet, as when the server is late.
     async fn ending_after_the_limit(reads: bool) -> Option<Ending> {
         let connection = Arc::new(Connection::new(Arc::default(), Phase::Established));
-        let mut request = connection.begin_request(0).await;
+        let mut request = connection.open_request(0);
         request.respond(1);
         connection.shared.now.store(31_000, Relaxed);
         let ready = Arc::new(Notify::new());
@@ -464,8 +361,12 @@ mod tests {
     #[tokio::test]
     async fn no_more_requests_start_than_their_responses_may_be_unread() {
         let connection = Arc::new(Connection::new(Arc::default(), Phase::New));
-        let begin =
-            |connection: Arc<Connection>| async move { connection.begin_request(RESERVED_TO_READ).await };
+        connection.set_has_key();
+        let begin = |connection: Arc<Connection>| async move {
+            let mut request = connection.open_request(0);
+            request.begin(RESERVED_TO_READ).await;
+            request
+        };
         let mut requests: Vec<_> = (0..20).map(|_| tokio::spawn(begin(connection.clone()))).collect();
         let first = started(&mut requests).await;
         assert_eq!(first.len(), 8);
@@ -477,5 +378,23 @@ mod tests {
         assert_eq!(second.len(), 7, "one event makes room for several");
         drop(second);
         assert_eq!(started(&mut requests).await.len(), 5);
+    }
+
+    #[tokio::test]
+    async fn few_requests_run_before_a_valid_key() {
+        let connection = Arc::new(Connection::new(Arc::default(), Phase::New));
+        let begin = |connection: Arc<Connection>| async move {
+            let mut request = connection.open_request(0);
+            request.begin(0).await;
+            request
+        };
+        let mut requests: Vec<_> = (0..20).map(|_| tokio::spawn(begin(connection.clone()))).collect();
+        let mut first = started(&mut requests).await;
+        assert_eq!(first.len(), MAX_RUNNING_WITHOUT_KEY);
+        first[0].respond(1);
+        assert_eq!(started(&mut requests).await.len(), 1, "one has its response");
+        connection.set_has_key();
+        drop(first);
+        assert_eq!(started(&mut requests).await.len(), 11);
     }
 }

@@ -4,25 +4,22 @@
 //! several times a second and wakes those whose time is up, so a connection needs no timer. The same task
 //! keeps the time, so that the events of a connection need not read the clock.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::connection::{Connection, MAX_UNREAD_TOTAL, Phase, Shared};
+use super::connection::{Connection, Holding, Phase, Shared};
 use super::limits::ConnectionLimits;
 use super::socket::Observed;
-use crate::telemetry::connections::{ConnectionMetrics, Timeout};
+use crate::telemetry::connections::ConnectionMetrics;
 
 /// How often connections are looked at, unless a limit is short.
 const PERIOD: Duration = Duration::from_millis(250);
-/// How many connections may use HTTP/2 at the same time; with a `max` above 10,000, seven tenths of it. Each takes
-/// 20 KiB of memory, most of it buffers of hyper, so that all take less than 150 MiB.
-const MAX_HTTP2: usize = 7_000;
-
 /// The open connections of a listener.
 pub(super) struct Connections {
     open: Mutex<HashMap<u64, (Arc<Connection>, Observed)>>,
@@ -32,27 +29,17 @@ pub(super) struct Connections {
     shared: Arc<Shared>,
     shutting_down: AtomicBool,
     last_closed: Notify,
-    /// A permit for each connection that may use HTTP/2.
-    http2: Arc<Semaphore>,
-    /// How many of these permits are kept free.
-    http2_room: usize,
 }
 
 impl Connections {
     /// Creates the register of at most `max` connections. Must be called within a tokio runtime.
     pub(super) fn new(limits: ConnectionLimits, max: usize, metrics: ConnectionMetrics) -> Arc<Self> {
-        let max_http2 = max.min(MAX_HTTP2.max(max / 10 * 7));
-        let connections = Arc::new(Self::with_http2(max_http2, limits, max, metrics));
+        let connections = Arc::new(Self::unwatched(limits, max, metrics));
         tokio::spawn(watch(Arc::downgrade(&connections)));
         connections
     }
 
-    fn with_http2(
-        max_http2: usize,
-        limits: ConnectionLimits,
-        max: usize,
-        metrics: ConnectionMetrics,
-    ) -> Self {
+    fn unwatched(limits: ConnectionLimits, max: usize, metrics: ConnectionMetrics) -> Self {
         Self {
             open: Mutex::default(),
             next: AtomicU64::new(0),
@@ -61,9 +48,6 @@ impl Connections {
             shared: Arc::new(Shared::new(limits, metrics)),
             shutting_down: AtomicBool::new(false),
             last_closed: Notify::new(),
-            http2: Arc::new(Semaphore::new(max_http2)),
-            // Without a limit of its own, HTTP/2 never waits.
-            http2_room: if max_http2 < max { max_http2 / 16 } else { 0 },
         }
     }
 
@@ -92,11 +76,6 @@ impl Connections {
 
     fn open(&self) -> MutexGuard<'_, HashMap<u64, (Arc<Connection>, Observed)>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until one more connection may use HTTP/2.
-    pub(super) async fn permit_http2(&self) -> Option<OwnedSemaphorePermit> {
-        self.http2.clone().acquire_owned().await.ok()
     }
 
     pub(super) fn metrics(&self) -> &ConnectionMetrics {
@@ -142,43 +121,37 @@ impl Connections {
         self.open().values().for_each(|(connection, socket)| connection.look(|| socket.taken()));
     }
 
-    /// When few permits are left, closes connections over HTTP/2: first those that have had no request, then those
-    /// that have been without one for longest.
-    fn make_room_for_http2(&self) {
-        let available = self.http2.available_permits();
-        if available >= self.http2_room {
-            return;
-        }
+    /// Closes connections until those without a valid API key and then all are within their limits of memory.
+    fn free_memory(&self) {
+        let memory = &self.shared.memory;
         let open = self.open();
-        let http2 = || open.values().map(|(connection, _)| connection).filter(|it| it.is_http2());
-        let ending = http2().filter(|connection| connection.is_ending()).count();
-        let mut idle: Vec<_> = http2().filter_map(|it| Some((it.idle()?, it))).collect();
-        idle.sort_by_key(|(idle, _)| *idle);
-        for (_, connection) in idle.iter().take(self.http2_room.saturating_sub(available + ending)) {
-            if connection.finish() {
-                self.metrics().timed_out(Timeout::Idle);
-            }
+        let mut held: Vec<_> =
+            open.values().filter_map(|(connection, _)| Some((connection.holding()?, connection))).collect();
+        // What has been held for long ends first, and of that what is large. A client in use holds nothing for long.
+        held.sort_by_key(|(it, _)| Reverse((it.memory as u64).saturating_mul(it.unused + 1)));
+        for (pool, only_without_key) in [(&memory.without_key, true), (&memory.all, false)] {
+            let concerned = |it: &Holding| !only_without_key || !it.has_key;
+            let mut sum: usize = held.iter().filter(|(it, _)| concerned(it)).map(|(it, _)| it.memory).sum();
+            let enough = if pool.is_full() { pool.enough() } else { pool.limit };
+            held.retain(|(it, connection)| {
+                let ends = sum > enough && concerned(it);
+                if ends {
+                    sum -= it.memory;
+                    // A client with a key may be told first.
+                    let is_news = if it.is_idle && it.has_key && connection.is_http2() {
+                        connection.finish()
+                    } else {
+                        connection.abort()
+                    };
+                    if is_news {
+                        self.metrics().closed_because_of("memory");
+                    }
+                }
+                !ends
+            });
         }
-    }
-
-    /// Closes the connections whose clients have read nothing for longest, until all responses that are not
-    /// read are within [`MAX_UNREAD_TOTAL`].
-    fn abort_unread(&self) {
-        let open = self.open();
-        let mut unread: Vec<_> =
-            open.values().map(|(connection, _)| (connection, connection.unread())).collect();
-        let mut sum: usize = unread.iter().map(|(_, (bytes, _))| bytes).sum();
-        unread.retain(|(_, (bytes, _))| *bytes > 0);
-        unread.sort_by_key(|(_, (_, since))| *since);
-        for (connection, (bytes, _)) in unread {
-            if sum <= MAX_UNREAD_TOTAL {
-                break;
-            }
-            sum -= bytes;
-            if connection.abort() {
-                self.metrics().timed_out(Timeout::Send);
-            }
-        }
+        drop(open);
+        memory.update();
     }
 }
 
@@ -204,16 +177,17 @@ async fn watch(connections: Weak<Connections>) {
     let mut periods = interval(period.clamp(Duration::from_millis(1), PERIOD));
     periods.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        let too_much_unread = tokio::select! {
+        let exceeded = tokio::select! {
             _ = periods.tick() => false,
-            () = shared.too_much_unread.notified() => true,
+            () = shared.memory.exceeded.notified() => true,
         };
         let Some(connections) = connections.upgrade() else { return };
-        if too_much_unread {
-            connections.abort_unread();
-        } else {
+        // Also without an event: connections may hold more than enough and less than the limit.
+        if exceeded || shared.memory.all.is_full() || shared.memory.without_key.is_full() {
+            connections.free_memory();
+        }
+        if !exceeded {
             connections.wake_overdue();
-            connections.make_room_for_http2();
         }
     }
 }
@@ -223,37 +197,71 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
+    use crate::server::connection::{Charge, Ending};
     use crate::server::first_request::Protocol;
     use crate::server::socket::split;
 
-    #[tokio::test]
-    async fn the_longest_idle_connections_over_http2_make_room() {
-        let connections =
-            Arc::new(Connections::with_http2(32, ConnectionLimits::default(), 64, Default::default()));
+    const MIB: usize = 1024 * 1024;
+
+    /// Connections with limits of 4 MiB, and 2 MiB without a key.
+    async fn register(count: u64) -> (Arc<Connections>, Vec<Registered>) {
+        let limits =
+            ConnectionLimits { memory_mib: 4, memory_without_key_mib: 2, ..ConnectionLimits::default() };
+        let connections = Arc::new(Connections::unwatched(limits, 64, Default::default()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut open = Vec::new();
-        for time in 0..32 {
+        for time in 0..count {
             connections.shared.now.store(time, Relaxed);
             let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-            let registered =
-                connections.register(Phase::New, split(client).1).expect("room for a connection");
-            registered.connection.set_protocol(Protocol::Http2);
-            open.push((registered, connections.permit_http2().await.expect("a permit")));
+            let (_, observed) = split(client);
+            open.push(connections.register(Phase::New, observed).expect("room for a connection"));
         }
-        drop(open[0].0.connection.begin_request(0).await);
-        let with_request = open[1].0.connection.begin_request(0).await;
-        let ending = |open: &[(Registered, OwnedSemaphorePermit)]| -> Vec<usize> {
-            let ending = open.iter().enumerate().filter(|(_, (it, _))| it.connection.is_ending());
-            ending.map(|(number, _)| number).collect()
-        };
-        connections.make_room_for_http2();
-        assert_eq!(ending(&open), [2, 3]);
-        connections.make_room_for_http2();
-        assert_eq!(ending(&open), [2, 3], "these are enough");
+        (connections, open)
+    }
 
-        open.retain(|(it, _)| !it.connection.is_ending());
-        connections.make_room_for_http2();
-        assert_eq!(ending(&open), [] as [usize; 0], "two permits are left");
-        drop(with_request);
+    /// Frees memory, and returns the numbers of the connections that are ending.
+    fn freed(connections: &Connections, open: &[Registered]) -> Vec<usize> {
+        connections.free_memory();
+        let ending = open.iter().enumerate().filter(|(_, it)| it.connection.holding().is_none());
+        ending.map(|(number, _)| number).collect()
+    }
+
+    #[tokio::test]
+    async fn connections_without_a_key_have_a_limit_of_their_own() {
+        let (connections, open) = register(10).await;
+        open[0].connection.set_has_key();
+        let held: Vec<Charge> = open.iter().map(|it| it.connection.hold(MIB / 5)).collect();
+        assert_eq!(
+            freed(&connections, &open),
+            [] as [usize; 0],
+            "9 times a fifth of a MiB are less than two"
+        );
+        connections.shared.now.store(1_000, Relaxed);
+        let more = [open[0].connection.hold(MIB), open[7].connection.hold(MIB)];
+        assert_eq!(freed(&connections, &open), [7], "it holds most");
+        assert_eq!(freed(&connections, &open), [7], "this is enough");
+        drop((held, more));
+    }
+
+    #[tokio::test]
+    async fn all_connections_have_a_limit_and_those_in_use_stay() {
+        let (connections, open) = register(10).await;
+        open.iter().for_each(|it| it.connection.set_has_key());
+        open.iter().for_each(|it| it.connection.set_protocol(Protocol::Http2));
+        let held: Vec<Charge> = open.iter().map(|it| it.connection.hold(MIB / 2)).collect();
+        connections.shared.now.store(1_000, Relaxed);
+        let used = open[0].connection.open_request(0);
+        assert_eq!(freed(&connections, &open), [1, 2, 3, 4], "the oldest that are not in use");
+        assert_eq!(open[1].connection.ending(None).await, Ending::Finish, "its client is told first");
+        drop((used, held));
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_ended_holds_nothing() {
+        let (connections, mut open) = register(2).await;
+        drop(open[0].connection.open_request(MIB));
+        open[1].connection.set_has_key();
+        open.clear();
+        assert_eq!(connections.shared.memory.held(), [0, 0]);
     }
 }

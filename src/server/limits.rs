@@ -24,6 +24,10 @@ pub struct ConnectionLimits {
     /// How long a client may take nothing while a response waits for it.
     #[serde(with = "humantime_serde")]
     pub send_timeout: Duration,
+    /// The maximum memory of all connections, in MiB. More closes those that hold most for longest.
+    pub memory_mib: usize,
+    /// The maximum memory of the connections whose clients have sent no valid API key, in MiB.
+    pub memory_without_key_mib: usize,
 }
 
 impl ConnectionLimits {
@@ -54,6 +58,8 @@ impl Default for ConnectionLimits {
             header_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(60),
             send_timeout: Duration::from_secs(30),
+            memory_mib: 192,
+            memory_without_key_mib: 96,
         }
     }
 }

@@ -4,24 +4,27 @@ mod connection;
 mod connections;
 pub mod descriptors;
 pub(crate) mod first_request;
+mod frame_budget;
+mod in_turn;
 mod limits;
 mod listener;
+mod memory;
 mod monitored;
 mod operators;
 mod options;
+mod request_body;
 mod response_body;
 mod sending;
 mod serving;
 mod socket;
 pub mod tls;
+mod turns;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dropshot::Body;
-use http::{Request, Response};
-use hyper::body::Incoming;
+use http::Request;
 use slog::{Logger, info, warn};
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
@@ -29,7 +32,7 @@ use tokio::time::{sleep, timeout};
 use crate::document::Document;
 use crate::http::BASE_PATH;
 use crate::http::access_log::AccessLog;
-use crate::http::router::Router;
+use crate::http::router::{Responded, Router};
 use crate::operations;
 use crate::service::Service;
 use crate::storage::Store;
@@ -37,6 +40,7 @@ use crate::telemetry::metrics::Metrics;
 use connections::Connections;
 use listener::Accepting;
 use operators::{Operating, Operators};
+use request_body::RequestBody;
 use serving::Handler;
 use tls::TlsFiles;
 
@@ -58,7 +62,7 @@ pub struct Server {
 }
 
 impl Handler for Router {
-    async fn respond(&self, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
+    async fn respond(&self, request: Request<RequestBody>, peer: IpAddr) -> Responded {
         Self::respond(self, request, peer).await
     }
 }

@@ -3,12 +3,10 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::net::IpAddr;
-use std::pin::Pin;
 use std::sync::Arc;
 
-use dropshot::Body;
 use http::header::{CONNECTION, HeaderValue};
-use http::{Method, Request, Response};
+use http::{Method, Request};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -22,9 +20,13 @@ use tokio_rustls::server::TlsStream;
 use super::connection::{Connection, Ending, RESERVED_TO_READ};
 use super::connections::{Connections, Registered};
 use super::first_request::{Protocol, first_request};
+use super::in_turn::InTurn;
+use super::memory;
 use super::monitored::Monitored;
-use super::response_body::ResponseBody;
+use super::request_body::RequestBody;
+use super::response_body::tie;
 use super::socket::Socket;
+use crate::http::router::Responded;
 use crate::telemetry::connections::ConnectionMetrics;
 
 /// The maximum size of a request's head over HTTP/1, and of the buffer for each direction.
@@ -40,11 +42,7 @@ const CONNECTION_WINDOW: u32 = 256 * 1024;
 /// Responds to the requests of a listener.
 pub(super) trait Handler: Send + Sync + 'static {
     /// Returns the response to a request from `peer`.
-    fn respond(
-        &self,
-        request: Request<Incoming>,
-        peer: IpAddr,
-    ) -> impl Future<Output = Response<Body>> + Send;
+    fn respond(&self, request: Request<RequestBody>, peer: IpAddr) -> impl Future<Output = Responded> + Send;
 }
 
 /// What the connections of a listener share.
@@ -131,49 +129,50 @@ async fn serve_http<H: Handler>(
     peer: IpAddr,
     connection: Arc<Connection>,
 ) {
-    let io = TokioIo::new(Monitored::new(stream, connection.clone()));
+    let io = TokioIo::new(Monitored::new(stream, protocol, connection.clone()));
     let respond = service_fn(|request: Request<Incoming>| {
         let (shared, connection) = (shared.clone(), connection.clone());
+        // Before hyper reads the next request.
+        let mut open_request = connection.open_request(memory::REQUEST + memory::headers(request.headers()));
+        let request = request.map(|body| RequestBody::new(body, |bytes| connection.hold(bytes)));
         async move {
-            let reserve = if request.method() == Method::GET { RESERVED_TO_READ } else { 0 };
-            let open_request = connection.begin_request(reserve).await;
+            open_request.begin(if request.method() == Method::GET { RESERVED_TO_READ } else { 0 }).await;
             // In a box, so that a connection without a request does not have the memory of one.
-            let mut response = Box::pin(shared.handler.respond(request, peer)).await;
+            let respond = Box::pin(shared.handler.respond(request, peer));
+            let Responded { mut response, has_key } = respond.await;
+            if has_key {
+                connection.set_has_key();
+            }
             if protocol == Protocol::Http1 && shared.connections.is_shutting_down() {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            let (head, body) = response.into_parts();
-            Ok::<_, Infallible>(Response::from_parts(head, ResponseBody::new(body, open_request).await))
+            Ok::<_, Infallible>(tie(response, open_request).await)
         }
     });
     match protocol {
         Protocol::Http1 => {
             connection.set_protocol(protocol);
-            run(Box::pin(shared.http1.serve_connection(io, respond)), &connection).await;
+            run(shared.http1.serve_connection(io, respond), &connection).await;
         }
         Protocol::Http2 => {
-            let _permit = tokio::select! {
-                biased;
-                permit = shared.connections.permit_http2() => permit,
-                _ = connection.ending(None) => return,
-            };
             connection.set_protocol(protocol);
-            run(Box::pin(shared.http2.serve_connection(io, respond)), &connection).await;
+            run(shared.http2.serve_connection(io, respond), &connection).await;
         }
     }
 }
 
 /// Runs hyper's part of a connection until it ends.
-async fn run(mut http: Pin<Box<impl GracefulConnection>>, connection: &Connection) {
+async fn run(http: impl GracefulConnection, connection: &Arc<Connection>) {
+    let mut http = InTurn::new(connection.clone(), http);
     let mut ending = None;
     loop {
         tokio::select! {
             biased;
             // Errors are those of the client: it is gone, or does not speak HTTP.
-            _ = http.as_mut() => return,
+            _ = &mut http => return,
             next = connection.ending(ending) => match next {
                 Ending::Finish => {
-                    http.as_mut().graceful_shutdown();
+                    http.work.as_mut().graceful_shutdown();
                     ending = Some(next);
                 }
                 Ending::Abort => return,

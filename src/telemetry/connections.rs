@@ -11,6 +11,7 @@ use prometheus_client::registry::Registry;
 pub struct ConnectionMetrics {
     open: Gauge,
     refused: Counter,
+    closed: Family<ReasonLabels, Counter>,
     timed_out: Family<TimeoutLabels, Counter>,
     handshakes_failed: Counter,
 }
@@ -18,6 +19,11 @@ pub struct ConnectionMetrics {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct TimeoutLabels {
     timeout: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReasonLabels {
+    reason: &'static str,
 }
 
 /// The time limit that a connection exceeded.
@@ -29,7 +35,7 @@ pub enum Timeout {
     Header,
     /// `idle_timeout`
     Idle,
-    /// `send_timeout`, or too many bytes were unread.
+    /// `send_timeout`
     Send,
 }
 
@@ -40,6 +46,11 @@ impl ConnectionMetrics {
             "connections_refused",
             "Connections that were closed because there were too many",
             self.refused.clone(),
+        );
+        registry.register(
+            "connections_closed",
+            "Connections that were closed because of what their clients did",
+            self.closed.clone(),
         );
         registry.register(
             "connections_timed_out",
@@ -63,6 +74,10 @@ impl ConnectionMetrics {
 
     pub(crate) fn refused(&self) {
         self.refused.inc();
+    }
+
+    pub(crate) fn closed_because_of(&self, reason: &'static str) {
+        self.closed.get_or_create(&ReasonLabels { reason }).inc();
     }
 
     pub(crate) fn timed_out(&self, timeout: Timeout) {

@@ -1,12 +1,9 @@
 //! Floods of frames over HTTP/2: the service ends the connection or needs no more memory, and answers others.
 
-use tokio::io::AsyncWriteExt;
-
 use crate::clients::frames::{
     ACK, CONTINUATION, Connection, DATA, END_HEADERS, END_STREAM, HEADERS, PING, SETTINGS, frame, get,
     get_headers, header_block, stream,
 };
-use crate::clients::hostile::PAGE;
 use crate::service::{Service, exclusive, in_time};
 
 const WINDOW: u32 = 65_535;
@@ -50,6 +47,11 @@ async fn flood(first: &[u8], bytes: &[u8]) -> End {
     end
 }
 
+/// Sends a flood of frames that are answered without a request: it costs no more than the budget of a connection.
+async fn ends_the_connection(first: &[u8], bytes: &[u8]) {
+    assert_eq!(flood(first, bytes).await, End::Closed);
+}
+
 #[tokio::test]
 async fn of_continuation_frames_end_the_connection() {
     let first = frame(HEADERS, END_STREAM, 1, &[]);
@@ -59,17 +61,17 @@ async fn of_continuation_frames_end_the_connection() {
 
 #[tokio::test]
 async fn of_settings() {
-    flood(&[], &frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 255, 255]).repeat(100)).await;
+    ends_the_connection(&[], &frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 255, 255]).repeat(100)).await;
 }
 
 #[tokio::test]
 async fn of_acknowledgements_of_settings() {
-    flood(&[], &frame(SETTINGS, ACK, 0, &[]).repeat(100)).await;
+    ends_the_connection(&[], &frame(SETTINGS, ACK, 0, &[]).repeat(100)).await;
 }
 
 #[tokio::test]
 async fn of_pings() {
-    flood(&[], &frame(PING, 0, 0, b"flooding").repeat(100)).await;
+    ends_the_connection(&[], &frame(PING, 0, 0, b"flooding").repeat(100)).await;
 }
 
 #[tokio::test]
@@ -84,12 +86,12 @@ async fn of_empty_data_frames() {
 async fn of_window_updates() {
     const WINDOW_UPDATE: u8 = 8;
     // The window of a connection must stay below 2^31.
-    flood(&[], &frame(WINDOW_UPDATE, 0, 0, &1_u32.to_be_bytes()).repeat(100)).await;
+    ends_the_connection(&[], &frame(WINDOW_UPDATE, 0, 0, &1_u32.to_be_bytes()).repeat(100)).await;
 }
 
 #[tokio::test]
 async fn of_frames_of_unknown_types() {
-    flood(&[], &frame(0xfa, 0, 0, b"unknown").repeat(100)).await;
+    ends_the_connection(&[], &frame(0xfa, 0, 0, b"unknown").repeat(100)).await;
 }
 
 #[tokio::test]
@@ -118,16 +120,18 @@ async fn of_headers_that_refer_to_the_dynamic_table() {
     service.stop().await;
 }
 
-/// The answers to PING are not read, so the service stops to read, and then closes the connection.
+/// 3,000 frames, which are more than the budget of a new connection.
 #[tokio::test]
-async fn of_pings_without_reading_the_answers() {
-    let service = Service::start(&[("send_timeout", "2s")]).await;
+async fn a_client_with_requests_may_send_other_frames() {
+    let service = Service::start(&[]).await;
     let mut client = Connection::open(service.direct(), WINDOW).await.unwrap();
-    client.send(&get(1, PAGE, &service.key)).await.unwrap();
-    let pings = frame(PING, 0, 0, b"flooding").repeat(1_000);
-    let flood = async { while client.stream.write_all(&pings).await.is_ok() {} };
-    in_time("the end of the connection", flood).await;
-    service.all_timed_out("send", 1).await;
-    service.answers().await;
+    let pings = frame(PING, 0, 0, b"are you?").repeat(15);
+    for number in 0..200 {
+        client.send(&[get(stream(number), "/v1/pets", &service.key), pings.clone()].concat()).await.unwrap();
+        let response = in_time("a response", client.find(|frame| frame.kind == HEADERS)).await;
+        assert!(response.is_some_and(|frame| frame.is_ok()));
+    }
+    assert_eq!(service.metric("connections_closed_total{reason=\"frames\"}").await, 0);
+    drop(client);
     service.stop().await;
 }

@@ -22,6 +22,7 @@ mod floods;
 mod handshake;
 mod http2;
 mod idle;
+mod memory;
 mod number;
 mod shutdown;
 mod silent;

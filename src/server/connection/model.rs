@@ -4,10 +4,12 @@
 //! Each method locks the state once, so a test on one thread meets every order of their effects. A task that waits is
 //! polled when it was woken, at any later time. What a method does between its lock and a notification is not divided.
 
+use std::mem;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Poll, Wake, Waker};
 
+use super::state::MAX_UNREAD;
 use super::*;
 use crate::exploration::{Decisions, explore};
 
@@ -140,7 +142,11 @@ impl Run {
         match event {
             Event::Request => {
                 let connection = self.connection.clone();
-                let task = Task::new(async move { connection.begin_request(RESERVED).await });
+                let task = Task::new(async move {
+                    let mut request = connection.open_request(0);
+                    request.begin(RESERVED).await;
+                    request
+                });
                 self.requests.push(Request::Waiting(task));
                 self.run(self.requests.len() - 1);
             }

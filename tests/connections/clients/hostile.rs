@@ -8,7 +8,10 @@ use rustls::pki_types::ServerName;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use super::frames::{Connection, PREFACE, get, preface, stream};
+use super::frames::{
+    Connection, DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, frame, get, get_headers, header_block,
+    preface, stream,
+};
 use super::good::{Trust, http1_get};
 
 /// What the client does before it does nothing more.
@@ -32,6 +35,12 @@ pub enum Kind {
     UnreadHttp1(usize),
     /// Asks for this many pages in HTTP/2 with a window of zero.
     UnreadHttp2(usize),
+    /// Sends this many requests without a key in HTTP/2 with a window of zero, and gets no byte of the errors.
+    UnreadErrors(usize),
+    /// Begins this many additions in HTTP/2, and sends a part of each body.
+    OpenBodies(usize),
+    /// The same without a key.
+    OpenBodiesWithoutKey(usize),
 }
 
 /// A request for the largest page.
@@ -93,8 +102,31 @@ impl Kind {
             Self::IdleHttp2 => [preface(65_535), get(1, "/v1/pets/0", key)].concat(),
             Self::UnreadHttp1(pages) => http1_get(PAGE, key).repeat(pages).into_bytes(),
             Self::UnreadHttp2(pages) => preface(0).into_iter().chain(requests(pages)).collect(),
+            Self::UnreadErrors(count) => {
+                let mut headers = get_headers("/v1/pets", "none");
+                headers[0].1 = "DELETE";
+                let request = header_block(&headers);
+                let requests = (0..count)
+                    .map(|number| frame(HEADERS, END_STREAM | END_HEADERS, stream(number), &request));
+                [preface(0)].into_iter().chain(requests).flatten().collect()
+            }
+            Self::OpenBodies(count) => additions(count, &format!("Bearer {key}")),
+            Self::OpenBodiesWithoutKey(count) => additions(count, "none"),
         })
     }
+}
+
+/// Returns the begins of additions on as many streams.
+fn additions(count: usize, authorization: &str) -> Vec<u8> {
+    let mut headers = get_headers("/v1/pets", authorization);
+    headers[0].1 = "POST";
+    headers.push(("content-type", "application/json"));
+    let request = header_block(&headers);
+    let addition = |number| {
+        let head = frame(HEADERS, END_HEADERS, stream(number), &request);
+        [head, frame(DATA, 0, stream(number), &[b' '; 500])].concat()
+    };
+    [preface(65_535)].into_iter().chain((0..count).map(addition)).flatten().collect()
 }
 
 /// Reads until the server has closed the connection.

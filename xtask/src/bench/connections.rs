@@ -33,7 +33,7 @@ const POLL: Duration = Duration::from_millis(20);
 const ANIMALS: usize = 100;
 
 /// What is measured: a name, the kind, the number of connections.
-const CASES: [(&str, Kind, usize); 9] = [
+const CASES: [(&str, Kind, usize); 12] = [
     ("silent", Kind::Silent, 20_000),
     ("half of the preface of HTTP/2", Kind::HalfPreface, 10_000),
     ("preface of HTTP/2, then nothing", Kind::Preface, 10_000),
@@ -43,6 +43,9 @@ const CASES: [(&str, Kind, usize); 9] = [
     ("idle after a response, HTTP/2", Kind::IdleHttp2, 10_000),
     ("100 pages unread, HTTP/1.1", Kind::UnreadHttp1(100), 40),
     ("200 pages unread, HTTP/2 with window 0", Kind::UnreadHttp2(200), 40),
+    ("100 errors unread without a key, HTTP/2 with window 0", Kind::UnreadErrors(100), 10_000),
+    ("100 bodies without end, HTTP/2", Kind::OpenBodies(100), 10_000),
+    ("100 bodies without end and without a key, HTTP/2", Kind::OpenBodiesWithoutKey(100), 10_000),
 ];
 
 /// Measures each kind of connection, and prints the table.
@@ -196,10 +199,12 @@ impl Service {
             // Fails if the service refuses it.
             let Ok(stream) = kind.connect(number, self.address, &self.key).await else { continue };
             match kind {
-                Kind::UnreadHttp1(_) | Kind::UnreadHttp2(_) => held.spawn(async move {
-                    let _unread = stream;
-                    std::future::pending().await
-                }),
+                Kind::UnreadHttp1(_) | Kind::UnreadHttp2(_) | Kind::UnreadErrors(_) => {
+                    held.spawn(async move {
+                        let _unread = stream;
+                        std::future::pending().await
+                    })
+                }
                 _ => held.spawn(closed(stream)),
             };
         }

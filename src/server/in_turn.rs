@@ -1,0 +1,76 @@
+//! The work of a connection, in [turns](super::turns).
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use super::connection::Connection;
+use super::turns::Acquire;
+
+/// The work of a connection, which waits for a turn each time it can go on. It must not wait while it goes on.
+pub(super) struct InTurn<F> {
+    pub(super) work: Pin<Box<F>>,
+    connection: Arc<Connection>,
+    waiting: Option<Pin<Box<Acquire>>>,
+}
+
+impl<F> InTurn<F> {
+    pub(super) fn new(connection: Arc<Connection>, work: F) -> Self {
+        Self { work: Box::pin(work), connection, waiting: None }
+    }
+}
+
+impl<F: Future> Future for InTurn<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let this = &mut *self;
+        if this.connection.has_key() || !this.connection.is_http2() {
+            return this.work.as_mut().poll(context);
+        }
+        let waiting = this.waiting.get_or_insert_with(|| this.connection.turns().acquire());
+        let turn = ready!(waiting.as_mut().poll(context));
+        this.waiting = None;
+        let output = this.work.as_mut().poll(context);
+        drop(turn);
+        output
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+    use futures::future::poll_fn;
+    use tokio::task::yield_now;
+
+    use super::*;
+    use crate::server::connection::Phase;
+    use crate::server::first_request::Protocol;
+
+    #[tokio::test]
+    async fn connections_without_a_key_wait_and_the_others_do_not() {
+        let shared = Arc::default();
+        let [first, second, with_key] = std::array::from_fn(|_| {
+            let connection = Connection::new(Arc::clone(&shared), Phase::New);
+            connection.set_protocol(Protocol::Http2);
+            Arc::new(connection)
+        });
+        with_key.set_has_key();
+        let mut turns = Vec::new();
+        while let Some(turn) = first.turns().acquire().now_or_never() {
+            turns.push(turn.unwrap());
+        }
+        InTurn::new(with_key, async {}).await;
+        let waits = tokio::spawn(InTurn::new(first.clone(), async {}));
+        yield_now().await;
+        assert!(!waits.is_finished());
+        drop(turns);
+        waits.await.unwrap();
+
+        // A connection that waits for its client leaves the turn to others.
+        let idle = tokio::spawn(InTurn::new(second, poll_fn(|_| Poll::<()>::Pending)));
+        yield_now().await;
+        assert!(first.turns().acquire().now_or_never().is_some());
+        idle.abort();
+    }
+}
