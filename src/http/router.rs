@@ -17,7 +17,7 @@ use futures::FutureExt;
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, LINK};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
-use hyper::body::{Body as HttpBody, Bytes};
+use hyper::body::Body as _;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::histogram::Histogram;
 use quick_cache::sync::Cache;
@@ -156,12 +156,9 @@ impl Router {
     }
 
     /// Returns the response to a request, and logs it.
-    pub(crate) async fn respond<B>(&self, request: Request<B>, peer: IpAddr) -> Responded
-    where
-        B: HttpBody<Data = Bytes, Error = hyper::Error> + Send + Sync + 'static,
-    {
+    pub(crate) async fn respond(&self, request: Request<Body>, peer: IpAddr) -> Responded {
         let (request, body) = request.into_parts();
-        let body = UnreadBody::guard(Body::wrap(body), request.headers.contains_key(EXPECT));
+        let body = UnreadBody::guard(body, request.headers.contains_key(EXPECT));
         let mut exchange = Exchange::new(self, Arc::new(request), peer);
         // The panic hook logs the message of a panic where it happens.
         let result = AssertUnwindSafe(self.dispatch(body, &mut exchange)).catch_unwind().await;

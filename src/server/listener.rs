@@ -15,8 +15,9 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::connection::Phase;
 use super::connections::Connections;
-use super::serving::{Handler, Shared, serve};
+use super::serving::{Serving, serve};
 use super::socket::split;
+use crate::http::router::Router;
 
 /// The number of connections that the kernel may accept before the service does. The kernel has a limit too:
 /// `net.core.somaxconn`, 4096 by default on Linux.
@@ -86,7 +87,7 @@ pub(super) struct Accepting {
 }
 
 impl Accepting {
-    /// Accepts connections and serves them with `handler`. Must be called within a tokio runtime.
+    /// Accepts connections and serves them with `router`. Must be called within a tokio runtime.
     ///
     /// # Errors
     /// When the runtime rejects the socket.
@@ -94,15 +95,15 @@ impl Accepting {
         listener: Listener,
         tls: Option<ServerConfig>,
         connections: Arc<Connections>,
-        handler: impl Handler,
+        router: Router,
         log: Logger,
     ) -> io::Result<Self> {
         let inherited = listener.inherited;
         let (socket, address) = listener.into_tokio()?;
         let tls = tls.map(|config| Arc::new(RwLock::new(Arc::new(config))));
         let (close, closed) = watch::channel(false);
-        let shared = Arc::new(Shared::new(handler, connections.clone()));
-        let accept = accept(socket, inherited, tls.clone(), shared, log, closed);
+        let serving = Arc::new(Serving::new(router, connections.clone()));
+        let accept = accept(socket, inherited, tls.clone(), serving, log, closed);
         Ok(Self { address, connections, tls, close, task: tokio::spawn(accept) })
     }
 
@@ -131,11 +132,11 @@ impl Drop for Accepting {
     }
 }
 
-async fn accept<H: Handler>(
+async fn accept(
     socket: TcpListener,
     inherited: bool,
     tls: Option<Arc<RwLock<Arc<ServerConfig>>>>,
-    shared: Arc<Shared<H>>,
+    serving: Arc<Serving>,
     log: Logger,
     mut closed: watch::Receiver<bool>,
 ) {
@@ -170,9 +171,9 @@ async fn accept<H: Handler>(
         let _ = stream.set_nodelay(true);
         let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEP_ALIVE));
         let (socket, observed) = split(stream);
-        let Some(registered) = shared.connections.register(phase, observed) else { continue };
+        let Some(registered) = serving.connections.register(phase, observed) else { continue };
         let tls = tls.as_ref().map(|tls| tls.read().unwrap_or_else(PoisonError::into_inner).clone());
-        tokio::spawn(serve(shared.clone(), socket, peer.ip(), tls, registered));
+        tokio::spawn(serve(serving.clone(), socket, peer.ip(), tls, registered));
     }
 }
 

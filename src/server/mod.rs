@@ -20,11 +20,10 @@ mod socket;
 pub mod tls;
 mod turns;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::Request;
 use slog::{Logger, info, warn};
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
@@ -32,7 +31,7 @@ use tokio::time::{sleep, timeout};
 use crate::document::Document;
 use crate::http::BASE_PATH;
 use crate::http::access_log::AccessLog;
-use crate::http::router::{Responded, Router};
+use crate::http::router::Router;
 use crate::operations;
 use crate::service::Service;
 use crate::storage::Store;
@@ -40,8 +39,6 @@ use crate::telemetry::metrics::Metrics;
 use connections::Connections;
 use listener::Accepting;
 use operators::{Operating, Operators};
-use request_body::RequestBody;
-use serving::Handler;
 use tls::TlsFiles;
 
 pub use limits::ConnectionLimits;
@@ -59,12 +56,6 @@ pub struct Server {
     shutdown_delay: Duration,
     store: Arc<dyn Store>,
     log: Logger,
-}
-
-impl Handler for Router {
-    async fn respond(&self, request: Request<RequestBody>, peer: IpAddr) -> Responded {
-        Self::respond(self, request, peer).await
-    }
 }
 
 impl Server {

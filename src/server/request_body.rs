@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use dropshot::Body;
 use hyper::body::{Body as HttpBody, Bytes, Frame, Incoming, SizeHint};
 
 use super::connection::Charge;
@@ -12,17 +13,18 @@ use crate::http::MAX_BODY_BYTES;
 /// A body whose memory is charged.
 pub(super) struct RequestBody {
     body: Incoming,
-    _charge: Option<Charge>,
+    _charge: Charge,
 }
 
 impl RequestBody {
     /// Charges a body, unless it is empty: what it may take of memory, before it arrives. A larger one is not kept.
-    pub(super) fn new(body: Incoming, charge: impl FnOnce(usize) -> Charge) -> Self {
-        let charge = (!body.is_end_stream()).then(|| {
-            let size = body.size_hint().upper().and_then(|size| usize::try_from(size).ok());
-            charge(memory::READING + size.unwrap_or(MAX_BODY_BYTES).min(MAX_BODY_BYTES))
-        });
-        Self { body, _charge: charge }
+    pub(super) fn charge(body: Incoming, charge: impl FnOnce(usize) -> Charge) -> Body {
+        if body.is_end_stream() {
+            return Body::empty();
+        }
+        let size = body.size_hint().upper().and_then(|size| usize::try_from(size).ok());
+        let charge = charge(memory::READING + size.unwrap_or(MAX_BODY_BYTES).min(MAX_BODY_BYTES));
+        Body::wrap(Self { body, _charge: charge })
     }
 }
 

@@ -1,7 +1,6 @@
 //! Serves one connection with hyper: TLS handshake, HTTP/1 or HTTP/2, requests, end.
 
 use std::convert::Infallible;
-use std::future::Future;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -26,7 +25,7 @@ use super::monitored::Monitored;
 use super::request_body::RequestBody;
 use super::response_body::tie;
 use super::socket::Socket;
-use crate::http::router::Responded;
+use crate::http::router::{Responded, Router};
 use crate::telemetry::connections::ConnectionMetrics;
 
 /// The maximum size of a request's head over HTTP/1, and of the buffer for each direction.
@@ -39,22 +38,16 @@ const MAX_STREAMS: u32 = 100;
 const STREAM_WINDOW: u32 = 64 * 1024;
 const CONNECTION_WINDOW: u32 = 256 * 1024;
 
-/// Responds to the requests of a listener.
-pub(super) trait Handler: Send + Sync + 'static {
-    /// Returns the response to a request from `peer`.
-    fn respond(&self, request: Request<RequestBody>, peer: IpAddr) -> impl Future<Output = Responded> + Send;
-}
-
-/// What the connections of a listener share.
-pub(super) struct Shared<H> {
-    handler: H,
+/// What serves the connections of a listener.
+pub(super) struct Serving {
+    router: Router,
     pub(super) connections: Arc<Connections>,
     http1: http1::Builder,
     http2: http2::Builder<TokioExecutor>,
 }
 
-impl<H> Shared<H> {
-    pub(super) fn new(handler: H, connections: Arc<Connections>) -> Self {
+impl Serving {
+    pub(super) fn new(router: Router, connections: Arc<Connections>) -> Self {
         let mut http1 = http1::Builder::new();
         // `Connection` has the time limit.
         http1.header_read_timeout(None).max_buf_size(MAX_HEAD_BYTES);
@@ -64,13 +57,13 @@ impl<H> Shared<H> {
             .max_concurrent_streams(MAX_STREAMS)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW);
-        Self { handler, connections, http1, http2 }
+        Self { router, connections, http1, http2 }
     }
 }
 
 /// Serves a connection until it ends.
-pub(super) async fn serve<H: Handler>(
-    shared: Arc<Shared<H>>,
+pub(super) async fn serve(
+    serving: Arc<Serving>,
     socket: Socket,
     peer: IpAddr,
     tls: Option<Arc<ServerConfig>>,
@@ -79,11 +72,11 @@ pub(super) async fn serve<H: Handler>(
     let connection = registered.connection.clone();
     if let Some(config) = tls {
         // In a box, as below: the memory of most connections is that of idle ones.
-        let handshake = Box::pin(handshake(config, socket, &connection, shared.connections.metrics()));
+        let handshake = Box::pin(handshake(config, socket, &connection, serving.connections.metrics()));
         if let Some(stream) = handshake.await {
             let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
             let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
-            serve_http(shared, stream, protocol, peer, connection).await;
+            serve_http(serving, stream, protocol, peer, connection).await;
         }
         return;
     }
@@ -93,7 +86,7 @@ pub(super) async fn serve<H: Handler>(
         _ = connection.ending(None) => return,
     };
     if let Ok(protocol) = protocol {
-        serve_http(shared, socket, protocol, peer, connection).await;
+        serve_http(serving, socket, protocol, peer, connection).await;
     }
 }
 
@@ -122,8 +115,8 @@ async fn handshake(
     Some(stream)
 }
 
-async fn serve_http<H: Handler>(
-    shared: Arc<Shared<H>>,
+async fn serve_http(
+    serving: Arc<Serving>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     protocol: Protocol,
     peer: IpAddr,
@@ -131,33 +124,28 @@ async fn serve_http<H: Handler>(
 ) {
     let io = TokioIo::new(Monitored::new(stream, protocol, connection.clone()));
     let respond = service_fn(|request: Request<Incoming>| {
-        let (shared, connection) = (shared.clone(), connection.clone());
+        let (serving, connection) = (serving.clone(), connection.clone());
         // Before hyper reads the next request.
         let mut open_request = connection.open_request(memory::REQUEST + memory::headers(request.headers()));
-        let request = request.map(|body| RequestBody::new(body, |bytes| connection.hold(bytes)));
+        let request = request.map(|body| RequestBody::charge(body, |bytes| connection.hold(bytes)));
         async move {
             open_request.begin(if request.method() == Method::GET { RESERVED_TO_READ } else { 0 }).await;
             // In a box, so that a connection without a request does not have the memory of one.
-            let respond = Box::pin(shared.handler.respond(request, peer));
+            let respond = Box::pin(serving.router.respond(request, peer));
             let Responded { mut response, has_key } = respond.await;
             if has_key {
                 connection.set_has_key();
             }
-            if protocol == Protocol::Http1 && shared.connections.is_shutting_down() {
+            if protocol == Protocol::Http1 && serving.connections.is_shutting_down() {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Ok::<_, Infallible>(tie(response, open_request).await)
         }
     });
+    connection.set_protocol(protocol);
     match protocol {
-        Protocol::Http1 => {
-            connection.set_protocol(protocol);
-            run(shared.http1.serve_connection(io, respond), &connection).await;
-        }
-        Protocol::Http2 => {
-            connection.set_protocol(protocol);
-            run(shared.http2.serve_connection(io, respond), &connection).await;
-        }
+        Protocol::Http1 => run(serving.http1.serve_connection(io, respond), &connection).await,
+        Protocol::Http2 => run(serving.http2.serve_connection(io, respond), &connection).await,
     }
 }
 
