@@ -9,10 +9,10 @@
 //! cursors for polling, so those of earlier releases stay valid. A replica of an earlier release refuses a SipHash, so a
 //! store with replicas still issues cursors with HMAC-SHA-256. A later release can change that.
 
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
 use siphasher::sip128::{Hash128, SipHasher24};
 
 use crate::schemas::PetStatus;
@@ -27,7 +27,7 @@ const BYTES: usize = CONTENT_BYTES + MAC_BYTES;
 
 /// Signs and verifies cursors with the secret of the store.
 pub(crate) struct Cursors {
-    hmac: Hmac<Sha256>,
+    hmac: hmac::Key,
     siphash: SipHasher24,
     /// The version that is issued.
     issued: u8,
@@ -36,14 +36,11 @@ pub(crate) struct Cursors {
 impl Cursors {
     /// `is_replicated`: whether replicas of an older release must accept the cursors.
     pub(crate) fn new(secret: &[u8; 32], is_replicated: bool) -> Self {
-        // HMAC pads the key with zeros to a block of its hash (RFC 2104). A key of that size cannot be invalid.
-        let mut key = [0; 64];
-        key[..secret.len()].copy_from_slice(secret);
-        let hmac = Hmac::new(&key.into());
+        let hmac = hmac::Key::new(hmac::HMAC_SHA256, secret);
         // Longer than the content of a cursor, so that no cursor of version 1 contains the key.
-        let derived = hmac.clone().chain_update("cursor, SipHash-2-4-128").finalize().into_bytes();
+        let derived = hmac::sign(&hmac, b"cursor, SipHash-2-4-128");
         let mut key = [0; 16];
-        key.copy_from_slice(&derived[..16]);
+        key.copy_from_slice(&derived.as_ref()[..16]);
         let issued = if is_replicated { HMAC } else { SIPHASH };
         Self { hmac, siphash: SipHasher24::new_with_key(&key), issued }
     }
@@ -54,7 +51,7 @@ impl Cursors {
         let (content, mac) = bytes.split_at_mut(CONTENT_BYTES);
         content.copy_from_slice(&content_of(self.issued, after, status));
         match self.issued {
-            HMAC => mac.copy_from_slice(&self.hmac(content).finalize().into_bytes()[..MAC_BYTES]),
+            HMAC => mac.copy_from_slice(&hmac::sign(&self.hmac, content).as_ref()[..MAC_BYTES]),
             _ => mac.copy_from_slice(&self.siphash.hash(content).as_bytes()),
         }
         BASE64_URL_SAFE_NO_PAD.encode(bytes)
@@ -72,14 +69,13 @@ impl Cursors {
         (content == content_of(content[0], after, status)).then_some(after)
     }
 
-    fn hmac(&self, content: &[u8]) -> Hmac<Sha256> {
-        self.hmac.clone().chain_update(content)
-    }
-
     /// Compares in constant time, so that no forger learns a MAC byte by byte.
     fn is_signed(&self, content: &[u8], mac: [u8; MAC_BYTES]) -> bool {
         match content[0] {
-            HMAC => self.hmac(content).verify_truncated_left(&mac).is_ok(),
+            HMAC => {
+                let signed = hmac::sign(&self.hmac, content);
+                verify_slices_are_equal(&signed.as_ref()[..MAC_BYTES], &mac).is_ok()
+            }
             // The comparison of `Hash128` takes constant time.
             SIPHASH => self.siphash.hash(content) == Hash128::from(u128::from_le_bytes(mac)),
             _ => false,

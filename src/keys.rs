@@ -8,9 +8,9 @@
 
 use std::fmt;
 
+use aws_lc_rs::digest;
 use jiff::{SignedDuration, Timestamp};
 use rand::distr::{Alphanumeric, SampleString};
-use sha2::{Digest, Sha256};
 
 use crate::storage::{KeyRecord, Store, StoreError};
 
@@ -57,7 +57,7 @@ impl NewKey {
         let record = KeyRecord {
             id,
             name: name.to_owned(),
-            hash: Sha256::digest(&secret).into(),
+            hash: sha256(&secret),
             created,
             expires,
             revoked: None,
@@ -92,7 +92,13 @@ fn is_well_formed(text: &str) -> bool {
 
 /// Returns the SHA-256 of a secret that is well-formed.
 pub fn hash(secret: &str) -> Option<[u8; 32]> {
-    is_well_formed(secret).then(|| Sha256::digest(secret).into())
+    is_well_formed(secret).then(|| sha256(secret))
+}
+
+fn sha256(text: &str) -> [u8; 32] {
+    let mut hash = [0; 32];
+    hash.copy_from_slice(digest::digest(&digest::SHA256, text.as_bytes()).as_ref());
+    hash
 }
 
 /// Returns the identifier of the API key whose secret has this SHA-256, if the key is valid at `now`, and

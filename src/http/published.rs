@@ -6,11 +6,11 @@
 
 use std::collections::HashMap;
 
+use aws_lc_rs::digest;
 use dropshot::Body;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Response, StatusCode};
 use hyper::body::Bytes;
-use sha2::{Digest, Sha256};
 use swagger_ui_redist::SwaggerUi;
 
 use super::error::ApiError;
@@ -130,9 +130,11 @@ fn redirect() -> Response<Body> {
 
 impl File {
     fn new(kind: &'static str, content: Bytes, extra: &[(HeaderName, &'static str)]) -> Self {
-        let hash = Sha256::digest(&content);
-        let etag =
-            format!("\"{}\"", hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>());
+        let hash = digest::digest(&digest::SHA256, &content);
+        let etag = format!(
+            "\"{}\"",
+            hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>()
+        );
         let fixed = [
             (header::CONTENT_TYPE, kind),
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

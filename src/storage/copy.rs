@@ -13,8 +13,8 @@
 //! The secret that signs cursors is not copied, so clients must start their pages again.
 
 use async_trait::async_trait;
+use aws_lc_rs::digest::{Context, SHA256};
 use jiff::Timestamp;
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::store::{IdempotencyKey, KeyRecord, PetsQuery, Store, StoreError};
@@ -251,23 +251,25 @@ async fn digest(
     last: i64,
     mut progress: impl FnMut(i64) + Send,
 ) -> Result<(u64, [u8; 32]), StoreError> {
-    let (mut count, mut sum, mut after) = (0, Sha256::new(), None);
+    let (mut count, mut sum, mut after) = (0, Context::new(&SHA256), None);
+    let mut checksum = [0; 32];
     loop {
         let (pets, more) = chunk(store, after, last).await?;
         for pet in &pets {
             let name = pet.name.as_str();
-            sum.update(pet.id.to_le_bytes());
-            sum.update(pet.category_id.to_le_bytes());
+            sum.update(&pet.id.to_le_bytes());
+            sum.update(&pet.category_id.to_le_bytes());
             // The length marks the end of the name.
-            sum.update((name.len() as u64).to_le_bytes());
-            sum.update(name);
-            sum.update([pet.status.map_or(0, |status| status as u8 + 1)]);
+            sum.update(&(name.len() as u64).to_le_bytes());
+            sum.update(name.as_bytes());
+            sum.update(&[pet.status.map_or(0, |status| status as u8 + 1)]);
         }
         count += pets.len() as u64;
         after = pets.last().map(|pet| pet.id).or(after);
         progress(after.unwrap_or(0));
         if !more {
-            return Ok((count, sum.finalize().into()));
+            checksum.copy_from_slice(sum.finish().as_ref());
+            return Ok((count, checksum));
         }
     }
 }

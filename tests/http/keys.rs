@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use animal_store::keys;
 use animal_store::storage::Keys;
+use aws_lc_rs::digest::{SHA256, digest};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
-use sha2::{Digest, Sha256};
 
 use crate::clock::Clock;
 use crate::recorder::wire::Response;
@@ -234,7 +234,7 @@ async fn a_key_is_stored_as_its_hash() {
     let key = service.new_key("shop", Some(SignedDuration::from_hours(1))).await;
     let stored = service.store.keys().await.unwrap();
     let stored = stored.iter().find(|stored| stored.id == key.record.id).expect("the key");
-    assert_eq!(stored.hash, <[u8; 32]>::from(Sha256::digest(&key.secret)));
+    assert_eq!(stored.hash, *digest(&SHA256, key.secret.as_bytes()).as_ref());
     assert_eq!((&*stored.name, stored.revoked), ("shop", None));
     assert!(stored.expires > Some(stored.created));
 }

@@ -1,9 +1,9 @@
 //! The SQL of idempotency keys.
 
+use aws_lc_rs::digest;
 use jiff::Timestamp;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
-use sha2::{Digest, Sha256};
 use siphasher::sip::SipHasher13;
 
 use super::animals;
@@ -42,9 +42,9 @@ pub(super) struct KeyHasher(SipHasher13);
 
 impl KeyHasher {
     pub(super) fn new(secret: &[u8; 32]) -> Self {
-        let digest = Sha256::new().chain_update("idempotency key").chain_update(secret).finalize();
+        let digest = digest::digest(&digest::SHA256, &[b"idempotency key", &secret[..]].concat());
         let mut key = [0; 16];
-        key.copy_from_slice(&digest[..16]);
+        key.copy_from_slice(&digest.as_ref()[..16]);
         Self(SipHasher13::new_with_key(&key))
     }
 
