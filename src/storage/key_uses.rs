@@ -61,7 +61,7 @@ pub(super) struct UsesToWrite(Option<Arc<KeyUses>>);
 
 impl UsesToWrite {
     /// Returns the identifiers of the keys, each with the start of an hour in seconds.
-    pub(super) fn take(mut self) -> Vec<(String, i64)> {
+    pub(super) fn take(&mut self) -> Vec<(String, i64)> {
         self.0.take().map(|uses| uses.take()).unwrap_or_default()
     }
 }
@@ -98,17 +98,17 @@ mod tests {
     #[test]
     fn a_key_is_noted_once_per_hour() {
         let uses = Arc::new(KeyUses::default());
-        let first = uses.note(&key("a", None), second(3600)).unwrap();
+        let mut first = uses.note(&key("a", None), second(3600)).unwrap();
         assert!(uses.note(&key("a", Some(0)), second(7199)).is_none());
         assert!(uses.note(&key("b", None), second(3601)).is_none(), "a write waits already");
         let mut taken = first.take();
         taken.sort();
         assert_eq!(taken, [("a".to_owned(), 3600), ("b".to_owned(), 3600)]);
         assert!(uses.note(&key("b", None), second(7199)).is_none());
-        let second_hour = uses.note(&key("b", None), second(7200)).unwrap();
+        let mut second_hour = uses.note(&key("b", None), second(7200)).unwrap();
         assert_eq!(second_hour.take(), [("b".to_owned(), 7200)]);
         // The later of two hours that wait counts.
-        let both = uses.note(&key("a", None), second(3600)).unwrap();
+        let mut both = uses.note(&key("a", None), second(3600)).unwrap();
         assert!(uses.note(&key("a", None), second(7200)).is_none());
         assert_eq!(both.take(), [("a".to_owned(), 7200)]);
     }

@@ -90,10 +90,12 @@ impl StoreMetrics {
         self.queue.dec_by(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
-    /// Counts a commit of this many writes.
+    /// Counts a commit of this many writes. One that changed nothing is not a batch.
     pub(super) fn committed(&self, count: usize) {
-        // A batch is far smaller than 2^53.
-        self.batches.observe(count as f64);
+        if count > 0 {
+            // A batch is far smaller than 2^53.
+            self.batches.observe(count as f64);
+        }
         self.outages.succeeded(Operation::Write);
     }
 

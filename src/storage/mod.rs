@@ -1,10 +1,12 @@
 //! Where animals and API keys are stored: the promises, and the engines that keep them.
 //!
-//! [`Store`] and its supertraits (`store.rs`) state the promises. `tests/store` tests every engine against
-//! them; an engine adds none.
+//! [`Store`] and its supertraits (`store.rs`) state the promises. One store keeps them (`batching.rs`); what differs
+//! between databases is an engine: its SQL, its connections and its transactions. `tests/store` tests every engine
+//! against the promises; an engine adds none.
 
 use std::sync::Arc;
 
+mod batching;
 mod cause;
 pub mod copy;
 mod expiry;
@@ -14,9 +16,11 @@ mod metrics;
 mod options;
 mod outage;
 pub mod postgres;
+mod queue;
 pub mod sqlite;
 mod store;
 mod url;
+mod write;
 
 pub use metrics::StoreMetrics;
 pub use options::{Migrate, OpenError, PostgresOptions, StoreOptions};
@@ -42,8 +46,8 @@ pub async fn open(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, O
 /// One line that says what to do.
 pub async fn open_for_copy(url: &str, options: &StoreOptions) -> Result<Arc<dyn copy::Transfer>, OpenError> {
     match DatabaseKind::of(url) {
-        Some(DatabaseKind::Sqlite(path)) => Ok(Arc::new(sqlite::SqliteStore::open(path, options)?)),
-        Some(DatabaseKind::Postgres) => Ok(Arc::new(postgres::PostgresStore::open(url, options).await?)),
+        Some(DatabaseKind::Sqlite(path)) => Ok(Arc::new(sqlite::open(path, options)?)),
+        Some(DatabaseKind::Postgres) => Ok(Arc::new(postgres::open(url, options).await?)),
         None => Err(url::unknown_kind()),
     }
 }

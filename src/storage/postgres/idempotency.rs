@@ -7,13 +7,11 @@ use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::animals::{self, numbered};
 use super::failure::{Failure, WriteResult};
-use crate::schemas::{NewPet, Pet, PetStatus};
+use crate::schemas::{Pet, PetStatus};
 use crate::storage::copy::CopiedKey;
 use crate::storage::expiry::{CHUNK, Removed, expired_until};
 use crate::storage::store::IdempotencyKey;
-
-/// An animal to add with its key, and the time of the request.
-pub(super) type Addition<'a> = (&'a NewPet, &'a IdempotencyKey, Timestamp);
+use crate::storage::write::Addition;
 
 // An animal is stored only if its key was. The INSERT of a key waits for a transaction that inserts the same key; rows
 // are inserted in the order of the subquery, so two statements with sorted keys cannot wait for each other.
@@ -83,15 +81,15 @@ impl Statements {
     pub(super) async fn insert(
         &self,
         client: &Client,
-        additions: &[Addition<'_>],
+        additions: &[&Addition],
     ) -> Result<Vec<Option<i64>>, Failure> {
-        let names: Vec<&str> = additions.iter().map(|(new, ..)| new.name.as_str()).collect();
-        let categories: Vec<i64> = additions.iter().map(|(new, ..)| new.category_id).collect();
+        let names: Vec<&str> = additions.iter().map(|it| it.new.name.as_str()).collect();
+        let categories: Vec<i64> = additions.iter().map(|it| it.new.category_id).collect();
         let statuses: Vec<Option<&str>> =
-            additions.iter().map(|(new, ..)| new.status.map(PetStatus::as_str)).collect();
-        let clients: Vec<&str> = additions.iter().map(|(_, key, _)| key.client.as_str()).collect();
-        let values: Vec<&str> = additions.iter().map(|(_, key, _)| key.value.as_str()).collect();
-        let times: Vec<i64> = additions.iter().map(|(.., at)| at.as_second()).collect();
+            additions.iter().map(|it| it.new.status.map(PetStatus::as_str)).collect();
+        let clients: Vec<&str> = additions.iter().map(|it| it.key.client.as_str()).collect();
+        let values: Vec<&str> = additions.iter().map(|it| it.key.value.as_str()).collect();
+        let times: Vec<i64> = additions.iter().map(|it| it.at.as_second()).collect();
         // Complete when the server is ready for the next query, that is, after the commit.
         let rows =
             client.query(&self.insert, &[&names, &categories, &statuses, &clients, &values, &times]).await?;
@@ -120,12 +118,12 @@ impl Statements {
 
 /// Of the next [`CHUNK`] keys by the identifiers of their animals, which are greater than `after`, removes those that
 /// have expired at `at`. Those whose time is after `at` get that time.
-pub(super) async fn remove_expired(client: &Client, after: i64, at: Timestamp) -> WriteResult<Removed> {
+pub(super) async fn remove_expired(client: &Client, after: i64, at: Timestamp) -> Result<Removed, Failure> {
     let parameters: [&(dyn ToSql + Sync); 4] =
         [&expired_until(at), &i64::from(CHUNK), &at.as_second(), &after];
     let row = client.query_one(REMOVE, &parameters).await?;
     let count: i64 = row.try_get(0)?;
-    Ok(Ok(Removed { count: count.unsigned_abs(), corrected: row.try_get(1)? }))
+    Ok(Removed { count: count.unsigned_abs(), corrected: row.try_get(1)? })
 }
 
 /// Returns the next `limit` keys by the identifiers of their animals.

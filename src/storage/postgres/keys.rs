@@ -76,10 +76,10 @@ pub(super) async fn import(client: &Client, keys: &[KeyRecord]) -> WriteResult<(
 }
 
 /// Stores that keys were used, each at a time in seconds.
-pub(super) async fn note_uses(client: &Client, uses: Vec<(String, i64)>) -> WriteResult<()> {
+pub(super) async fn note_uses(client: &Client, uses: Vec<(String, i64)>) -> WriteResult<bool> {
     let (ids, times): (Vec<String>, Vec<i64>) = uses.into_iter().unzip();
     client.execute(USE, &[&ids, &times]).await?;
-    Ok(Ok(()))
+    Ok(Ok(true))
 }
 
 fn exists() -> StoreError {

@@ -13,7 +13,7 @@
 //!
 //! # Design
 //!
-//! [`PostgresStore`] keeps the promises of [`Store`](super::Store):
+//! The store (`../batching.rs`) with this engine keeps the promises of [`Store`](super::Store):
 //!
 //! - A write goes through a bounded queue to a few tasks, each with its own connection. A task stores all
 //!   waiting animals with one statement and completes the writes after the commit (`writer.rs`). The caller
@@ -54,24 +54,23 @@
 
 mod address;
 mod animals;
+mod engine;
 mod failure;
 mod idempotency;
 mod keys;
 mod migrations;
 mod monitor;
-mod once;
 mod opening;
 mod pages;
-mod queue;
 mod reader;
 mod second_attempts;
 mod session;
 mod settled;
-mod store;
 mod tls;
 mod transfer;
 mod view;
 mod write_session;
 mod writer;
 
-pub use store::{PostgresStore, check_url, discard_copy};
+pub(super) use engine::open;
+pub use engine::{check_url, discard_copy};

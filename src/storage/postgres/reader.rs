@@ -1,10 +1,8 @@
 //! Reads: a few connections that all callers share.
 //!
 //! A caller does not own a connection while it waits. Callers send their queries on the same connection one
-//! after the other (pipelining), so that one system call sends or receives several. Rejected, because it was
-//! slower: a pool that lends a connection to one caller. On two cores with 64 callers, a pool of 16 had 60 %
-//! of the gets and lists per second. Also rejected: one query for all animals that are
-//! requested at the same moment, which changed neither throughput nor processor time per get.
+//! after the other (pipelining), so that one system call sends or receives several. A pool that lends a connection to one
+//! caller was slower.
 //!
 //! A caller waits for a new connection only if no other one responds. Reads are idempotent: a query whose
 //! connection is lost is sent again on another one, and so is a query on a connection where nothing arrives,

@@ -1,6 +1,6 @@
 //! A connection for writing, and what is written on it.
 
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio::try_join;
 use tokio_postgres::error::SqlState;
@@ -8,21 +8,60 @@ use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 
 use super::address::Address;
 use super::failure::{Failure, WriteResult};
-use super::once::AddOnce;
-use super::queue::stopped;
 use super::session::{Purpose, Session};
-use super::{animals, idempotency, once};
+use super::{animals, idempotency, keys, transfer};
 use crate::schemas::{NewPet, Pet};
-use crate::storage::metrics::{Operation, StoreMetrics};
+use crate::storage::metrics::Operation;
 use crate::storage::options::StoreOptions;
-use crate::storage::store::StoreError;
+use crate::storage::store::{AddedOnce, IdempotencyKey, StoreError};
+use crate::storage::write::{Addition, Caller, Change};
 
-/// A connection for writing with its prepared statement.
+/// A connection for writing with its prepared statements.
 pub(super) struct WriteSession {
     pub(super) session: Session,
     insert: Statement,
     once: idempotency::Statements,
+    options: StoreOptions,
     _counted: Counted,
+}
+
+/// What one statement stores many of.
+trait Row: Sync {
+    /// What the statement returns for each row.
+    type Stored: Send;
+
+    fn insert(
+        session: &WriteSession,
+        rows: &[&Self],
+    ) -> impl Future<Output = Result<Vec<Self::Stored>, Failure>> + Send;
+
+    /// Whether the row counts in the size of a batch.
+    fn is_counted(stored: &Self::Stored) -> bool;
+}
+
+impl Row for NewPet {
+    type Stored = i64;
+
+    async fn insert(session: &WriteSession, rows: &[&Self]) -> Result<Vec<i64>, Failure> {
+        animals::insert(session.session.client(), &session.insert, rows).await
+    }
+
+    fn is_counted(_: &i64) -> bool {
+        true
+    }
+}
+
+impl Row for Addition {
+    /// `None` if an animal has the key.
+    type Stored = Option<i64>;
+
+    async fn insert(session: &WriteSession, rows: &[&Self]) -> Result<Vec<Option<i64>>, Failure> {
+        session.once.insert(session.session.client(), rows).await
+    }
+
+    fn is_counted(stored: &Option<i64>) -> bool {
+        stored.is_some()
+    }
 }
 
 /// Counts a connection.
@@ -52,64 +91,117 @@ impl WriteSession {
         let client = session.client();
         let (insert, once) =
             try_join!(animals::prepare_insert(client), idempotency::Statements::prepare(client))?;
-        Ok(Self { session, insert, once, _counted: Counted::new(connected) })
+        Ok(Self { session, insert, once, options: options.clone(), _counted: Counted::new(connected) })
     }
 
     /// Stores animals and sends the result to each caller.
-    pub(super) async fn add(
-        &self,
-        animals: Vec<(NewPet, oneshot::Sender<Result<Pet, StoreError>>)>,
-        until: Instant,
-        options: &StoreOptions,
-    ) {
-        let all: Vec<&NewPet> = animals.iter().map(|(new, _)| new).collect();
-        let ids: Vec<Result<i64, StoreError>> = match self.insert(&all, until, &options.metrics).await {
-            Ok(ids) => ids.into_iter().map(Ok).collect(),
-            Err(failure) if failure.is_value_error() => self.insert_each(&all, until, options).await,
+    pub(super) async fn add(&self, animals: Vec<(NewPet, Caller<Pet>)>, until: Instant) {
+        let rows: Vec<&NewPet> = animals.iter().map(|(new, _)| new).collect();
+        let ids = self.insert(&rows, until).await;
+        for ((NewPet { name, category_id, status }, caller), id) in animals.into_iter().zip(ids) {
+            caller.send(id.map(|id| Pet { id, name, category_id, status }));
+        }
+    }
+
+    /// Stores animals, each unless one with its idempotency key exists, and sends the result to each caller.
+    ///
+    /// They are not stored together with additions without a key, because they may wait for another transaction with
+    /// the same key.
+    pub(super) async fn add_once(&self, mut additions: Vec<(Addition, Caller<AddedOnce>)>, until: Instant) {
+        // Stable, so that of two additions with the same key the first is stored.
+        additions.sort_by(|(one, _), (other, _)| one.key.cmp(&other.key));
+        let (mut different, mut existing): (Vec<(Addition, _)>, _) =
+            (Vec::with_capacity(additions.len()), Vec::new());
+        for (addition, caller) in additions {
+            let is_repeated = different.last().is_some_and(|(last, _)| last.key == addition.key);
+            if is_repeated { &mut existing } else { &mut different }.push((addition, caller));
+        }
+        let rows: Vec<&Addition> = different.iter().map(|(addition, _)| addition).collect();
+        let ids = self.insert(&rows, until).await;
+        for ((addition, caller), id) in different.into_iter().zip(ids) {
+            match id {
+                Ok(None) => existing.push((addition, caller)),
+                Ok(Some(id)) => {
+                    let NewPet { name, category_id, status } = addition.new;
+                    caller.send(Ok(AddedOnce::Now(Pet { id, name, category_id, status })));
+                }
+                Err(error) => caller.send(Err(error)),
+            }
+        }
+        if !existing.is_empty() {
+            self.find(existing, until).await;
+        }
+    }
+
+    /// Sends to each caller the animal that has its key.
+    async fn find(&self, existing: Vec<(Addition, Caller<AddedOnce>)>, until: Instant) {
+        let keys: Vec<&IdempotencyKey> = existing.iter().map(|(addition, _)| &addition.key).collect();
+        match self.session.until(until, self.once.find(self.session.client(), &keys)).await {
+            Ok(found) => {
+                for ((addition, caller), pet) in existing.into_iter().zip(found) {
+                    // The key expired in the meantime, or the first addition with it was rejected.
+                    let gone = || StoreError::Unavailable("an idempotency key changed".to_owned());
+                    caller.send(pet.map(|pet| AddedOnce::repeated(pet, &addition.new)).ok_or_else(gone));
+                }
+            }
             Err(failure) => {
-                failure.report(options, Operation::Write);
-                all.iter().map(|_| Err(failure.store_error())).collect()
+                failure.report(&self.options, Operation::Write);
+                existing.into_iter().for_each(|(_, caller)| caller.send(Err(failure.store_error())));
+            }
+        }
+    }
+
+    /// Makes a change and sends the result to its caller.
+    pub(super) async fn change(&self, change: Change, caller: Caller<bool>, until: Instant) {
+        let is_counted = change.is_counted();
+        let changed = self.session.write_until(until, make(self.session.client(), change)).await;
+        if is_counted && matches!(changed, Ok(Ok(_))) {
+            self.options.metrics.committed(1);
+        }
+        caller.send(changed.unwrap_or_else(|failure| Err(failure.report(&self.options, Operation::Write))));
+    }
+
+    /// Stores rows with one statement; if the server rejects their values, one by one. Returns the result of each.
+    async fn insert<R: Row>(&self, rows: &[&R], until: Instant) -> Vec<Result<R::Stored, StoreError>> {
+        let each = |stored: Result<Vec<R::Stored>, Failure>, count: usize| match stored {
+            Ok(stored) => stored.into_iter().map(Ok).collect::<Vec<_>>(),
+            Err(failure) => {
+                failure.report(&self.options, Operation::Write);
+                (0..count).map(|_| Err(failure.store_error())).collect()
             }
         };
-        for ((NewPet { name, category_id, status }, caller), id) in animals.into_iter().zip(ids) {
-            // The caller may be gone.
-            let _ = caller.send(id.map(|id| Pet { id, name, category_id, status }));
+        let together = self.insert_together(rows, until).await;
+        if !together.as_ref().is_err_and(Failure::is_value_error) {
+            return each(together, rows.len());
         }
-    }
-
-    /// Stores animals with idempotency keys and sends the result to each caller.
-    pub(super) async fn add_once(&self, animals: Vec<AddOnce>, until: Instant, options: &StoreOptions) {
-        once::add(&self.session, &self.once, animals, until, options).await;
-    }
-
-    async fn insert(
-        &self,
-        animals: &[&NewPet],
-        until: Instant,
-        metrics: &StoreMetrics,
-    ) -> Result<Vec<i64>, Failure> {
-        let insert = animals::insert(self.session.client(), &self.insert, animals);
-        let ids = self.session.write_until(until, insert).await?;
-        metrics.committed(animals.len());
-        Ok(ids)
-    }
-
-    /// Stores animals one by one, after the batch was rejected.
-    async fn insert_each(
-        &self,
-        animals: &[&NewPet],
-        until: Instant,
-        options: &StoreOptions,
-    ) -> Vec<Result<i64, StoreError>> {
-        let mut ids = Vec::with_capacity(animals.len());
-        for animal in animals {
-            let id = match self.insert(&[animal], until, &options.metrics).await {
-                Ok(one) => one.first().copied().ok_or_else(stopped),
-                Err(failure) => Err(failure.report(options, Operation::Write)),
-            };
-            ids.push(id);
+        let mut all = Vec::with_capacity(rows.len());
+        for row in rows {
+            all.extend(each(self.insert_together(&[*row], until).await, 1));
         }
-        ids
+        all
+    }
+
+    async fn insert_together<R: Row>(&self, rows: &[&R], until: Instant) -> Result<Vec<R::Stored>, Failure> {
+        let stored = self.session.write_until(until, R::insert(self, rows)).await?;
+        self.options.metrics.committed(stored.iter().filter(|stored| R::is_counted(stored)).count());
+        Ok(stored)
+    }
+}
+
+async fn make(client: &Client, change: Change) -> WriteResult<bool> {
+    match change {
+        Change::AddKey(key) => keys::insert(client, &key).await,
+        Change::NoteUses(mut uses) => keys::note_uses(client, uses.take()).await,
+        Change::RevokeKey { id, at } => keys::revoke(client, &id, at).await,
+        Change::RotateKey { old, old_expires, new } => keys::rotate(client, &old, old_expires, &new).await,
+        Change::RemoveExpired { after, at, expiry } => {
+            expiry.removed(idempotency::remove_expired(client, after, at).await?, at);
+            Ok(Ok(true))
+        }
+        Change::BeginCopy(copy) => transfer::begin(client, copy).await,
+        Change::Import(copy, chunk) => transfer::import(client, copy, chunk).await,
+        Change::FinishCopy(copy) => transfer::finish(client, copy).await,
+        Change::Check => check_writable(client).await,
     }
 }
 
@@ -121,10 +213,10 @@ const CHECK: &str = "SELECT pg_is_in_recovery() OR current_setting('transaction_
 
 /// Checks that the server is not read-only, else the session is closed and another server is looked for, and that its
 /// disk has space for 1 MB, more than a batch takes. Nothing is flushed.
-pub(super) async fn check_writable(client: &Client) -> WriteResult<()> {
+async fn check_writable(client: &Client) -> WriteResult<bool> {
     let results = match client.simple_query(CHECK).await {
         // `temp_file_limit` does not allow the temporary file.
-        Err(error) if error.code() == Some(&SqlState::CONFIGURATION_LIMIT_EXCEEDED) => return Ok(Ok(())),
+        Err(error) if error.code() == Some(&SqlState::CONFIGURATION_LIMIT_EXCEEDED) => return Ok(Ok(true)),
         results => results?,
     };
     let mut rows = results.iter().filter_map(|result| match result {
@@ -132,7 +224,7 @@ pub(super) async fn check_writable(client: &Client) -> WriteResult<()> {
         _ => None,
     });
     match rows.next().and_then(|row| row.get(0)) {
-        Some("f") => Ok(Ok(())),
+        Some("f") => Ok(Ok(true)),
         _ => Err(Failure::ReadOnly),
     }
 }

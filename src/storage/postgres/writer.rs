@@ -2,49 +2,43 @@
 //!
 //! A commit costs far more than a row, so a task takes everything in the queue, up to [`MAX_BATCH`], into one
 //! `INSERT` and completes the writes when the server has committed. Meanwhile the next task takes the next
-//! batch; there is no timer. Changes of API keys use the same queue, one statement each.
+//! batch; there is no timer. Every other write is one statement.
 //!
-//! Failure modes of a write:
+//! Failure modes of a write, beside those of every engine (`../batching.rs`):
 //!
-//! - The queue is full: [`StoreError::Busy`] at once.
-//! - Its caller is gone before it starts: it is skipped. Once started, it is committed with its batch.
 //! - The server rejects the values of a batch: it has changed nothing, so each animal is sent separately, and
 //!   only the invalid one is rejected.
 //! - The connection fails, or the server does not respond in time: the whole batch is
-//!   [`StoreError::Unavailable`]. It is unknown whether the server committed, so nothing is sent again, which
+//!   `Unavailable`. It is unknown whether the server committed, so nothing is sent again, which
 //!   could store it twice.
 //! - It waits longer than the maximum duration of a call, including its time in the queue:
-//!   [`StoreError::Unavailable`].
+//!   `Unavailable`.
 //!
 //! A task whose connection is lost opens another one before it takes a batch, unless no task is connected.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{Mutex, mpsc, watch};
+use tokio::sync::{Mutex, watch};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::address::Address;
 use super::failure::Failure;
-use super::queue::{QueuedWrite, Write, WriteQueue};
 use super::write_session::WriteSession;
 use crate::storage::metrics::Operation;
 use crate::storage::options::StoreOptions;
+use crate::storage::queue::{Batches, MAX_BATCH, QueuedWrite};
+use crate::storage::write::Write;
 
-/// Bounds how long a write waits for its batch, and how many writes fail together.
-const MAX_BATCH: usize = 256;
 /// The minimum time for a batch, even if its oldest caller stops waiting earlier. After an outage the queue
 /// is full of old writes, and without a minimum every attempt would time out.
 const MIN_BATCH_TIME: Duration = Duration::from_secs(1);
 /// The time between two attempts of a task to connect while another task is connected.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Starts the tasks. Returns the queue that they empty.
-pub(super) fn start(address: &Address, options: &StoreOptions) -> (WriteQueue, Stopped) {
-    let (queue, waiting) = WriteQueue::new(options);
-    let waiting = Arc::new(Mutex::new(waiting));
-    let (running, ended) = watch::channel(());
-    let running = Arc::new(running);
+/// Starts the tasks, which write until the queue is closed.
+pub(super) fn start(batches: Batches, address: &Address, options: &StoreOptions) {
+    let batches = Arc::new(Mutex::new(batches));
     let connected = watch::Sender::new(0);
     for _ in 0..options.postgres.writers.max(1) {
         let task = WriterTask {
@@ -53,24 +47,8 @@ pub(super) fn start(address: &Address, options: &StoreOptions) -> (WriteQueue, S
             address: address.clone(),
             options: options.clone(),
         };
-        let (waiting, running) = (waiting.clone(), running.clone());
-        tokio::spawn(async move {
-            task.run(&waiting).await;
-            drop(running);
-        });
-    }
-    (queue, Stopped(ended))
-}
-
-/// Reports that all writer tasks have ended.
-#[derive(Clone)]
-pub(super) struct Stopped(watch::Receiver<()>);
-
-impl Stopped {
-    pub(super) async fn wait(&self) {
-        // The tasks send nothing, and drop their sender when they end or panic.
-        let mut tasks = self.0.clone();
-        while tasks.changed().await.is_ok() {}
+        let batches = batches.clone();
+        tokio::spawn(async move { task.run(&batches).await });
     }
 }
 
@@ -85,19 +63,17 @@ struct WriterTask {
 }
 
 impl WriterTask {
-    async fn run(mut self, queue: &Mutex<mpsc::Receiver<QueuedWrite>>) {
+    async fn run(mut self, batches: &Mutex<Batches>) {
         let mut batch = Vec::with_capacity(MAX_BATCH);
         loop {
             self.reconnect_while_others_write().await;
             // One task waits for the queue, the others for the lock.
-            let take = async { queue.lock().await.recv_many(&mut batch, MAX_BATCH).await };
+            let take = async { batches.lock().await.take(&mut batch).await };
             tokio::select! {
                 biased;
-                count = take => if count == 0 { return },
+                is_open = take => if !is_open { return },
                 () = self.connection_changes() => continue,
             }
-            self.options.metrics.dequeued(batch.len());
-            batch.retain(|waiting| !waiting.is_abandoned());
             if let Some(oldest) = batch.first() {
                 let limit = self.options.postgres.call_timeout();
                 let until = (oldest.since + limit).max(Instant::now() + MIN_BATCH_TIME);
@@ -138,32 +114,31 @@ impl WriterTask {
 
     /// Writes and empties `batch`, until the deadline `until`.
     async fn write(&mut self, batch: &mut Vec<QueuedWrite>, until: Instant) {
-        let options = self.options.clone();
         let connection = match self.connection(until).await {
             Ok(connection) => connection,
             Err(failure) => {
-                failure.report(&options, Operation::Connect);
-                batch.drain(..).for_each(|queued| queued.fail(&failure));
+                failure.report(&self.options, Operation::Connect);
+                batch.drain(..).for_each(|queued| queued.write.complete(Some(failure.store_error())));
                 return;
             }
         };
-        let mut animals = Vec::with_capacity(batch.len());
-        let (mut once, mut others) = (Vec::new(), Vec::new());
-        for waiting in batch.drain(..) {
-            match waiting.write {
-                Write::Add(new, caller) => animals.push((new, caller)),
-                Write::AddOnce(addition) => once.push(addition),
-                Write::Other(job) => others.push(job),
+        let (mut animals, mut additions, mut changes) =
+            (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
+        for queued in batch.drain(..) {
+            match queued.write {
+                Write::AddPet(new, caller) => animals.push((new, caller)),
+                Write::AddPetOnce(addition, caller) => additions.push((addition, caller)),
+                Write::Change(change, caller) => changes.push((change, caller)),
             }
         }
         if !animals.is_empty() {
-            connection.add(animals, until, &options).await;
+            connection.add(animals, until).await;
         }
-        if !once.is_empty() {
-            connection.add_once(once, until, &options).await;
+        if !additions.is_empty() {
+            connection.add_once(additions, until).await;
         }
-        for job in others {
-            job.run(&connection.session, until, &options).await;
+        for (change, caller) in changes {
+            connection.change(change, caller, until).await;
         }
     }
 

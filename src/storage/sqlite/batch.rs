@@ -11,10 +11,8 @@ use crate::storage::store::StoreError;
 /// batch; the inner error rejects only this write.
 pub(super) type WriteResult<T> = rusqlite::Result<Result<T, StoreError>>;
 
-/// What a write can use: the connection, and the statements that many writes run.
-///
-/// Taking a statement from the cache of rusqlite and returning it takes 1.2k instructions, a tenth of those of an insert.
-/// A batch does it once for all of its writes.
+/// What a write can use: the connection, and the statements that many writes run. A batch takes each from the cache of
+/// rusqlite once (xtask/src/bench/README.md, "What made requests cheaper", statements taken once for a batch).
 pub(super) struct Batch<'c> {
     connection: &'c Connection,
     statements: RefCell<Vec<(&'static str, CachedStatement<'c>)>>,

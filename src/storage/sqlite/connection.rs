@@ -24,9 +24,8 @@ pub(super) fn open_for_writing(path: &Path, lock_timeout: Duration) -> rusqlite:
     shorten_log_to(&connection, LOG_BYTES)?;
     // The writer checkpoints between batches.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-    // Detects a damaged page before it is changed, which would spread the damage. Not on connections for reading: a
-    // seventh of the instructions of a get out of 10,000,000 animals, and it hardly ever prevents a wrong response
-    // (see xtask/src/bench/README.md, "Growth").
+    // Detects a damaged page before it is changed, which would spread the damage. Not on connections for reading, where it
+    // hardly ever prevents a wrong response (see xtask/src/bench/README.md, "Growth").
     connection.pragma_update(None, "cell_size_check", true)?;
     // The journal of a savepoint; otherwise SQLite allocates 64 KiB for each.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
@@ -77,8 +76,8 @@ fn open(path: &Path, access: OpenFlags, lock_timeout: Duration) -> rusqlite::Res
     connection.pragma_update(None, "trusted_schema", false)?;
     // The program makes none, and another one could undo a revocation.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-    // Plans do not depend on parameters. Otherwise SQLite prepares a statement again when a bound of a range
-    // changes, which is a quarter of the instructions of a list.
+    // Plans do not depend on parameters. Otherwise SQLite prepares a statement again when a bound of a range changes
+    // (xtask/src/bench/README.md, "What made requests cheaper", `SQLITE_DBCONFIG_ENABLE_QPSG`).
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
@@ -119,8 +118,8 @@ mod tests {
         assert!(!checks(open_for_reading(&path, Duration::ZERO, NonZeroUsize::MIN).unwrap()));
     }
 
-    /// With memory statistics, each allocation takes a lock, and listing animals is a fifth slower. The flag
-    /// is in `.cargo/config.toml`, where cargo builds SQLite.
+    /// With memory statistics, each allocation takes a global lock. The flag is in `.cargo/config.toml`, where cargo builds
+    /// SQLite.
     #[test]
     fn sqlite_is_built_without_memory_statistics() {
         let connection = Connection::open_in_memory().unwrap();

@@ -59,7 +59,7 @@ impl KeyHasher {
 /// statements.
 pub(super) fn insert(
     batch: &Batch<'_>,
-    new: NewPet,
+    new: &NewPet,
     key: &IdempotencyKey,
     hash: i64,
     at: Timestamp,
@@ -69,7 +69,7 @@ pub(super) fn insert(
             let missing =
                 || StoreError::Broken(format!("animal {id}, which has an idempotency key, is missing"));
             let found = animals::get(batch, id)?.ok_or_else(missing);
-            return Ok(found.map(|pet| AddedOnce::repeated(pet, &new)));
+            return Ok(found.map(|pet| AddedOnce::repeated(pet, new)));
         }
         Some((expired, _)) => {
             batch.with(DELETE, |delete| delete.execute([expired]))?;
@@ -113,12 +113,16 @@ fn store(
 
 /// Of the next [`CHUNK`] keys by the identifiers of their animals, which are greater than `after`, removes those that
 /// have expired at `at`. Those whose time is after `at` get that time.
-pub(super) fn remove_expired(connection: &Connection, after: i64, at: Timestamp) -> WriteResult<Removed> {
+pub(super) fn remove_expired(
+    connection: &Connection,
+    after: i64,
+    at: Timestamp,
+) -> rusqlite::Result<Removed> {
     let mut correct = connection.prepare_cached(CORRECT)?;
     let corrected = correct.query_map(params![at.as_second(), after, CHUNK], |row| row.get(0))?;
     let corrected: Vec<i64> = corrected.collect::<Result<_, _>>()?;
     let count = connection.prepare_cached(REMOVE)?.execute(params![expired_until(at), after, CHUNK])?;
-    Ok(Ok(Removed { count: count as u64, corrected: corrected.into_iter().max() }))
+    Ok(Removed { count: count as u64, corrected: corrected.into_iter().max() })
 }
 
 /// Returns the next `limit` keys by the identifiers of their animals.
@@ -203,7 +207,7 @@ mod tests {
         let connection = migrated();
         let keys = [key("key_1", "a"), key("key_1", "b"), key("key_2", "a")];
         let add = |key: &IdempotencyKey, second| {
-            insert(&Batch::new(&connection), rex(), key, 1, at(second)).unwrap().unwrap()
+            insert(&Batch::new(&connection), &rex(), key, 1, at(second)).unwrap().unwrap()
         };
         let added = keys.clone().map(|key| match add(&key, 1_000) {
             AddedOnce::Now(pet) => pet,
@@ -227,13 +231,13 @@ mod tests {
         let add = |number: u32, second| {
             let key = key("key_1", &number.to_string());
             let hash = hasher.hash(&key.client, &key.value);
-            insert(&Batch::new(&connection), rex(), &key, hash, at(second)).unwrap().unwrap()
+            insert(&Batch::new(&connection), &rex(), &key, hash, at(second)).unwrap().unwrap()
         };
         for number in 0..=CHUNK {
             add(number, 1_000);
         }
         add(CHUNK + 1, 1_001);
-        let remove = |second| remove_expired(&connection, i64::MIN, at(second)).unwrap().unwrap().count;
+        let remove = |second| remove_expired(&connection, i64::MIN, at(second)).unwrap().count;
         assert_eq!(remove(1_000 + day - 1), 0);
         assert_eq!([remove(1_000 + day), remove(1_000 + day), remove(1_000 + day)], [CHUNK.into(), 1, 0]);
         assert_eq!(after(&connection, i64::MIN, 10).unwrap().len(), 1);

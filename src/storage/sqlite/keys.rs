@@ -24,7 +24,7 @@ const REVOKE: &str = "UPDATE api_key SET revoked = coalesce(revoked, ?2) WHERE i
 const EXPIRE: &str = "UPDATE api_key SET expires = min(coalesce(expires, ?2), ?2) \
      WHERE id = ?1 AND revoked IS NULL";
 
-pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> WriteResult<()> {
+pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> WriteResult<bool> {
     let inserted = connection.prepare_cached(INSERT)?.execute(params![
         key.id,
         key.name,
@@ -36,7 +36,7 @@ pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> WriteResult<()
         key.last_used.map(Timestamp::as_second),
     ]);
     match inserted {
-        Ok(_) => Ok(Ok(())),
+        Ok(_) => Ok(Ok(true)),
         Err(error) if failure::is_constraint_violation(&error) => {
             Ok(Err(StoreError::Broken("another key with this id or hash exists".to_owned())))
         }
@@ -55,12 +55,12 @@ pub(super) fn import(connection: &Connection, keys: &[KeyRecord]) -> WriteResult
 }
 
 /// Stores that keys were used, each at a time in seconds.
-pub(super) fn note_uses(connection: &Connection, uses: &[(String, i64)]) -> WriteResult<()> {
+pub(super) fn note_uses(connection: &Connection, uses: &[(String, i64)]) -> WriteResult<bool> {
     let mut statement = connection.prepare_cached(USE)?;
     for (id, at) in uses {
         statement.execute(params![id, at])?;
     }
-    Ok(Ok(()))
+    Ok(Ok(true))
 }
 
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<KeyRecord>> {
@@ -86,7 +86,7 @@ pub(super) fn rotate(
         if connection.prepare_cached(EXPIRE)?.execute(params![old, old_expires.as_second()])? == 0 {
             return Ok(Ok(false));
         }
-        Ok(insert(connection, new)?.map(|()| true))
+        insert(connection, new)
     })
 }
 

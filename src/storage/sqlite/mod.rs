@@ -18,7 +18,7 @@
 //!
 //! # Design
 //!
-//! [`SqliteStore`] keeps the promises of [`Store`](super::Store):
+//! The store (`../batching.rs`) with this engine keeps the promises of [`Store`](super::Store):
 //!
 //! - A write goes through a bounded queue to one thread, which commits all waiting writes in one transaction
 //!   (`writer.rs`), so that 64 callers share one fsync. With a mutex or a pool of connections, each caller
@@ -50,6 +50,7 @@ mod backup;
 mod batch;
 mod checkpoint;
 mod connection;
+mod engine;
 mod failure;
 mod file;
 mod idempotency;
@@ -60,12 +61,11 @@ mod opening;
 mod reader;
 mod restore;
 mod schema;
-mod store;
 mod transfer;
 mod writer;
 
 pub use backup::backup;
+pub(super) use engine::open;
 pub use reader::blocking_reads;
 pub use restore::restore;
-pub use store::SqliteStore;
 pub use transfer::discard_copy;

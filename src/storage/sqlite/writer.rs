@@ -8,10 +8,8 @@
 //! wait, and could never restart the log while reads overlap: this thread waits a moment for those in progress. Another
 //! thread checkpoints most of a long log (`checkpoint.rs`).
 //!
-//! Failure modes of a write:
+//! Failure modes of a write, beside those of every engine (`../batching.rs`):
 //!
-//! - The queue is full: [`StoreError::Busy`] at once.
-//! - Its caller is gone before it starts: it is skipped. Once started, it is committed with its batch.
 //! - Its values are rejected (a key that exists): its statement has changed nothing, and the batch continues.
 //!   A write of several statements runs in a savepoint (`batch.rs`). Not every write: SQLite copies each page that
 //!   changes in a savepoint.
@@ -25,25 +23,20 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use slog::warn;
-use tokio::sync::{mpsc, oneshot, watch};
 
 use super::batch::{Batch, WriteResult, execute};
 use super::checkpoint::{self, Log};
 use super::file::DatabaseFile;
-use super::{connection, failure};
+use super::idempotency::{self, KeyHasher};
+use super::{animals, connection, failure, keys, migrations, transfer};
 use crate::storage::metrics::Operation;
-use crate::storage::metrics::StoreMetrics;
 use crate::storage::options::StoreOptions;
-use crate::storage::store::StoreError;
-
-/// Bounds how long a write waits for its batch, and how many writes fail together.
-const MAX_BATCH: usize = 256;
-/// The capacity that tokio's queue allows exceeds any machine's memory.
-const MAX_QUEUE: usize = 1 << 20;
+use crate::storage::queue::{Batches, MAX_BATCH, QueuedWrite};
+use crate::storage::write::{Addition, Change, Write};
 
 /// The growth of the log, in pages, that starts a checkpoint. The default of SQLite.
 const CHECKPOINT_PAGES: u32 = 1000;
@@ -56,152 +49,13 @@ const RETRY_PAGES: u32 = 250;
 /// The maximum number of bytes by which the log is truncated while writes wait.
 const MAX_TRUNCATED_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The queue of the writer thread. The thread ends when this is dropped and the queue is empty.
+/// The state of the thread that writes.
 pub(super) struct Writer {
-    queue: mpsc::Sender<QueuedWrite>,
-    metrics: StoreMetrics,
-}
-
-/// Reports that the writer thread has ended. The value is whether it panicked.
-pub(super) struct Stopped(watch::Receiver<bool>);
-
-impl Stopped {
-    pub(super) async fn wait(&self) {
-        // The thread drops its sender when it ends or panics.
-        let mut thread = self.0.clone();
-        while thread.changed().await.is_ok() {}
-    }
-
-    /// Waits until the thread panics, or for ever.
-    pub(super) async fn wait_for_panic(&self) {
-        self.wait().await;
-        if !*self.0.borrow() {
-            std::future::pending().await
-        }
-    }
-}
-
-/// Returns the error of a write that was dropped from the queue.
-pub(super) fn stopped() -> StoreError {
-    StoreError::Unavailable("the thread that writes has stopped".to_owned())
-}
-
-struct QueuedWrite {
-    since: Instant,
-    job: Box<dyn Write>,
-}
-
-/// A write of any result type.
-trait Write: Send {
-    /// Whether the caller is gone.
-    fn is_abandoned(&self) -> bool;
-    /// Does the work. Returns `false` when it was rejected and has changed nothing.
-    fn run(&mut self, batch: &Batch<'_>) -> rusqlite::Result<bool>;
-    /// Sends the result to the caller; `failed` is the error of the whole transaction.
-    fn complete(self: Box<Self>, failed: Option<StoreError>);
-}
-
-struct WriteOf<T, F> {
-    work: Option<F>,
-    result: Option<Result<T, StoreError>>,
-    caller: oneshot::Sender<Result<T, StoreError>>,
-}
-
-impl<T: Send, F: FnOnce(&Batch<'_>) -> WriteResult<T> + Send> Write for WriteOf<T, F> {
-    fn is_abandoned(&self) -> bool {
-        self.caller.is_closed()
-    }
-
-    fn run(&mut self, batch: &Batch<'_>) -> rusqlite::Result<bool> {
-        let Some(work) = self.work.take() else { return Ok(true) };
-        let result = match work(batch) {
-            // While the transaction is open, the error is about this row only.
-            Err(error) if failure::is_constraint_violation(&error) && !batch.is_autocommit() => {
-                Err(failure::store_error(&error))
-            }
-            result => result?,
-        };
-        let changed = result.is_ok();
-        self.result = Some(result);
-        Ok(changed)
-    }
-
-    fn complete(self: Box<Self>, failed: Option<StoreError>) {
-        let result = match (failed, self.result) {
-            (Some(error), _) => Err(error),
-            (None, Some(result)) => result,
-            (None, None) => return, // skipped, because the caller is gone
-        };
-        // The caller may be gone by now.
-        let _ = self.caller.send(result);
-    }
-}
-
-impl Writer {
-    /// Starts the thread with a connection for writing to the file at `path`.
-    pub(super) fn start(
-        connection: Connection,
-        (path, file): (PathBuf, Arc<DatabaseFile>),
-        options: &StoreOptions,
-    ) -> std::io::Result<(Self, Stopped)> {
-        let (writer, waiting, thread) = Self::new(connection, (path, file), options);
-        let (running, ended) = watch::channel(true);
-        std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
-            thread.run(waiting);
-            running.send_replace(false);
-        })?;
-        Ok((writer, Stopped(ended)))
-    }
-
-    /// Returns an empty queue, its receiver, and what empties it.
-    fn new(
-        connection: Connection,
-        (path, file): (PathBuf, Arc<DatabaseFile>),
-        options: &StoreOptions,
-    ) -> (Self, mpsc::Receiver<QueuedWrite>, WriterThread) {
-        let (queue, waiting) = mpsc::channel(options.write_queue.clamp(1, MAX_QUEUE));
-        let thread = WriterThread {
-            connection: Some(connection),
-            path,
-            file,
-            options: options.clone(),
-            checkpointed: 0,
-            background: None,
-            is_limited: false,
-        };
-        (Self { queue, metrics: options.metrics.clone() }, waiting, thread)
-    }
-
-    /// Adds a write to the queue, or rejects it at once. The receiver gets the result after COMMIT. Work of
-    /// several statements that can be rejected must run in a savepoint (`batch.rs`).
-    pub(super) fn enqueue<T, F>(
-        &self,
-        work: F,
-    ) -> Result<oneshot::Receiver<Result<T, StoreError>>, StoreError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&Batch<'_>) -> WriteResult<T> + Send + 'static,
-    {
-        let (caller, result) = oneshot::channel();
-        let job = Box::new(WriteOf { work: Some(work), result: None, caller });
-        // Counted first, because the thread may dequeue it at once.
-        self.metrics.enqueued();
-        self.queue.try_send(QueuedWrite { since: Instant::now(), job }).map(|()| result).map_err(|refused| {
-            self.metrics.dequeued(1);
-            match refused {
-                mpsc::error::TrySendError::Full(_) => StoreError::Busy,
-                mpsc::error::TrySendError::Closed(_) => stopped(),
-            }
-        })
-    }
-}
-
-/// The state of the writer thread.
-struct WriterThread {
     /// `None` after a failure, until the next batch.
     connection: Option<Connection>,
     path: PathBuf,
     file: Arc<DatabaseFile>,
+    key_hasher: KeyHasher,
     options: StoreOptions,
     /// The length of the log, in pages, at the last checkpoint.
     checkpointed: u32,
@@ -209,12 +63,36 @@ struct WriterThread {
     background: Option<JoinHandle<bool>>,
     /// Whether reads limited the last checkpoint.
     is_limited: bool,
+    #[cfg(test)]
+    before_write: Option<model::BeforeWrite>,
 }
 
-impl WriterThread {
-    fn run(mut self, mut queue: mpsc::Receiver<QueuedWrite>) {
+impl Writer {
+    /// `connection` is one for writing to the file at `path`.
+    pub(super) fn new(
+        connection: Connection,
+        (path, file): (PathBuf, Arc<DatabaseFile>),
+        key_hasher: KeyHasher,
+        options: &StoreOptions,
+    ) -> Self {
+        Self {
+            connection: Some(connection),
+            path,
+            file,
+            key_hasher,
+            options: options.clone(),
+            checkpointed: 0,
+            background: None,
+            is_limited: false,
+            #[cfg(test)]
+            before_write: None,
+        }
+    }
+
+    /// Writes until the queue is closed.
+    pub(super) fn run(mut self, mut queue: Batches) {
         let mut batch = Vec::with_capacity(MAX_BATCH);
-        while queue.blocking_recv_many(&mut batch, MAX_BATCH) > 0 {
+        while queue.blocking_take(&mut batch) {
             self.turn(&mut batch);
         }
         self.finish();
@@ -222,14 +100,15 @@ impl WriterThread {
 
     /// Commits and empties a batch, and checkpoints the log.
     fn turn(&mut self, batch: &mut Vec<QueuedWrite>) {
-        self.options.metrics.dequeued(batch.len());
-        let failed = self.commit(batch).err();
-        if let Some(error) = &failed {
-            self.recover(error);
-            failure::report(&self.options, Operation::Write, error);
-        }
-        for queued in batch.drain(..) {
-            queued.job.complete(failed.as_ref().map(failure::store_error));
+        if !batch.is_empty() {
+            let failed = self.commit(batch).err();
+            if let Some(error) = &failed {
+                self.recover(error);
+                failure::report(&self.options, Operation::Write, error);
+            }
+            for queued in batch.drain(..) {
+                queued.write.complete(failed.as_ref().map(failure::store_error));
+            }
         }
         if let Err(error) = self.checkpoint() {
             self.recover(&error);
@@ -240,21 +119,23 @@ impl WriterThread {
     /// Commits all of `batch` in one transaction.
     fn commit(&mut self, batch: &mut [QueuedWrite]) -> rusqlite::Result<()> {
         self.file.check()?;
-        let wanted = batch.iter().filter(|queued| !queued.job.is_abandoned());
-        let waited = wanted.map(|queued| queued.since.elapsed()).max().unwrap_or(self.options.lock_timeout);
+        let waited = batch.first().map_or(Duration::ZERO, |oldest| oldest.since.elapsed());
         let connection = match &mut self.connection {
             Some(connection) => connection,
             none => none.insert(connection::open_for_writing(&self.path, self.options.lock_timeout)?),
         };
         connection::set_lock_timeout(connection, self.options.lock_timeout.saturating_sub(waited))?;
         execute(connection, "BEGIN IMMEDIATE")?;
-        let mut writes = 0;
+        let mut count = 0;
         let open = Batch::new(connection);
-        for queued in batch.iter_mut().filter(|queued| !queued.job.is_abandoned()) {
-            writes += usize::from(queued.job.run(&open)?);
+        // Callers may have left during the wait for the lock.
+        for QueuedWrite { write, .. } in batch.iter_mut().filter(|queued| !queued.write.is_abandoned()) {
+            #[cfg(test)]
+            self.before_write.as_mut().map_or(Ok(()), |before| before(write, &open))?;
+            count += usize::from(execute_write(&open, &self.key_hasher, write)?);
         }
         execute(connection, "COMMIT")?;
-        self.options.metrics.committed(writes);
+        self.options.metrics.committed(count);
         Ok(())
     }
 
@@ -328,52 +209,48 @@ impl WriterThread {
     }
 }
 
-#[cfg(test)]
-mod model;
+/// Executes a write, and keeps its result for the caller. Returns whether it counts in the size of
+/// the batch: it was not rejected.
+fn execute_write(batch: &Batch<'_>, hasher: &KeyHasher, write: &mut Write) -> rusqlite::Result<bool> {
+    Ok(match write {
+        Write::AddPet(new, caller) => caller.keep(result(batch, animals::insert(batch, new))?),
+        Write::AddPetOnce(Addition { new, key, at }, caller) => {
+            let hash = hasher.hash(&key.client, &key.value);
+            caller.keep(result(batch, idempotency::insert(batch, new, key, hash, *at))?)
+        }
+        Write::Change(change, caller) => {
+            caller.keep(result(batch, make(batch, hasher, change))?) && change.is_counted()
+        }
+    })
+}
 
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use futures::FutureExt as _;
-
-    use super::*;
-    use crate::storage::options::Migrate;
-
-    fn start() -> (tempfile::TempDir, Writer, Stopped) {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("some.db");
-        let connection = Connection::open(&path).unwrap();
-        let options = StoreOptions {
-            postgres: crate::storage::PostgresOptions::default(),
-            write_queue: 16,
-            lock_timeout: Duration::from_secs(60),
-            migrate: Migrate::Apply,
-            version: "1.2.3",
-            log: slog::Logger::root(slog::Discard, slog::o!()),
-            metrics: StoreMetrics::default(),
-        };
-        let file = Arc::new(DatabaseFile::at(path.clone()).unwrap());
-        let (writer, stopped) = Writer::start(connection, (path, file), &options).unwrap();
-        (directory, writer, stopped)
-    }
-
-    #[tokio::test]
-    async fn a_panic_of_the_thread_is_reported_and_fails_all_writes() {
-        let (_directory, writer, stopped) = start();
-        let panicking = writer.enqueue(|_| -> WriteResult<()> { panic!("for the test") }).unwrap();
-        assert!(panicking.await.is_err());
-        stopped.wait_for_panic().await;
-        assert!(matches!(writer.enqueue(|_| Ok(Ok(()))), Err(StoreError::Unavailable(_))));
-    }
-
-    #[tokio::test]
-    async fn the_end_of_the_thread_is_not_reported_as_a_panic() {
-        let (_directory, writer, stopped) = start();
-        writer.enqueue(|_| Ok(Ok(()))).unwrap().await.unwrap().unwrap();
-        assert!(stopped.wait_for_panic().now_or_never().is_none());
-        drop(writer);
-        stopped.wait().await;
-        assert!(stopped.wait_for_panic().now_or_never().is_none());
+fn make(batch: &Batch<'_>, hasher: &KeyHasher, change: &mut Change) -> WriteResult<bool> {
+    match change {
+        Change::AddKey(key) => keys::insert(batch, key),
+        Change::NoteUses(uses) => keys::note_uses(batch, &uses.take()),
+        Change::RevokeKey { id, at } => keys::revoke(batch, id, *at),
+        Change::RotateKey { old, old_expires, new } => keys::rotate(batch, old, *old_expires, new),
+        Change::RemoveExpired { after, at, expiry } => {
+            expiry.removed(idempotency::remove_expired(batch, *after, *at)?, *at);
+            Ok(Ok(true))
+        }
+        // No other process discards the copy while this one has the file open, so the mark needs no identifier.
+        Change::BeginCopy(_) => transfer::begin(batch),
+        Change::Import(_, chunk) => transfer::import(batch, hasher, chunk),
+        Change::FinishCopy(_) => transfer::finish(batch),
+        Change::Check => migrations::rewrite_version(batch).map(|()| Ok(true)),
     }
 }
+
+/// Returns the result of a write. While the transaction is open, the violation of a constraint rejects only this write.
+fn result<T>(batch: &Batch<'_>, result: WriteResult<T>) -> WriteResult<T> {
+    match result {
+        Err(error) if failure::is_constraint_violation(&error) && !batch.is_autocommit() => {
+            Ok(Err(failure::store_error(&error)))
+        }
+        result => result,
+    }
+}
+
+#[cfg(test)]
+mod model;

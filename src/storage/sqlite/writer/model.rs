@@ -1,4 +1,4 @@
-//! Explores every order of events of the write queue, with the real code and a real database: writes that are added to
+//! Explores every order of events of the write queue and of the thread that writes, with the real code and a real database: writes that are added to
 //! the queue, callers that leave, faults of the database, and the end of the store, also while a batch runs.
 //!
 //! The thread only meets the callers at the queue and at the channels of the results, which tokio checks with loom. So
@@ -7,11 +7,18 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use futures::FutureExt as _;
 use rusqlite::ffi;
 
 use super::*;
 use crate::exploration::{Decisions, explore};
+use crate::schemas::{NewPet, Pet, PetName};
+use crate::storage::metrics::StoreMetrics;
 use crate::storage::options::Migrate;
+use crate::storage::queue::{self, PendingWrite, WriteQueue};
+
+/// Called before each write of a batch.
+pub(super) type BeforeWrite = Box<dyn FnMut(&mut Write, &Connection) -> rusqlite::Result<()> + Send>;
 
 const WRITES: usize = 3;
 /// One write finds the queue full unless a batch starts before.
@@ -39,14 +46,14 @@ enum Event {
     Fail(i32),
     /// Within a batch: the statement fails with this code, and ends the transaction.
     Abort(i32),
+    /// Within a batch: the values violate a constraint, and SQLite ends the transaction.
+    Violate,
 }
-
-type Result<T> = std::result::Result<T, StoreError>;
 
 /// What is known of a write.
 #[derive(Default)]
-struct Write {
-    receiver: Option<oneshot::Receiver<Result<usize>>>,
+struct Known {
+    pending: Option<PendingWrite<Pet>>,
     /// Whether it was refused at once.
     is_refused: bool,
     /// Whether its caller left before it was run.
@@ -57,28 +64,28 @@ struct Write {
 struct Run {
     decisions: Decisions,
     events: Vec<Event>,
-    writer: Option<Writer>,
-    writes: Vec<Write>,
+    queue: Option<WriteQueue>,
+    writes: Vec<Known>,
 }
 
-type Shared = Arc<Mutex<Run>>;
+type SharedRun = Arc<Mutex<Run>>;
 
-fn lock(run: &Shared) -> MutexGuard<'_, Run> {
+fn lock(run: &SharedRun) -> MutexGuard<'_, Run> {
     run.lock().unwrap()
 }
 
 /// Returns what can happen at any time.
 fn possible(run: &Run) -> Vec<Event> {
-    let waiting = run.writes.iter().enumerate().filter(|(_, write)| write.receiver.is_some());
+    let waiting = run.writes.iter().enumerate().filter(|(_, write)| write.pending.is_some());
     let mut events: Vec<Event> = waiting.map(|(number, _)| Event::Leave(number)).collect();
-    if run.writer.is_some() {
+    if run.queue.is_some() {
         events.push(Event::Close);
         events.extend((run.writes.len() < WRITES).then_some(Event::Add));
     }
     events
 }
 
-fn choose(run: &Shared, also: &[Event]) -> Event {
+fn choose(run: &SharedRun, also: &[Event]) -> Event {
     let mut run = lock(run);
     let among = [also, &possible(&run)].concat();
     let event = run.decisions.choose(&among);
@@ -87,54 +94,55 @@ fn choose(run: &Shared, also: &[Event]) -> Event {
 }
 
 /// Does what is possible at any time.
-fn happen(run: &Shared, event: Event) {
+fn happen(run: &SharedRun, event: Event) {
     match event {
         Event::Add => {
-            let number = lock(run).writes.len();
-            let shared = run.clone();
             let mut run = lock(run);
-            let added = run.writer.as_ref().unwrap().enqueue(move |batch| work(&shared, number, batch));
-            run.writes.push(Write { is_refused: added.is_err(), receiver: added.ok(), ..Write::default() });
+            let number = run.writes.len();
+            // The last animal has the name of the first one, which is rejected if that is stored.
+            let name = PetName::try_from(format!("{}", number % (WRITES - 1))).unwrap();
+            let new = NewPet { name, category_id: number as i64, status: None };
+            let added = run.queue.as_ref().unwrap().push(|caller| Write::AddPet(new, caller));
+            run.writes.push(Known { is_refused: added.is_err(), pending: added.ok(), ..Known::default() });
         }
         Event::Leave(number) => {
             let mut run = lock(run);
             let write = &mut run.writes[number];
-            write.receiver = None;
+            write.pending = None;
             write.is_abandoned |= !write.has_run;
         }
-        Event::Close => drop(lock(run).writer.take()),
+        Event::Close => drop(lock(run).queue.take()),
         _ => unreachable!("{event:?} is not possible at any time"),
     }
 }
 
-/// The work of a write: anything may happen before its statement.
-fn work(run: &Shared, number: usize, batch: &Batch<'_>) -> WriteResult<usize> {
-    lock(run).writes[number].has_run = true;
+/// Lets anything happen before the statement of a write.
+fn before(run: &SharedRun, write: &mut Write, connection: &Connection) -> rusqlite::Result<()> {
+    let Write::AddPet(new, _) = write else { unreachable!("only animals are added") };
+    lock(run).writes[new.category_id as usize].has_run = true;
     let error = |code| Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
     let faults = [
         Event::Fail(ffi::SQLITE_IOERR),
         Event::Fail(ffi::SQLITE_FULL),
         Event::Abort(ffi::SQLITE_FULL),
-        Event::Abort(ffi::SQLITE_CONSTRAINT),
+        Event::Violate,
     ];
     match choose(run, &[&[Event::Nothing], &faults[..]].concat()) {
         Event::Nothing => {}
         Event::Fail(code) => return error(code),
         Event::Abort(code) => {
-            batch.execute_batch("ROLLBACK")?;
+            connection.execute_batch("ROLLBACK")?;
             return error(code);
         }
+        Event::Violate => new.category_id = -1,
         event => happen(run, event),
     }
-    // The last write has the value of the first one, if that is stored.
-    let value = number % (WRITES - 1);
-    batch.execute("INSERT INTO some VALUES (?1, ?2)", [value as i64, number as i64])?;
-    Ok(Ok(number))
+    Ok(())
 }
 
 /// Runs the queue once. Returns the decisions.
 fn run_once(decisions: Decisions, events: usize, path: &Path, other: &Connection) -> Decisions {
-    other.execute_batch("DELETE FROM some").unwrap();
+    other.execute_batch("DELETE FROM animal").unwrap();
     let options = StoreOptions {
         postgres: crate::storage::PostgresOptions::default(),
         write_queue: QUEUE,
@@ -146,9 +154,12 @@ fn run_once(decisions: Decisions, events: usize, path: &Path, other: &Connection
     };
     let connection = connection::open_for_writing(path, Duration::ZERO).unwrap();
     let file = Arc::new(DatabaseFile::at(path.to_owned()).unwrap());
-    let (writer, mut waiting, mut thread) = Writer::new(connection, (path.to_owned(), file), &options);
-    let state = Run { decisions, events: Vec::new(), writer: Some(writer), writes: Vec::new() };
-    let run: Shared = Arc::new(Mutex::new(state));
+    let (queue, mut batches, _) = queue::open(&options, None);
+    let mut writer = Writer::new(connection, (path.to_owned(), file), KeyHasher::new(&[7; 32]), &options);
+    let state = Run { decisions, events: Vec::new(), queue: Some(queue), writes: Vec::new() };
+    let run: SharedRun = Arc::new(Mutex::new(state));
+    let shared = run.clone();
+    writer.before_write = Some(Box::new(move |write, connection| before(&shared, write, connection)));
     for _ in 0..events {
         match choose(&run, &[Event::Batch, Event::Locked, Event::CommitFails]) {
             event @ (Event::Batch | Event::Locked | Event::CommitFails) => {
@@ -156,20 +167,18 @@ fn run_once(decisions: Decisions, events: usize, path: &Path, other: &Connection
                     other.execute_batch("BEGIN IMMEDIATE").unwrap();
                 }
                 let hook = (event == Event::CommitFails).then_some(|| true);
-                if let Some(connection) = &mut thread.connection {
+                if let Some(connection) = &mut writer.connection {
                     connection.commit_hook(hook).unwrap();
                 }
                 let mut batch = Vec::new();
-                while let Ok(queued) = waiting.try_recv() {
-                    batch.push(queued);
-                }
-                if !batch.is_empty() {
-                    thread.turn(&mut batch);
+                // Completes at once, unless the queue is empty.
+                if batches.take(&mut batch).now_or_never() == Some(true) {
+                    writer.turn(&mut batch);
                 }
                 if event == Event::Locked {
                     other.execute_batch("COMMIT").unwrap();
                 }
-                if let Some(connection) = &mut thread.connection {
+                if let Some(connection) = &mut writer.connection {
                     connection.commit_hook(None::<fn() -> bool>).unwrap();
                     assert!(connection.is_autocommit(), "the transaction ended");
                 }
@@ -177,28 +186,32 @@ fn run_once(decisions: Decisions, events: usize, path: &Path, other: &Connection
             event => happen(&run, event),
         }
     }
-    drop(lock(&run).writer.take());
-    thread.run(waiting);
+    drop(lock(&run).queue.take());
+    writer.run(batches);
     check(&run, other, &options.metrics);
     let mut run = lock(&run);
     std::mem::take(&mut run.decisions)
 }
 
 /// Checks the results of the callers against the database.
-fn check(run: &Shared, other: &Connection, metrics: &StoreMetrics) {
+fn check(run: &SharedRun, other: &Connection, metrics: &StoreMetrics) {
     let mut run = lock(run);
-    let mut stored = other.prepare("SELECT number FROM some").unwrap();
+    let mut stored = other.prepare("SELECT category_id FROM animal").unwrap();
     let rows = stored.query_map([], |row| row.get(0)).unwrap();
     let stored: Vec<i64> = rows.map(|row| row.unwrap()).collect();
     let events = run.events.clone();
     for (number, write) in run.writes.iter_mut().enumerate() {
         let is_stored = stored.contains(&(number as i64));
-        let rule = if let Some(receiver) = &mut write.receiver {
-            match receiver.try_recv() {
-                Ok(Ok(result)) => (result == number && is_stored, "what was acknowledged is stored"),
+        let rule = if let Some(pending) = write.pending.take() {
+            match pending.wait().now_or_never() {
+                Some(Ok(pet)) => {
+                    (pet.category_id == number as i64 && is_stored, "what was acknowledged is stored")
+                }
                 // No fault here loses the result of COMMIT.
-                Ok(Err(_)) => (!is_stored, "what failed is not stored"),
-                Err(_) => (false, "every caller gets a result"),
+                Some(Err(error)) if error.to_string() != queue::stopped().to_string() => {
+                    (!is_stored, "what failed is not stored")
+                }
+                Some(Err(_)) | None => (false, "every caller gets a result"),
             }
         } else {
             let must_not = write.is_refused || write.is_abandoned;
@@ -217,7 +230,9 @@ fn writes_in_every_order_of_events() {
     let other = Connection::open(&path).unwrap();
     other.pragma_update(None, "journal_mode", "WAL").unwrap();
     other.pragma_update(None, "synchronous", "OFF").unwrap();
-    other.execute_batch("CREATE TABLE some (value INTEGER PRIMARY KEY, number INTEGER)").unwrap();
+    let animal = "CREATE TABLE animal (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, category_id INTEGER, status TEXT, \
+         fine INTEGER GENERATED ALWAYS AS (nullif(category_id, -1)) NOT NULL ON CONFLICT ROLLBACK)";
+    other.execute_batch(animal).unwrap();
     let events = EVENTS + usize::from(std::env::var_os("STORE_TESTS_LONG").is_some());
     let runs = explore(|decisions| run_once(decisions, events, &path, &other));
     println!("write queue: every order of {events} events and those within batches, {runs} runs");

@@ -1,0 +1,114 @@
+//! What can be written to a store, as data: each engine executes every variant.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use super::copy::Chunk;
+use super::expiry::Expiry;
+use super::key_uses::UsesToWrite;
+use super::store::{AddedOnce, IdempotencyKey, KeyRecord, StoreError};
+use crate::schemas::{NewPet, Pet};
+
+/// A write, with the caller that waits for its result.
+pub(super) enum Write {
+    AddPet(NewPet, Caller<Pet>),
+    AddPetOnce(Addition, Caller<AddedOnce>),
+    Change(Change, Caller<bool>),
+}
+
+/// An animal to add with its idempotency key, and the time of the request.
+pub(super) struct Addition {
+    pub(super) new: NewPet,
+    pub(super) key: IdempotencyKey,
+    pub(super) at: Timestamp,
+}
+
+/// A write whose result is whether it found what it changes.
+pub(super) enum Change {
+    AddKey(Box<KeyRecord>),
+    NoteUses(UsesToWrite),
+    RevokeKey {
+        id: String,
+        at: Timestamp,
+    },
+    RotateKey {
+        old: String,
+        old_expires: Timestamp,
+        new: Box<KeyRecord>,
+    },
+    /// Removes expired idempotency keys of animals with greater identifiers than `after`.
+    RemoveExpired {
+        after: i64,
+        at: Timestamp,
+        expiry: Arc<Expiry>,
+    },
+    BeginCopy(Uuid),
+    Import(Uuid, Chunk),
+    FinishCopy(Uuid),
+    /// Checks that the database can be written, and changes nothing.
+    Check,
+}
+
+impl Change {
+    /// Whether the change counts in the size of a batch.
+    pub(super) fn is_counted(&self) -> bool {
+        !matches!(self, Self::Check)
+    }
+}
+
+/// The caller of a write, and the result that it gets.
+pub(super) struct Caller<T> {
+    sender: oneshot::Sender<Result<T, StoreError>>,
+    /// Known before COMMIT, and sent after it.
+    result: Option<Result<T, StoreError>>,
+}
+
+impl<T> Caller<T> {
+    pub(super) fn new(sender: oneshot::Sender<Result<T, StoreError>>) -> Self {
+        Self { sender, result: None }
+    }
+
+    fn is_gone(&self) -> bool {
+        self.sender.is_closed()
+    }
+
+    /// Keeps the result until [`Write::complete`]. Returns whether the write was not rejected.
+    pub(super) fn keep(&mut self, result: Result<T, StoreError>) -> bool {
+        self.result.insert(result).is_ok()
+    }
+
+    pub(super) fn send(self, result: Result<T, StoreError>) {
+        // The caller may be gone.
+        let _ = self.sender.send(result);
+    }
+
+    /// Sends `failed`, else the result that was kept. A write that was skipped has none, and no caller.
+    fn complete(mut self, failed: Option<StoreError>) {
+        if let Some(result) = failed.map(Err).or_else(|| self.result.take()) {
+            self.send(result);
+        }
+    }
+}
+
+impl Write {
+    /// Whether the caller is gone.
+    pub(super) fn is_abandoned(&self) -> bool {
+        match self {
+            Self::AddPet(_, caller) => caller.is_gone(),
+            Self::AddPetOnce(_, caller) => caller.is_gone(),
+            Self::Change(_, caller) => caller.is_gone(),
+        }
+    }
+
+    /// Sends the result to the caller: `failed`, else what was kept.
+    pub(super) fn complete(self, failed: Option<StoreError>) {
+        match self {
+            Self::AddPet(_, caller) => caller.complete(failed),
+            Self::AddPetOnce(_, caller) => caller.complete(failed),
+            Self::Change(_, caller) => caller.complete(failed),
+        }
+    }
+}
