@@ -156,7 +156,7 @@ async fn a_slow_disk_delays_only_what_needs_it() {
     for _ in 0..UNTIL_CHECKPOINT {
         assert_eq!(ledger.add(&mut writer).await.unwrap(), 201);
     }
-    service.wait_for_log("a read that takes long lets the log grow").await;
+    service.wait_for_log("a read that takes long lets the WAL grow").await;
     disk.release();
     service.get(&disk.key, LAST).await.expect(200);
     service.stop().await;

@@ -1,12 +1,12 @@
 //! Backs up a database that is in use.
 //!
 //! `VACUUM INTO` reads the whole database in one transaction: the copy contains what was committed at its
-//! start, writers continue, and the result is one file without a log. It is written under a temporary name in
+//! start, writers continue, and the result is one file without a WAL. It is written under a temporary name in
 //! the same directory, synced, and then renamed, so that a file with the final name is complete. The copy is
 //! a database: it can be used, or put in the place of another one (`restore.rs`).
 //!
 //! Two things could make the writers of a service wait. A sync of the whole copy would delay the syncs of
-//! their commits, so the copy is synced while it grows. And the log grows while the backup reads, which needs
+//! their commits, so the copy is synced while it grows. And the WAL grows while the backup reads, which needs
 //! a checkpoint on another thread (`checkpoint.rs`).
 
 use std::fs::{self, File};

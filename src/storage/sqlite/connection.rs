@@ -11,18 +11,18 @@ use rusqlite::{Connection, OpenFlags};
 const CACHE_KIB: usize = 2048;
 /// The cache of all connections for reading, in KiB. The operating system caches the file as well.
 const READERS_CACHE_KIB: usize = 64 * 1024;
-/// The log is truncated to this size in bytes after a checkpoint.
-pub(super) const LOG_BYTES: u64 = 16 * 1024 * 1024;
+/// The WAL is truncated to this size in bytes by the commit that restarts it. 100 MB more delay that commit by 20 ms.
+const WAL_BYTES: i64 = 16 * 1024 * 1024;
 /// SQLite stores the timeout in milliseconds in 31 bits.
 const MAX_LOCK_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Opens a connection for writing to a file that exists.
 pub(super) fn open_for_writing(path: &Path, lock_timeout: Duration) -> rusqlite::Result<Connection> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, lock_timeout)?;
-    // COMMIT returns when the log is on disk.
+    // COMMIT returns when the WAL is on disk.
     connection.pragma_update(None, "synchronous", "FULL")?;
-    shorten_log_to(&connection, LOG_BYTES)?;
-    // The writer checkpoints between batches.
+    connection.pragma_update(None, "journal_size_limit", WAL_BYTES)?;
+    // The thread that writes does it between batches (`checkpoint.rs`).
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     // Detects a damaged page before it is changed, which would spread the damage. Not on connections for reading, where it
     // hardly ever prevents a wrong response (see xtask/src/bench/README.md, "Growth").
@@ -38,7 +38,7 @@ pub(super) fn open_exclusively(path: &Path, lock_timeout: Duration) -> rusqlite:
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     set_lock_timeout(&connection, lock_timeout)?;
-    // Before all else: once a connection shares the memory of the log with others, it keeps sharing it.
+    // Before all else: once a connection shares the memory of the WAL with others, it keeps sharing it.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     Ok(connection)
@@ -59,11 +59,6 @@ pub(super) fn open_for_reading(
 /// Sets how long the connection waits for a lock before it fails with `SQLITE_BUSY`.
 pub(super) fn set_lock_timeout(connection: &Connection, timeout: Duration) -> rusqlite::Result<()> {
     connection.busy_timeout(timeout.min(MAX_LOCK_TIMEOUT))
-}
-
-/// Sets the size in bytes to which the log is truncated when it restarts after a checkpoint.
-pub(super) fn shorten_log_to(connection: &Connection, bytes: u64) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "journal_size_limit", i64::try_from(bytes).unwrap_or(i64::MAX))
 }
 
 fn open(path: &Path, access: OpenFlags, lock_timeout: Duration) -> rusqlite::Result<Connection> {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use rusqlite::{Error, ffi};
 use rustix::fs::statvfs;
 
-/// The space that the largest batch takes, up to 3 MiB in the log and once more in the file: 256 animals with the longest
+/// The space that the largest batch takes, up to 3 MiB in the WAL and once more in the file: 256 animals with the longest
 /// names and with keys, each of which changes another page of the index of keys.
 const BATCH_BYTES: u64 = 6 << 20;
 

@@ -13,7 +13,7 @@
 //! - `secret`: 32 random bytes, generated with the database.
 //! - `migration`: for each applied file, the version of the program that applied it.
 //!
-//! The file uses write-ahead logging with `synchronous=FULL`: a transaction is on disk when COMMIT returns,
+//! The file uses write-ahead logging (WAL) with `synchronous=FULL`: a transaction is on disk when COMMIT returns,
 //! and readers and the writer do not block each other.
 //!
 //! # Design
@@ -34,7 +34,7 @@
 //!
 //! # Limits
 //!
-//! - One machine: the log needs memory shared by the processes that use the file, so no network file system.
+//! - One machine: the WAL needs memory shared by the processes that use the file, so no network file system.
 //! - A read of pages that are not in memory blocks a thread and a connection for as long as the disk takes. While all
 //!   connections are blocked, reads wait, and get 503 at the time limit of their requests.
 //! - Processes that write to one file wait for each other, up to the lock timeout.

@@ -5,8 +5,8 @@
 //! the header with `std::fs` would drop every POSIX lock that this process has on the file, when the file is
 //! closed.
 //!
-//! The second check takes locks and reads the log, which may contain a newer header. It repeats the first
-//! check and searches for damage. Until it succeeds, closing does not checkpoint the log. Only then is the
+//! The second check takes locks and reads the WAL, which may contain a newer header. It repeats the first
+//! check and searches for damage. Until it succeeds, closing does not checkpoint the WAL. Only then is the
 //! file written: migrations, then the change to write-ahead logging. In this order, a file with animals
 //! always has the application identifier in its header.
 
@@ -57,7 +57,7 @@ pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenEr
 
 /// Opens the database at `path` for a backup. The error is one line.
 pub(super) fn open_for_backup(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
-    // A connection for writing removes the files of the log, if it is the last one.
+    // A connection for writing removes the files of the WAL, if it is the last one.
     open_existing(path, |path| connection::open_for_writing(path, lock_timeout), check)
 }
 
@@ -109,19 +109,19 @@ fn inspect_and_open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenF
     check_immutable(&path)?;
     check_writable(&path)?;
 
-    let log = beside(&path, "-wal");
+    let wal = beside(&path, "-wal");
     let mut connection = connection::open_for_writing(&path, lock_timeout)?;
     // The file that was found is the one that was opened.
     file.check()?;
-    let keep_log = length(&log)? > 0;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep_log)?;
+    let keep_wal = length(&wal)? > 0;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep_wal)?;
     if connection.is_readonly("main")? {
         return Err(OpenFailure::NotWritable);
     }
     let pages: u32 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     if pages > 0 {
         check_format(&connection)?;
-        check_length(&connection, pages, &path, &log)?;
+        check_length(&connection, pages, &path, &wal)?;
         check_damage(&mut connection)?;
         check_schema(&connection)?;
     }
@@ -173,7 +173,7 @@ fn find(path: &Path) -> Result<Option<PathBuf>, OpenFailure> {
     }
 }
 
-/// Without write permission, SQLite would open the file for reading and create a log that cannot be written
+/// Without write permission, SQLite would open the file for reading and create a WAL that cannot be written
 /// either.
 fn check_writable(path: &Path) -> Result<(), OpenFailure> {
     rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK).map_err(|error| match error {
@@ -182,7 +182,7 @@ fn check_writable(path: &Path) -> Result<(), OpenFailure> {
     })
 }
 
-/// The first check. It leaves damage to the second one, because the log may repair it.
+/// The first check. It leaves damage to the second one, because the WAL may repair it.
 fn check_immutable(path: &Path) -> Result<(), OpenFailure> {
     match length(path)? {
         0 => return Ok(()),
@@ -194,7 +194,7 @@ fn check_immutable(path: &Path) -> Result<(), OpenFailure> {
         .map_err(OpenFailure::from)
         .and_then(|connection| check_format(&connection));
     match checked {
-        // The end of a copy may be in the log, too.
+        // The end of a copy may be in the WAL, too.
         Err(OpenFailure::Damaged(_) | OpenFailure::InterruptedCopy) => Ok(()),
         result => result,
     }
@@ -246,16 +246,16 @@ fn check_schema(connection: &Connection) -> Result<(), OpenFailure> {
     }
 }
 
-/// Rejects a truncated file: the log cannot contain all of the missing pages.
-fn check_length(connection: &Connection, pages: u32, path: &Path, log: &Path) -> Result<(), OpenFailure> {
-    const LOG_HEADER: u64 = 32;
+/// Rejects a truncated file: the WAL cannot contain all of the missing pages.
+fn check_length(connection: &Connection, pages: u32, path: &Path, wal: &Path) -> Result<(), OpenFailure> {
+    const WAL_HEADER: u64 = 32;
     const FRAME_HEADER: u64 = 24;
     let page_size: u32 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
     let page_size = u64::from(page_size);
-    // The log first: a concurrent checkpoint moves pages from the log to the file.
-    let in_log = length(log)?.saturating_sub(LOG_HEADER) / (FRAME_HEADER + page_size);
+    // The WAL first: a concurrent checkpoint moves pages from the WAL to the file.
+    let in_wal = length(wal)?.saturating_sub(WAL_HEADER) / (FRAME_HEADER + page_size);
     let in_file = length(path)? / page_size;
-    if in_file.saturating_add(in_log) < u64::from(pages) {
+    if in_file.saturating_add(in_wal) < u64::from(pages) {
         return Err(OpenFailure::Damaged(format!("it has only {in_file} of {pages} pages")));
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Restores a backup.
 //!
-//! Replacing the file by hand is risky: if the log of the replaced database is left beside the backup, SQLite applies it
+//! Replacing the file by hand is risky: if the WAL of the replaced database is left beside the backup, SQLite applies it
 //! to the backup. Here, SQLite writes the pages of the backup into the database in one transaction. If the process is
 //! killed, the database is unchanged.
 
@@ -45,10 +45,10 @@ pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> R
     let mut backup = open_for_backup(from, lock_timeout)?;
     check(&backup, from, "use another backup")?;
     if fs::symlink_metadata(to).is_err() {
-        let log = beside(to, "-wal");
-        if log.exists() {
+        let wal = beside(to, "-wal");
+        if wal.exists() {
             let line =
-                format!("{} is the log of another database; move it away, then restore again", log.display());
+                format!("{} is the log of another database; move it away, then restore again", wal.display());
             return Err(OpenError(line.replace(char::is_control, "?")));
         }
         write(&mut backup, to)?;

@@ -4,9 +4,7 @@
 //! into one transaction and completes the writes after COMMIT. The next batch collects during the fsync;
 //! there is no timer.
 //!
-//! The thread also checkpoints the log between two batches. SQLite would do it within a COMMIT, while callers
-//! wait, and could never restart the log while reads overlap: this thread waits a moment for those in progress. Another
-//! thread checkpoints most of a long log (`checkpoint.rs`).
+//! The thread also checkpoints the WAL between two batches (`checkpoint.rs`).
 //!
 //! Failure modes of a write, beside those of every engine (`../batching.rs`):
 //!
@@ -22,14 +20,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rusqlite::Connection;
 use slog::warn;
 
 use super::batch::{Batch, WriteResult, execute};
-use super::checkpoint::{self, Log};
+use super::checkpoint::Checkpoints;
 use super::file::DatabaseFile;
 use super::idempotency::{self, KeyHasher};
 use super::{animals, connection, failure, keys, migrations, transfer};
@@ -37,17 +34,6 @@ use crate::storage::metrics::Operation;
 use crate::storage::options::StoreOptions;
 use crate::storage::queue::{Batches, MAX_BATCH, QueuedWrite};
 use crate::storage::write::{Addition, Change, Write};
-
-/// The growth of the log, in pages, that starts a checkpoint. The default of SQLite.
-const CHECKPOINT_PAGES: u32 = 1000;
-/// Checkpoints and waits for reads, so that the next write restarts the log.
-const RESTART: &str = "PRAGMA wal_checkpoint(RESTART)";
-/// How long a checkpoint waits for reads, in total. Writes wait as long.
-const MAX_READ: Duration = Duration::from_millis(100);
-/// The growth of the log, in pages, after which a checkpoint that reads limited is tried again.
-const RETRY_PAGES: u32 = 250;
-/// The maximum number of bytes by which the log is truncated while writes wait.
-const MAX_TRUNCATED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The state of the thread that writes.
 pub(super) struct Writer {
@@ -57,12 +43,7 @@ pub(super) struct Writer {
     file: Arc<DatabaseFile>,
     key_hasher: KeyHasher,
     options: StoreOptions,
-    /// The length of the log, in pages, at the last checkpoint.
-    checkpointed: u32,
-    /// The thread that checkpoints a long log.
-    background: Option<JoinHandle<bool>>,
-    /// Whether reads limited the last checkpoint.
-    is_limited: bool,
+    checkpoints: Checkpoints,
     #[cfg(test)]
     before_write: Option<model::BeforeWrite>,
 }
@@ -77,13 +58,11 @@ impl Writer {
     ) -> Self {
         Self {
             connection: Some(connection),
+            checkpoints: Checkpoints::new(path.clone(), options),
             path,
             file,
             key_hasher,
             options: options.clone(),
-            checkpointed: 0,
-            background: None,
-            is_limited: false,
             #[cfg(test)]
             before_write: None,
         }
@@ -98,7 +77,7 @@ impl Writer {
         self.finish();
     }
 
-    /// Commits and empties a batch, and checkpoints the log.
+    /// Commits and empties a batch, and checkpoints the WAL.
     fn turn(&mut self, batch: &mut Vec<QueuedWrite>) {
         if !batch.is_empty() {
             let failed = self.commit(batch).err();
@@ -110,7 +89,8 @@ impl Writer {
                 queued.write.complete(failed.as_ref().map(failure::store_error));
             }
         }
-        if let Err(error) = self.checkpoint() {
+        let checkpointed = self.connection.as_ref().map_or(Ok(()), |it| self.checkpoints.after_commit(it));
+        if let Err(error) = checkpointed {
             self.recover(&error);
             failure::report(&self.options, Operation::Write, &error);
         }
@@ -139,51 +119,6 @@ impl Writer {
         Ok(())
     }
 
-    /// Checkpoints the log if it has grown, up to the oldest snapshot that another process reads.
-    fn checkpoint(&mut self) -> rusqlite::Result<()> {
-        let Some(connection) = &self.connection else { return Ok(()) };
-        if self.background.as_ref().is_some_and(|thread| !thread.is_finished()) {
-            return Ok(());
-        }
-        // A panic was logged.
-        let is_prepared = self.background.take().is_some_and(|thread| thread.join().unwrap_or(false));
-        if !is_prepared {
-            let Some(log) = Log::of(connection)? else { return Ok(()) };
-            if log.pages < self.checkpointed {
-                self.checkpointed = 0; // The log was restarted.
-            }
-            if log.pages - self.checkpointed < CHECKPOINT_PAGES {
-                return Ok(());
-            }
-            // Set first: a checkpoint that fails must not be tried, and logged, after each batch.
-            self.checkpointed = log.pages;
-            if log.rest() > checkpoint::MAX_REST {
-                self.background = checkpoint::start(self.path.clone(), self.options.clone()).ok();
-                return Ok(());
-            }
-        }
-        connection::shorten_log_to(connection, self.log_limit())?;
-        // Reads of older snapshots limit the checkpoint, and those that use the log prevent its restart.
-        connection::set_lock_timeout(connection, MAX_READ)?;
-        let is_limited = connection.prepare_cached(RESTART)?.query_row([], |row| row.get::<_, bool>(0))?;
-        if is_limited && !self.is_limited {
-            warn!(self.options.log, "a read that takes long lets the log grow"; "pages" => self.checkpointed);
-        }
-        self.is_limited = is_limited;
-        if is_limited {
-            self.checkpointed = self.checkpointed.saturating_sub(CHECKPOINT_PAGES - RETRY_PAGES);
-        }
-        Ok(())
-    }
-
-    /// Returns the size to which the log is truncated when it restarts.
-    fn log_limit(&self) -> u64 {
-        let mut log = self.path.clone().into_os_string();
-        log.push("-wal");
-        let length = std::fs::metadata(log).map_or(0, |found| found.len());
-        length.saturating_sub(MAX_TRUNCATED_BYTES).max(connection::LOG_BYTES)
-    }
-
     /// Rolls back, or drops the connection.
     fn recover(&mut self, error: &rusqlite::Error) {
         let Some(connection) = &self.connection else { return };
@@ -193,18 +128,15 @@ impl Writer {
         }
     }
 
-    /// Checkpoints and truncates the log, and closes the connection.
+    /// Checkpoints and truncates the WAL, and closes the connection.
     fn finish(self) {
-        if let Some(background) = self.background {
-            // A panic was logged.
-            let _ = background.join();
-        }
+        self.checkpoints.finish();
         let Some(connection) = self.connection else { return };
         let checkpoint = connection::set_lock_timeout(&connection, Duration::ZERO)
             .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
             .and_then(|()| connection.close().map_err(|(_, error)| error));
         if let Err(error) = checkpoint {
-            warn!(self.options.log, "the log was not checkpointed; the next start does it"; "error" => %error);
+            warn!(self.options.log, "the WAL was not checkpointed; the next start does it"; "error" => %error);
         }
     }
 }

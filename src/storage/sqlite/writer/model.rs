@@ -1,5 +1,6 @@
-//! Explores every order of events of the write queue and of the thread that writes, with the real code and a real database: writes that are added to
-//! the queue, callers that leave, faults of the database, and the end of the store, also while a batch runs.
+//! Explores every order of events of the write queue and of the thread that writes, with the real code and a real
+//! database: writes that are added to the queue, callers that leave, faults of the database, and the end of the store,
+//! also while a batch runs.
 //!
 //! The thread only meets the callers at the queue and at the channels of the results, which tokio checks with loom. So
 //! all runs on one thread, which decides what happens next.
