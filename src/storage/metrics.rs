@@ -15,10 +15,10 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use slog::Logger;
 
-use super::cause::Cause;
+use super::error_type::ErrorType;
 use super::outage::Outages;
 
-pub(super) use super::outage::Operation;
+pub(super) use super::outage::Access;
 
 /// The buckets, up to the largest batch of the engines.
 const BATCHES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
@@ -96,12 +96,12 @@ impl StoreMetrics {
             // A batch is far smaller than 2^53.
             self.batches.observe(count as f64);
         }
-        self.outages.succeeded(Operation::Write);
+        self.outages.succeeded(Access::Write);
     }
 
     /// Must be called after each read, because it may end an outage.
     pub(super) fn read(&self) {
-        self.outages.succeeded(Operation::Read);
+        self.outages.succeeded(Access::Read);
     }
 
     /// Must be called with the role of the host that is read, and the maximum age of what reads return; `None` while
@@ -124,15 +124,15 @@ impl StoreMetrics {
     pub(super) fn failed(
         &self,
         log: &Logger,
-        (system, operation, cause): (&'static str, Operation, Cause),
+        (system, access, error_type): (&'static str, Access, ErrorType),
         error: &dyn Display,
         code: Option<&str>,
     ) {
-        self.outages.failed(log, operation, cause, error, code);
+        self.outages.failed(log, access, error_type, error, code);
         let labels = ErrorLabels {
             db_system_name: system,
-            db_operation_name: operation.as_str(),
-            error_type: cause.label(),
+            db_operation_name: access.as_str(),
+            error_type: error_type.label(),
         };
         self.errors.get_or_create(&labels).inc();
     }

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 mod batching;
-mod cause;
 pub mod copy;
+mod error_type;
 mod expiry;
 mod key_cache;
 mod key_uses;

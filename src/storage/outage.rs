@@ -15,21 +15,21 @@ use std::time::{Duration, Instant};
 
 use slog::{Logger, error, warn};
 
-use super::cause::Cause;
+use super::error_type::ErrorType;
 
 /// How long no error must occur.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// What the database was used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operation {
+pub(super) enum Access {
     /// Connecting in order to write.
     Connect,
     Read,
     Write,
 }
 
-impl Operation {
+impl Access {
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Connect => "connect",
@@ -41,10 +41,10 @@ impl Operation {
 
 /// The outages of one store. A clone shares them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Outages(Arc<Shared>);
+pub(super) struct Outages(Arc<Inner>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct Inner {
     reads: Direction,
     writes: Direction,
     /// The host of the last connection.
@@ -66,31 +66,31 @@ struct Outage {
     last_error: Instant,
     /// The first success after the last error.
     back: Option<Instant>,
-    /// The causes that were logged.
-    logged: Vec<Cause>,
+    /// The types of error that were logged.
+    logged: Vec<ErrorType>,
     /// The number of errors that were not.
     suppressed: u64,
 }
 
 impl Outages {
-    /// Logs an error, unless the current outage has had one with this cause.
+    /// Logs an error, unless the current outage has had one of this type.
     pub(super) fn failed(
         &self,
         log: &Logger,
-        operation: Operation,
-        cause: Cause,
+        access: Access,
+        error_type: ErrorType,
         error: &dyn Display,
         code: Option<&str>,
     ) {
-        if self.0.direction(operation).failed(log, cause, Instant::now()) {
+        if self.0.direction(access).failed(log, error_type, Instant::now()) {
             error!(log, "the database failed; further errors with this cause are only counted";
-                "code" => code, "error" => %error, "doing" => operation.as_str());
+                "code" => code, "error" => %error, "doing" => access.as_str());
         }
     }
 
     /// Logs the end of an outage, if this success is one.
-    pub(super) fn succeeded(&self, operation: Operation) {
-        let direction = self.0.direction(operation);
+    pub(super) fn succeeded(&self, access: Access) {
+        let direction = self.0.direction(access);
         if !direction.is_out.load(Ordering::Relaxed) {
             return;
         }
@@ -100,7 +100,7 @@ impl Outages {
             warn!(outage.log, "the database is back";
                 "host" => host, "suppressed_errors" => outage.suppressed,
                 "after" => %humantime::format_duration(Duration::from_millis(away)),
-                "doing" => operation.as_str());
+                "doing" => access.as_str());
         }
     }
 
@@ -110,11 +110,11 @@ impl Outages {
     }
 }
 
-impl Shared {
-    fn direction(&self, operation: Operation) -> &Direction {
-        match operation {
-            Operation::Read => &self.reads,
-            Operation::Connect | Operation::Write => &self.writes,
+impl Inner {
+    fn direction(&self, access: Access) -> &Direction {
+        match access {
+            Access::Read => &self.reads,
+            Access::Connect | Access::Write => &self.writes,
         }
     }
 }
@@ -125,7 +125,7 @@ impl Direction {
     }
 
     /// Records an error. Returns whether it must be logged.
-    fn failed(&self, log: &Logger, cause: Cause, now: Instant) -> bool {
+    fn failed(&self, log: &Logger, error_type: ErrorType, now: Instant) -> bool {
         let mut outage = self.outage();
         let outage = outage.get_or_insert_with(|| Outage {
             log: log.clone(),
@@ -138,9 +138,9 @@ impl Direction {
         self.is_out.store(true, Ordering::Relaxed);
         outage.last_error = now;
         outage.back = None;
-        let is_new = !outage.logged.contains(&cause);
+        let is_new = !outage.logged.contains(&error_type);
         if is_new {
-            outage.logged.push(cause);
+            outage.logged.push(error_type);
         } else {
             outage.suppressed += 1;
         }
@@ -174,15 +174,15 @@ mod tests {
         let (log, direction, start) = (Logger::root(Discard, o!()), Direction::default(), Instant::now());
         let at = |milliseconds: u32| start + MILLISECOND * milliseconds;
         assert!(direction.succeeded(start).is_none());
-        assert!(direction.failed(&log, Cause::ConnectionLost, start));
-        assert!(!direction.failed(&log, Cause::ConnectionLost, at(1)));
-        assert!(direction.failed(&log, Cause::Unreachable, at(2)));
+        assert!(direction.failed(&log, ErrorType::ConnectionLost, start));
+        assert!(!direction.failed(&log, ErrorType::ConnectionLost, at(1)));
+        assert!(direction.failed(&log, ErrorType::Unreachable, at(2)));
         for millisecond in 3..1003 {
-            assert!(!direction.failed(&log, Cause::Unreachable, at(millisecond)));
+            assert!(!direction.failed(&log, ErrorType::Unreachable, at(millisecond)));
         }
         // One success among errors does not end it.
         assert!(direction.succeeded(at(1100)).is_none());
-        assert!(!direction.failed(&log, Cause::ConnectionLost, at(1200)));
+        assert!(!direction.failed(&log, ErrorType::ConnectionLost, at(1200)));
         assert!(direction.succeeded(at(1300)).is_none());
         assert!(direction.succeeded(at(2199)).is_none());
         let (outage, away) = direction.succeeded(at(2200)).unwrap();
@@ -191,7 +191,7 @@ mod tests {
         assert!(!direction.is_out.load(Ordering::Relaxed));
         assert!(direction.succeeded(at(2300)).is_none());
 
-        assert!(direction.failed(&log, Cause::ConnectionLost, at(5000)));
+        assert!(direction.failed(&log, ErrorType::ConnectionLost, at(5000)));
         // The first success after a quiet time.
         assert_eq!(
             direction.succeeded(at(9000)).map(|(outage, away)| (outage.suppressed, away)),
@@ -203,10 +203,10 @@ mod tests {
     fn reads_and_writes_fail_separately() {
         let outages = Outages::default();
         let log = Logger::root(Discard, o!());
-        outages.failed(&log, Operation::Connect, Cause::DiskFull, &"full", None);
+        outages.failed(&log, Access::Connect, ErrorType::DiskFull, &"full", None);
         assert!(outages.0.writes.is_out.load(Ordering::Relaxed));
         assert!(!outages.0.reads.is_out.load(Ordering::Relaxed));
-        outages.succeeded(Operation::Read);
-        assert!(outages.0.direction(Operation::Write).outage().is_some());
+        outages.succeeded(Access::Read);
+        assert!(outages.0.direction(Access::Write).outage().is_some());
     }
 }

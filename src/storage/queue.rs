@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 
-use super::cause::Cause;
+use super::error_type::ErrorType;
 use super::metrics::StoreMetrics;
 use super::options::StoreOptions;
 use super::store::StoreError;
@@ -103,7 +103,7 @@ impl<T> PendingWrite<T> {
     /// Returns the result. After an error other than [`StoreError::Busy`] the write may happen later.
     pub(super) async fn wait(self) -> Result<T, StoreError> {
         let received = match self.until {
-            Some(until) => timeout_at(until, self.receiver).await.map_err(|_| Cause::Timeout)?,
+            Some(until) => timeout_at(until, self.receiver).await.map_err(|_| ErrorType::Timeout)?,
             None => self.receiver.await,
         };
         received.unwrap_or_else(|_| Err(stopped()))

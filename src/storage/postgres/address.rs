@@ -14,9 +14,9 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::failure::{ConnectError, describe};
+use super::error::{ConnectError, describe};
+use super::routing::{Routing, Target};
 use super::tls;
-use super::view::{Choice, Target};
 use crate::storage::metrics::StoreMetrics;
 
 /// How long a read waits for the monitor to find a host that may be read.
@@ -43,20 +43,20 @@ pub(super) enum Purpose {
 #[derive(Default)]
 pub(super) struct Hosts {
     /// `None` until each host was polled.
-    pub(super) choice: Option<Choice>,
+    pub(super) routing: Option<Routing>,
     /// Why each host is not used, unless it is.
     pub(super) errors: Vec<ConnectError>,
 }
 
 impl Hosts {
     fn target(&self, purpose: Purpose) -> Option<Target> {
-        let choice = self.choice?;
+        let routing = self.routing?;
         match purpose {
             Purpose::Reading => {
-                choice.read.filter(|read| read.is_allowed(Instant::now())).map(|read| read.from)
+                routing.read.filter(|read| read.is_allowed(Instant::now())).map(|read| read.from)
             }
             Purpose::Opening | Purpose::Writing => {
-                choice.primary.map(|host| Target { host, is_standby: false })
+                routing.primary.map(|host| Target { host, is_standby: false })
             }
         }
     }
@@ -64,21 +64,21 @@ impl Hosts {
     /// Whether waiting for a host is useless.
     fn is_final(&self, purpose: Purpose) -> bool {
         match purpose {
-            Purpose::Writing => self.choice.is_some(),
+            Purpose::Writing => self.routing.is_some(),
             Purpose::Reading => false,
             Purpose::Opening => {
                 let is_standby = |error: &ConnectError| matches!(error, ConnectError::ReadOnly { .. });
-                self.choice.is_some() && self.errors.iter().all(is_standby)
+                self.routing.is_some() && self.errors.iter().all(is_standby)
             }
         }
     }
 
     /// Whether another host, or the same one in another role, is used in place of `target`.
     fn replaces(&self, target: Target, purpose: Purpose) -> bool {
-        let Some(choice) = self.choice else { return false };
+        let Some(routing) = self.routing else { return false };
         match purpose {
-            Purpose::Reading => choice.read.is_some_and(|read| read.from != target),
-            Purpose::Opening | Purpose::Writing => choice.primary.is_some_and(|host| host != target.host),
+            Purpose::Reading => routing.read.is_some_and(|read| read.from != target),
+            Purpose::Opening | Purpose::Writing => routing.primary.is_some_and(|host| host != target.host),
         }
     }
 }
@@ -231,7 +231,7 @@ impl Address {
         // Without a result in time, the last one has the errors.
         let _ = timeout(limit, found).await;
         let hosts = hosts.borrow();
-        hosts.target(purpose).ok_or_else(|| match hosts.choice {
+        hosts.target(purpose).ok_or_else(|| match hosts.routing {
             Some(_) => hosts.errors.clone(),
             None => {
                 let silent = |host| ConnectError::Unreachable { host, why: "no response in time".to_owned() };

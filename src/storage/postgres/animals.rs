@@ -4,7 +4,7 @@ use tokio::try_join;
 use tokio_postgres::types::FromSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
-use super::failure::{Failure, WriteResult};
+use super::error::{PgError, WriteResult};
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
 use crate::storage::store::PetsQuery;
 
@@ -77,12 +77,12 @@ impl Queries {
         Ok(Self { get, page, page_of_status, settled })
     }
 
-    pub(super) async fn get(&self, client: &Client, id: i64) -> Result<Option<Pet>, Failure> {
+    pub(super) async fn get(&self, client: &Client, id: i64) -> Result<Option<Pet>, PgError> {
         client.query_opt(&self.get, &[&id]).await?.as_ref().map(pet).transpose()
     }
 
     /// Returns the animals of a page and the one after it, which shows whether there are more.
-    pub(super) async fn page(&self, client: &Client, query: PetsQuery) -> Result<Vec<Pet>, Failure> {
+    pub(super) async fn page(&self, client: &Client, query: PetsQuery) -> Result<Vec<Pet>, PgError> {
         let from = match query.after {
             None => i64::MIN,
             Some(i64::MAX) => return Ok(Vec::new()),
@@ -98,7 +98,7 @@ impl Queries {
 
     /// Returns the highest identifier, at most `id`, up to which no animal can be added any more. `id` must have been
     /// assigned.
-    pub(super) async fn settled(&self, client: &Client, id: i64) -> Result<i64, Failure> {
+    pub(super) async fn settled(&self, client: &Client, id: i64) -> Result<i64, PgError> {
         Ok(client.query_one(&self.settled, &[&id]).await?.try_get(0)?)
     }
 }
@@ -118,7 +118,7 @@ pub(super) async fn insert(
     client: &Client,
     statement: &Statement,
     animals: &[&NewPet],
-) -> Result<Vec<i64>, Failure> {
+) -> Result<Vec<i64>, PgError> {
     let names: Vec<&str> = animals.iter().map(|new| new.name.as_str()).collect();
     let categories: Vec<i64> = animals.iter().map(|new| new.category_id).collect();
     let statuses: Vec<Option<&str>> = animals.iter().map(|new| new.status.map(PetStatus::as_str)).collect();
@@ -128,12 +128,12 @@ pub(super) async fn insert(
 }
 
 /// Reads the identifiers of `count` animals from the first column.
-pub(super) fn assigned<T: for<'a> FromSql<'a>>(rows: &[Row], count: usize) -> Result<Vec<T>, Failure> {
+pub(super) fn assigned<T: for<'a> FromSql<'a>>(rows: &[Row], count: usize) -> Result<Vec<T>, PgError> {
     let ids: Vec<T> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
     if ids.len() == count {
         Ok(ids)
     } else {
-        Err(Failure::UnexpectedValue(format!("{} identifiers were assigned to {count} animals", ids.len())))
+        Err(PgError::UnexpectedValue(format!("{} identifiers were assigned to {count} animals", ids.len())))
     }
 }
 
@@ -152,19 +152,19 @@ pub(super) async fn import(client: &Client, animals: &[Pet]) -> WriteResult<()> 
 }
 
 /// Returns the animal with the highest identifier.
-pub(super) async fn last(client: &Client) -> Result<Option<Pet>, Failure> {
+pub(super) async fn last(client: &Client) -> Result<Option<Pet>, PgError> {
     client.query_opt(LAST, &[]).await?.as_ref().map(pet).transpose()
 }
 
 /// Reads an animal from the first four columns.
-pub(super) fn pet(row: &Row) -> Result<Pet, Failure> {
+pub(super) fn pet(row: &Row) -> Result<Pet, PgError> {
     let name = PetName::try_from(row.try_get::<_, String>(1)?)
-        .map_err(|why| Failure::UnexpectedValue(format!("a name {why}")))?;
+        .map_err(|why| PgError::UnexpectedValue(format!("a name {why}")))?;
     let status = match row.try_get::<_, Option<&str>>(3)? {
         None => None,
         Some(word) => Some(
             PetStatus::from_word(word)
-                .ok_or_else(|| Failure::UnexpectedValue("an unknown status".to_owned()))?,
+                .ok_or_else(|| PgError::UnexpectedValue("an unknown status".to_owned()))?,
         ),
     };
     Ok(Pet { id: row.try_get(0)?, name, category_id: row.try_get(2)?, status })

@@ -4,13 +4,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use super::address::Address;
-use super::failure::Failure;
+use super::error::PgError;
 use super::reader::{Reader, Readers};
 use super::{animals, idempotency, monitor, opening, pages, writer};
 use crate::schemas::Pet;
 use crate::storage::batching::{BatchingStore, Engine, closed};
 use crate::storage::copy::CopiedKey;
-use crate::storage::metrics::Operation;
+use crate::storage::metrics::Access;
 use crate::storage::options::{OpenError, PostgresOptions, StoreOptions};
 use crate::storage::queue;
 use crate::storage::store::{KeyRecord, PetsFound, PetsQuery, StoreError};
@@ -74,16 +74,16 @@ impl Postgres {
     async fn read<T, Query, Running>(&self, query: Query) -> Result<T, StoreError>
     where
         Query: Fn(Arc<Reader>) -> Running,
-        Running: Future<Output = Result<T, Failure>>,
+        Running: Future<Output = Result<T, PgError>>,
     {
         self.has_read(self.readers()?.run(query).await)
     }
 
     /// Reports the result of a read to the metrics and the log.
-    fn has_read<T>(&self, result: Result<T, Failure>) -> Result<T, StoreError> {
+    fn has_read<T>(&self, result: Result<T, PgError>) -> Result<T, StoreError> {
         result
             .inspect(|_| self.options.metrics.read())
-            .map_err(|failure| failure.report(&self.options, Operation::Read))
+            .map_err(|failure| failure.report(&self.options, Access::Read))
     }
 }
 

@@ -6,7 +6,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::animals::{self, numbered};
-use super::failure::{Failure, WriteResult};
+use super::error::{PgError, WriteResult};
 use crate::schemas::{Pet, PetStatus};
 use crate::storage::copy::CopiedKey;
 use crate::storage::expiry::{CHUNK, Removed, expired_until};
@@ -82,7 +82,7 @@ impl Statements {
         &self,
         client: &Client,
         additions: &[&Addition],
-    ) -> Result<Vec<Option<i64>>, Failure> {
+    ) -> Result<Vec<Option<i64>>, PgError> {
         let names: Vec<&str> = additions.iter().map(|it| it.new.name.as_str()).collect();
         let categories: Vec<i64> = additions.iter().map(|it| it.new.category_id).collect();
         let statuses: Vec<Option<&str>> =
@@ -101,7 +101,7 @@ impl Statements {
         &self,
         client: &Client,
         keys: &[&IdempotencyKey],
-    ) -> Result<Vec<Option<Pet>>, Failure> {
+    ) -> Result<Vec<Option<Pet>>, PgError> {
         let clients: Vec<&str> = keys.iter().map(|key| key.client.as_str()).collect();
         let values: Vec<&str> = keys.iter().map(|key| key.value.as_str()).collect();
         let mut pets = vec![None; keys.len()];
@@ -109,7 +109,7 @@ impl Statements {
             let position: i64 = row.try_get(4)?;
             let place = usize::try_from(position - 1).ok().and_then(|index| pets.get_mut(index));
             let place =
-                place.ok_or_else(|| Failure::UnexpectedValue(format!("the position {position} of a key")))?;
+                place.ok_or_else(|| PgError::UnexpectedValue(format!("the position {position} of a key")))?;
             *place = Some(animals::pet(row)?);
         }
         Ok(pets)
@@ -118,7 +118,7 @@ impl Statements {
 
 /// Of the next [`CHUNK`] keys by the identifiers of their animals, which are greater than `after`, removes those that
 /// have expired at `at`. Those whose time is after `at` get that time.
-pub(super) async fn remove_expired(client: &Client, after: i64, at: Timestamp) -> Result<Removed, Failure> {
+pub(super) async fn remove_expired(client: &Client, after: i64, at: Timestamp) -> Result<Removed, PgError> {
     let parameters: [&(dyn ToSql + Sync); 4] =
         [&expired_until(at), &i64::from(CHUNK), &at.as_second(), &after];
     let row = client.query_one(REMOVE, &parameters).await?;
@@ -127,7 +127,7 @@ pub(super) async fn remove_expired(client: &Client, after: i64, at: Timestamp) -
 }
 
 /// Returns the next `limit` keys by the identifiers of their animals.
-pub(super) async fn after(client: &Client, after: i64, limit: u32) -> Result<Vec<CopiedKey>, Failure> {
+pub(super) async fn after(client: &Client, after: i64, limit: u32) -> Result<Vec<CopiedKey>, PgError> {
     client.query(AFTER, &[&after, &i64::from(limit)]).await?.iter().map(copied_key).collect()
 }
 
@@ -141,11 +141,11 @@ pub(super) async fn import(client: &Client, keys: &[CopiedKey]) -> WriteResult<(
     Ok(Ok(()))
 }
 
-fn copied_key(row: &Row) -> Result<CopiedKey, Failure> {
+fn copied_key(row: &Row) -> Result<CopiedKey, PgError> {
     let added = Timestamp::from_second(row.try_get(3)?);
     Ok(CopiedKey {
         animal_id: row.try_get(0)?,
         key: IdempotencyKey { client: row.try_get(1)?, value: row.try_get(2)? },
-        added: added.map_err(|_| Failure::UnexpectedValue("a time out of range".to_owned()))?,
+        added: added.map_err(|_| PgError::UnexpectedValue("a time out of range".to_owned()))?,
     })
 }

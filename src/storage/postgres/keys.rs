@@ -6,7 +6,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
-use super::failure::{Failure, WriteResult};
+use super::error::{PgError, WriteResult};
 use crate::storage::store::{KeyRecord, StoreError};
 
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
@@ -48,7 +48,7 @@ impl Queries {
         Ok(Self { all, by_hash })
     }
 
-    pub(super) async fn all(&self, client: &Client) -> Result<Vec<KeyRecord>, Failure> {
+    pub(super) async fn all(&self, client: &Client) -> Result<Vec<KeyRecord>, PgError> {
         client.query(&self.all, &[]).await?.iter().map(key).collect()
     }
 
@@ -56,7 +56,7 @@ impl Queries {
         &self,
         client: &Client,
         hash: &[u8; 32],
-    ) -> Result<Option<KeyRecord>, Failure> {
+    ) -> Result<Option<KeyRecord>, PgError> {
         client.query_opt(&self.by_hash, &[&hash.as_slice()]).await?.as_ref().map(key).transpose()
     }
 }
@@ -122,10 +122,10 @@ async fn execute(
     }
 }
 
-fn key(row: &Row) -> Result<KeyRecord, Failure> {
+fn key(row: &Row) -> Result<KeyRecord, PgError> {
     let time = |seconds: i64| {
         Timestamp::from_second(seconds)
-            .map_err(|error| Failure::UnexpectedValue(format!("a time of a key: {error}")))
+            .map_err(|error| PgError::UnexpectedValue(format!("a time of a key: {error}")))
     };
     let hash: &[u8] = row.try_get(2)?;
     Ok(KeyRecord {
@@ -133,7 +133,7 @@ fn key(row: &Row) -> Result<KeyRecord, Failure> {
         name: row.try_get(1)?,
         hash: hash
             .try_into()
-            .map_err(|_| Failure::UnexpectedValue("a hash has the wrong length".to_owned()))?,
+            .map_err(|_| PgError::UnexpectedValue("a hash has the wrong length".to_owned()))?,
         created: time(row.try_get(3)?)?,
         expires: row.try_get::<_, Option<i64>>(4)?.map(time).transpose()?,
         revoked: row.try_get::<_, Option<i64>>(5)?.map(time).transpose()?,

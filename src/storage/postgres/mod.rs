@@ -30,7 +30,7 @@
 //!   (`session.rs`).
 //! - Several hosts in the URL are polled (`monitor.rs`). The primary is used, so the store follows a failover, and a
 //!   standby is read while there is none; a read returns what was acknowledged a second before, also by others
-//!   (`view.rs`). Connections to a host that was replaced are closed at once.
+//!   (`routing.rs`). Connections to a host that was replaced are closed at once.
 //! - The query of a page leaves the planner one index, whatever its statistics are (`animals.rs`), so the server
 //!   plans it once for each connection (`session.rs`).
 //! - Opening inspects a database before it writes (`opening.rs`).
@@ -55,7 +55,7 @@
 mod address;
 mod animals;
 mod engine;
-mod failure;
+mod error;
 mod idempotency;
 mod keys;
 mod migrations;
@@ -63,12 +63,12 @@ mod monitor;
 mod opening;
 mod pages;
 mod reader;
+mod routing;
 mod second_attempts;
 mod session;
 mod settled;
 mod tls;
 mod transfer;
-mod view;
 mod write_session;
 mod writer;
 

@@ -1,5 +1,5 @@
 //! Watches the hosts, if the URL names several: polls each on a connection of its own, and publishes which ones to use
-//! (`view.rs`).
+//! (`routing.rs`).
 //!
 //! The queries need no privileges. A host that does not respond in time counts as one that does not respond at all.
 
@@ -15,8 +15,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_postgres::{Client, Error, Statement};
 
 use super::address::{Address, Hosts};
-use super::failure::{ConnectError, describe};
-use super::view::{Choice, Seen, View};
+use super::error::{ConnectError, describe};
+use super::routing::{ClusterView, HostStatus, Routing};
 use crate::storage::options::StoreOptions;
 
 /// How often each host is polled.
@@ -24,7 +24,7 @@ const INTERVAL: Duration = Duration::from_millis(250);
 /// The time limit of a poll, including the connection.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Selects the fields of [`Seen`]. The subquery is evaluated once, so that a promotion during the query does not mix the
+/// Selects the fields of [`HostStatus`]. The subquery is evaluated once, so that a promotion during the query does not mix the
 /// two roles. A standby shows the timeline that it follows only after a restartpoint or after it has written changed pages.
 const POLL: &str = "SELECT is_standby, \
          CASE WHEN is_standby \
@@ -32,8 +32,8 @@ const POLL: &str = "SELECT is_standby, \
              ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint \
          END AS timeline, \
          (CASE WHEN is_standby THEN greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) \
-             ELSE pg_current_wal_flush_lsn() END - '0/0'::pg_lsn)::bigint AS received, \
-         (coalesce(pg_last_wal_replay_lsn(), '0/0') - '0/0'::pg_lsn)::bigint AS replayed, \
+             ELSE pg_current_wal_flush_lsn() END - '0/0'::pg_lsn)::bigint AS received_lsn, \
+         (coalesce(pg_last_wal_replay_lsn(), '0/0') - '0/0'::pg_lsn)::bigint AS replay_lsn, \
          current_setting('synchronous_standby_names') <> '' \
              AND current_setting('synchronous_commit') <> 'local' AS is_synchronous \
      FROM (SELECT pg_is_in_recovery() AS is_standby OFFSET 0) AS role";
@@ -46,7 +46,7 @@ pub(super) fn follow(address: Address, options: &StoreOptions) -> Address {
         return address;
     }
     let (sender, receiver) = watch::channel(Hosts::default());
-    let state = Mutex::new(State { view: View::new(count), errors: vec![None; count] });
+    let state = Mutex::new(State { view: ClusterView::new(count), errors: vec![None; count] });
     let monitor = Arc::new(Monitor { address: address.clone(), options: options.clone(), state, sender });
     tokio::spawn(async move {
         let polling = join_all((0..count).map(|host| monitor.poll(host)));
@@ -65,7 +65,7 @@ struct Monitor {
 }
 
 struct State {
-    view: View,
+    view: ClusterView,
     /// Why each host is not used.
     errors: Vec<Option<ConnectError>>,
 }
@@ -93,17 +93,17 @@ impl Connection {
     }
 
     /// Returns the state of the host.
-    async fn seen(&self) -> Result<Seen, Error> {
+    async fn seen(&self) -> Result<HostStatus, Error> {
         let started = Instant::now();
         let row = self.client.query_one(&self.poll, &[]).await?;
-        let position = |column: &str| row.try_get(column).map(|position: i64| position.unsigned_abs());
-        Ok(Seen {
+        let lsn = |column: &str| row.try_get(column).map(|lsn: i64| lsn.unsigned_abs());
+        Ok(HostStatus {
             started,
             ended: Instant::now(),
             is_standby: row.try_get("is_standby")?,
             timeline: row.try_get("timeline")?,
-            received: position("received")?,
-            replayed: position("replayed")?,
+            received_lsn: lsn("received_lsn")?,
+            replay_lsn: lsn("replay_lsn")?,
             is_synchronous: row.try_get("is_synchronous")?,
         })
     }
@@ -140,7 +140,11 @@ impl Monitor {
     }
 
     /// Asks a host for its state, on a new connection if there is none or it was lost.
-    async fn ask(&self, host: usize, connection: &mut Option<Connection>) -> Result<Seen, ConnectError> {
+    async fn ask(
+        &self,
+        host: usize,
+        connection: &mut Option<Connection>,
+    ) -> Result<HostStatus, ConnectError> {
         if let Some(open) = connection
             && let Ok(seen) = open.seen().await
         {
@@ -160,28 +164,28 @@ impl Monitor {
     }
 
     /// Notes the result of a poll, and publishes which hosts to use.
-    fn note(&self, host: usize, seen: Option<Seen>, error: ConnectError) {
+    fn note(&self, host: usize, seen: Option<HostStatus>, error: ConnectError) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.view.polled(host, seen);
         state.errors[host] = Some(error);
         if !state.view.is_complete() {
             return;
         }
-        let choice = state.view.decide(Instant::now());
-        let role = choice.read.map(|read| if read.from.is_standby { "standby" } else { "primary" });
-        let age = choice.read.map(|read| read.as_of.elapsed());
+        let routing = state.view.decide(Instant::now());
+        let role = routing.read.map(|read| if read.from.is_standby { "standby" } else { "primary" });
+        let age = routing.read.map(|read| read.as_of.elapsed());
         self.options.metrics.reads_from(role.zip(age));
         // Of a host in use there is no error.
         let errors = state.errors.iter().flatten().cloned().collect();
-        let before = self.sender.send_replace(Hosts { choice: Some(choice), errors });
-        self.log(before.choice, choice, &self.options.log);
+        let before = self.sender.send_replace(Hosts { routing: Some(routing), errors });
+        self.log(before.routing, routing, &self.options.log);
     }
 
     /// Logs a change of the hosts in use.
-    fn log(&self, before: Option<Choice>, now: Choice, log: &Logger) {
+    fn log(&self, before: Option<Routing>, now: Routing, log: &Logger) {
         let Some(before) = before else { return };
         let name = |host: Option<usize>| host.map_or("none".to_owned(), |host| self.address.name(host));
-        let read = |choice: Choice| choice.read.map(|read| read.from.host);
+        let read = |routing: Routing| routing.read.map(|read| read.from.host);
         if (before.primary, read(before)) != (now.primary, read(now)) {
             warn!(log, "the hosts of the database in use changed";
                 "primary" => name(now.primary), "reads" => name(read(now)));

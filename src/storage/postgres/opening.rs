@@ -11,7 +11,7 @@ use slog::{Logger, info, warn};
 use tokio_postgres::Client;
 
 use super::address::Address;
-use super::failure::{ConnectError, Failure, describe};
+use super::error::{ConnectError, PgError, describe};
 use super::migrations::{COPYING, NEWEST, migrate, newer_program, version};
 use super::session::{Purpose, Session};
 use super::transfer;
@@ -143,8 +143,8 @@ pub(super) async fn discard_copy(address: &Address, options: &StoreOptions) -> R
 
 async fn connect(address: &Address, options: &StoreOptions) -> Result<Session, OpenFailure> {
     Session::connect(address, Purpose::Opening, options).await.map_err(|failure| match failure {
-        Failure::Unreachable(errors) => OpenFailure::Hosts(errors),
-        Failure::Failed(error) => OpenFailure::from(error),
+        PgError::Unreachable(errors) => OpenFailure::Hosts(errors),
+        PgError::Failed(error) => OpenFailure::from(error),
         other => OpenFailure::Other(other.to_string()),
     })
 }

@@ -24,7 +24,7 @@ use std::time::Duration;
 use futures::future::try_join;
 use tokio::time::{Instant, sleep};
 
-use super::failure::Failure;
+use super::error::PgError;
 use super::reader::{Reader, Readers};
 use super::settled::{last_assigned, without_gaps};
 use crate::schemas::Pet;
@@ -67,7 +67,7 @@ pub(super) fn keep_settled(readers: &Arc<Readers>) {
 
 impl Readers {
     /// Reads a complete page.
-    pub(super) async fn page(self: &Arc<Self>, query: PetsQuery) -> Result<PetsFound, Failure> {
+    pub(super) async fn page(self: &Arc<Self>, query: PetsQuery) -> Result<PetsFound, PgError> {
         let deadline = self.deadline();
         let read = |reader: Arc<Reader>| async move {
             Ok((reader.is_on_standby(), reader.animals.page(reader.client(), query).await?))
@@ -103,7 +103,7 @@ impl Readers {
                 let all = pets.len();
                 pets.retain(|pet| pet.id <= settled);
                 return match pets.len() {
-                    0 if is_on_standby => Err(Failure::Unsettled),
+                    0 if is_on_standby => Err(PgError::Unsettled),
                     // The client must request the rest.
                     rest if is_on_standby && rest < all => Ok(PetsFound { pets, more: true }),
                     _ => Ok(found(pets, query)),

@@ -20,11 +20,11 @@ use tokio::time::{Instant, sleep, timeout_at};
 use tokio_postgres::{Client, Error};
 
 use super::address::Address;
-use super::failure::{ConnectError, Failure};
+use super::error::{ConnectError, PgError};
+use super::routing::Target;
 use super::second_attempts::SecondAttempts;
 use super::session::{Purpose, STALL, Session, TEST_INTERVAL};
 use super::settled::Settled;
-use super::view::Target;
 use super::{animals, keys};
 use crate::storage::options::StoreOptions;
 
@@ -95,10 +95,10 @@ impl Readers {
     }
 
     /// Runs `query` on one of the connections.
-    pub(super) async fn run<T, Query, Running>(self: &Arc<Self>, query: Query) -> Result<T, Failure>
+    pub(super) async fn run<T, Query, Running>(self: &Arc<Self>, query: Query) -> Result<T, PgError>
     where
         Query: Fn(Arc<Reader>) -> Running,
-        Running: Future<Output = Result<T, Failure>>,
+        Running: Future<Output = Result<T, PgError>>,
     {
         self.run_until(self.deadline(), query).await
     }
@@ -108,10 +108,10 @@ impl Readers {
         self: &Arc<Self>,
         deadline: Instant,
         query: Query,
-    ) -> Result<T, Failure>
+    ) -> Result<T, PgError>
     where
         Query: Fn(Arc<Reader>) -> Running,
-        Running: Future<Output = Result<T, Failure>>,
+        Running: Future<Output = Result<T, PgError>>,
     {
         let mut lost = 0;
         loop {
@@ -133,10 +133,10 @@ impl Readers {
         self: &Arc<Self>,
         deadline: Instant,
         query: &Query,
-    ) -> Result<T, Failure>
+    ) -> Result<T, PgError>
     where
         Query: Fn(Arc<Reader>) -> Running,
-        Running: Future<Output = Result<T, Failure>>,
+        Running: Future<Output = Result<T, PgError>>,
     {
         let run = async |reader: &Arc<Reader>| reader.session.until(deadline, query(reader.clone())).await;
         self.second_attempts.read();
@@ -164,8 +164,8 @@ impl Readers {
     }
 
     /// Returns a usable connection to the host that may be read now.
-    async fn reader(self: &Arc<Self>, deadline: Instant) -> Result<Arc<Reader>, Failure> {
-        let from = self.address.readable().await.map_err(Failure::Unreachable)?;
+    async fn reader(self: &Arc<Self>, deadline: Instant) -> Result<Arc<Reader>, PgError> {
+        let from = self.address.readable().await.map_err(PgError::Unreachable)?;
         let start = self.next.fetch_add(1, Ordering::Relaxed);
         if !self.is_usable(start % self.slots.len()) {
             self.grow();
@@ -180,7 +180,7 @@ impl Readers {
             let pause = deadline.min(Instant::now() + STALL);
             match timeout_at(pause, connecting.as_mut()).await {
                 Ok(result) => return result,
-                Err(_) if Instant::now() >= deadline => return Err(Failure::Timeout),
+                Err(_) if Instant::now() >= deadline => return Err(PgError::Timeout),
                 Err(_) => {}
             }
         }
@@ -215,7 +215,7 @@ impl Readers {
     }
 
     /// Returns a connection to the host `from`, or to the one that is read by then, that was opened during the call.
-    async fn connect(&self, from: Option<Target>) -> Result<Arc<Reader>, Failure> {
+    async fn connect(&self, from: Option<Target>) -> Result<Arc<Reader>, PgError> {
         let called = Instant::now();
         let mut failed = self.connecting.lock().await;
         if let Some(reader) = self.find(0, from, Session::is_responsive) {
@@ -223,7 +223,7 @@ impl Readers {
         }
         // Another caller tried during the wait.
         if let Some((_, errors)) = failed.as_ref().filter(|(at, _)| *at >= called) {
-            return Err(Failure::Unreachable(errors.clone()));
+            return Err(PgError::Unreachable(errors.clone()));
         }
         // No more than two connections for each slot, for example while a table is locked.
         if Arc::strong_count(&self.counted) > 2 * self.slots.len()
@@ -237,10 +237,10 @@ impl Readers {
 
     /// Opens a connection in the place of an unusable one, else of one that does not respond. Queries on the
     /// replaced connection continue.
-    async fn open(&self, failed: &mut LastFailure) -> Result<Arc<Reader>, Failure> {
+    async fn open(&self, failed: &mut LastFailure) -> Result<Arc<Reader>, PgError> {
         let session = Session::connect(&self.address, Purpose::Reading, &self.options).await;
         *failed = match &session {
-            Err(Failure::Unreachable(errors)) => Some((Instant::now(), errors.clone())),
+            Err(PgError::Unreachable(errors)) => Some((Instant::now(), errors.clone())),
             _ => None,
         };
         let reader = Arc::new(prepare(session?, self.counted.clone()).await?);

@@ -13,8 +13,8 @@ use tokio_postgres::{AsyncMessage, Client};
 
 use super::address::Address;
 pub(super) use super::address::Purpose;
-use super::failure::Failure;
-use super::view::Target;
+use super::error::PgError;
+use super::routing::Target;
 use crate::storage::options::StoreOptions;
 
 /// How often an idle connection is tested. A server that was stopped or unplugged closes no connection.
@@ -68,9 +68,9 @@ impl Session {
         address: &Address,
         purpose: Purpose,
         options: &StoreOptions,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, PgError> {
         let ((client, mut connection), target) =
-            address.connect(purpose).await.map_err(Failure::Unreachable)?;
+            address.connect(purpose).await.map_err(PgError::Unreachable)?;
         let unreplicated = Arc::new(AtomicBool::new(false));
         let (running, ended) = watch::channel(());
         let driver = tokio::spawn({
@@ -187,20 +187,20 @@ impl Session {
     pub(super) async fn until<T>(
         &self,
         deadline: Instant,
-        work: impl Future<Output = Result<T, Failure>>,
-    ) -> Result<T, Failure> {
+        work: impl Future<Output = Result<T, PgError>>,
+    ) -> Result<T, PgError> {
         if self.waiting.fetch_add(1, Ordering::Relaxed) == 0 {
             self.made_progress();
         }
         let waiting = Waiting(self);
         let number = self.sent.fetch_add(1, Ordering::Relaxed) + 1;
-        let result = timeout_at(deadline, work).await.unwrap_or(Err(Failure::Timeout));
-        if !matches!(result, Err(Failure::Timeout)) {
+        let result = timeout_at(deadline, work).await.unwrap_or(Err(PgError::Timeout));
+        if !matches!(result, Err(PgError::Timeout)) {
             self.answered.fetch_max(number, Ordering::Relaxed);
             self.made_progress();
         }
         drop(waiting);
-        if result.as_ref().is_err_and(Failure::is_connection_failure) {
+        if result.as_ref().is_err_and(PgError::is_connection_failure) {
             self.discard();
         }
         result
@@ -211,15 +211,15 @@ impl Session {
     pub(super) async fn write_until<T>(
         &self,
         deadline: Instant,
-        work: impl Future<Output = Result<T, Failure>>,
-    ) -> Result<T, Failure> {
+        work: impl Future<Output = Result<T, PgError>>,
+    ) -> Result<T, PgError> {
         self.unreplicated.store(false, Ordering::SeqCst);
         let result = self.until(deadline, work).await;
-        if matches!(result, Err(Failure::Timeout)) {
+        if matches!(result, Err(PgError::Timeout)) {
             self.cancel();
         }
         if result.is_ok() && self.unreplicated.load(Ordering::SeqCst) {
-            return Err(Failure::NotReplicated);
+            return Err(PgError::NotReplicated);
         }
         result
     }

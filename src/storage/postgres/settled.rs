@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use tokio_postgres::{Client, Error};
 
-use super::failure::Failure;
+use super::error::PgError;
 
 /// The last identifier that was assigned.
 const LAST: &str = "SELECT coalesce(pg_sequence_last_value('animal_id'), 0)";
@@ -23,7 +23,7 @@ pub(super) async fn last_assigned(client: &Client) -> Result<i64, Error> {
 
 /// Returns an identifier from `known` to `last` up to which no animal can be added any more, because each one after `known`
 /// has its animal. A standby does not have the marks of batches in progress.
-pub(super) async fn without_gaps(client: &Client, known: i64, last: i64) -> Result<i64, Failure> {
+pub(super) async fn without_gaps(client: &Client, known: i64, last: i64) -> Result<i64, PgError> {
     // The sequence starts with 1.
     let known = known.max(0);
     if last.saturating_sub(known) > MAX_CHECKED {

@@ -6,7 +6,7 @@
 use tokio_postgres::{Client, Error};
 use uuid::Uuid;
 
-use super::failure::WriteResult;
+use super::error::WriteResult;
 use super::migrations::COPYING;
 use super::{animals, idempotency, keys};
 use crate::storage::copy::Chunk;

@@ -7,11 +7,11 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 
 use super::address::Address;
-use super::failure::{Failure, WriteResult};
+use super::error::{PgError, WriteResult};
 use super::session::{Purpose, Session};
 use super::{animals, idempotency, keys, transfer};
 use crate::schemas::{NewPet, Pet};
-use crate::storage::metrics::Operation;
+use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
 use crate::storage::store::{AddedOnce, IdempotencyKey, StoreError};
 use crate::storage::write::{Addition, Caller, Change};
@@ -33,7 +33,7 @@ trait Row: Sync {
     fn insert(
         session: &WriteSession,
         rows: &[&Self],
-    ) -> impl Future<Output = Result<Vec<Self::Stored>, Failure>> + Send;
+    ) -> impl Future<Output = Result<Vec<Self::Stored>, PgError>> + Send;
 
     /// Whether the row counts in the size of a batch.
     fn is_counted(stored: &Self::Stored) -> bool;
@@ -42,7 +42,7 @@ trait Row: Sync {
 impl Row for NewPet {
     type Stored = i64;
 
-    async fn insert(session: &WriteSession, rows: &[&Self]) -> Result<Vec<i64>, Failure> {
+    async fn insert(session: &WriteSession, rows: &[&Self]) -> Result<Vec<i64>, PgError> {
         animals::insert(session.session.client(), &session.insert, rows).await
     }
 
@@ -55,7 +55,7 @@ impl Row for Addition {
     /// `None` if an animal has the key.
     type Stored = Option<i64>;
 
-    async fn insert(session: &WriteSession, rows: &[&Self]) -> Result<Vec<Option<i64>>, Failure> {
+    async fn insert(session: &WriteSession, rows: &[&Self]) -> Result<Vec<Option<i64>>, PgError> {
         session.once.insert(session.session.client(), rows).await
     }
 
@@ -86,7 +86,7 @@ impl WriteSession {
         address: &Address,
         connected: &watch::Sender<usize>,
         options: &StoreOptions,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, PgError> {
         let session = Session::connect(address, Purpose::Writing, options).await?;
         let client = session.client();
         let (insert, once) =
@@ -145,7 +145,7 @@ impl WriteSession {
                 }
             }
             Err(failure) => {
-                failure.report(&self.options, Operation::Write);
+                failure.report(&self.options, Access::Write);
                 existing.into_iter().for_each(|(_, caller)| caller.send(Err(failure.store_error())));
             }
         }
@@ -158,20 +158,20 @@ impl WriteSession {
         if is_counted && matches!(changed, Ok(Ok(_))) {
             self.options.metrics.committed(1);
         }
-        caller.send(changed.unwrap_or_else(|failure| Err(failure.report(&self.options, Operation::Write))));
+        caller.send(changed.unwrap_or_else(|failure| Err(failure.report(&self.options, Access::Write))));
     }
 
     /// Stores rows with one statement; if the server rejects their values, one by one. Returns the result of each.
     async fn insert<R: Row>(&self, rows: &[&R], until: Instant) -> Vec<Result<R::Stored, StoreError>> {
-        let each = |stored: Result<Vec<R::Stored>, Failure>, count: usize| match stored {
+        let each = |stored: Result<Vec<R::Stored>, PgError>, count: usize| match stored {
             Ok(stored) => stored.into_iter().map(Ok).collect::<Vec<_>>(),
             Err(failure) => {
-                failure.report(&self.options, Operation::Write);
+                failure.report(&self.options, Access::Write);
                 (0..count).map(|_| Err(failure.store_error())).collect()
             }
         };
         let together = self.insert_together(rows, until).await;
-        if !together.as_ref().is_err_and(Failure::is_value_error) {
+        if !together.as_ref().is_err_and(PgError::is_value_error) {
             return each(together, rows.len());
         }
         let mut all = Vec::with_capacity(rows.len());
@@ -181,7 +181,7 @@ impl WriteSession {
         all
     }
 
-    async fn insert_together<R: Row>(&self, rows: &[&R], until: Instant) -> Result<Vec<R::Stored>, Failure> {
+    async fn insert_together<R: Row>(&self, rows: &[&R], until: Instant) -> Result<Vec<R::Stored>, PgError> {
         let stored = self.session.write_until(until, R::insert(self, rows)).await?;
         self.options.metrics.committed(stored.iter().filter(|stored| R::is_counted(stored)).count());
         Ok(stored)
@@ -225,6 +225,6 @@ async fn check_writable(client: &Client) -> WriteResult<bool> {
     });
     match rows.next().and_then(|row| row.get(0)) {
         Some("f") => Ok(Ok(true)),
-        _ => Err(Failure::ReadOnly),
+        _ => Err(PgError::ReadOnly),
     }
 }

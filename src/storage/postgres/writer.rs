@@ -4,7 +4,7 @@
 //! `INSERT` and completes the writes when the server has committed. Meanwhile the next task takes the next
 //! batch; there is no timer. Every other write is one statement.
 //!
-//! Failure modes of a write, beside those of every engine (`../batching.rs`):
+//! PgError modes of a write, beside those of every engine (`../batching.rs`):
 //!
 //! - The server rejects the values of a batch: it has changed nothing, so each animal is sent separately, and
 //!   only the invalid one is rejected.
@@ -23,9 +23,9 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::address::Address;
-use super::failure::Failure;
+use super::error::PgError;
 use super::write_session::WriteSession;
-use crate::storage::metrics::Operation;
+use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
 use crate::storage::queue::{Batches, MAX_BATCH, QueuedWrite};
 use crate::storage::write::Write;
@@ -117,7 +117,7 @@ impl WriterTask {
         let connection = match self.connection(until).await {
             Ok(connection) => connection,
             Err(failure) => {
-                failure.report(&self.options, Operation::Connect);
+                failure.report(&self.options, Access::Connect);
                 batch.drain(..).for_each(|queued| queued.write.complete(Some(failure.store_error())));
                 return;
             }
@@ -142,7 +142,7 @@ impl WriterTask {
         }
     }
 
-    async fn connection(&mut self, until: Instant) -> Result<&WriteSession, Failure> {
+    async fn connection(&mut self, until: Instant) -> Result<&WriteSession, PgError> {
         if self.connection.as_ref().is_some_and(|connection| !connection.session.is_usable()) {
             self.connection = None;
         }
@@ -150,7 +150,7 @@ impl WriterTask {
             Some(connection) => Ok(connection),
             none => {
                 let connecting = WriteSession::connect(&self.address, &self.connected, &self.options);
-                let connection = timeout_at(until, connecting).await.unwrap_or(Err(Failure::Timeout))?;
+                let connection = timeout_at(until, connecting).await.unwrap_or(Err(PgError::Timeout))?;
                 Ok(none.insert(connection))
             }
         }

@@ -4,7 +4,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Error, ErrorCode, OptionalExtension, Row, params};
 
 use super::batch::{Batch, WriteResult};
-use super::failure::NoIdentifierLeft;
+use super::error::NoIdentifierLeft;
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
 use crate::storage::store::{PetsFound, PetsQuery};
 

@@ -9,7 +9,7 @@ use futures::future;
 use rusqlite::Connection;
 use tokio::time::timeout;
 
-use super::failure::report;
+use super::error::report;
 use super::file::DatabaseFile;
 use super::idempotency::KeyHasher;
 use super::reader::{self, Readers};
@@ -18,7 +18,7 @@ use super::{animals, idempotency, keys, opening};
 use crate::schemas::Pet;
 use crate::storage::batching::{BatchingStore, Engine, closed};
 use crate::storage::copy::CopiedKey;
-use crate::storage::metrics::Operation;
+use crate::storage::metrics::Access;
 use crate::storage::options::{OpenError, StoreOptions};
 use crate::storage::queue;
 use crate::storage::store::{KeyRecord, PetsFound, PetsQuery, StoreError};
@@ -69,7 +69,7 @@ impl Sqlite {
     ) -> Result<T, StoreError> {
         let read = readers.run(query).await.ok_or_else(closed)?;
         read.inspect(|_| self.options.metrics.read())
-            .map_err(|error| report(&self.options, Operation::Read, &error))
+            .map_err(|error| report(&self.options, Access::Read, &error))
     }
 }
 
@@ -86,7 +86,7 @@ impl Engine for Sqlite {
 
     /// Quotas and other limits of a disk fail only a commit.
     fn check_disk(&self) -> Result<(), StoreError> {
-        self.file.check_space().map_err(|error| report(&self.options, Operation::Write, &error))
+        self.file.check_space().map_err(|error| report(&self.options, Access::Write, &error))
     }
 
     async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {

@@ -5,7 +5,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
 use super::batch::{WriteResult, in_savepoint};
-use super::failure;
+use super::error;
 use crate::storage::store::{KeyRecord, StoreError};
 
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
@@ -37,7 +37,7 @@ pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> WriteResult<bo
     ]);
     match inserted {
         Ok(_) => Ok(Ok(true)),
-        Err(error) if failure::is_constraint_violation(&error) => {
+        Err(error) if error::is_constraint_violation(&error) => {
             Ok(Err(StoreError::Broken("another key with this id or hash exists".to_owned())))
         }
         Err(error) => Err(error),

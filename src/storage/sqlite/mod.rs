@@ -51,7 +51,7 @@ mod batch;
 mod checkpoint;
 mod connection;
 mod engine;
-mod failure;
+mod error;
 mod file;
 mod idempotency;
 mod keys;

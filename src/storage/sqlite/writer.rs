@@ -29,8 +29,8 @@ use super::batch::{Batch, WriteResult, execute};
 use super::checkpoint::Checkpoints;
 use super::file::DatabaseFile;
 use super::idempotency::{self, KeyHasher};
-use super::{animals, connection, failure, keys, migrations, transfer};
-use crate::storage::metrics::Operation;
+use super::{animals, connection, error, keys, migrations, transfer};
+use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
 use crate::storage::queue::{Batches, MAX_BATCH, QueuedWrite};
 use crate::storage::write::{Addition, Change, Write};
@@ -83,16 +83,16 @@ impl Writer {
             let failed = self.commit(batch).err();
             if let Some(error) = &failed {
                 self.recover(error);
-                failure::report(&self.options, Operation::Write, error);
+                error::report(&self.options, Access::Write, error);
             }
             for queued in batch.drain(..) {
-                queued.write.complete(failed.as_ref().map(failure::store_error));
+                queued.write.complete(failed.as_ref().map(error::store_error));
             }
         }
         let checkpointed = self.connection.as_ref().map_or(Ok(()), |it| self.checkpoints.after_commit(it));
         if let Err(error) = checkpointed {
             self.recover(&error);
-            failure::report(&self.options, Operation::Write, &error);
+            error::report(&self.options, Access::Write, &error);
         }
     }
 
@@ -123,7 +123,7 @@ impl Writer {
     fn recover(&mut self, error: &rusqlite::Error) {
         let Some(connection) = &self.connection else { return };
         let clean = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
-        if !clean || failure::is_connection_failure(error) {
+        if !clean || error::is_connection_failure(error) {
             self.connection = None;
         }
     }
@@ -177,8 +177,8 @@ fn make(batch: &Batch<'_>, hasher: &KeyHasher, change: &mut Change) -> WriteResu
 /// Returns the result of a write. While the transaction is open, the violation of a constraint rejects only this write.
 fn result<T>(batch: &Batch<'_>, result: WriteResult<T>) -> WriteResult<T> {
     match result {
-        Err(error) if failure::is_constraint_violation(&error) && !batch.is_autocommit() => {
-            Ok(Err(failure::store_error(&error)))
+        Err(error) if error::is_constraint_violation(&error) && !batch.is_autocommit() => {
+            Ok(Err(error::store_error(&error)))
         }
         result => result,
     }

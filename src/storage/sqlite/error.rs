@@ -1,44 +1,44 @@
-//! Turns errors of SQLite into [`StoreError`]. The log gets the details, the caller only the cause.
+//! Turns errors of SQLite into [`StoreError`]. The log gets the details, the caller only their type.
 
 use rusqlite::{Error, ErrorCode};
 
 use super::file::Replaced;
-use crate::storage::cause::Cause;
-use crate::storage::metrics::Operation;
+use crate::storage::error_type::ErrorType;
+use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
 use crate::storage::store::StoreError;
 
 /// Logs and counts an error, and returns the error for the caller.
-pub(super) fn report(options: &StoreOptions, operation: Operation, error: &Error) -> StoreError {
+pub(super) fn report(options: &StoreOptions, access: Access, error: &Error) -> StoreError {
     let code = error.sqlite_error().map(|error| error.extended_code.to_string());
-    options.metrics.failed(&options.log, ("sqlite", operation, cause(error)), error, code.as_deref());
+    options.metrics.failed(&options.log, ("sqlite", access, error_type(error)), error, code.as_deref());
     store_error(error)
 }
 
 /// Returns the error for the caller.
 pub(super) fn store_error(error: &Error) -> StoreError {
-    cause(error).into()
+    error_type(error).into()
 }
 
-fn cause(error: &Error) -> Cause {
+fn error_type(error: &Error) -> ErrorType {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Cause::Locked,
-        Some(ErrorCode::DiskFull) => Cause::DiskFull,
-        Some(ErrorCode::SystemIoFailure) => Cause::Io,
-        Some(ErrorCode::ReadOnly) => Cause::ReadOnly,
-        Some(ErrorCode::PermissionDenied) => Cause::AccessDenied,
-        Some(ErrorCode::CannotOpen) => Cause::Unreachable,
-        Some(ErrorCode::OutOfMemory) => Cause::OutOfResources,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorType::Locked,
+        Some(ErrorCode::DiskFull) => ErrorType::DiskFull,
+        Some(ErrorCode::SystemIoFailure) => ErrorType::Io,
+        Some(ErrorCode::ReadOnly) => ErrorType::ReadOnly,
+        Some(ErrorCode::PermissionDenied) => ErrorType::AccessDenied,
+        Some(ErrorCode::CannotOpen) => ErrorType::Unreachable,
+        Some(ErrorCode::OutOfMemory) => ErrorType::OutOfResources,
         Some(
             ErrorCode::OperationInterrupted
             | ErrorCode::OperationAborted
             | ErrorCode::FileLockingProtocolFailed,
-        ) => Cause::Interrupted,
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Cause::Damaged,
-        Some(_) => Cause::RefusedStatement,
-        None if is_replaced(error) => Cause::Replaced,
-        None if is_no_identifier_left(error) => Cause::NoIdentifierLeft,
-        None => Cause::UnexpectedValue,
+        ) => ErrorType::Interrupted,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorType::Damaged,
+        Some(_) => ErrorType::RefusedStatement,
+        None if is_replaced(error) => ErrorType::Replaced,
+        None if is_no_identifier_left(error) => ErrorType::NoIdentifierLeft,
+        None => ErrorType::UnexpectedValue,
     }
 }
 

@@ -1,12 +1,12 @@
-//! The errors of a server, and their [`StoreError`]. The log gets the details, the caller only the cause.
+//! The errors of a server, and their [`StoreError`]. The log gets the details, the caller only their type.
 
 use std::error::Error as _;
 use std::fmt;
 
 use tokio_postgres::Error;
 
-use crate::storage::cause::Cause;
-use crate::storage::metrics::Operation;
+use crate::storage::error_type::ErrorType;
+use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
 use crate::storage::store::StoreError;
 
@@ -17,7 +17,7 @@ pub(super) enum ConnectError {
     Refused { host: String, code: Option<String>, why: String },
     /// The server is read-only.
     ReadOnly { host: String },
-    /// The server accepts writes, but the other hosts contradict or do not respond (`view.rs`).
+    /// The server accepts writes, but the other hosts contradict or do not respond (`routing.rs`).
     Unconfirmed { host: String },
     /// No server responded.
     Unreachable { host: String, why: String },
@@ -38,11 +38,11 @@ impl fmt::Display for ConnectError {
 
 /// The result of a write. The outer error is one of the database; the inner error rejects the write, which
 /// then changed nothing.
-pub(super) type WriteResult<T> = Result<Result<T, StoreError>, Failure>;
+pub(super) type WriteResult<T> = Result<Result<T, StoreError>, PgError>;
 
 /// Why an operation failed, or why its result is unknown.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum PgError {
     /// No connection to any host. Nothing was sent.
     Unreachable(Vec<ConnectError>),
     /// The server or the connection to it failed.
@@ -59,7 +59,7 @@ pub(super) enum Failure {
     UnexpectedValue(String),
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for PgError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreachable(errors) => {
@@ -78,13 +78,13 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for PgError {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
 }
 
-impl Failure {
+impl PgError {
     /// Returns the SQLSTATE of the server (PostgreSQL documentation, appendix A).
     pub(super) fn code(&self) -> Option<&str> {
         match self {
@@ -115,58 +115,58 @@ impl Failure {
     }
 
     /// Logs and counts the failure, and returns the error for the caller.
-    pub(super) fn report(&self, options: &StoreOptions, operation: Operation) -> StoreError {
-        let what = ("postgresql", operation, self.cause());
+    pub(super) fn report(&self, options: &StoreOptions, access: Access) -> StoreError {
+        let what = ("postgresql", access, self.error_type());
         options.metrics.failed(&options.log, what, self, self.code());
         self.store_error()
     }
 
     /// Returns the error for the caller.
     pub(super) fn store_error(&self) -> StoreError {
-        self.cause().into()
+        self.error_type().into()
     }
 
-    fn cause(&self) -> Cause {
+    fn error_type(&self) -> ErrorType {
         match self {
-            Self::Unreachable(errors) => connect_cause(errors),
-            Self::Timeout => Cause::Timeout,
-            Self::NotReplicated => Cause::NotReplicated,
-            Self::ReadOnly | Self::Unsettled => Cause::ReadOnly,
-            Self::UnexpectedValue(_) => Cause::UnexpectedValue,
+            Self::Unreachable(errors) => type_of_connect_error(errors),
+            Self::Timeout => ErrorType::Timeout,
+            Self::NotReplicated => ErrorType::NotReplicated,
+            Self::ReadOnly | Self::Unsettled => ErrorType::ReadOnly,
+            Self::UnexpectedValue(_) => ErrorType::UnexpectedValue,
             Self::Failed(error) => match self.code() {
-                Some(code) => cause_of_code(code).unwrap_or(Cause::RefusedStatement),
-                None if is_lost(error) => Cause::ConnectionLost,
-                None => Cause::NotUnderstood,
+                Some(code) => type_of_code(code).unwrap_or(ErrorType::RefusedStatement),
+                None if is_lost(error) => ErrorType::ConnectionLost,
+                None => ErrorType::NotUnderstood,
             },
         }
     }
 }
 
-/// Returns the cause for an SQLSTATE, unless the statement itself is wrong.
-fn cause_of_code(code: &str) -> Option<Cause> {
+/// Returns the type for an SQLSTATE, unless the statement itself is wrong.
+fn type_of_code(code: &str) -> Option<ErrorType> {
     Some(match (class(code), code) {
-        (_, "55P03" | "57014") | ("40", _) => Cause::Locked,
-        ("08" | "57", _) => Cause::Restarting,
-        (_, "2200H") => Cause::NoIdentifierLeft,
-        (_, "25006") => Cause::ReadOnly,
-        (_, "53100") => Cause::DiskFull,
-        ("53", _) => Cause::OutOfResources,
-        ("58", _) => Cause::Io,
-        ("28" | "3D", _) | (_, "42501") => Cause::AccessDenied,
+        (_, "55P03" | "57014") | ("40", _) => ErrorType::Locked,
+        ("08" | "57", _) => ErrorType::Restarting,
+        (_, "2200H") => ErrorType::NoIdentifierLeft,
+        (_, "25006") => ErrorType::ReadOnly,
+        (_, "53100") => ErrorType::DiskFull,
+        ("53", _) => ErrorType::OutOfResources,
+        ("58", _) => ErrorType::Io,
+        ("28" | "3D", _) | (_, "42501") => ErrorType::AccessDenied,
         _ => return None,
     })
 }
 
-/// Returns the cause of the first host that responded, else `Unreachable`.
-fn connect_cause(errors: &[ConnectError]) -> Cause {
-    let cause = errors.iter().find_map(|error| match error {
-        ConnectError::ReadOnly { .. } => Some(Cause::ReadOnly),
-        ConnectError::Refused { code: Some(code), .. } => cause_of_code(code),
+/// Returns the type of the first host that responded, else `Unreachable`.
+fn type_of_connect_error(errors: &[ConnectError]) -> ErrorType {
+    let error_type = errors.iter().find_map(|error| match error {
+        ConnectError::ReadOnly { .. } => Some(ErrorType::ReadOnly),
+        ConnectError::Refused { code: Some(code), .. } => type_of_code(code),
         ConnectError::Refused { code: None, .. }
         | ConnectError::Unconfirmed { .. }
         | ConnectError::Unreachable { .. } => None,
     });
-    cause.unwrap_or(Cause::Unreachable)
+    error_type.unwrap_or(ErrorType::Unreachable)
 }
 
 /// Returns the class of an SQLSTATE: its first two characters.

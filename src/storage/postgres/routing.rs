@@ -25,17 +25,17 @@ pub(super) const MAX_AGE: Duration = Duration::from_secs(1);
 
 /// What one poll found out about a host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Seen {
+pub(super) struct HostStatus {
     /// When the poll started and ended.
     pub(super) started: Instant,
     pub(super) ended: Instant,
     pub(super) is_standby: bool,
     /// Of a standby a lower bound, because only superusers can see what it follows.
     pub(super) timeline: i64,
-    /// The position in the log up to which a primary has flushed it, and a standby received it.
-    pub(super) received: u64,
-    /// The position up to which a standby shows the changes.
-    pub(super) replayed: u64,
+    /// The position in the WAL (LSN) up to which a primary has flushed it, and a standby received it.
+    pub(super) received_lsn: u64,
+    /// The LSN up to which a standby shows the changes.
+    pub(super) replay_lsn: u64,
     /// Whether a commit on this primary waits for a standby.
     pub(super) is_synchronous: bool,
 }
@@ -65,7 +65,7 @@ impl Read {
 
 /// Which hosts to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Choice {
+pub(super) struct Routing {
     /// The host to write to.
     pub(super) primary: Option<usize>,
     pub(super) read: Option<Read>,
@@ -73,24 +73,24 @@ pub(super) struct Choice {
 
 /// What is known about the hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct View {
+pub(super) struct ClusterView {
     hosts: Vec<Host>,
-    choice: Choice,
+    routing: Routing,
     /// The timeline of the last primary.
     timeline: i64,
     /// Whether commits on the last primary waited for a standby.
     was_synchronous: bool,
-    /// The position that any standby has received since the last primary was promoted.
-    received: u64,
+    /// The LSN that any standby has received since the last primary was promoted.
+    received_lsn: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Host {
     /// Whether it was polled before, with or without success.
     is_known: bool,
-    seen: Option<Seen>,
+    seen: Option<HostStatus>,
     /// What the poll before the last one found out.
-    before: Option<Seen>,
+    before: Option<HostStatus>,
     /// Whether this primary lacks what a standby has received.
     is_behind: bool,
 }
@@ -98,25 +98,25 @@ struct Host {
 impl Host {
     /// Returns the last observation of a standby that ended before this one of a primary started. A later one may have
     /// received what the primary wrote meanwhile.
-    fn compared(&self, primary: &Seen) -> Option<&Seen> {
+    fn compared(&self, primary: &HostStatus) -> Option<&HostStatus> {
         let mut seen = [&self.seen, &self.before].into_iter().flatten().filter(|seen| seen.is_standby);
         seen.find(|seen| seen.ended <= primary.started)
     }
 }
 
-impl View {
+impl ClusterView {
     pub(super) fn new(hosts: usize) -> Self {
         Self {
             hosts: vec![Host::default(); hosts],
-            choice: Choice::default(),
+            routing: Routing::default(),
             timeline: 0,
             was_synchronous: false,
-            received: 0,
+            received_lsn: 0,
         }
     }
 
     /// Notes the result of a poll; `None` if the host did not respond.
-    pub(super) fn polled(&mut self, host: usize, seen: Option<Seen>) {
+    pub(super) fn polled(&mut self, host: usize, seen: Option<HostStatus>) {
         if let Some(primary) = seen.as_ref().filter(|seen| !seen.is_standby) {
             let standbys = self.hosts.iter().filter_map(|host| host.compared(primary));
             let compared: Vec<bool> = standbys.map(|standby| is_ahead(standby, primary)).collect();
@@ -136,9 +136,9 @@ impl View {
     }
 
     /// Decides which hosts to use.
-    pub(super) fn decide(&mut self, now: Instant) -> Choice {
-        let is_fresh = |seen: &&Seen| now.saturating_duration_since(seen.started) < FRESH;
-        let fresh: Vec<(usize, Seen)> = self
+    pub(super) fn decide(&mut self, now: Instant) -> Routing {
+        let is_fresh = |seen: &&HostStatus| now.saturating_duration_since(seen.started) < FRESH;
+        let fresh: Vec<(usize, HostStatus)> = self
             .hosts
             .iter()
             .enumerate()
@@ -153,15 +153,15 @@ impl View {
                 from.zip(as_of).map(|(from, as_of)| Read { from, as_of })
             }
         };
-        self.choice = Choice { primary: primary.map(|(host, _)| host), read };
-        self.choice
+        self.routing = Routing { primary: primary.map(|(host, _)| host), read };
+        self.routing
     }
 
     /// Returns the primary, if nothing contradicts it, and before when nothing did.
-    fn primary(&mut self, fresh: &[(usize, Seen)]) -> Option<(usize, Instant)> {
+    fn primary(&mut self, fresh: &[(usize, HostStatus)]) -> Option<(usize, Instant)> {
         let primaries = fresh.iter().filter(|(_, seen)| !seen.is_standby);
         // If two hosts are equal, for example because they are two names of one, the one in use stays in use.
-        let in_use = self.choice.primary;
+        let in_use = self.routing.primary;
         let (host, found) =
             primaries.max_by_key(|(host, seen)| (seen.timeline, Some(*host) == in_use, usize::MAX - host))?;
         let all = self.hosts.len();
@@ -179,41 +179,41 @@ impl View {
             }
         }
         if found.timeline != self.timeline {
-            (self.timeline, self.received) = (found.timeline, 0);
+            (self.timeline, self.received_lsn) = (found.timeline, 0);
         }
         self.was_synchronous = found.is_synchronous;
         // Not only what was seen now: a standby that restarts does not report what it had received.
-        self.received = self.received.max(received(fresh));
+        self.received_lsn = self.received_lsn.max(received_lsn(fresh));
         Some((*host, as_of))
     }
 
     /// Returns a standby that shows every acknowledged write.
-    fn standby(&mut self, fresh: &[(usize, Seen)]) -> Option<usize> {
+    fn standby(&mut self, fresh: &[(usize, HostStatus)]) -> Option<usize> {
         if !self.was_synchronous || fresh.len() + 1 < self.hosts.len() {
             return None;
         }
-        self.received = self.received.max(received(fresh));
+        self.received_lsn = self.received_lsn.max(received_lsn(fresh));
         let timeline = fresh.iter().map(|(_, seen)| seen.timeline).max()?;
         let complete = fresh.iter().filter(|(_, seen)| {
-            seen.is_standby && seen.timeline == timeline && seen.replayed >= self.received
+            seen.is_standby && seen.timeline == timeline && seen.replay_lsn >= self.received_lsn
         });
-        let in_use = self.choice.read.map(|read| read.from.host);
+        let in_use = self.routing.read.map(|read| read.from.host);
         complete.map(|(host, _)| *host).max_by_key(|host| (Some(*host) == in_use, usize::MAX - host))
     }
 }
 
-/// Returns the position up to which any standby has received the log.
-fn received(fresh: &[(usize, Seen)]) -> u64 {
+/// Returns the LSN up to which any standby has received the WAL.
+fn received_lsn(fresh: &[(usize, HostStatus)]) -> u64 {
     let standbys = fresh.iter().filter(|(_, seen)| seen.is_standby);
-    standbys.map(|(_, seen)| seen.received.max(seen.replayed)).max().unwrap_or(0)
+    standbys.map(|(_, seen)| seen.received_lsn.max(seen.replay_lsn)).max().unwrap_or(0)
 }
 
 /// Whether a standby follows another primary than this one.
-fn is_ahead(standby: &Seen, primary: &Seen) -> bool {
+fn is_ahead(standby: &HostStatus, primary: &HostStatus) -> bool {
     match standby.timeline.cmp(&primary.timeline) {
         Ordering::Greater => true,
         // A primary sends what it has flushed.
-        Ordering::Equal => standby.received > primary.received,
+        Ordering::Equal => standby.received_lsn > primary.received_lsn,
         // A standby that has not followed a promotion yet may have received what was never acknowledged.
         Ordering::Less => false,
     }
@@ -231,19 +231,32 @@ mod tests {
     const POLL: Duration = Duration::from_millis(10);
 
     /// A view with one clock, on which each poll takes [`POLL`].
-    struct Test(View, Instant);
+    struct Test(ClusterView, Instant);
 
     impl Test {
         fn new(hosts: usize) -> Self {
-            Self(View::new(hosts), Instant::now())
+            Self(ClusterView::new(hosts), Instant::now())
         }
 
-        fn poll(&mut self, host: usize, is_standby: bool, timeline: i64, (received, replayed): (u64, u64)) {
+        fn poll(
+            &mut self,
+            host: usize,
+            is_standby: bool,
+            timeline: i64,
+            (received_lsn, replay_lsn): (u64, u64),
+        ) {
             let started = self.1;
             self.1 += POLL;
             let is_synchronous = !is_standby;
-            let seen =
-                Seen { started, ended: self.1, is_standby, timeline, received, replayed, is_synchronous };
+            let seen = HostStatus {
+                started,
+                ended: self.1,
+                is_standby,
+                timeline,
+                received_lsn,
+                replay_lsn,
+                is_synchronous,
+            };
             self.0.polled(host, Some(seen));
         }
 
@@ -252,8 +265,8 @@ mod tests {
             self
         }
 
-        fn standby(&mut self, host: usize, received: u64, replayed: u64) -> &mut Self {
-            self.poll(host, true, 1, (received, replayed));
+        fn standby(&mut self, host: usize, received_lsn: u64, replay_lsn: u64) -> &mut Self {
+            self.poll(host, true, 1, (received_lsn, replay_lsn));
             self
         }
 
@@ -264,9 +277,9 @@ mod tests {
 
         /// Returns the primary, the host that is read, and the age of what is read.
         fn decide(&mut self) -> (Option<usize>, Option<usize>, Duration) {
-            let choice = self.0.decide(self.1);
-            let age = choice.read.map_or(Duration::ZERO, |read| self.1 - read.as_of);
-            (choice.primary, choice.read.map(|read| read.from.host), age)
+            let routing = self.0.decide(self.1);
+            let age = routing.read.map_or(Duration::ZERO, |read| self.1 - read.as_of);
+            (routing.primary, routing.read.map(|read| read.from.host), age)
         }
     }
 

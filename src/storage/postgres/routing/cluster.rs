@@ -14,7 +14,7 @@ const MAX: usize = 4;
 pub(super) enum Change {
     /// A primary writes.
     Write(usize),
-    /// A standby receives a record of the log from the primary that it follows.
+    /// A standby receives a record of the WAL from the primary that it follows.
     Receive(usize),
     /// A standby shows one more of the records that it has received.
     Replay(usize),
@@ -122,7 +122,7 @@ impl Cluster {
         writes.all(|(write, at)| !at.is_some_and(&counts) || log.contains(&(write + 1)))
     }
 
-    /// Returns the primary that sends its log to a standby.
+    /// Returns the primary that sends its WAL to a standby.
     fn sender(&self, standby: usize) -> Option<usize> {
         let Node { follows, timeline, .. } = self.nodes[standby];
         follows

@@ -1,4 +1,4 @@
-//! Explores every order of events of a cluster, of the polls of its hosts, and of time, with the real [`View`].
+//! Explores every order of events of a cluster, of the polls of its hosts, and of time, with the real [`ClusterView`].
 //!
 //! Any host may be silent for any time, and polls overlap. Left out is what the service cannot see without the rights of a
 //! superuser (`src/storage/README.md`, "Failover"): an old primary that has written more since the promotion than the new
@@ -38,12 +38,12 @@ enum Poll {
     #[default]
     Idle,
     Asked(Instant),
-    Answered(Seen),
+    Answered(HostStatus),
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct State {
-    view: View,
+    view: ClusterView,
     polls: [Poll; HOSTS],
     cluster: Cluster,
     now: Instant,
@@ -54,7 +54,7 @@ impl State {
     fn new((before, after): Changes, start: Instant) -> Self {
         let now = start + UNIT * (OLD + 1);
         let mut state =
-            Self { view: View::new(HOSTS), polls: Default::default(), cluster: Cluster::new(), now };
+            Self { view: ClusterView::new(HOSTS), polls: Default::default(), cluster: Cluster::new(), now };
         let polls = (0..HOSTS).flat_map(|host| [Event::Ask(host), Event::Answer(host), Event::Arrive(host)]);
         let [before, after] = [before, after].map(|changes| changes.iter().map(|it| Event::Cluster(*it)));
         before.chain(polls).chain(after).for_each(|event| state.happen(event));
@@ -82,7 +82,7 @@ impl State {
             }
             Event::Arrive(host) => {
                 if let Poll::Answered(seen) = mem::take(&mut self.polls[host]) {
-                    self.polled(host, Some(Seen { ended: self.now, ..seen }));
+                    self.polled(host, Some(HostStatus { ended: self.now, ..seen }));
                 }
             }
             Event::Silent(host) => self.polled(host, None),
@@ -91,7 +91,7 @@ impl State {
     }
 
     /// Does what `monitor.rs` does with the result of a poll.
-    fn polled(&mut self, host: usize, seen: Option<Seen>) {
+    fn polled(&mut self, host: usize, seen: Option<HostStatus>) {
         self.view.polled(host, seen);
         if self.view.is_complete() {
             self.view.decide(self.now);
@@ -106,7 +106,7 @@ impl State {
         for seen in hosts.flat_map(|host| [&mut host.seen, &mut host.before]).flatten() {
             times.extend([&mut seen.started, &mut seen.ended]);
         }
-        times.extend(view.choice.read.as_mut().map(|read| &mut read.as_of));
+        times.extend(view.routing.read.as_mut().map(|read| &mut read.as_of));
         for poll in polls {
             match poll {
                 Poll::Idle => {}
@@ -137,8 +137,8 @@ impl State {
 
     /// Returns the rule that this state breaks.
     fn broken_rule(&self) -> Option<&'static str> {
-        let Self { view: View { choice, .. }, cluster, .. } = self;
-        if let Some(Read { from, as_of }) = choice.read.filter(|read| read.is_allowed(self.now)) {
+        let Self { view: ClusterView { routing, .. }, cluster, .. } = self;
+        if let Some(Read { from, as_of }) = routing.read.filter(|read| read.is_allowed(self.now)) {
             // A standby refuses a read of a primary.
             let is_refused = !from.is_standby && cluster.nodes[from.host].is_standby();
             if !is_refused && !cluster.shows(from.host, as_of) {
@@ -146,7 +146,7 @@ impl State {
             }
         }
         let all_are_known = (0..HOSTS).all(|host| self.is_known(host));
-        if all_are_known && choice.primary != Some(cluster.primary) {
+        if all_are_known && routing.primary != Some(cluster.primary) {
             return Some("the primary is used while all hosts respond");
         }
         None
@@ -154,8 +154,8 @@ impl State {
 
     /// Whether the last poll of a host shows its present state.
     fn is_known(&self, host: usize) -> bool {
-        let is_present = |found: &&Seen| {
-            let present = Seen { ended: found.ended, ..seen(&self.cluster.nodes[host], found.started) };
+        let is_present = |found: &&HostStatus| {
+            let present = HostStatus { ended: found.ended, ..seen(&self.cluster.nodes[host], found.started) };
             **found == present && self.now - found.started < FRESH
         };
         self.view.hosts[host].seen.as_ref().filter(is_present).is_some()
@@ -163,14 +163,14 @@ impl State {
 }
 
 /// Returns the result of the query of `monitor.rs`.
-fn seen(node: &Node, started: Instant) -> Seen {
-    Seen {
+fn seen(node: &Node, started: Instant) -> HostStatus {
+    HostStatus {
         started,
         ended: started,
         is_standby: node.is_standby(),
         timeline: node.timeline(),
-        received: node.received() as u64,
-        replayed: node.replayed() as u64,
+        received_lsn: node.received() as u64,
+        replay_lsn: node.replayed() as u64,
         is_synchronous: !node.is_standby(),
     }
 }
