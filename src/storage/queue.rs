@@ -122,6 +122,9 @@ pub(super) fn stopped() -> StoreError {
 }
 
 #[cfg(test)]
+mod model;
+
+#[cfg(test)]
 mod tests {
     use futures::FutureExt as _;
 

@@ -27,40 +27,29 @@ pub(super) struct WriteSession {
 
 /// What one statement stores many of.
 trait Row: Sync {
-    /// What the statement returns for each row.
-    type Stored: Send;
+    /// The identifier of a row.
+    type Id: Copy + Send + Into<Option<i64>>;
 
     fn insert(
         session: &WriteSession,
         rows: &[&Self],
-    ) -> impl Future<Output = Result<Vec<Self::Stored>, PgError>> + Send;
-
-    /// Whether the row counts in the size of a batch.
-    fn is_counted(stored: &Self::Stored) -> bool;
+    ) -> impl Future<Output = Result<Vec<Self::Id>, PgError>> + Send;
 }
 
 impl Row for NewPet {
-    type Stored = i64;
+    type Id = i64;
 
     async fn insert(session: &WriteSession, rows: &[&Self]) -> Result<Vec<i64>, PgError> {
         animals::insert(session.session.client(), &session.insert, rows).await
-    }
-
-    fn is_counted(_: &i64) -> bool {
-        true
     }
 }
 
 impl Row for Addition {
     /// `None` if an animal has the key.
-    type Stored = Option<i64>;
+    type Id = Option<i64>;
 
     async fn insert(session: &WriteSession, rows: &[&Self]) -> Result<Vec<Option<i64>>, PgError> {
         session.once.insert(session.session.client(), rows).await
-    }
-
-    fn is_counted(stored: &Option<i64>) -> bool {
-        stored.is_some()
     }
 }
 
@@ -162,9 +151,9 @@ impl WriteSession {
     }
 
     /// Stores rows with one statement; if the server rejects their values, one by one. Returns the result of each.
-    async fn insert<R: Row>(&self, rows: &[&R], until: Instant) -> Vec<Result<R::Stored, StoreError>> {
-        let each = |stored: Result<Vec<R::Stored>, PgError>, count: usize| match stored {
-            Ok(stored) => stored.into_iter().map(Ok).collect::<Vec<_>>(),
+    async fn insert<R: Row>(&self, rows: &[&R], until: Instant) -> Vec<Result<R::Id, StoreError>> {
+        let each = |ids: Result<Vec<R::Id>, PgError>, count: usize| match ids {
+            Ok(ids) => ids.into_iter().map(Ok).collect::<Vec<_>>(),
             Err(failure) => {
                 failure.report(&self.options, Access::Write);
                 (0..count).map(|_| Err(failure.store_error())).collect()
@@ -181,10 +170,10 @@ impl WriteSession {
         all
     }
 
-    async fn insert_together<R: Row>(&self, rows: &[&R], until: Instant) -> Result<Vec<R::Stored>, PgError> {
-        let stored = self.session.write_until(until, R::insert(self, rows)).await?;
-        self.options.metrics.committed(stored.iter().filter(|stored| R::is_counted(stored)).count());
-        Ok(stored)
+    async fn insert_together<R: Row>(&self, rows: &[&R], until: Instant) -> Result<Vec<R::Id>, PgError> {
+        let ids = self.session.write_until(until, R::insert(self, rows)).await?;
+        self.options.metrics.committed(ids.iter().filter_map(|id| (*id).into()).count());
+        Ok(ids)
     }
 }
 

@@ -8,10 +8,10 @@ use siphasher::sip::SipHasher13;
 
 use super::animals;
 use super::batch::{Batch, WriteResult};
-use crate::schemas::NewPet;
 use crate::storage::copy::CopiedKey;
 use crate::storage::expiry::{CHUNK, Removed, expired_until};
 use crate::storage::store::{AddedOnce, IdempotencyKey, StoreError};
+use crate::storage::write::Addition;
 
 // Reads the index alone: nearly always it finds nothing.
 const WITH_HASH: &str = "SELECT animal_id FROM idempotency_key WHERE hash = ?1";
@@ -57,15 +57,10 @@ impl KeyHasher {
 
 /// Stores an animal with its key, which has this hash, unless an animal has the key. No other process writes between the
 /// statements.
-pub(super) fn insert(
-    batch: &Batch<'_>,
-    new: &NewPet,
-    key: &IdempotencyKey,
-    hash: i64,
-    at: Timestamp,
-) -> WriteResult<AddedOnce> {
+pub(super) fn insert(batch: &Batch<'_>, addition: &Addition, hash: i64) -> WriteResult<AddedOnce> {
+    let Addition { new, key, at } = addition;
     match find(batch, key, hash)? {
-        Some((id, added)) if added > expired_until(at) => {
+        Some((id, added)) if added > expired_until(*at) => {
             let missing =
                 || StoreError::Broken(format!("animal {id}, which has an idempotency key, is missing"));
             let found = animals::get(batch, id)?.ok_or_else(missing);
@@ -150,7 +145,7 @@ fn copied_key(row: &Row<'_>) -> rusqlite::Result<CopiedKey> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schemas::PetName;
+    use crate::schemas::{NewPet, PetName};
     use crate::storage::sqlite::migrations::migrate;
 
     fn plan(statement: &str, parameters: &[&dyn rusqlite::ToSql]) -> Vec<String> {
@@ -207,7 +202,8 @@ mod tests {
         let connection = migrated();
         let keys = [key("key_1", "a"), key("key_1", "b"), key("key_2", "a")];
         let add = |key: &IdempotencyKey, second| {
-            insert(&Batch::new(&connection), &rex(), key, 1, at(second)).unwrap().unwrap()
+            let addition = Addition { new: rex(), key: key.clone(), at: at(second) };
+            insert(&Batch::new(&connection), &addition, 1).unwrap().unwrap()
         };
         let added = keys.clone().map(|key| match add(&key, 1_000) {
             AddedOnce::Now(pet) => pet,
@@ -231,7 +227,8 @@ mod tests {
         let add = |number: u32, second| {
             let key = key("key_1", &number.to_string());
             let hash = hasher.hash(&key.client, &key.value);
-            insert(&Batch::new(&connection), &rex(), &key, hash, at(second)).unwrap().unwrap()
+            let addition = Addition { new: rex(), key, at: at(second) };
+            insert(&Batch::new(&connection), &addition, hash).unwrap().unwrap()
         };
         for number in 0..=CHUNK {
             add(number, 1_000);

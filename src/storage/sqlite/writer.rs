@@ -33,7 +33,7 @@ use super::{animals, connection, error, keys, migrations, transfer};
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
 use crate::storage::queue::{Batches, MAX_BATCH, QueuedWrite};
-use crate::storage::write::{Addition, Change, Write};
+use crate::storage::write::{Change, Write};
 
 /// The state of the thread that writes.
 pub(super) struct Writer {
@@ -146,9 +146,9 @@ impl Writer {
 fn execute_write(batch: &Batch<'_>, hasher: &KeyHasher, write: &mut Write) -> rusqlite::Result<bool> {
     Ok(match write {
         Write::AddPet(new, caller) => caller.keep(result(batch, animals::insert(batch, new))?),
-        Write::AddPetOnce(Addition { new, key, at }, caller) => {
-            let hash = hasher.hash(&key.client, &key.value);
-            caller.keep(result(batch, idempotency::insert(batch, new, key, hash, *at))?)
+        Write::AddPetOnce(addition, caller) => {
+            let hash = hasher.hash(&addition.key.client, &addition.key.value);
+            caller.keep(result(batch, idempotency::insert(batch, addition, hash))?)
         }
         Write::Change(change, caller) => {
             caller.keep(result(batch, make(batch, hasher, change))?) && change.is_counted()
