@@ -4,7 +4,7 @@
 //! `INSERT` and completes the writes when the server has committed. Meanwhile the next task takes the next
 //! batch; there is no timer. Every other write is one statement.
 //!
-//! PgError modes of a write, beside those of every engine (`../batching.rs`):
+//! Failure modes of a write, beside those of every engine (`../batching.rs`):
 //!
 //! - The server rejects the values of a batch: it has changed nothing, so each animal is sent separately, and
 //!   only the invalid one is rejected.
