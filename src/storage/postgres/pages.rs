@@ -8,7 +8,7 @@
 //! and reads the page again, in the meantime without newer animals than those.
 //!
 //! Rejected: an exclusive lock that makes all batches commit in the order of their identifiers. Batches then flush the
-//! log one after the other. With three stores, throughput was lower by 16 % on a fast disk, and by 75 % while a flush
+//! WAL one after the other. With three stores, throughput was lower by 16 % on a fast disk, and by 75 % while a flush
 //! took 4 ms.
 //!
 //! A standby has no marks, and cannot know which batches are in progress on a primary that may still run. There, a page

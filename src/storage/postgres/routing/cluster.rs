@@ -49,7 +49,7 @@ pub(super) struct Node {
     /// What a standby reports, a lower bound of `timeline`.
     shown_timeline: i64,
     /// Each write, by its number from 1, and each promotion, as [`MAX`] plus its timeline.
-    log: [usize; MAX],
+    wal: [usize; MAX],
     length: usize,
     replayed: usize,
     /// Whether a standby reports what it has received.
@@ -87,11 +87,11 @@ impl Node {
 
     /// Returns what a client reads.
     fn shown(&self) -> &[usize] {
-        &self.log[..if self.is_standby() { self.replayed } else { self.length }]
+        &self.wal[..if self.is_standby() { self.replayed } else { self.length }]
     }
 
     fn push(&mut self, record: usize) {
-        self.log[self.length] = record;
+        self.wal[self.length] = record;
         self.length += 1;
     }
 }
@@ -103,7 +103,7 @@ impl Cluster {
             follows: (host > 0).then_some(0),
             timeline: 1,
             shown_timeline: 1,
-            log: [0; MAX],
+            wal: [0; MAX],
             length: 0,
             replayed: 0,
             knows_received: true,
@@ -117,9 +117,9 @@ impl Cluster {
         self.contains_acknowledged(self.nodes[host].shown(), |at| at < as_of)
     }
 
-    fn contains_acknowledged(&self, log: &[usize], counts: impl Fn(Instant) -> bool) -> bool {
+    fn contains_acknowledged(&self, wal: &[usize], counts: impl Fn(Instant) -> bool) -> bool {
         let mut writes = self.acknowledged.iter().enumerate();
-        writes.all(|(write, at)| !at.is_some_and(&counts) || log.contains(&(write + 1)))
+        writes.all(|(write, at)| !at.is_some_and(&counts) || wal.contains(&(write + 1)))
     }
 
     /// Returns the primary that sends its WAL to a standby.
@@ -132,8 +132,8 @@ impl Cluster {
     /// Returns the next write that a primary may acknowledge.
     fn next_acknowledged(&self, primary: usize) -> Option<usize> {
         let standby = self.nodes[primary].synchronous.filter(|it| self.sender(*it) == Some(primary))?;
-        let Node { log, length, .. } = &self.nodes[standby];
-        let mut writes = log[..*length].iter().filter(|record| **record <= MAX).map(|record| record - 1);
+        let Node { wal, length, .. } = &self.nodes[standby];
+        let mut writes = wal[..*length].iter().filter(|record| **record <= MAX).map(|record| record - 1);
         writes.find(|write| self.acknowledged[*write].is_none())
     }
 
@@ -172,7 +172,7 @@ impl Cluster {
             Change::Synchronous(host) => {
                 self.sender(host) == Some(self.primary)
                     && node(self.primary).synchronous != Some(host)
-                    && self.contains_acknowledged(&node(host).log, |_| true)
+                    && self.contains_acknowledged(&node(host).wal, |_| true)
             }
             Change::Restart(host) => limits.restarts && node(host).is_standby() && node(host).knows_received,
             Change::Restartpoint(host) => node(host).shown_timeline < node(host).timeline,
@@ -187,7 +187,7 @@ impl Cluster {
                 self.nodes[host].push(self.written);
             }
             Change::Receive(host) => {
-                let next = self.sender(host).map(|sender| self.nodes[sender].log[self.nodes[host].length]);
+                let next = self.sender(host).map(|sender| self.nodes[sender].wal[self.nodes[host].length]);
                 self.nodes[host].push(next.unwrap());
                 self.nodes[host].knows_received = true;
             }
@@ -205,12 +205,12 @@ impl Cluster {
                 node.replayed = node.length;
             }
             Change::Follow(host) => {
-                let Node { log, length, timeline, .. } = self.nodes[self.primary];
+                let Node { wal, length, timeline, .. } = self.nodes[self.primary];
                 let node = &mut self.nodes[host];
                 // `pg_rewind` removes what the primary does not have.
-                let both = log[..length].iter().zip(&node.log[..node.length]);
+                let both = wal[..length].iter().zip(&node.wal[..node.length]);
                 let common = both.take_while(|(one, other)| one == other).count();
-                node.log[common..].fill(0);
+                node.wal[common..].fill(0);
                 node.replayed = if node.is_standby() { node.replayed.min(common) } else { common };
                 (node.length, node.timeline, node.knows_received) = (common, timeline, false);
                 (node.follows, node.synchronous) = (Some(self.primary), None);
