@@ -7,7 +7,7 @@ use crate::document::{Span, Unreadable};
 use crate::repair::Repair;
 
 /// The severity of a finding, from the least to the greatest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, clap::ValueEnum)]
 pub enum Severity {
     /// A fact without need for action.
     Info,
@@ -17,6 +17,7 @@ pub enum Severity {
     #[default]
     Error,
     /// The file or a part of it cannot be read, and was not checked or compared.
+    #[value(skip)]
     Unreadable,
 }
 
@@ -135,7 +136,9 @@ pub struct Finding {
     pub file: String,
     /// The value in the code. Empty if the code is not compared.
     pub code: String,
-    /// The fix, as a sentence.
+    /// What the difference does to clients, as a sentence. Empty if the finding is not about a change.
+    pub impact: String,
+    /// The fix, as a sentence. Empty if nothing needs to be fixed.
     pub fix: String,
     /// The changes that fix it. Empty if the fix needs a decision.
     pub repairs: Vec<Repair>,
@@ -153,6 +156,8 @@ pub struct Finding {
     pub accepted: Option<String>,
     /// The operations that it was found in. One place in `components` can be used by many.
     pub operations: Vec<String>,
+    /// Further places of the same finding, in a report for people: each with its line and object.
+    pub also: Vec<String>,
 }
 
 impl Finding {
@@ -167,6 +172,11 @@ impl Finding {
         self.subject = subject.clone();
         self.message = capitalised(&message.into());
         self
+    }
+
+    /// Returns the impact and the fix.
+    pub fn advice(&self) -> impl Iterator<Item = &str> {
+        [self.impact.as_str(), self.fix.as_str()].into_iter().filter(|sentence| !sentence.is_empty())
     }
 
     /// Sets the values in the file and in the code.

@@ -68,6 +68,8 @@ pub struct Change {
     pub operations: Vec<String>,
     /// The first sentence of the description of an object that was added, if it has one.
     pub description: Option<String>,
+    /// How to undo it; in an [`Outcome`](super::Outcome) the fix, as a sentence or empty.
+    pub fix: String,
     /// The change of the revision that fixes it.
     pub repair: Option<Repair>,
     /// The waiver that allows it.
@@ -88,6 +90,7 @@ impl Change {
             base,
             operations,
             description: None,
+            fix: rule.fix.to_owned(),
             waived: None,
             repair: None,
         }
@@ -124,10 +127,8 @@ impl Change {
         finding.was = self.base.as_ref().map(|base| base.pointer.clone()).unwrap_or_default();
         finding.repairs.extend(self.repair.clone());
         finding.accepted = self.waived.as_ref().map(|waived| waived.reason.clone());
-        finding.fix = match &self.waived {
-            Some(waived) => format!("{} Waived: {}", self.rule.explanation, waived.reason),
-            None => self.rule.explanation.to_owned(),
-        };
+        finding.impact = self.rule.explanation.to_owned();
+        finding.fix.clone_from(&self.fix);
         finding
     }
 }

@@ -15,6 +15,7 @@ use jiff::civil::Date;
 use super::callback;
 use super::change::Change;
 use super::data::{difference, pairs};
+use super::fix::undo;
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
 use super::schema::{Schema, Verdict};
@@ -379,7 +380,8 @@ impl<'a> Comparer<'a> {
             let users: BTreeSet<User> =
                 raw.users.iter().flat_map(|user| &operations[*user]).copied().collect();
             let description = raw.base.is_none().then(|| at.description()).flatten();
-            Some(Change { base: old, operations: self.users.names(&users), description, ..change })
+            let (operations, fix) = (self.users.names(&users), undo(raw.rule, raw.base, raw.revision));
+            Some(Change { base: old, operations, description, fix, ..change })
         });
         changes.collect()
     }

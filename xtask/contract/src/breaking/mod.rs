@@ -23,6 +23,7 @@ mod components;
 mod data;
 mod deprecation;
 mod encoding;
+mod fix;
 mod matching;
 mod media_type;
 mod operation;
@@ -48,6 +49,7 @@ pub use change::{Change, Location, Term, Waived};
 pub use changelog::changelog;
 pub use outcome::{FailOn, Outcome};
 pub use rules::{Bump, ChangeRule, Chapter, change_rules};
+pub use users::MAX_OPERATIONS;
 
 use std::cmp::Reverse;
 

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 
 use super::version::Versions;
-use super::{Change, Side, compare, compare_sides, undo, version, waivers};
+use super::{Change, Side, compare, compare_sides, fix, undo, version, waivers};
 use crate::config::Config;
 use crate::document::Document;
 use crate::finding::{Finding, Severity, summary};
@@ -84,8 +84,12 @@ impl Outcome {
             changes.extend(hidden);
             waivers = waivers::apply(&config.waivers, (base, revision), &mut changes, today);
         }
-        let version = version::judge(base, revision, &changes);
-        Self { versions: Versions::of(base, revision, &changes), changes, version, waivers }
+        let mut version = version::judge(base, revision, &changes);
+        let versions = Versions::of(base, revision, &changes);
+        for change in changes.iter_mut().chain(&mut waivers).chain(&mut version) {
+            change.fix = fix::sentence(change, versions.as_ref());
+        }
+        Self { versions, changes, version, waivers }
     }
 
     /// Returns the changes that forbid a release of the revision: a version that is too low or unreadable,
@@ -96,9 +100,9 @@ impl Outcome {
         self.version.iter().chain(waivers).chain(not_understood)
     }
 
-    /// Everything to report: the version, the waivers, then the changes with the most severe first.
+    /// Everything to report: the waivers, the changes with the most severe first, then the version.
     pub fn all(&self) -> impl Iterator<Item = &Change> {
-        self.version.iter().chain(&self.waivers).chain(&self.changes)
+        self.waivers.iter().chain(&self.changes).chain(&self.version)
     }
 
     /// The findings in a file.

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use super::change::Location;
-use super::data::display;
+use super::data::{canonical, display};
 use crate::document::{Entry, Node, Span, Value};
 use crate::finding::Subject;
 use crate::openapi::{Kind, Object, Step, head};
@@ -70,6 +70,28 @@ impl<'a> At<'a> {
             .find(|(at, _)| text[at + 2..].starts_with(|next: char| !next.is_lowercase()));
         let sentence = end.map_or(&*text, |(at, _)| &text[..at]).trim_end_matches('.');
         (!sentence.is_empty()).then(|| format!("{sentence}."))
+    }
+
+    /// Returns a keyword with its value, or an item, for use in a sentence. `None` for a whole object.
+    pub(super) fn written(&self) -> Option<String> {
+        match self.steps.iter().flatten().last()? {
+            Step::Item(_) => Some(display(self.node)),
+            Step::Key(key) => Some(match self.short() {
+                Some(value) => format!("`{key}: {value}`"),
+                None => format!("`{key}`"),
+            }),
+        }
+    }
+
+    /// Returns a scalar, or a list of a few, as it is written. `None` if it is long.
+    fn short(&self) -> Option<String> {
+        const LONGEST: usize = 60;
+        let is_scalar = |node: &Node| !matches!(node.value, Value::Mapping(_) | Value::Sequence(_));
+        let items = self.node.items();
+        let is_small = is_scalar(self.node) || (1..10).contains(&items.len()) && items.iter().all(is_scalar);
+        let value =
+            is_small.then(|| self.node.as_str().map_or_else(|| canonical(self.node), str::to_owned))?;
+        (value.len() <= LONGEST && !value.contains(['\n', '`'])).then_some(value)
     }
 
     /// The values of a mapping, with their keys.

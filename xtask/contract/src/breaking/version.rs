@@ -56,7 +56,7 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
     if new.cmp_precedence(&old).is_lt() {
         let what = format!("it decreased from {old} to {new}; it must be {least} or later");
         let change = change(base, revision, &rules::VERSION_DECREASED, what);
-        return Some(Change { repair: Some(written(&least)), ..change });
+        return Some(set(change, &least));
     }
     let numbers = |version: &Version| (version.major, version.minor, version.patch);
     if numbers(&new) >= numbers(&least) {
@@ -69,7 +69,12 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
         _ => &rules::VERSION_NOT_MINOR,
     };
     let what = format!("it is {new} and must be {least} or later{}", why(changes, needed, ", since "));
-    Some(Change { repair: Some(written(&least)), ..change(base, revision, rule, what) })
+    Some(set(change(base, revision, rule, what), &least))
+}
+
+/// Adds the fix of a version that is too low.
+fn set(change: Change, least: &Version) -> Change {
+    Change { fix: format!("Set `info.version` to {least}"), repair: Some(written(least)), ..change }
 }
 
 /// Returns the repair that sets the version.

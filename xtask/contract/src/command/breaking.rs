@@ -4,6 +4,8 @@ use std::path::Path;
 
 use crate::breaking::{FailOn, Outcome};
 use crate::document::Document;
+use crate::finding::{Finding, Severity, summary};
+use crate::report::overview::{joined, overview};
 use crate::report::{self, About, Format, Report, Sources, changes};
 
 const NAME: &str = "breaking";
@@ -18,6 +20,11 @@ pub struct Options {
     /// What makes the command fail.
     #[arg(long, value_enum, default_value_t)]
     pub fail_on: FailOn,
+    /// The least severity that the text shows, besides waived changes; its last line counts the rest. The other formats
+    /// have all findings.
+    // Also where the text is piped, so that a log or a pager has what the terminal has.
+    #[arg(long, value_enum, default_value_t = Severity::Warning)]
+    pub level: Severity,
 }
 
 /// Compares `revision` with `base`, the version that clients rely on. Returns the exit status.
@@ -46,16 +53,32 @@ fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Resu
         report::write(&changes::markdown(&outcome, &base, &revision, root));
         return Ok(outcome.exit_code(options.fail_on));
     }
+    // The revision is last, and its version the last finding.
     let mut files = vec![
-        (base.path.as_str(), base.text.as_str()),
+        (config.path.as_str(), config.text.as_str()),
+        (&base.path, &base.text),
         (&revision.path, &revision.text),
-        (&config.path, &config.text),
     ];
     files.dedup_by_key(|(path, _)| *path);
-    let findings: Vec<_> = files.iter().map(|(file, _)| outcome.in_file(file)).collect();
+    let mut findings: Vec<_> = files.iter().map(|(file, _)| outcome.in_file(file)).collect();
+    let summed = format!("{} against {}: {}", revision.path, base.path, outcome.summary());
+    let mut rest = String::new();
+    if common.format == Format::Text {
+        let mut hidden = Vec::new();
+        for findings in &mut findings {
+            let is_hidden = |it: &mut Finding| it.severity < options.level && it.accepted.is_none();
+            hidden.extend(findings.extract_if(.., is_hidden));
+        }
+        report::write(&overview(&summed, &findings.iter().flatten().collect::<Vec<_>>()));
+        findings = findings.into_iter().map(joined).collect();
+        if !hidden.is_empty() {
+            let number = summary(hidden.iter().map(|finding| finding.severity));
+            rest = format!("\nnot shown: {number}; `--level info` shows all");
+        }
+    }
     let about: Vec<_> =
         files.iter().zip(&findings).map(|((path, text), findings)| About { path, text, findings }).collect();
-    let summary = format!("{} against {}: {}", revision.path, base.path, outcome.summary());
+    let summary = summed + &rest;
     let sources = Sources::new(root);
     report::print(
         common.format,

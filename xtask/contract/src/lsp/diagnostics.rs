@@ -62,16 +62,13 @@ pub(super) fn diagnostic(
     range: Range,
     related: Vec<DiagnosticRelatedInformation>,
 ) -> Diagnostic {
-    let message = match finding.fix.is_empty() {
-        true => finding.message.clone(),
-        false => format!("{}\n{}", finding.message, finding.fix),
-    };
+    let sentences: Vec<_> = std::iter::once(finding.message.as_str()).chain(finding.advice()).collect();
     Diagnostic {
         range,
         severity: Some(severity(finding.severity)),
         code: Some(NumberOrString::String(finding.rule.clone())),
         source: Some(SOURCE.to_owned()),
-        message,
+        message: sentences.join("\n"),
         related_information: (!related.is_empty()).then_some(related),
         ..Diagnostic::default()
     }

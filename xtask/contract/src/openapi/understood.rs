@@ -11,7 +11,7 @@ pub const NOT_UNDERSTOOD: Rule = Rule::comparison(
     "not-understood",
     Severity::Unreadable,
     "this project",
-    "A part that is not understood was not compared. Run lint on the document and fix what it reports.",
+    "A part that is not understood was not compared, so its changes are unknown.",
 );
 
 /// The places that a comparison leaves out.

@@ -128,8 +128,15 @@ fn headline(outcome: &Outcome, rows: &[Row<'_>], base: &Document, root: &Path) -
 }
 
 fn shown(row: &Row<'_>, root: &Path) -> Vec<String> {
-    let Change { rule, place, base, .. } = row.change;
-    let what = format!("{}. {} ({})", text(&row.sentence), text(rule.explanation), code(rule.name));
+    let Change { rule, place, base, fix, .. } = row.change;
+    let fix = if row.class == Class::Waived { String::new() } else { text(&format!(" {fix}")) };
+    let what = format!(
+        "{}. {}{} ({})",
+        text(&row.sentence),
+        text(rule.explanation),
+        fix.trim_end(),
+        code(rule.name)
+    );
     let mut operations: Vec<_> = row.operations.iter().take(MAX_OPERATIONS).map(|name| code(name)).collect();
     if row.operations.len() > MAX_OPERATIONS {
         operations.push(format!("{} more", row.operations.len() - MAX_OPERATIONS));
@@ -179,9 +186,9 @@ fn steps(outcome: &Outcome, rows: &[Row<'_>], revision: &Document, root: &Path) 
         steps.push("Fix the errors.".to_owned());
     }
     for problem in &outcome.waivers {
-        let Change { rule, what, place, .. } = problem;
+        let Change { rule, what, place, fix, .. } = problem;
         let place = code(&format!("{}:{}", from_root(root, &place.file), place.span.line));
-        steps.push(format!("Waiver in {place}: {}. {}", text(what), text(rule.explanation)));
+        steps.push(format!("Waiver in {place}: {}. {} {}", text(what), text(rule.explanation), text(fix)));
     }
     steps
 }

@@ -28,8 +28,8 @@ fn annotations(finding: &Finding, file: &str, text: &str, sources: &Sources) -> 
     if let Some(elsewhere) = &finding.elsewhere {
         let _ = write!(message, "\nElsewhere: {elsewhere}");
     }
-    if !finding.fix.is_empty() {
-        let _ = write!(message, "\n{}", finding.fix);
+    for sentence in finding.advice() {
+        let _ = write!(message, "\n{sentence}");
     }
     let mut annotations = annotation(level, finding, (file, finding.span, text), &message);
     if let Some(source) = &finding.source {

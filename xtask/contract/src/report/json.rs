@@ -47,6 +47,7 @@ fn show(finding: &Finding, file: &str, text: &str, sources: &Sources) -> Ordered
         ("was", json!(finding.was)),
         ("accepted", json!(finding.accepted)),
         ("says", json!({ "document": finding.file, "code": finding.code })),
+        ("impact", json!(finding.impact)),
         ("fix", json!(finding.fix)),
         ("operations", json!(finding.operations)),
         ("repairs", json!(finding.repairs)),

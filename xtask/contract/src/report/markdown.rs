@@ -29,7 +29,8 @@ fn row(finding: &Finding, file: &str) -> Vec<String> {
         Severity::Error => "**error**",
         Severity::Unreadable => "**unreadable**",
     };
-    let what = format!("{} {} ({})", text(&finding.message), text(&finding.fix), code(&finding.rule));
+    let advice: Vec<_> = finding.advice().map(text).collect();
+    let what = format!("{} {} ({})", text(&finding.message), advice.join(" "), code(&finding.rule));
     let mut place = code(&format!("{file}:{}", finding.span.line));
     if let Some(source) = &finding.source {
         place += &format!(", code: {}", code(&format!("{}:{}", source.file, source.span.line)));

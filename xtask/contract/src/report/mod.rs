@@ -4,6 +4,7 @@ pub mod changes;
 mod github;
 mod json;
 mod markdown;
+pub mod overview;
 mod sarif;
 mod text;
 
@@ -82,7 +83,8 @@ pub const JSON: &str = r#"`--format json` prints an array with an object for eac
   was         JSON pointer of that place in the document before a change, which a waiver can name too
   accepted    the reason of the waiver that allows a breaking change, or null
   says        {document, code}: the value on each side, for people; empty if a side has none
-  fix         the fix, as a sentence
+  impact      what a change does to clients, as a sentence, or empty
+  fix         the fix, as a sentence; empty if nothing needs to be fixed
   operations  operationIds of the operations that the finding affects
   repairs     changes of the file that fix it; each is enough. An object with one key: "remove" {at},
               "rename" {at, to}, "write" {at, value}, "replace" {at, key, value}, "add" {at, key, value},

@@ -173,9 +173,9 @@ fn result(
     });
     let justification =
         |reason: &String| json!({ "kind": "external", "status": "accepted", "justification": reason });
-    let text = format!("{} {}", finding.message, finding.fix);
+    let sentences: Vec<_> = std::iter::once(finding.message.as_str()).chain(finding.advice()).collect();
     // Text of the document must not become a link (section 3.11.6).
-    let text = text.replace("](", "] (");
+    let text = sentences.join(" ").replace("](", "] (");
     SarifResult {
         rule_id: finding.rule.clone(),
         rule_index,

@@ -39,15 +39,32 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
     }
     let shared = finding.pointer.starts_with("/components/") || finding.operations.len() > 1;
     if shared && !finding.operations.is_empty() {
-        group = group.element(Level::NOTE.with_name("used by").message(finding.operations.join(", ")));
+        group = group.element(Level::NOTE.with_name("used by").message(listed(&finding.operations)));
     }
     if let Some(elsewhere) = &finding.elsewhere {
         group = group.element(Level::NOTE.with_name("was at").message(elsewhere.to_string()));
+    }
+    if !finding.also.is_empty() {
+        group = group.element(Level::NOTE.with_name("also").message(finding.also.join("\n")));
+    }
+    if !finding.impact.is_empty() {
+        group = group.element(Level::NOTE.with_name("impact").message(finding.impact.as_str()));
     }
     if finding.fix.is_empty() {
         return group;
     }
     group.element(Level::HELP.message(finding.fix.as_str()))
+}
+
+/// The limit of operations that a finding names.
+const MAX_OPERATIONS: usize = 10;
+
+fn listed(operations: &[String]) -> String {
+    let named = operations.iter().take(MAX_OPERATIONS).cloned().collect::<Vec<_>>().join(", ");
+    match operations.len().saturating_sub(MAX_OPERATIONS) {
+        0 => named,
+        more => format!("{named}, and {more} more"),
+    }
 }
 
 /// The limit of bytes of a line before and after a place that the renderer gets. The renderer reads all of them

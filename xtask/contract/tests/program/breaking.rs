@@ -26,6 +26,103 @@ fn a_breaking_change_is_shown_with_both_places_and_exits_with_1() {
 }
 
 #[test]
+fn the_text_shows_warnings_and_counts_the_rest() {
+    let revision = edited("maximum: 100\n", "maximum: 50\n").replace(
+        "      operationId: listBooks\n",
+        "      operationId: listBooks\n      deprecated: true\n      x-note: n\n",
+    );
+    let shown = |more: &[&str]| {
+        let (code, printed) = compare(&revision, more);
+        assert_eq!(code, Some(1), "{printed}");
+        let count = |severity| printed.lines().filter(|line| line.starts_with(severity)).count();
+        let last = printed.lines().last().unwrap_or_default().to_owned();
+        (["error[", "warning[", "info["].map(count), last)
+    };
+    let (all, last) = shown(&["--level", "info"]);
+    assert!(all[2] > 0, "{all:?}");
+    assert!(last.starts_with("new.yaml against old.yaml: "), "{last}");
+    let rest = format!("not shown: {} note; `--level info` shows all", all[2]);
+    assert_eq!(shown(&[]), ([all[0], all[1], 0], rest.clone()));
+    assert_eq!(shown(&["--level", "warning"]), ([all[0], all[1], 0], rest));
+    let rest = format!("not shown: {} warnings, {} note; `--level info` shows all", all[1], all[2]);
+    assert_eq!(shown(&["--level", "error"]), ([all[0], 0, 0], rest));
+    let (_, json) = compare(&revision, &["--level", "error", "--format", "json"]);
+    assert_eq!(json.matches("\"severity\"").count(), all.iter().sum::<usize>(), "{json}");
+    assert_eq!(compare(&revision, &["--level", "unreadable"]).0, Some(2));
+}
+
+/// Each operation has an error of its own, one in common with three others, and one in the shared schema.
+#[test]
+fn many_findings_begin_with_an_overview_and_end_with_the_version() {
+    let document = |maximum: u32, name: &str| {
+        let paths = (0..14).map(|number| {
+            let own = if number < 4 { "token" } else { "cursor" };
+            let kept = if name == "old" || number > 4 { own } else { "renamed" };
+            format!(
+                "  /a{number}:\n    get:\n      operationId: get{number}\n      parameters:\n      - {{name: p{number}, in: query, \
+                 schema: {{type: integer, maximum: {maximum}}}}}\n      - {{name: {kept}, in: query, schema: {{type: string}}}}\n      \
+                 responses: {{'200': {{description: d}}}}\n",
+                maximum = maximum + number
+            )
+        });
+        format!("openapi: 3.0.3\ninfo: {{title: t, version: 1.0.0}}\npaths:\n{}", paths.collect::<String>())
+    };
+    let workplace =
+        Workplace::new(&[("old.yaml", &document(100, "old")), ("new.yaml", &document(50, "new"))]);
+    let (code, printed) = workplace.run(&["breaking", "old.yaml", "new.yaml"]);
+    assert_eq!(code, Some(1), "{printed}");
+    let lines: Vec<_> = printed.lines().collect();
+    assert_eq!(
+        lines[..18].join("\n"),
+        "new.yaml against old.yaml: 20 errors, 5 notes
+
+The operations with the most findings:
+  get0: 2 errors
+  get1: 2 errors
+  get2: 2 errors
+  get3: 2 errors
+  get4: 2 errors
+  get5: 1 error
+  get6: 1 error
+  get7: 1 error
+  get8: 1 error
+  get9: 1 error
+  and 4 more operations
+The rules:
+  request-max-decreased: 14 errors
+  request-parameter-removed: 5 errors
+  api-version-not-bumped: 1 error"
+    );
+    let titles: Vec<_> = lines.iter().filter(|line| line.starts_with("error[")).collect();
+    // The parameter `token` was removed from four operations, for one reason.
+    assert_eq!(titles.len(), 14 + 2 + 1, "{printed}");
+    assert!(titles[16].starts_with("error[api-version-not-bumped]"), "{printed}");
+    assert!(printed.contains("= also: line 14: operation `get1`\n"), "{printed}");
+    let (_, json) = workplace.run(&["breaking", "old.yaml", "new.yaml", "--format", "json"]);
+    assert_eq!(json.matches("\"severity\": \"error\"").count(), 20);
+}
+
+#[test]
+fn a_finding_says_its_impact_and_how_to_undo_it() {
+    for (old, new, fix) in [
+        ("maximum: 100\n", "maximum: 50\n", "Restore `maximum: 100`, or release 2.0.0."),
+        (
+            "minimum: 1\n            maximum",
+            "minimum: 1\n            multipleOf: 2\n            maximum",
+            "Remove `multipleOf: 2`, or release 2.0.0.",
+        ),
+    ] {
+        let (_, json) = compare(&edited(old, new), &["--format", "json"]);
+        let found: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let impact = "Requests that the old version accepted are refused.";
+        assert_eq!((&found[0]["fix"], &found[0]["impact"]), (&fix.into(), &impact.into()), "{json}");
+        let (_, text) = compare(&edited(old, new), &[]);
+        assert!(text.contains(&format!("= impact: {impact}\n")), "{text}");
+        assert!(text.contains(&format!("= help: {fix}\n")), "{text}");
+    }
+}
+
+#[test]
 fn another_version_of_openapi_exits_with_2() {
     for (version, words) in [("openapi: 3.1.0", "OpenAPI 3.1"), ("swagger: '2.0'", "Swagger 2.0")] {
         let workplace = workplace(&edited("openapi: 3.0.3", version));

@@ -81,7 +81,7 @@ const fn rule(
     chapter: Chapter,
 ) -> ChangeRule {
     let bump = if matches!(severity, Error) { Bump::Major } else { Bump::Minor };
-    ChangeRule { rule: Rule::comparison(name, severity, origin, explanation), bump, chapter }
+    ChangeRule { rule: Rule::comparison(name, severity, origin, explanation), bump, chapter, fix: "" }
 }
 
 /// A family is declared by its changelog chapter, the names of its two rules, the impact on requests and
