@@ -72,6 +72,12 @@ impl<'a> At<'a> {
         (!sentence.is_empty()).then(|| format!("{sentence}."))
     }
 
+    /// Returns the list under a keyword that this is an item of.
+    pub(super) fn list(&self) -> Option<Self> {
+        let [Some(Step::Key(keyword)), Some(Step::Item(_))] = self.steps else { return None };
+        Self::value(&self.object, keyword)
+    }
+
     /// Returns a keyword with its value, or an item, for use in a sentence. `None` for a whole object.
     pub(super) fn written(&self) -> Option<String> {
         match self.steps.iter().flatten().last()? {

@@ -212,3 +212,82 @@ fn references_to_other_files_are_left_out_and_the_rest_is_compared() {
         }
     }
 }
+
+/// Returns the sentences about a schema of a request, without the notes of the same meaning.
+fn sentences(base: &str, revision: &str) -> Vec<String> {
+    let document = |schema: &str| {
+        let body = format!("{{content: {{application/json: {{schema: {schema}}}}}}}");
+        small(
+            &format!("{{/a: {{post: {{requestBody: {body}, responses: {{'200': {{description: d}}}}}}}}}}"),
+            "{schemas: {A: {type: object, required: [a], properties: {a: {type: string}, b: {type: integer}}}, \
+             B: {type: object, required: [c], properties: {c: {type: string}}}}}",
+        )
+    };
+    let found = changes(&document(base), &document(revision)).into_iter();
+    let found = found.filter(|change| {
+        change.rule.name != "text-changed" && change.rule.name != "api-unused-schema-changed"
+    });
+    found.map(|change| change.what).collect()
+}
+
+#[test]
+fn an_enum_is_one_finding_and_its_waiver_names_the_list() {
+    let [old, new] = ["{type: string, enum: [a, b, c, d]}", "{type: string, enum: [d, e, f]}"];
+    assert_eq!(
+        sentences(old, new),
+        ["the values `a`, `b` and `c` were removed", "the values `e` and `f` were added"]
+    );
+    assert_eq!(sentences(old, "{type: string, enum: [a, b, d]}"), ["the value `c` was removed"]);
+    let document = |values: &str| {
+        let paths = "{/a: {get: {parameters: [{name: p, in: query, schema: {type: string, enum: HERE}}], \
+                     responses: {'200': {description: d}}}}}";
+        small(&paths.replace("HERE", values), "{}")
+    };
+    let waiver = "[[waiver]]\nrule = \"request-enum-value-removed\"\nreason = \"r\"\nuntil = 2027-01-01\n\
+                  at = \"/paths/~1a/get/parameters/0/schema/enum\"\n";
+    let revision = document("[c, d, e]").replace("version: 1.0.0", "version: 1.1.0");
+    let (_, rules, status) = outcome(&document("[a, b, c]"), &revision, waiver);
+    assert_eq!((rules, status), (vec!["request-enum-value-removed", "request-enum-value-added"], 0));
+}
+
+#[test]
+fn a_value_that_became_a_list_is_one_finding() {
+    let reference = |name: &str| format!("{{$ref: '#/components/schemas/{name}'}}");
+    let list = |item: &str| format!("{{type: array, items: {item}}}");
+    let (a, b) = (reference("A"), reference("B"));
+    let union = format!("{{oneOf: [{a}, {b}]}}");
+    for (base, revision, what) in [
+        (
+            a.clone(),
+            list(&a),
+            "its type changed from `object` to `array`: the value became a list of such values",
+        ),
+        (list(&a), a.clone(), "its type changed from `array` to `object`: the list became one such value"),
+        (a.clone(), list(&b), "its type changed from `object` to `array`: the object became a list"),
+        (list(&b), a.clone(), "its type changed from `array` to `object`: the list became an object"),
+        (
+            "{type: string}".to_owned(),
+            list("{type: string}"),
+            "its type changed from `string` to `array`: the value became a list of such values",
+        ),
+        ("{type: string}".to_owned(), list("{type: integer}"), "its type changed from `string` to `array`"),
+        (a.clone(), "{type: string, maxLength: 5}".to_owned(), "its type changed from `object` to `string`"),
+        (
+            union.clone(),
+            list(&union),
+            "its type changed from `object` to `array`: the value became a list of such values",
+        ),
+        (
+            list(&union),
+            union.clone(),
+            "its type changed from `array` to `object`: the list became one such value",
+        ),
+        (
+            union.clone(),
+            format!("{{oneOf: [{}, {b}]}}", list(&a)),
+            "its type changed from `object` to `array`: the value became a list of such values",
+        ),
+    ] {
+        assert_eq!(sentences(&base, &revision), [what], "{base} {revision}");
+    }
+}

@@ -5,6 +5,7 @@
 //! old text. The paired alternatives are compared as their author means them: also where another alternative allows the
 //! same values by the letter.
 
+use super::types::is_list_of;
 use super::{Both, Schema, Verdict, at};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::data::canonical;
@@ -129,10 +130,10 @@ fn is_alone(schema: &Schema<'_>, union: &Union<'_>) -> bool {
 }
 
 /// A `oneOf` or `anyOf`.
-struct Union<'a> {
+pub(super) struct Union<'a> {
     keyword: &'static str,
-    list: At<'a>,
-    alternatives: Vec<Object<'a>>,
+    pub(super) list: At<'a>,
+    pub(super) alternatives: Vec<Object<'a>>,
 }
 
 impl Union<'_> {
@@ -146,7 +147,7 @@ impl Union<'_> {
 }
 
 /// Returns the unions of a schema, all of which apply.
-fn unions<'a>(schema: &Schema<'a>) -> Vec<Union<'a>> {
+pub(super) fn unions<'a>(schema: &Schema<'a>) -> Vec<Union<'a>> {
     let of = |part: &Object<'a>, keyword: &'static str| {
         let alternatives: Vec<_> = part.children(keyword).collect();
         let is_union = alternatives.len() > if schema.is_unwrapped { 1 } else { 0 };
@@ -189,6 +190,11 @@ fn alternatives<'a>(
     old.retain(|one| {
         let same = new.iter().position(|other| is_equal(cx, *one, *other));
         same.map(|same| both.compare_at(cx, &[*one], &[new.remove(same)], both.role)).is_none()
+    });
+    // One value became a list of it, or the other way round.
+    old.retain(|one| {
+        let is_pair = |other: &Object<'a>| is_list_of(*one, *other) || is_list_of(*other, *one);
+        new.iter().position(is_pair).map(|pair| both.compare_meant(cx, *one, new.remove(pair))).is_none()
     });
     let (old_references, old): (Vec<_>, Vec<_>) = old.into_iter().partition(Object::is_reference);
     let (new_references, new): (Vec<_>, Vec<_>) = new.into_iter().partition(Object::is_reference);
@@ -283,7 +289,7 @@ fn constant(item: Object<'_>) -> Result<(String, String), *const Node> {
 }
 
 /// Returns the text that is the same for alternatives that are paired. A component may have moved to another file.
-fn identity(item: Object<'_>) -> String {
+pub(super) fn identity(item: Object<'_>) -> String {
     match item.text("$ref") {
         Some(reference) => reference.rsplit('/').next().unwrap_or(reference).to_owned(),
         None => canonical(item.node()),

@@ -278,7 +278,7 @@ pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
 }
 
 fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    if both.verdict > Verdict::Equal && composition::is_wrapping(cx, both) {
+    if types::reshaped(cx, both) || (both.verdict > Verdict::Equal && composition::is_wrapping(cx, both)) {
         return;
     }
     types::compare(cx, both);

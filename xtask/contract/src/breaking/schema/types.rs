@@ -1,10 +1,12 @@
 //! `type`, `format` and `nullable`: the kinds of values that are allowed.
 
-use super::{Both, Schema};
+use super::composition::{identity, unions};
+use super::{Both, Schema, Verdict, at, is_unclear};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::place::At;
 use crate::breaking::rules;
 use crate::document::Value;
+use crate::openapi::Object;
 use crate::subschema::Side;
 
 /// A `type` or `format`, and its place. `None` allows all.
@@ -48,6 +50,60 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         false => format.map(|(_, node)| node),
     };
     both.report(cx, family, place(base, old_format), place(revision, new_format), what);
+}
+
+/// Reports a value that became an object or a list, or no longer is one. Returns whether it did: then the other keywords
+/// have nothing in common.
+pub(super) fn reshaped<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
+    let (Some((old, was)), Some((new, is))) = (shape(&both.base), shape(&both.revision)) else {
+        return false;
+    };
+    let is_scalar = |kind| !matches!(kind, "array" | "object");
+    if old == new || (is_scalar(old) && is_scalar(new)) || both.verdict != Verdict::Breaking {
+        return false;
+    }
+    let how = match (old, new) {
+        ("array", _) if is_item(cx, both, Side::Base) => ": the list became one such value",
+        (_, "array") if is_item(cx, both, Side::Revision) => ": the value became a list of such values",
+        ("object", "array") => ": the object became a list",
+        ("array", "object") => ": the list became an object",
+        _ => "",
+    };
+    let what = format!("its type changed from `{old}` to `{new}`{how}");
+    both.report(cx, &rules::TYPE_CHANGED, Some(was), Some(is), what);
+    true
+}
+
+/// The type of a schema, or of all the alternatives of its union.
+fn shape<'a>(schema: &Schema<'a>) -> Kind<'a> {
+    kind(schema).or_else(|| {
+        let unions = unions(schema);
+        let [union] = unions.as_slice() else { return None };
+        let mut kinds = union.alternatives.iter().map(|one| one.resolved()?.text("type"));
+        let first = kinds.next()??;
+        kinds.all(|kind| kind == Some(first)).then_some((first, union.list))
+    })
+}
+
+/// Whether the items of the list on one side are the whole value of the other side.
+fn is_item<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, side: Side) -> bool {
+    let list = if side == Side::Base { &both.base } else { &both.revision };
+    let items = list.children("items");
+    if items.is_empty() || items.iter().any(is_unclear) {
+        return false;
+    }
+    let items = at(cx, side, &items, list.anchor);
+    let items = cx.schema(side, items).values;
+    match side {
+        Side::Base => cx.inclusion.are_equal(items, both.revision.values),
+        Side::Revision => cx.inclusion.are_equal(both.base.values, items),
+    }
+}
+
+/// Whether an alternative is a list of another.
+pub(super) fn is_list_of(list: Object<'_>, item: Object<'_>) -> bool {
+    let items = list.resolved().and_then(|list| list.child("items"));
+    items.is_some_and(|items| identity(items) == identity(item))
 }
 
 /// Compares whether the value may be null, if both types are known or `nullable` changed.
