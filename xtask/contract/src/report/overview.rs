@@ -6,31 +6,48 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::hash::Hash;
 
-use crate::finding::{Finding, Severity, summary};
+use crate::finding::{Finding, Severity, capitalised, summary};
 
 /// The limit of findings without an overview.
 const FEW: usize = 10;
 /// The limit of operations in the overview.
 const MAX_OPERATIONS: usize = 10;
 
-/// Joins the findings that differ in their object only: the first one lists the places of the others.
+/// Joins the findings of one rule that say the same about different objects, or are at the same place or in the same list:
+/// the first one lists the others.
 pub fn joined(findings: Vec<Finding>) -> Vec<Finding> {
     let mut joined: Vec<Finding> = Vec::new();
-    let mut known: HashMap<(String, Severity, String, Option<String>), usize> = HashMap::new();
+    let mut known: HashMap<(String, Severity, Option<String>, String), usize> = HashMap::new();
     for finding in findings {
-        let what = finding.message.to_lowercase();
-        let what = what.strip_prefix(&finding.subject.to_string().to_lowercase()).unwrap_or(&what).to_owned();
-        let key = (finding.rule.clone(), finding.severity, what, finding.accepted.clone());
-        let position = *known.entry(key).or_insert(joined.len());
-        let Some(first) = joined.get_mut(position) else {
+        let object = format!("{}: ", capitalised(&finding.subject.to_string()));
+        let what = finding.message.strip_prefix(&object).unwrap_or(&finding.message).to_owned();
+        let key = |of: String| (finding.rule.clone(), finding.severity, finding.accepted.clone(), of);
+        let keys = [key(format!("place {}", list(&finding.pointer))), key(format!("text {what}"))];
+        let Some(position) = keys.iter().find_map(|key| known.get(key).copied()) else {
+            known.extend(keys.map(|key| (key, joined.len())));
             joined.push(finding);
             continue;
         };
-        first.also.push(format!("line {}: {}", finding.span.line, finding.subject));
+        let first = &mut joined[position];
+        let says = match first.message.ends_with(&format!(": {what}")) {
+            true => finding.subject.to_string(),
+            false if finding.subject == first.subject => what.trim_end_matches('.').to_owned(),
+            false => finding.message.trim_end_matches('.').to_owned(),
+        };
+        first.also.push(match &finding.elsewhere {
+            Some(old) if finding.span == first.span => format!("was line {}: {says}", old.span.line),
+            _ => format!("line {}: {says}", finding.span.line),
+        });
         let new = finding.operations.into_iter().filter(|name| !first.operations.contains(name));
         first.operations.extend(new.collect::<Vec<_>>());
     }
     joined
+}
+
+/// Returns the pointer of the list that an item is in, or else of the place itself.
+fn list(pointer: &str) -> &str {
+    let (list, last) = pointer.rsplit_once('/').unwrap_or_default();
+    if last.parse::<usize>().is_ok() { list } else { pointer }
 }
 
 /// Returns the overview: the result, the operations with the most findings, and the rules. Empty for few findings.

@@ -291,3 +291,30 @@ fn a_value_that_became_a_list_is_one_finding() {
         assert_eq!(sentences(&base, &revision), [what], "{base} {revision}");
     }
 }
+
+#[test]
+fn a_change_without_a_keyword_of_its_own_names_what_changed() {
+    let multiple = |of: u32| format!("{{type: integer, multipleOf: 2, allOf: [{{multipleOf: {of}}}]}}");
+    let free = "{type: object}";
+    let listed = "{type: object, properties: {n: {type: integer}}}";
+    for (base, revision, what) in [
+        (
+            multiple(3),
+            multiple(9),
+            "the changes of its keywords together exclude values that were allowed: `multipleOf`",
+        ),
+        (
+            multiple(9),
+            multiple(3),
+            "the changes of its keywords together allow values that were excluded: `multipleOf`",
+        ),
+        (
+            free.to_owned(),
+            listed.to_owned(),
+            "the changes of its keywords together exclude values that were allowed: `properties`",
+        ),
+    ] {
+        let found = sentences(&base, &revision);
+        assert!(found.iter().any(|found| found == what), "{found:?}");
+    }
+}

@@ -103,6 +103,20 @@ The rules:
 }
 
 #[test]
+fn the_text_joins_what_was_removed_from_one_place() {
+    let document =
+        |paths: &str| format!("openapi: 3.0.3\ninfo: {{title: t, version: 1.0.0}}\npaths:\n{paths}");
+    let path = |name: &str| format!("  /{name}:\n    get:\n      responses: {{'200': {{description: d}}}}\n");
+    let all = ["a", "b", "c", "d"].map(path).concat();
+    let workplace = Workplace::new(&[("old.yaml", &document(&all)), ("new.yaml", &document(&path("a")))]);
+    let (code, printed) = workplace.run(&["breaking", "old.yaml", "new.yaml"]);
+    assert_eq!((code, printed.matches("error[api-removed").count()), (Some(1), 1), "{printed}");
+    let also = "also: was line 11: `GET /c` was removed without having been deprecated\n";
+    assert!(printed.contains(also) && printed.contains("was line 14: `GET /d` was removed"), "{printed}");
+    assert!(printed.ends_with("new.yaml against old.yaml: 4 errors\n"), "{printed}");
+}
+
+#[test]
 fn a_finding_says_its_impact_and_how_to_undo_it() {
     for (old, new, fix) in [
         ("maximum: 100\n", "maximum: 50\n", "Restore `maximum: 100`, or release 2.0.0."),

@@ -15,16 +15,16 @@ mod types;
 mod values;
 mod xml;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::comparer::Comparer;
-use super::data::difference;
+use super::data::{canonical, difference};
 use super::place::At;
 use super::rules::{self, ChangeRule, Family, Role};
 use super::unknown;
 use crate::finding::Severity;
 use crate::openapi::Object;
-use crate::subschema::{Conjunction, Inclusion, Reading, Side, are_identical, flattened};
+use crate::subschema::{ANNOTATIONS, Conjunction, Inclusion, Reading, Side, are_identical, flattened};
 
 /// How the values of two schemas differ, for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -251,10 +251,7 @@ pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
         let is_decided = cx.inclusion.is_decided(old.values, new.values);
         let (mut base, mut revision) = (At::of(&old.anchor), At::of(&new.anchor));
         let widened = pair.role.is_request() == (pair.letter == Verdict::Compatible);
-        let (family, what) = match widened {
-            true => (&rules::VALUES_WIDENED, "its keywords together allow other values than before"),
-            false => (&rules::VALUES_NARROWED, "its keywords together exclude values that they allowed"),
-        };
+        let family = if widened { &rules::VALUES_WIDENED } else { &rules::VALUES_NARROWED };
         // Values that match several alternatives of `oneOf` are not allowed.
         let overlap = match (is_decided, widened) {
             (false, _) => None,
@@ -271,10 +268,32 @@ pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
                 revision = place;
                 format!("values that match both alternatives {names} of `oneOf` are not allowed")
             }
-            _ => what.to_owned(),
+            (true, None) => unexplained(&old, &new, widened),
         };
         cx.report(family.rule(pair.role), Some(base), Some(revision), what);
     });
+}
+
+/// Returns what excludes or allows values, where no keyword does so by itself.
+fn unexplained(old: &Schema<'_>, new: &Schema<'_>, widened: bool) -> String {
+    let keywords = |schema: &Schema<'_>| -> BTreeSet<(String, String)> {
+        let entries = schema.parts.iter().flat_map(|part| part.node().entries());
+        // The parts of `allOf` are among the parts.
+        let is_idle = |key: &str| key == "allOf" || ANNOTATIONS.contains(&key);
+        let restricting = entries.filter(|entry| !is_idle(&entry.key));
+        restricting.map(|entry| (format!("`{}`", entry.key), canonical(&entry.value))).collect()
+    };
+    let (old, new) = (keywords(old), keywords(new));
+    let changed: BTreeSet<&str> = old.symmetric_difference(&new).map(|(name, _)| name.as_str()).collect();
+    let names = changed.into_iter().collect::<Vec<_>>().join(", ");
+    let effect = if widened { "allow values that were excluded" } else { "exclude values that were allowed" };
+    match (names.is_empty(), new.iter().any(|(name, _)| name == "`oneOf`")) {
+        (false, _) => format!("the changes of its keywords together {effect}: {names}"),
+        (true, true) => {
+            format!("the changes of its alternatives {effect}: values must match exactly one in `oneOf`")
+        }
+        (true, false) => format!("the changes of the schemas that it refers to {effect}"),
+    }
 }
 
 fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
