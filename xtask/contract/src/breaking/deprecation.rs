@@ -44,8 +44,13 @@ fn date(text: &str) -> Option<Date> {
     text.parse().ok().or_else(timestamp)
 }
 
-/// Reports that an operation was removed, at `remaining`, the nearest place that remains.
-pub(super) fn removed<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, remaining: At<'a>) {
+/// Reports that an operation was removed, at `remaining`, the nearest place that remains, or that it is `moved` now.
+pub(super) fn removed<'a>(
+    cx: &mut Comparer<'a>,
+    old: &Operation<'a>,
+    remaining: At<'a>,
+    moved: Option<&Operation<'a>>,
+) {
     cx.begin(old.name());
     let (rule, why) = match Sunset::of(old) {
         _ if !old.is_deprecated() => {
@@ -60,7 +65,8 @@ pub(super) fn removed<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, remaining:
         }
         Sunset::On(date) => (&rules::REMOVED_WITH_DEPRECATION, format!(" after {date}, its sunset date")),
     };
-    let what = format!("`{}` was removed{why}", operation::method_and_path(old));
+    let moved = moved.map(|new| format!("; it is `{}` now", operation::method_and_path(new)));
+    let what = format!("`{}` was removed{why}{}", operation::method_and_path(old), moved.unwrap_or_default());
     cx.report(rule, Some(At::of(old)), Some(remaining), what);
 }
 

@@ -318,3 +318,16 @@ fn a_change_without_a_keyword_of_its_own_names_what_changed() {
         assert!(found.iter().any(|found| found == what), "{found:?}");
     }
 }
+
+#[test]
+fn an_operation_that_moved_is_one_finding() {
+    let document = |method: &str, path: &str| {
+        let responses = "responses: {'200': {description: d}}";
+        let moved = format!("{path}: {{{method}: {{operationId: a, {responses}}}}}");
+        small(&format!("{{{moved}, /z: {{get: {{operationId: z, {responses}}}}}}}"), "{}")
+    };
+    let found = changes(&document("get", "/a"), &document("post", "/b"));
+    let found: Vec<_> = found.into_iter().map(|change| (change.what, change.place.pointer)).collect();
+    let what = "`GET /a` was removed without having been deprecated; it is `POST /b` now";
+    assert_eq!(found, [(what.to_owned(), "/paths/~1b/post".to_owned())]);
+}
