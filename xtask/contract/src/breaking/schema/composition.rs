@@ -5,7 +5,6 @@
 //! old text. The paired alternatives are compared as their author means them: also where another alternative allows the
 //! same values by the letter.
 
-use super::types::is_list_of;
 use super::{Both, Schema, Verdict, at};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::data::canonical;
@@ -288,8 +287,14 @@ fn constant(item: Object<'_>) -> Result<(String, String), *const Node> {
     constant().ok_or(std::ptr::from_ref(item.node()))
 }
 
+/// Whether an alternative is a list of another.
+fn is_list_of(list: Object<'_>, item: Object<'_>) -> bool {
+    let items = list.resolved().and_then(|list| list.child("items"));
+    items.is_some_and(|items| identity(items) == identity(item))
+}
+
 /// Returns the text that is the same for alternatives that are paired. A component may have moved to another file.
-pub(super) fn identity(item: Object<'_>) -> String {
+fn identity(item: Object<'_>) -> String {
     match item.text("$ref") {
         Some(reference) => reference.rsplit('/').next().unwrap_or(reference).to_owned(),
         None => canonical(item.node()),

@@ -1,12 +1,11 @@
 //! `type`, `format` and `nullable`: the kinds of values that are allowed.
 
-use super::composition::{identity, unions};
+use super::composition::unions;
 use super::{Both, Schema, Verdict, at, is_unclear};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::place::At;
 use crate::breaking::rules;
 use crate::document::Value;
-use crate::openapi::Object;
 use crate::subschema::Side;
 
 /// A `type` or `format`, and its place. `None` allows all.
@@ -98,12 +97,6 @@ fn is_item<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, side: Side) -> bool {
         Side::Base => cx.inclusion.are_equal(items, both.revision.values),
         Side::Revision => cx.inclusion.are_equal(both.base.values, items),
     }
-}
-
-/// Whether an alternative is a list of another.
-pub(super) fn is_list_of(list: Object<'_>, item: Object<'_>) -> bool {
-    let items = list.resolved().and_then(|list| list.child("items"));
-    items.is_some_and(|items| identity(items) == identity(item))
 }
 
 /// Compares whether the value may be null, if both types are known or `nullable` changed.
