@@ -12,6 +12,9 @@ pub(crate) struct Network {
     pub(crate) is_broken: watch::Sender<bool>,
     /// Whether nothing is forwarded on new connections.
     pub(crate) is_refusing: watch::Sender<bool>,
+    /// Whether the server gets no more bytes of connections that change their settings, as new ones do after the
+    /// handshake.
+    pub(crate) is_stalling: watch::Sender<bool>,
     /// The number of connections that clients have open.
     pub(crate) open: watch::Sender<usize>,
     /// The number of connections that clients have closed.
@@ -24,11 +27,13 @@ impl Network {
         let address = listener.local_addr().unwrap().to_string();
         let (is_broken, broken) = watch::channel(false);
         let (is_refusing, refusing) = watch::channel(false);
+        let (is_stalling, stalling) = watch::channel(false);
         let (open, closed) = (watch::Sender::new(0), watch::Sender::new(0));
         let counted = (open.clone(), closed.clone());
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let (server, broken, refusing) = (server.clone(), broken.clone(), refusing.clone());
+                let stalling = stalling.clone();
                 let (open, closed) = counted.clone();
                 open.send_modify(|count| *count += 1);
                 tokio::spawn(async move {
@@ -38,15 +43,15 @@ impl Network {
                     let (client_in, client_out) = client.into_split();
                     let (upstream_in, upstream_out) = upstream.into_split();
                     let requests = async {
-                        forward(client_in, upstream_out, broken.clone()).await;
+                        forward(client_in, upstream_out, broken.clone(), Some(stalling)).await;
                         open.send_modify(|count| *count -= 1);
                         closed.send_modify(|count| *count += 1);
                     };
-                    tokio::join!(requests, forward(upstream_in, client_out, broken.clone()));
+                    tokio::join!(requests, forward(upstream_in, client_out, broken.clone(), None));
                 });
             }
         });
-        Self { address, is_broken, is_refusing, open, closed }
+        Self { address, is_broken, is_refusing, is_stalling, open, closed }
     }
 }
 
@@ -59,9 +64,17 @@ async fn forward(
     mut from: tokio::net::tcp::OwnedReadHalf,
     mut to: tokio::net::tcp::OwnedWriteHalf,
     broken: watch::Receiver<bool>,
+    stalling: Option<watch::Receiver<bool>>,
 ) {
+    const SETTINGS: &[u8] = b"set_config";
     let mut bytes = vec![0; 1 << 16];
+    let mut stalls = false;
     while let Ok(count @ 1..) = from.read(&mut bytes).await {
+        let has_settings = bytes[..count].windows(SETTINGS.len()).any(|part| part == SETTINGS);
+        stalls |= has_settings && stalling.as_ref().is_some_and(|stalling| *stalling.borrow());
+        if stalls {
+            continue;
+        }
         not_broken(&broken).await;
         if to.write_all(&bytes[..count]).await.is_err() {
             return;

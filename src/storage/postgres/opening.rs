@@ -7,6 +7,7 @@
 
 use rand::TryRng;
 use rand::rngs::SysRng;
+use scopeguard::ScopeGuard;
 use slog::{Logger, info, warn};
 use tokio_postgres::Client;
 
@@ -142,7 +143,8 @@ pub(super) async fn discard_copy(address: &Address, options: &StoreOptions) -> R
 }
 
 async fn connect(address: &Address, options: &StoreOptions) -> Result<Session, OpenFailure> {
-    Session::connect(address, Purpose::Opening, options).await.map_err(|failure| match failure {
+    let connected = Session::connect(address, Purpose::Opening, options).await;
+    connected.map(ScopeGuard::into_inner).map_err(|failure| match failure {
         PgError::Unreachable(errors) => OpenFailure::Hosts(errors),
         PgError::Failed(error) => OpenFailure::from(error),
         other => OpenFailure::Other(other.to_string()),

@@ -14,16 +14,17 @@ use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use futures::future::{Either, join_all, select, try_join};
+use scopeguard::ScopeGuard;
 use tokio::pin;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout_at};
-use tokio_postgres::{Client, Error};
+use tokio_postgres::Client;
 
 use super::address::Address;
 use super::error::{ConnectError, PgError};
 use super::routing::Target;
 use super::second_attempts::SecondAttempts;
-use super::session::{Purpose, STALL, Session, TEST_INTERVAL};
+use super::session::{NewSession, Purpose, STALL, Session, TEST_INTERVAL};
 use super::settled::Settled;
 use super::{animals, keys};
 use crate::storage::options::StoreOptions;
@@ -170,18 +171,21 @@ impl Readers {
         if !self.is_usable(start % self.slots.len()) {
             self.grow();
         }
-        let connecting = self.connect(from);
-        pin!(connecting);
+        if let Some(reader) = self.find(start, from, Session::is_responsive) {
+            return Ok(reader);
+        }
+        // In a box, because the future of each read would be hundreds of KB large.
+        let mut connecting = Box::pin(self.connect(from));
         loop {
-            if let Some(reader) = self.find(start, from, Session::is_responsive) {
-                return Ok(reader);
-            }
             // One may respond again before the new one is open.
             let pause = deadline.min(Instant::now() + STALL);
             match timeout_at(pause, connecting.as_mut()).await {
                 Ok(result) => return result,
                 Err(_) if Instant::now() >= deadline => return Err(PgError::Timeout),
                 Err(_) => {}
+            }
+            if let Some(reader) = self.find(start, from, Session::is_responsive) {
+                return Ok(reader);
             }
         }
     }
@@ -243,7 +247,7 @@ impl Readers {
             Err(PgError::Unreachable(errors)) => Some((Instant::now(), errors.clone())),
             _ => None,
         };
-        let reader = Arc::new(prepare(session?, self.counted.clone()).await?);
+        let reader = Arc::new(prepare(session?, self.counted.clone(), &self.options).await?);
         // A synchronous standby has the sequence of every animal that was visible on the primary.
         if !reader.is_on_standby() {
             self.settled.forget();
@@ -262,9 +266,11 @@ impl Readers {
     }
 }
 
-async fn prepare(session: Session, counted: Arc<()>) -> Result<Reader, Error> {
+async fn prepare(session: NewSession, counted: Arc<()>, options: &StoreOptions) -> Result<Reader, PgError> {
     let client = session.client();
-    let (animals, keys) = try_join(animals::Queries::prepare(client), keys::Queries::prepare(client)).await?;
+    let prepared = try_join(animals::Queries::prepare(client), keys::Queries::prepare(client));
+    let (animals, keys) = session.set_up(options, prepared).await?;
+    let session = ScopeGuard::into_inner(session);
     Ok(Reader { session, animals, keys, _counted: counted })
 }
 

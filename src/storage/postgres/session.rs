@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
+use scopeguard::ScopeGuard;
 use slog::{debug, warn};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
-use tokio_postgres::{AsyncMessage, Client};
+use tokio_postgres::{AsyncMessage, Client, Error};
 
 use super::address::Address;
 pub(super) use super::address::Purpose;
@@ -63,12 +64,16 @@ impl Drop for Waiting<'_> {
     }
 }
 
+/// A connection that is discarded when its setup is not completed: a driver whose server does not respond never ends.
+pub(super) type NewSession = ScopeGuard<Session, fn(Session)>;
+
 impl Session {
+    /// Connects. The connection may take as long as a call after the server accepted it.
     pub(super) async fn connect(
         address: &Address,
         purpose: Purpose,
         options: &StoreOptions,
-    ) -> Result<Self, PgError> {
+    ) -> Result<NewSession, PgError> {
         let ((client, mut connection), target) =
             address.connect(purpose).await.map_err(PgError::Unreachable)?;
         let unreplicated = Arc::new(AtomicBool::new(false));
@@ -119,8 +124,19 @@ impl Session {
             sent: AtomicU64::new(0),
             answered: AtomicU64::new(0),
         };
-        session.client.batch_execute(&settings(purpose, options)).await?;
+        let session: NewSession = scopeguard::guard(session, |session| session.discard());
+        session.set_up(options, session.client.batch_execute(&settings(purpose, options))).await?;
         Ok(session)
+    }
+
+    /// Runs a part of the setup, which may take as long as a call.
+    pub(super) async fn set_up<T>(
+        &self,
+        options: &StoreOptions,
+        part: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, PgError> {
+        let deadline = Instant::now() + options.postgres.call_timeout();
+        self.until(deadline, async { Ok(part.await?) }).await
     }
 
     pub(super) fn client(&self) -> &Client {

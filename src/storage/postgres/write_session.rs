@@ -1,8 +1,9 @@
 //! A connection for writing, and what is written on it.
 
+use futures::future::try_join;
+use scopeguard::ScopeGuard;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use tokio::try_join;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 
@@ -78,8 +79,9 @@ impl WriteSession {
     ) -> Result<Self, PgError> {
         let session = Session::connect(address, Purpose::Writing, options).await?;
         let client = session.client();
-        let (insert, once) =
-            try_join!(animals::prepare_insert(client), idempotency::Statements::prepare(client))?;
+        let prepared = try_join(animals::prepare_insert(client), idempotency::Statements::prepare(client));
+        let (insert, once) = session.set_up(options, prepared).await?;
+        let session = ScopeGuard::into_inner(session);
         Ok(Self { session, insert, once, options: options.clone(), _counted: Counted::new(connected) })
     }
 

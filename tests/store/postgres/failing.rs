@@ -389,3 +389,31 @@ async fn closing_ends_while_the_server_does_not_respond() {
     let results = timeout(TIMEOUT, closing).await.expect("closing ends");
     assert!(results.iter().all(|result| matches!(result, Err(StoreError::Unavailable(_)))));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_that_stall_after_their_handshake_are_closed_and_others_opened() {
+    let Some(cluster) = Cluster::start() else { return };
+    let network = Network::to(cluster.address()).await;
+    let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
+    let store = open(&url, &options()).await.unwrap();
+    let pet = add(&*store, "kept").await;
+    let client = cluster.client("postgres").await;
+    connected(&*store, &client).await;
+    let before = *network.open.borrow();
+    network.is_stalling.send_replace(true);
+    let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'animal-store'";
+    client.query_one(end, &[]).await.unwrap();
+    store.add_pet(new_pet("not added", 1, None)).await.unwrap_err();
+    // The first one may meet the connections that ended.
+    for _ in 0..2 {
+        store.pet(pet.id).await.unwrap_err();
+    }
+    network.is_stalling.send_replace(false);
+    let recovered = async {
+        while store.pet(pet.id).await.is_err() {}
+        while store.add_pet(new_pet("added", 1, None)).await.is_err() {}
+        connected(&*store, &client).await;
+        network.open.subscribe().wait_for(|open| *open <= before).await.unwrap();
+    };
+    timeout(TIMEOUT, recovered).await.expect("new connections replace those that stall, which are closed");
+}
