@@ -100,6 +100,12 @@ async fn serve(
     // Before anything else, so that no signal is lost.
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut stop_signal = async || {
+        tokio::select! {
+            _ = terminate.recv() => "SIGTERM",
+            _ = interrupt.recv() => "SIGINT",
+        }
+    };
     let mut hangup = signal(SignalKind::hangup())?;
     let document = DOCUMENT?;
     metrics.add_build_info(document.version);
@@ -135,8 +141,16 @@ async fn serve(
     tokio::spawn(keep_polling(runtime.clone()));
     let store_options = StoreOptions { metrics, ..store_options(config, log) };
     let database = config.database.clone();
-    let opened = runtime.spawn(async move { storage::open(&database, &store_options).await });
-    let store = opened.await?.map_err(|error| loaded.with_source("database", error))?;
+    let opening = runtime.spawn(async move { storage::open(&database, &store_options).await });
+    let opened = tokio::select! {
+        opened = opening => opened?,
+        // A database that is locked or silent may take long.
+        signal = stop_signal() => {
+            info!(log, "stopping before the database was open"; "signal" => signal);
+            return Ok(());
+        }
+    };
+    let store = opened.map_err(|error| loaded.with_source("database", error))?;
     if let Some(path) = new_file {
         warn!(log, "created a new database"; "source" => loaded.source("database"), "file" => %path.display());
     }
@@ -160,8 +174,7 @@ async fn serve(
     let _ = writeln!(stdout, "ready: {}", server.base_url()).and_then(|()| stdout.flush());
     let signal = loop {
         tokio::select! {
-            _ = terminate.recv() => break Some("SIGTERM"),
-            _ = interrupt.recv() => break Some("SIGINT"),
+            signal = stop_signal() => break Some(signal),
             () = store.failed() => break None,
             _ = hangup.recv() => server.reload_certificate(),
         }

@@ -1,10 +1,11 @@
 //! SIGTERM and SIGINT: requests in progress finish, and the process exits within time limits.
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
 
-use crate::program::{Program, WorkDir};
+use crate::program::{Program, TIMEOUT, WorkDir};
 
 const BODY: &str = r#"{"name":"Rex","categoryId":3}"#;
 
@@ -53,6 +54,19 @@ async fn sigterm_stops_the_service() {
 #[tokio::test]
 async fn sigint_stops_the_service() {
     stops(Signal::INT).await;
+}
+
+#[tokio::test]
+async fn sigterm_stops_the_service_while_the_database_does_not_respond() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("postgres://animals@{}/animals?connect_timeout=600", silent.local_addr().unwrap());
+    let directory = WorkDir::new();
+    let mut service = directory.start(&["serve", "--bind", "127.0.0.1:0", "--database", &url]);
+    let _connection = silent.accept().await.unwrap();
+    let id = service.id().expect("it was not reaped before").try_into().unwrap();
+    kill_process(Pid::from_raw(id).unwrap(), Signal::TERM).unwrap();
+    let ended = timeout(TIMEOUT, service.wait()).await.expect("it ends within the time limit");
+    assert!(ended.unwrap().success());
 }
 
 #[tokio::test]
