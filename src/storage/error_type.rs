@@ -68,7 +68,8 @@ impl ErrorType {
             Self::Io => ("io", "its disk failed"),
             Self::NoIdentifierLeft => ("no_identifier_left", "it has no identifier left for another animal"),
             Self::UnexpectedValue => ("unexpected_value", "it contains an unexpected value"),
-            Self::Damaged => ("damaged", "it is damaged"),
+            // SQLite reports EIO of a read as damage.
+            Self::Damaged => ("damaged", "it is damaged, or its disk cannot be read"),
             Self::RefusedStatement => ("refused_statement", "it rejected a statement"),
             Self::NotUnderstood => ("not_understood", "its response does not follow the protocol"),
         }

@@ -46,6 +46,34 @@ async fn writing_to_the_file_fails() {
     write_error(3, "`write` fails (EIO)", "pwrite64:error=EIO").await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reading_from_the_file_fails() {
+    const FAULT: &str = "`read` fails (EIO)";
+    let _turn = exclusive().await;
+    if !has("strace").await {
+        return skip(22, FAULT, "strace is not installed");
+    }
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let mut service = directory.serve(OPERATORS).await;
+    let mut client = Client::connect(service.direct, &key).await.unwrap();
+    let failing = match FailingCalls::inject(service.pid(), "pread64:error=EIO").await {
+        Ok(failing) => failing,
+        Err(why) => return skip(22, FAULT, &why),
+    };
+    assert_eq!(client.get("/v1/pets").await.unwrap().status, 500);
+    failing.end().await;
+    assert_eq!(client.get("/v1/pets").await.unwrap().status, 200);
+    service.wait_for_log("it is damaged, or its disk cannot be read").await;
+    row(
+        22,
+        FAULT,
+        "500; the log says that the database is damaged or its disk cannot be read: SQLite does not tell them apart",
+        "reads succeed again after the errors end, without a restart",
+    );
+    service.stop().await;
+}
+
 async fn write_error(order: u8, fault: &str, what: &str) {
     if !has("strace").await {
         return skip(order, fault, "strace is not installed");
