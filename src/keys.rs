@@ -7,6 +7,7 @@
 //! the key.
 
 use std::fmt;
+use std::sync::Arc;
 
 use aws_lc_rs::digest;
 use jiff::{SignedDuration, Timestamp};
@@ -24,7 +25,7 @@ const MAX_CHARACTERS: usize = 128;
 
 /// The public identifier of a key, which may be logged.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct KeyId(String);
+pub struct KeyId(pub(crate) Arc<str>);
 
 impl KeyId {
     /// Returns the identifier.
@@ -114,7 +115,7 @@ pub async fn authenticate(
     let key = store.key_for_authentication(hash).await?;
     Ok(key.filter(|key| key.is_valid_at(now)).map(|key| {
         store.note_use(&key, now);
-        KeyId(key.id)
+        KeyId(key.id.into())
     }))
 }
 

@@ -18,9 +18,7 @@ use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, L
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Body as _;
-use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::histogram::Histogram;
-use quick_cache::sync::Cache;
 use slog::{Logger, o};
 use uuid::Uuid;
 
@@ -40,9 +38,6 @@ use crate::keys::KeyId;
 use crate::service::Service;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-
-/// The maximum number of callers whose metrics are kept for each deprecated operation.
-const CALLERS: usize = 1_000;
 
 /// Finds the operation for a request and completes its response.
 pub struct Router {
@@ -79,9 +74,8 @@ impl Durations {
 
 /// What the router does for a deprecated operation.
 struct Deprecated {
+    operation_id: &'static str,
     headers: HeaderMap,
-    /// The metrics of recent callers: looking one up in all of them takes four times the instructions.
-    calls: Cache<KeyId, Counter>,
 }
 
 /// A response to a request.
@@ -131,9 +125,9 @@ impl Router {
             let operation_id = registered.operation_id;
             let deprecation = registered.deprecated.then(|| {
                 let found = document.deprecations.iter().find(|it| it.operation_id == operation_id);
-                let headers = found.map(deprecation_headers);
-                let headers = headers.ok_or_else(|| RouterError::MissingDeprecation(operation_id.clone()))?;
-                Ok::<_, RouterError>(Deprecated { headers, calls: Cache::new(CALLERS) })
+                let found = found.ok_or_else(|| RouterError::MissingDeprecation(operation_id.clone()))?;
+                let headers = deprecation_headers(found);
+                Ok::<_, RouterError>(Deprecated { operation_id: found.operation_id, headers })
             });
             let log = log.new(o!("operation" => operation_id.clone()));
             let operation = Operation {
@@ -169,16 +163,11 @@ impl Router {
                 error.into_response()
             });
         exchange.status = response.status();
-        if let Some(Operation { endpoint, deprecation: Some(deprecated), .. }) = exchange.operation {
+        if let Some(Operation { deprecation: Some(deprecated), .. }) = exchange.operation {
             let headers = deprecated.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
             response.headers_mut().extend(headers);
             if let Some(key) = &exchange.key {
-                let calls = deprecated.calls.get(key).unwrap_or_else(|| {
-                    let calls = self.service.metrics.deprecated_calls(&endpoint.operation_id, key.as_str());
-                    deprecated.calls.insert(key.clone(), calls.clone());
-                    calls
-                });
-                calls.inc();
+                self.service.metrics.deprecated_operation_called(deprecated.operation_id, key.0.clone());
             }
         }
         if exchange.request.method == Method::HEAD {

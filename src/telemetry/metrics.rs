@@ -1,6 +1,6 @@
 //! Metrics in the OpenMetrics text format, with the names of OpenTelemetry where it has one.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{Method, StatusCode};
 use jiff::Timestamp;
@@ -64,8 +64,8 @@ pub enum AuthenticationFailure {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct DeprecatedLabels {
-    operation: String,
-    key_id: String,
+    operation: &'static str,
+    key_id: Arc<str>,
 }
 
 impl Default for Metrics {
@@ -175,10 +175,9 @@ impl Metrics {
         self.authentication_failures.get_or_create(&FailureLabels { reason }).inc();
     }
 
-    /// Returns the number of calls of a deprecated operation with an API key.
-    pub(crate) fn deprecated_calls(&self, operation: &str, key_id: &str) -> Counter {
-        let labels = DeprecatedLabels { operation: operation.to_owned(), key_id: key_id.to_owned() };
-        self.deprecated_calls.get_or_create_owned(&labels)
+    /// Counts a call of a deprecated operation with an API key.
+    pub(crate) fn deprecated_operation_called(&self, operation: &'static str, key_id: Arc<str>) {
+        self.deprecated_calls.get_or_create(&DeprecatedLabels { operation, key_id }).inc();
     }
 }
 
