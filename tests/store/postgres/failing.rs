@@ -26,6 +26,14 @@ fn outage() -> Duration {
     Duration::from_secs(if long { 10 } else { 1 })
 }
 
+/// Returns a server, the network to it, and the URL of its database through the network.
+async fn start() -> Option<(Cluster, Network, String)> {
+    let cluster = Cluster::start()?;
+    let network = Network::to(cluster.address()).await;
+    let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
+    Some((cluster, network, url))
+}
+
 /// Checks that every method returns `Unavailable` within a time limit. Without its own limits, the store would wait
 /// forever for a server that does not respond.
 async fn unavailable(store: &dyn Store) {
@@ -98,9 +106,7 @@ async fn reads_succeed_after_the_server_closed_connections() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_time_out_while_the_server_does_not_respond_and_succeed_afterwards() {
-    let Some(cluster) = Cluster::start() else { return };
-    let network = Network::to(cluster.address()).await;
-    let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
+    let Some((_cluster, network, url)) = start().await else { return };
     let store = open(&url, &options()).await.unwrap();
     let pet = add(&*store, "kept").await;
     for _ in 0..8 {
@@ -212,9 +218,7 @@ async fn connected(store: &dyn Store, client: &Client) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lost_connection_does_not_delay_other_calls() {
-    let Some(cluster) = Cluster::start() else { return };
-    let network = Network::to(cluster.address()).await;
-    let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
+    let Some((cluster, network, url)) = start().await else { return };
     let store = open(&url, &options()).await.unwrap();
     let pet = add(&*store, "kept").await;
     let client = cluster.client("postgres").await;
@@ -236,9 +240,7 @@ async fn a_lost_connection_does_not_delay_other_calls() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn idle_connections_to_a_suspended_server_are_closed() {
-    let Some(cluster) = Cluster::start() else { return };
-    let network = Network::to(cluster.address()).await;
-    let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
+    let Some((cluster, network, url)) = start().await else { return };
     let store = open(&url, &options()).await.unwrap();
     let pet = add(&*store, "kept").await;
     connected(&*store, &cluster.client("postgres").await).await;
@@ -340,9 +342,7 @@ async fn a_slow_server_gets_few_reads_twice() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_waits_for_a_connection_takes_one_that_responds_again() {
-    let Some(cluster) = Cluster::start() else { return };
-    let network = Network::to(cluster.address()).await;
-    let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
+    let Some((cluster, network, url)) = start().await else { return };
     let url = url.replace("connect_timeout=60", "connect_timeout=600");
     let statement_timeout = Duration::from_secs(600);
     let postgres = PostgresOptions { readers: 2, writers: 1, statement_timeout, ..options().postgres };
@@ -378,9 +378,7 @@ async fn a_call_that_waits_for_a_connection_takes_one_that_responds_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn closing_ends_while_the_server_does_not_respond() {
-    let Some(cluster) = Cluster::start() else { return };
-    let network = Network::to(cluster.address()).await;
-    let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
+    let Some((_cluster, network, url)) = start().await else { return };
     let store = open(&url, &options()).await.unwrap();
     add(&*store, "before").await;
     network.is_broken.send_replace(true);
@@ -392,9 +390,7 @@ async fn closing_ends_while_the_server_does_not_respond() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_that_stall_after_their_handshake_are_closed_and_others_opened() {
-    let Some(cluster) = Cluster::start() else { return };
-    let network = Network::to(cluster.address()).await;
-    let url = cluster.url("postgres").replace(&cluster.address(), &network.address);
+    let Some((cluster, network, url)) = start().await else { return };
     let store = open(&url, &options()).await.unwrap();
     let pet = add(&*store, "kept").await;
     let client = cluster.client("postgres").await;
@@ -404,7 +400,7 @@ async fn connections_that_stall_after_their_handshake_are_closed_and_others_open
     let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'animal-store'";
     client.query_one(end, &[]).await.unwrap();
     store.add_pet(new_pet("not added", 1, None)).await.unwrap_err();
-    // The first one may meet the connections that ended.
+    // The first read may meet a connection that ended.
     for _ in 0..2 {
         store.pet(pet.id).await.unwrap_err();
     }
