@@ -302,7 +302,7 @@ pub(super) struct Holding {
     pub(super) has_key: bool,
     /// How long its client has sent no request and taken no byte.
     pub(super) unused: Time,
-    /// Whether it has no request and nothing waits for its client.
+    /// Whether it has no request and nothing to send.
     pub(super) is_idle: bool,
 }
 

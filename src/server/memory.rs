@@ -48,7 +48,7 @@ pub(super) struct Memory {
     pub(super) without_key: Pool,
     /// Notified when a limit is exceeded.
     pub(super) exceeded: Notify,
-    /// Notified when a pool is no longer full.
+    /// Notified when a full pool has room again.
     freed: Arc<Notify>,
 }
 
@@ -127,7 +127,7 @@ impl Pool {
         exceeded
     }
 
-    /// Returns whether the pool is no longer full.
+    /// Returns whether the pool was full and has room again.
     fn subtract(&self, bytes: usize) -> bool {
         let held = self.held.fetch_sub(bytes, Relaxed) - bytes;
         held <= self.enough() && self.is_full() && self.full.swap(false, Relaxed)

@@ -97,7 +97,7 @@ impl<E: Engine> BatchingStore<E> {
         self.enqueue(|caller| Write::Change(change, caller))?.wait().await
     }
 
-    /// Starts a change for which nobody waits. It may fail.
+    /// Starts a change without waiting for it. It may fail.
     fn change_later(&self, change: Change) {
         // An error was logged.
         if let Ok(pending) = self.enqueue(|caller| Write::Change(change, caller)) {

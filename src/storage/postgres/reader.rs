@@ -1,8 +1,7 @@
 //! Reads: a few connections that all callers share.
 //!
 //! A caller does not own a connection while it waits. Callers send their queries on the same connection one
-//! after the other (pipelining), so that one system call sends or receives several. A pool that lends a connection to one
-//! caller was slower.
+//! after the other (pipelining), so that one system call sends or receives several.
 //!
 //! A caller waits for a new connection only if no other one responds. Reads are idempotent: a query whose
 //! connection is lost is sent again on another one, and so is a query on a connection where nothing arrives,

@@ -33,7 +33,8 @@ impl Line {
     }
 }
 
-/// Appends an integer, padded with zeros to `width` digits, at most 20. `std` needs five times the instructions.
+/// Appends an integer, padded with zeros to `width` digits, at most 20. Without `std::fmt` the access log
+/// saves 5% of a request's instructions (`xtask/src/bench/README.md`).
 pub(super) fn push_integer(bytes: &mut Vec<u8>, mut integer: u64, width: usize) {
     // The largest integer has 20 digits.
     let mut digits = [b'0'; 20];
