@@ -25,15 +25,19 @@ fn run(command: &mut Command) -> Output {
     command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
-/// Whether `systemd-analyze` is installed. A missing one is an error if no test may be skipped.
-fn has_systemd() -> bool {
-    let found = Command::new("systemd-analyze").arg("--version").output().is_ok();
+/// Whether a program of a package of Debian is installed. A missing one is an error if no test may be skipped.
+pub(crate) fn is_installed(program: &str, package: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok();
     if !found {
-        assert!(!is_set("STORE_TESTS_REQUIRE_TOOLS"), "systemd-analyze is not installed (Debian: systemd)");
+        assert!(!is_set("STORE_TESTS_REQUIRE_TOOLS"), "{program} is not installed (Debian: {package})");
         // The test harness captures `eprintln!` of a test that passes.
-        let _ = writeln!(io::stderr(), "SKIPPED: systemd-analyze is not installed");
+        let _ = writeln!(io::stderr(), "SKIPPED: {program} is not installed");
     }
     found
+}
+
+fn has_systemd() -> bool {
+    is_installed("systemd-analyze", "systemd")
 }
 
 /// The units in a temporary directory, with the program of this build.

@@ -28,6 +28,7 @@ mod proxies;
 mod replicas;
 mod restart;
 mod restore;
+mod runbook;
 mod serve;
 mod signals;
 mod startup_errors;
