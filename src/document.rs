@@ -7,7 +7,7 @@ pub struct Document {
     pub yaml: &'static str,
     /// The same document in JSON, in the order of the file.
     pub json: &'static str,
-    /// `info.version`, which is also the version of the program.
+    /// `info.version`: the version of the API.
     pub version: &'static str,
     /// The operations with dates of deprecation.
     pub deprecations: &'static [Deprecation],

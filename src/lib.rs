@@ -23,6 +23,9 @@
 //! - [`schemas`]: the types of `components/schemas` and their limits.
 //! - `exploration`: every order of events, for tests.
 
+/// The version of the program. The API has one of its own, [`document::Document::version`].
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 pub mod config;
 mod cursor;
 pub mod document;

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use animal_store::VERSION;
 use animal_store::config::shown::shown;
 use animal_store::config::{Config, Flags, ListenAddress, Loaded};
-use animal_store::document::DOCUMENT;
 use animal_store::storage::{self, Migrate, Store, StoreMetrics, StoreOptions};
 use clap::Args;
 use slog::Logger;
@@ -42,7 +42,7 @@ pub(crate) fn store_options(config: &Config, log: &Logger) -> StoreOptions {
         write_queue: config.write_queue,
         lock_timeout: config.lock_timeout,
         migrate: Migrate::Apply,
-        version: DOCUMENT.map_or("unknown", |document| document.version),
+        version: VERSION,
         postgres: config.postgres,
         log: log.clone(),
         metrics: StoreMetrics::default(),

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::PathBuf;
 
-use animal_store::document::DOCUMENT;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
@@ -41,7 +40,6 @@ impl Man {
             let directory = self.directory.display();
             format!("{directory}: {error}; give a directory that exists and can be written")
         };
-        // The version is the document's, not the package's.
-        Ok(clap_mangen::generate_to(command.version(DOCUMENT?.version), &self.directory).map_err(at)?)
+        Ok(clap_mangen::generate_to(command, &self.directory).map_err(at)?)
     }
 }

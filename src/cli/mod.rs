@@ -17,6 +17,7 @@ use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::thread;
 
+use animal_store::VERSION;
 use animal_store::config::may_be_secret;
 use animal_store::config::shown::shown;
 use animal_store::document::DOCUMENT;
@@ -86,7 +87,6 @@ pub(crate) fn run() -> ExitCode {
             eprintln!("{} (for help, run animal-store --help)", shown(&line));
             return ExitCode::from(2);
         }
-        // The version is the document's, not the package's.
         Err(error) if error.kind() == ErrorKind::DisplayVersion => return exit(print_version()),
         Err(help) => return exit(print(&help.to_string()).map_err(Failure::from)),
     };
@@ -120,7 +120,7 @@ fn exit(result: Result<(), Failure>) -> ExitCode {
 }
 
 fn print_version() -> Result<(), Failure> {
-    Ok(print(&format!("animal-store {}\n", DOCUMENT?.version))?)
+    Ok(print(&format!("animal-store {VERSION}, API {}\n", DOCUMENT?.version))?)
 }
 
 /// Makes a write beyond the limit on file sizes (RLIMIT_FSIZE) fail with EFBIG, as on a full disk. Without a handler of

@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
+use animal_store::VERSION;
 use animal_store::config::{ListenAddress, Loaded};
 use animal_store::document::DOCUMENT;
 use animal_store::http::client_address::TrustedProxies;
@@ -108,7 +109,7 @@ async fn serve(
     };
     let mut hangup = signal(SignalKind::hangup())?;
     let document = DOCUMENT?;
-    metrics.add_build_info(document.version);
+    metrics.add_build_info(VERSION, document.version);
     let options = ServerOptions {
         bind: config.bind.0,
         ops_bind: config.ops_bind.map(|ListenAddress(address)| address),
@@ -168,7 +169,7 @@ async fn serve(
         "animal_store.operators" => server.ops_address().map(|address| address.to_string()),
         "animal_store.database" => storage::without_password(&config.database),
         "url.full" => server.base_url(),
-        "service.version" => document.version);
+        "animal_store.api_version" => document.version, "service.version" => VERSION);
     let mut stdout = io::stdout();
     // Standard output may be closed: the service runs without it.
     let _ = writeln!(stdout, "ready: {}", server.base_url()).and_then(|()| stdout.flush());

@@ -81,6 +81,7 @@ impl Server {
             connections: connections.clone(),
             hosts: options.ops_hosts.clone(),
             api: api.clone(),
+            api_version: document.version,
         };
         let access_log = AccessLog::new(log.clone(), options.log_one_in);
         let service = Service::new(

@@ -27,6 +27,7 @@ use tokio::time::{sleep, timeout};
 
 use super::connections::Connections;
 use super::listener::Listener;
+use crate::VERSION;
 use crate::http::malformed::{host, malformed};
 use crate::storage::Store;
 use crate::telemetry::metrics::Metrics;
@@ -119,6 +120,8 @@ pub(super) struct Operators {
     pub(super) hosts: Vec<String>,
     /// The runtime of the store.
     pub(super) api: Handle,
+    /// The version of the API.
+    pub(super) api_version: &'static str,
 }
 
 impl Operators {
@@ -167,7 +170,9 @@ impl Operators {
         }
         let store = self.store.clone();
         match timeout(PROBE_TIMEOUT, self.api.spawn(async move { store.check_ready().await })).await {
-            Ok(Ok(Ok(()))) => text(StatusCode::OK, "ready\n"),
+            Ok(Ok(Ok(()))) => {
+                text(StatusCode::OK, format!("ready: animal-store {VERSION}, API {}\n", self.api_version))
+            }
             Ok(Ok(Err(error))) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
             Ok(Err(_)) => text(StatusCode::SERVICE_UNAVAILABLE, "the check of the store panicked\n"),
             Err(_) => text(

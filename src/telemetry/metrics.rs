@@ -137,10 +137,11 @@ impl Metrics {
         &self.log
     }
 
-    /// Adds `build_info` with the version of the program. Must be called at most once.
-    pub fn add_build_info(&self, version: &str) {
-        let labels = vec![("version", version.to_owned())];
-        self.register(|registry| registry.register("build", "The version of the program", Info::new(labels)));
+    /// Adds `build_info` with the versions of the program and of the API. Must be called at most once.
+    pub fn add_build_info(&self, version: &str, api_version: &str) {
+        let labels = vec![("version", version.to_owned()), ("api_version", api_version.to_owned())];
+        let help = "The versions of the program and of the API";
+        self.register(|registry| registry.register("build", help, Info::new(labels)));
     }
 
     /// Sets the end of the validity of the certificate in use.

@@ -41,7 +41,8 @@ async fn a_running_service_is_alive_and_ready() {
     let directory = WorkDir::new();
     let service = directory.serve(&["--ops-bind", "0"]).await;
     assert_eq!(service.ops("/livez").await, (200, "alive\n".to_owned()));
-    assert_eq!(service.ops("/readyz").await, (200, "ready\n".to_owned()));
+    let version = directory.run(&["--version"]).await.success();
+    assert_eq!(service.ops("/readyz").await, (200, format!("ready: {version}")));
     assert_eq!(service.ops("/v1/pets").await.0, 404, "the operators' listener serves an operation");
 }
 
@@ -212,8 +213,10 @@ async fn the_page_has_the_version_and_the_metrics_of_the_process() {
     let service = directory.serve(&["--ops-bind", "0"]).await;
     let before = page(&service).await;
     let version = directory.run(&["--version"]).await.success();
-    let version = version.trim().trim_start_matches("animal-store ");
-    assert_eq!(value(&before, &format!("build_info{{version=\"{version}\"}}")), 1.0, "{before}");
+    let versions = version.trim().trim_start_matches("animal-store ");
+    let (version, api_version) = versions.split_once(", API ").unwrap();
+    let series = format!("build_info{{version=\"{version}\",api_version=\"{api_version}\"}}");
+    assert_eq!(value(&before, &series), 1.0, "{before}");
     let (resident, virtual_memory) =
         (value(&before, "process_resident_memory_bytes"), value(&before, "process_virtual_memory_bytes"));
     assert!(1e6 < resident && resident < virtual_memory, "{before}");

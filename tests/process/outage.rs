@@ -128,7 +128,7 @@ async fn the_service_recovers_after_postgresql_was_stopped_under_load() {
     let key = directory.run(&["key", "create", "tests", "--database", &database]).await.success();
     let key = key.trim_end();
     let service = serve(&directory, &database).await;
-    assert_eq!(service.wait_for_readiness(200).await, "ready\n");
+    assert!(service.wait_for_readiness(200).await.starts_with("ready: "));
 
     let load = Load::default();
     let writers = join_all((0..WRITERS).map(|_| load.write(&service, key)));

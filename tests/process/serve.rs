@@ -28,9 +28,10 @@ async fn the_start_is_logged_with_version_address_and_database() {
     service.signal(rustix::process::Signal::TERM);
     service.exit().await;
     let log = service.log();
-    let version = Contract::get().document["info"]["version"].as_str().unwrap();
+    let api_version = Contract::get().document["info"]["version"].as_str().unwrap();
     let ready = format!(
-        " INFO  ready version={version} address=http://{}/v1 database=sqlite:animal-store.db operators={ops}",
+        " INFO  ready version={} api={api_version} address=http://{}/v1 database=sqlite:animal-store.db operators={ops}",
+        env!("CARGO_PKG_VERSION"),
         service.direct
     );
     assert!(log.lines().any(|line| line.ends_with(&ready)), "{ready} is not in:\n{log}");
@@ -50,7 +51,8 @@ async fn the_start_is_logged_without_the_password_of_the_database() {
     let log = service.log();
     let records: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
     let ready = records.iter().find(|record| record["body"] == "ready").expect(&log);
-    assert_eq!(ready["service.version"], Contract::get().document["info"]["version"]);
+    assert_eq!(ready["service.version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(ready["animal_store.api_version"], Contract::get().document["info"]["version"]);
     assert_eq!(ready["url.full"], format!("http://{}/v1", service.direct));
     let database = ready["animal_store.database"].as_str().unwrap();
     assert!(database.starts_with("postgres://postgres@") && database.contains(&name), "{database}");
@@ -225,8 +227,12 @@ async fn an_address_may_be_a_port_or_localhost() {
 #[tokio::test]
 async fn version_is_printed() {
     let directory = WorkDir::new();
-    let version = Contract::get().document["info"]["version"].as_str().unwrap();
-    assert_eq!(directory.run(&["--version"]).await.success(), format!("animal-store {version}\n"));
+    let api_version = Contract::get().document["info"]["version"].as_str().unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    let printed = directory.run(&["--version"]).await.success();
+    assert_eq!(printed, format!("animal-store {version}, API {api_version}\n"));
+    let changes = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/CHANGELOG.md")).unwrap();
+    assert!(changes.contains(&format!("\n## {version} ")), "src/CHANGELOG.md has no entry for {version}");
 }
 
 /// The help of a command, with every flag described.

@@ -55,6 +55,7 @@ fn shown(key: &str) -> Shown<'_> {
         "http.response.header.x-request-id" => Shown::Named("request"),
         "trace_id" => Shown::Named("trace"),
         "service.version" => Shown::Named("version"),
+        "animal_store.api_version" => Shown::Named("api"),
         "url.full" => Shown::Named("address"),
         "http.route" | "span_id" | "trace_flags" => Shown::Omitted,
         other => Shown::Named(other.strip_prefix("animal_store.").unwrap_or(other)),
