@@ -37,6 +37,7 @@ pub(super) async fn create_pet(
             AddedOnce::Now(pet) => (pet, None),
             AddedOnce::Before(pet) => (pet, Some(TRUE)),
             AddedOnce::Differs => return Err(CreatePetError::KeyReused),
+            AddedOnce::Removed => return Err(CreatePetError::Removed),
         },
     };
     let location = format!("{BASE_PATH}/pets/{}", pet.id);
@@ -68,6 +69,8 @@ fn only_true(_: &mut SchemaGenerator) -> Schema {
 pub(super) enum CreatePetError {
     #[error("this Idempotency-Key was sent with a different animal; send a new key for each animal")]
     KeyReused,
+    #[error("the animal that this Idempotency-Key added was removed; send a new key to add it again")]
+    Removed,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -77,7 +80,7 @@ impl HttpResponseError for CreatePetError {
 
     fn code(&self) -> ErrorCode {
         match self {
-            Self::KeyReused => ErrorCode::IdempotencyKeyReused,
+            Self::KeyReused | Self::Removed => ErrorCode::IdempotencyKeyReused,
             Self::Store(error) => error.code(),
         }
     }

@@ -43,11 +43,14 @@ pub enum AddedOnce {
     Before(Pet),
     /// An earlier addition of a different animal had the key. Nothing was added.
     Differs,
+    /// An earlier addition had the key, and its animal was removed since. Nothing was added.
+    Removed,
 }
 
 impl AddedOnce {
-    /// Returns the result of adding `new` with the key with which `added` was added.
-    pub(super) fn repeated(added: Pet, new: &NewPet) -> Self {
+    /// Returns the result of adding `new` with the key with which `added` was added, which is `None` if it was removed.
+    pub(super) fn repeated(added: Option<Pet>, new: &NewPet) -> Self {
+        let Some(added) = added else { return Self::Removed };
         let Pet { id: _, name, category_id, status } = &added;
         if (name, category_id, status) == (&new.name, &new.category_id, &new.status) {
             Self::Before(added)

@@ -73,6 +73,20 @@ impl Database {
         }
     }
 
+    /// Executes SQL as another program.
+    pub async fn execute(&self, sql: &str) {
+        match self {
+            Self::Sqlite(files) => {
+                let connection = Connection::open(files.path().join("animals.db")).expect("a database");
+                connection.execute_batch(sql).expect("valid SQL");
+            }
+            Self::Postgres { cluster, schema } => {
+                let sql = format!("SET search_path = {schema}; {sql}");
+                cluster.client("postgres").await.batch_execute(&sql).await.expect("valid SQL");
+            }
+        }
+    }
+
     /// All stored data as bytes, to search in.
     pub async fn contents(&self) -> Vec<u8> {
         match self {

@@ -175,6 +175,11 @@ impl Service {
         storage::open(&self.database.url(), &store_options(16)).await.expect("a store")
     }
 
+    /// Executes SQL in the database, as another program.
+    pub async fn execute_sql(&self, sql: &str) {
+        self.database.execute(sql).await;
+    }
+
     /// Blocks writes to the store until the lock is released.
     pub async fn lock(&self) -> Lock {
         self.database.lock().await

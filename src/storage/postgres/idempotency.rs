@@ -7,10 +7,10 @@ use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::animals::{self, numbered};
 use super::error::{PgError, WriteResult};
-use crate::schemas::{Pet, PetStatus};
+use crate::schemas::PetStatus;
 use crate::storage::copy::CopiedKey;
 use crate::storage::expiry::{CHUNK, Removed, expired_until};
-use crate::storage::store::IdempotencyKey;
+use crate::storage::store::{AddedOnce, IdempotencyKey};
 use crate::storage::write::Addition;
 
 // An animal is stored only if its key was. The INSERT of a key waits for a transaction that inserts the same key; rows
@@ -36,15 +36,15 @@ fn insert_sql() -> String {
     )
 }
 
-// With LIMIT, a subquery is run for each key, whatever the statistics are.
+// With LIMIT, a subquery is run for each key, whatever the statistics are. `id` is null if the animal was removed.
 const FIND: &str = "SELECT id, name, category_id, status, position \
      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS given (client, value, position), \
      LATERAL (SELECT animal_id FROM idempotency_key AS known \
-         WHERE known.client = given.client AND known.value = given.value LIMIT 1) AS found, \
-     LATERAL (SELECT id, name, category_id, status FROM animal WHERE id = animal_id LIMIT 1) AS stored";
+         WHERE known.client = given.client AND known.value = given.value LIMIT 1) AS found \
+     LEFT JOIN LATERAL (SELECT id, name, category_id, status FROM animal WHERE id = animal_id LIMIT 1) AS stored ON true";
 
-// Keys with a time in the future would never be removed, so they get the present one. Only one replica removes at a time: two that lock the same rows in different
-// orders would wait for each other. The number is the ASCII codes of "once".
+// Keys with a time in the future would never be removed, so they get the present one. Only one replica removes at a time:
+// two that lock the same rows in different orders would wait for each other. The number is the ASCII codes of "once".
 const REMOVE: &str = "WITH oldest AS MATERIALIZED ( \
          SELECT animal_id FROM idempotency_key \
          WHERE (SELECT pg_try_advisory_xact_lock(1869505381)) AND animal_id > $4 ORDER BY animal_id LIMIT $2 \
@@ -96,23 +96,25 @@ impl Statements {
         animals::assigned(&rows, additions.len())
     }
 
-    /// Returns the animals that have keys, in the same order; `None` for a key that does not exist.
+    /// Returns the results of additions that are repeated, in the same order; `None` for a key that does not exist.
     pub(super) async fn find(
         &self,
         client: &Client,
-        keys: &[&IdempotencyKey],
-    ) -> Result<Vec<Option<Pet>>, PgError> {
-        let clients: Vec<&str> = keys.iter().map(|key| key.client.as_str()).collect();
-        let values: Vec<&str> = keys.iter().map(|key| key.value.as_str()).collect();
-        let mut pets = vec![None; keys.len()];
+        additions: &[&Addition],
+    ) -> Result<Vec<Option<AddedOnce>>, PgError> {
+        let clients: Vec<&str> = additions.iter().map(|it| it.key.client.as_str()).collect();
+        let values: Vec<&str> = additions.iter().map(|it| it.key.value.as_str()).collect();
+        let mut results = vec![None; additions.len()];
         for row in &client.query(&self.find, &[&clients, &values]).await? {
             let position: i64 = row.try_get(4)?;
-            let place = usize::try_from(position - 1).ok().and_then(|index| pets.get_mut(index));
-            let place =
-                place.ok_or_else(|| PgError::UnexpectedValue(format!("the position {position} of a key")))?;
-            *place = Some(animals::pet(row)?);
+            let index = usize::try_from(position - 1).ok().filter(|index| *index < additions.len());
+            let index =
+                index.ok_or_else(|| PgError::UnexpectedValue(format!("the position {position} of a key")))?;
+            let is_removed = row.try_get::<_, Option<i64>>(0)?.is_none();
+            let pet = if is_removed { None } else { Some(animals::pet(row)?) };
+            results[index] = Some(AddedOnce::repeated(pet, &additions[index].new));
         }
-        Ok(pets)
+        Ok(results)
     }
 }
 

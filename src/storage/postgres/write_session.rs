@@ -14,7 +14,7 @@ use super::{animals, idempotency, keys, transfer};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
-use crate::storage::store::{AddedOnce, IdempotencyKey, StoreError};
+use crate::storage::store::{AddedOnce, StoreError};
 use crate::storage::write::{Addition, Caller, Change};
 
 /// A connection for writing with its prepared statements.
@@ -124,15 +124,15 @@ impl WriteSession {
         }
     }
 
-    /// Sends to each caller the animal that has its key.
+    /// Sends to each caller the result of its repeated addition.
     async fn find(&self, existing: Vec<(Addition, Caller<AddedOnce>)>, until: Instant) {
-        let keys: Vec<&IdempotencyKey> = existing.iter().map(|(addition, _)| &addition.key).collect();
-        match self.session.until(until, self.once.find(self.session.client(), &keys)).await {
+        let additions: Vec<&Addition> = existing.iter().map(|(addition, _)| addition).collect();
+        match self.session.until(until, self.once.find(self.session.client(), &additions)).await {
             Ok(found) => {
-                for ((addition, caller), pet) in existing.into_iter().zip(found) {
+                for ((_, caller), result) in existing.into_iter().zip(found) {
                     // The key expired in the meantime, or the first addition with it was rejected.
                     let gone = || StoreError::Unavailable("an idempotency key changed".to_owned());
-                    caller.send(pet.map(|pet| AddedOnce::repeated(pet, &addition.new)).ok_or_else(gone));
+                    caller.send(result.ok_or_else(gone));
                 }
             }
             Err(failure) => {

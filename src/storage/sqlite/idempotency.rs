@@ -10,7 +10,7 @@ use super::animals;
 use super::batch::{Batch, WriteResult};
 use crate::storage::copy::CopiedKey;
 use crate::storage::expiry::{CHUNK, Removed, expired_until};
-use crate::storage::store::{AddedOnce, IdempotencyKey, StoreError};
+use crate::storage::store::{AddedOnce, IdempotencyKey};
 use crate::storage::write::Addition;
 
 // Reads the index alone: nearly always it finds nothing.
@@ -61,10 +61,7 @@ pub(super) fn insert(batch: &Batch<'_>, addition: &Addition, hash: i64) -> Write
     let Addition { new, key, at } = addition;
     match find(batch, key, hash)? {
         Some((id, added)) if added > expired_until(*at) => {
-            let missing =
-                || StoreError::Broken(format!("animal {id}, which has an idempotency key, is missing"));
-            let found = animals::get(batch, id)?.ok_or_else(missing);
-            return Ok(found.map(|pet| AddedOnce::repeated(pet, new)));
+            return Ok(Ok(AddedOnce::repeated(animals::get(batch, id)?, new)));
         }
         Some((expired, _)) => {
             batch.with(DELETE, |delete| delete.execute([expired]))?;

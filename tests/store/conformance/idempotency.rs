@@ -123,3 +123,19 @@ async fn a_key_survives_closing_the_store() {
     let store = engine.open().await;
     assert_eq!(once(&*store, "Rex", idempotency_key("a"), NOW).await, AddedOnce::Before(rex));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_whose_animal_was_removed_adds_nothing_until_it_expires() {
+    let Some(engine) = fresh().await else { return };
+    let store = engine.open().await;
+    let day = IdempotencyKey::LIFETIME.as_secs();
+    let rex = added(once(&*store, "Rex", idempotency_key("a"), NOW).await);
+    let mia = added(once(&*store, "Mia", idempotency_key("b"), NOW).await);
+    engine.execute(&format!("DELETE FROM animal WHERE id = {}", rex.id)).await;
+    for name in ["Rex", "another"] {
+        assert_eq!(once(&*store, name, idempotency_key("a"), NOW + day - 1).await, AddedOnce::Removed);
+    }
+    assert_eq!(once(&*store, "Mia", idempotency_key("b"), NOW + day - 1).await, AddedOnce::Before(mia));
+    assert_eq!(count(&*store).await, 1);
+    assert!(added(once(&*store, "Rex", idempotency_key("a"), NOW + day).await).id > rex.id);
+}

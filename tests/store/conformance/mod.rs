@@ -20,6 +20,9 @@ pub(crate) trait Engine: Sized + Sync {
 
     /// Opens the database. Handles share nothing in this process, as if they belonged to different processes.
     fn open(&self) -> impl Future<Output = Arc<dyn Store>> + Send;
+
+    /// Executes SQL as another program.
+    fn execute(&self, sql: &str) -> impl Future<Output = ()> + Send;
 }
 
 pub(crate) fn new_pet(name: &str, category_id: i64, status: Option<PetStatus>) -> NewPet {

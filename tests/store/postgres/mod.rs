@@ -67,6 +67,10 @@ impl Engine for Postgres {
     async fn open(&self) -> Arc<dyn Store> {
         self.with(&options()).await
     }
+
+    async fn execute(&self, sql: &str) {
+        self.client().await.batch_execute(sql).await.unwrap();
+    }
 }
 
 /// Runs a test that keeps statements of the store waiting, for example for a lock. If the store or the server reaches a

@@ -58,6 +58,10 @@ impl Engine for Sqlite {
     async fn open(&self) -> Arc<dyn Store> {
         self.with(&options()).await
     }
+
+    async fn execute(&self, sql: &str) {
+        self.connection().execute_batch(sql).unwrap();
+    }
 }
 
 pub(crate) fn options() -> StoreOptions {

@@ -77,6 +77,16 @@ async fn a_different_animal_is_refused() {
 }
 
 #[tokio::test]
+async fn an_animal_that_was_removed_is_not_added_again() {
+    let service = Service::start().await;
+    post(&service, KEY, &rex()).await.expect(201);
+    service.execute_sql("DELETE FROM animal").await;
+    let error = post(&service, KEY, &rex()).await.expect_error(422, "idempotency_key_reused");
+    assert!(error.contains("was removed"), "{error}");
+    assert_eq!(service.get("/v1/pets").await.expect(200), json!([]));
+}
+
+#[tokio::test]
 async fn keys_are_compared_after_parsing_and_with_case() {
     let service = Service::start().await;
     let first = id(&post(&service, r#""a\"b""#, &rex()).await.expect(201));
