@@ -8,6 +8,9 @@
 #[cfg(feature = "document")]
 #[path = "build/document.rs"]
 mod document;
+#[cfg(feature = "document")]
+#[path = "build/published.rs"]
+mod published;
 
 fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
@@ -22,7 +25,10 @@ mod constants {
     use std::path::{Path, PathBuf};
     use std::{env, fs, io};
 
+    use site::File;
+
     use super::document::Constants;
+    use super::published;
 
     pub(crate) const DOCUMENT: &str = "openapi/animal-store.yaml";
     const RELEASED: &str = "openapi/released";
@@ -31,16 +37,19 @@ mod constants {
     const EXAMPLES: &str = "openapi/examples";
 
     pub(crate) fn write() -> io::Result<()> {
-        println!("cargo::rerun-if-changed={DOCUMENT}");
-        println!("cargo::rerun-if-changed={RELEASED}");
-        println!("cargo::rerun-if-changed={CLIENTS}");
-        println!("cargo::rerun-if-changed={EXAMPLES}");
-        let text = fs::read_to_string(DOCUMENT);
-        let read = text.map_err(|error| error.to_string()).and_then(|text| Constants::read(&text));
+        for path in [DOCUMENT, RELEASED, CLIENTS, EXAMPLES] {
+            println!("cargo::rerun-if-changed={path}");
+        }
+        let output = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+        let text = fs::read_to_string(DOCUMENT).map_err(|error| error.to_string());
+        let read = text.and_then(|text| Ok((Constants::read(&text)?, text)));
         let constant = match (&read, pages()) {
-            (Ok(constants), Ok(pages)) => {
-                fs::write(out("openapi.json"), &constants.json)?;
-                constants.to_rust(Path::new(DOCUMENT), &released()?, &write_pages(&pages)?)
+            (Ok((constants, text)), Ok(pages)) => {
+                let own = [("openapi.yaml", text), ("openapi.json", &constants.json)];
+                let own = own.map(|(path, content)| File::text(path, content.clone()));
+                let files = own.into_iter().chain(published::releases(Path::new(RELEASED))?).chain(pages);
+                let files: io::Result<String> = files.map(|file| published::write(&output, &file)).collect();
+                constants.to_rust(&files?)
             }
             (Err(problem), _) => {
                 format!("Err({:?})", format!("{DOCUMENT}: {problem}; run `cargo xtask check`"))
@@ -49,43 +58,16 @@ mod constants {
                 format!("Err({:?})", format!("{problem}; run `cargo xtask release --verify`"))
             }
         };
-        fs::write(out("document.rs"), constant)?;
+        fs::write(output.join("document.rs"), constant)?;
         #[cfg(feature = "client")]
-        fs::write(out("client.rs"), super::client::generate(read))?;
+        fs::write(output.join("client.rs"), super::client::generate(read.map(|(constants, _)| constants)))?;
         Ok(())
     }
 
     /// Builds the pages as the service serves them.
-    fn pages() -> Result<Vec<site::File>, String> {
+    fn pages() -> Result<Vec<File>, String> {
         let sources = site::Sources::read(Path::new(DOCUMENT), Path::new(RELEASED), Path::new(CLIENTS))?;
         site::build(&sources, &site::Hosting::Service)
-    }
-
-    /// Writes the pages to `site` in the output directory. Returns their paths in it.
-    fn write_pages(pages: &[site::File]) -> io::Result<Vec<String>> {
-        for page in pages {
-            let path = out("site").join(&page.path);
-            fs::create_dir_all(path.parent().unwrap_or(&path))?;
-            fs::write(path, &page.content)?;
-        }
-        Ok(pages.iter().map(|page| page.path.clone()).collect())
-    }
-
-    /// Returns the paths of the released files.
-    fn released() -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(RELEASED)? {
-            let name = entry?.file_name().into_string().unwrap_or_default();
-            let is_published =
-                |name: &String| [".yaml", ".json", "SUMS"].iter().any(|end| name.ends_with(end));
-            names.extend(Some(name).filter(is_published));
-        }
-        names.sort();
-        Ok(names.into_iter().map(|name| format!("{RELEASED}/{name}")).collect())
-    }
-
-    fn out(file: &str) -> PathBuf {
-        PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join(file)
     }
 }
 

@@ -1,7 +1,5 @@
 //! What the service says about its OpenAPI document, as Rust for `src/document.rs`.
 
-use std::path::Path;
-
 use contract::document;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -33,28 +31,12 @@ impl Constants {
         Ok(Self { json, version, deprecations })
     }
 
-    /// Returns the expression of the type `Result<Document, &str>`. The paths of documents are relative to the manifest,
-    /// those of pages to `site` in the output directory.
-    pub(crate) fn to_rust(&self, document: &Path, released: &[String], pages: &[String]) -> String {
-        let include = |path: &str| {
-            format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {:?}))", format!("/{path}"))
-        };
-        let yaml = include(&document.display().to_string());
-        let json = "include_str!(concat!(env!(\"OUT_DIR\"), \"/openapi.json\"))";
-        let released = released.iter().map(|path| {
-            let name = path.rsplit('/').next().unwrap_or(path);
-            format!("({name:?}, {}),", include(path))
-        });
-        let pages = pages.iter().map(|path| {
-            format!("({path:?}, include_str!(concat!(env!(\"OUT_DIR\"), {:?}))),", format!("/site/{path}"))
-        });
+    /// Returns the expression of the type `Result<Document, &str>`, with the expressions of the files.
+    pub(crate) fn to_rust(&self, files: &str) -> String {
+        let deprecations = self.deprecations.join(",");
         format!(
-            "Ok(Document {{ yaml: {yaml}, json: {json}, version: {:?}, deprecations: &[{}], released: &[{}], \
-             pages: &[{}] }})",
-            self.version,
-            self.deprecations.join(","),
-            released.collect::<String>(),
-            pages.collect::<String>()
+            "Ok(Document {{ version: {:?}, deprecations: &[{deprecations}], files: &[{files}] }})",
+            self.version
         )
     }
 }

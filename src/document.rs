@@ -3,18 +3,27 @@
 /// The OpenAPI document that this program serves.
 #[derive(Clone, Copy, Debug)]
 pub struct Document {
-    /// The file, byte for byte.
-    pub yaml: &'static str,
-    /// The same document in JSON, in the order of the file.
-    pub json: &'static str,
     /// `info.version`: the version of the API.
     pub version: &'static str,
     /// The operations with dates of deprecation.
     pub deprecations: &'static [Deprecation],
-    /// The released documents with their changes and checksums: file names such as `1.0.0.yaml`, and contents.
-    pub released: &'static [(&'static str, &'static str)],
-    /// The pages of the documentation: paths such as `docs/1.0.0.html` or `index.html`, and contents.
-    pub pages: &'static [(&'static str, &'static str)],
+    /// The document, its releases and the pages of the documentation.
+    pub files: &'static [File],
+}
+
+/// A file that the service publishes.
+#[derive(Clone, Copy, Debug)]
+pub struct File {
+    /// The path, such as `openapi.yaml`, `docs/1.0.0.html` or `index.html`.
+    pub path: &'static str,
+    /// The content.
+    pub content: &'static [u8],
+    /// The content compressed by gzip, unless that is hardly smaller.
+    pub gzip: Option<&'static [u8]>,
+    /// The content compressed by brotli, unless that is hardly smaller.
+    pub brotli: Option<&'static [u8]>,
+    /// Whether another content would have another path.
+    pub is_immutable: bool,
 }
 
 /// The deprecation of an operation.

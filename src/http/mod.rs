@@ -16,6 +16,7 @@ pub(crate) mod idempotency_key;
 mod input_error;
 mod json;
 pub(crate) mod malformed;
+mod negotiation;
 mod published;
 pub mod request_context;
 pub mod router;

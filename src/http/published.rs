@@ -1,8 +1,8 @@
 //! The files that need no API key: the OpenAPI documents and the pages of their documentation, at the root of the host.
 //! `/` itself redirects to the first page.
 //!
-//! `build.rs` builds the pages. Those that send requests show Swagger UI (Apache-2.0). A crate embeds its files into the
-//! program, so the pages need no other host.
+//! `build.rs` builds and compresses them. Pages that send requests show Swagger UI (Apache-2.0), whose files are among them,
+//! so the pages need no other host.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use dropshot::Body;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Response, StatusCode};
 use hyper::body::Bytes;
-use swagger_ui_redist::SwaggerUi;
 
 use super::error::ApiError;
-use crate::document::Document;
+use super::negotiation::encoding_weight;
+use crate::document::{self, Document};
 
 /// Allows scripts, styles and requests of this host only, nothing inline and no frames (Content Security
 /// Policy Level 3). The icons of Swagger UI are `data:` images.
@@ -33,55 +33,27 @@ const FIRST: &str = "index.html";
 pub(super) struct Published(HashMap<String, File>);
 
 struct File {
-    content: Bytes,
     headers: HeaderMap,
+    identity: Representation,
+    /// The smallest first.
+    compressed: Vec<Representation>,
+}
+
+struct Representation {
+    coding: &'static str,
+    content: Bytes,
     etag: String,
 }
 
 impl Published {
-    /// Collects the document in YAML and JSON, the released documents, and the pages.
+    /// Collects the files of a document.
     pub(super) fn new(document: &Document) -> Self {
-        let mut files = HashMap::new();
-        let mut add =
-            |path: &str, kind: &'static str, content: Bytes, extra: &[(HeaderName, &'static str)]| {
-                files.insert(path.to_owned(), File::new(kind, content, extra));
-            };
-        let text = |text: &'static str| Bytes::from_static(text.as_bytes());
-        // Pages of other origins may read the document (Fetch Standard, section 3.2).
-        let shared = |cached| {
-            [
-                (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-                (header::ACCESS_CONTROL_EXPOSE_HEADERS, "etag"),
-                (header::CACHE_CONTROL, cached),
-            ]
+        let target = |path: &str| match path {
+            // Its links are relative to the root.
+            FIRST => "/docs".to_owned(),
+            path => format!("/{path}"),
         };
-        let (yaml, json) = ("application/yaml", "application/json");
-        add("/openapi.yaml", yaml, text(document.yaml), &shared(REVALIDATED));
-        add("/openapi.json", json, text(document.json), &shared(REVALIDATED));
-        for (name, content) in document.released.iter().copied() {
-            let (kind, cached) = match name.rsplit_once('.') {
-                Some((_, "json")) => (json, IMMUTABLE),
-                Some((_, "yaml")) => (yaml, IMMUTABLE),
-                // The list of checksums grows with each release.
-                _ => ("text/plain; charset=utf-8", REVALIDATED),
-            };
-            add(&format!("/openapi/{name}"), kind, text(content), &shared(cached));
-        }
-        let page = [
-            (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
-            (header::REFERRER_POLICY, "no-referrer"),
-        ];
-        for (path, content) in document.pages.iter().copied() {
-            let headers = if path.ends_with(".html") { &page[..] } else { &[] };
-            // The links of the first page are relative to the root.
-            let target = if path == FIRST { "/docs".to_owned() } else { format!("/{path}") };
-            add(&target, kind(path), text(content), headers);
-        }
-        for (file, content) in SwaggerUi::static_files() {
-            let name = file.file_name();
-            add(&format!("/docs/{name}"), kind(name), Bytes::from_static(content), &[]);
-        }
-        Self(files)
+        Self(document.files.iter().map(|file| (target(file.path), File::new(file))).collect())
     }
 
     /// Returns the response for `path`, if it is the path of a file or `/`.
@@ -105,17 +77,38 @@ impl Published {
     }
 }
 
-/// Returns the media type of a page or a file of the viewer, by the extension of its name.
+/// Returns the headers of a file besides those of its representations.
+fn headers(file: &document::File) -> Vec<(HeaderName, &'static str)> {
+    let mut headers = vec![
+        (header::CONTENT_TYPE, kind(file.path)),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CACHE_CONTROL, if file.is_immutable { IMMUTABLE } else { REVALIDATED }),
+        (header::VARY, "accept-encoding"),
+    ];
+    if file.path.starts_with("openapi") {
+        // Pages of other origins may read the documents (Fetch Standard, section 3.2).
+        headers.push((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"));
+        headers.push((header::ACCESS_CONTROL_EXPOSE_HEADERS, "etag"));
+    }
+    if file.path.ends_with(".html") {
+        headers.push((header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY));
+        headers.push((header::REFERRER_POLICY, "no-referrer"));
+    }
+    headers
+}
+
+/// Returns the media type of a file, by the extension of its name.
 fn kind(name: &str) -> &'static str {
     match name.rsplit_once('.') {
+        Some((_, "yaml")) => "application/yaml",
+        Some((_, "json")) => "application/json",
         Some((_, "html")) => "text/html; charset=utf-8",
         Some((_, "js")) => "text/javascript; charset=utf-8",
         Some((_, "css")) => "text/css; charset=utf-8",
         Some((_, "atom")) => "application/atom+xml; charset=utf-8",
         Some((_, "png")) => "image/png",
-        // Example programs, to be read in a browser.
-        Some((_, "go" | "py" | "rs" | "ts")) => "text/plain; charset=utf-8",
-        _ => "application/octet-stream",
+        // Example programs and checksums, to be read in a browser.
+        _ => "text/plain; charset=utf-8",
     }
 }
 
@@ -129,36 +122,50 @@ fn redirect() -> Response<Body> {
 }
 
 impl File {
-    fn new(kind: &'static str, content: Bytes, extra: &[(HeaderName, &'static str)]) -> Self {
-        let hash = digest::digest(&digest::SHA256, &content);
-        let etag = format!(
-            "\"{}\"",
-            hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>()
-        );
-        let fixed = [
-            (header::CONTENT_TYPE, kind),
-            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-            (header::CACHE_CONTROL, REVALIDATED),
-        ];
-        let mut headers = HeaderMap::new();
-        for (name, value) in fixed.iter().chain(extra) {
-            headers.insert(name, HeaderValue::from_static(value));
-        }
-        // Hexadecimal digits in quotes are always a header value.
-        headers.extend(HeaderValue::try_from(&etag).map(|etag| (header::ETAG, etag)));
-        Self { content, headers, etag }
+    fn new(file: &document::File) -> Self {
+        let named = headers(file).into_iter();
+        let headers = named.map(|(name, value)| (name, HeaderValue::from_static(value))).collect();
+        let compressed = [("br", file.brotli), ("gzip", file.gzip)].into_iter();
+        let compressed =
+            compressed.filter_map(|(coding, content)| Some(Representation::new(coding, content?)));
+        let identity = Representation::new("identity", file.content);
+        Self { headers, identity, compressed: compressed.collect() }
+    }
+
+    /// Returns the representation that the client prefers, and the smallest of several. A client that accepts none gets
+    /// the file as it is.
+    fn chosen(&self, request: &HeaderMap) -> &Representation {
+        let weight = |it: &Representation| encoding_weight(request, it.coding);
+        let least = weight(&self.identity).max(1);
+        let best = self.compressed.iter().rev().max_by_key(|it| weight(it));
+        best.filter(|it| weight(it) >= least).unwrap_or(&self.identity)
     }
 
     fn respond(&self, request: &HeaderMap) -> Response<Body> {
-        let not_modified = matches_etag(&self.etag, request);
-        let body = if not_modified { Body::empty() } else { Body::from(self.content.clone()) };
+        let chosen = self.chosen(request);
+        let not_modified = matches_etag(&chosen.etag, request);
+        let body = if not_modified { Body::empty() } else { Body::from(chosen.content.clone()) };
         let mut response = Response::new(body);
-        *response.headers_mut() = self.headers.clone();
+        let headers = response.headers_mut();
+        headers.clone_from(&self.headers);
+        // Hexadecimal digits in quotes are always a header value.
+        headers.extend(HeaderValue::try_from(&chosen.etag).map(|etag| (header::ETAG, etag)));
         if not_modified {
+            headers.remove(header::CONTENT_TYPE);
             *response.status_mut() = StatusCode::NOT_MODIFIED;
-            response.headers_mut().remove(header::CONTENT_TYPE);
+        } else if chosen.coding != "identity" {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(chosen.coding));
         }
         response
+    }
+}
+
+impl Representation {
+    fn new(coding: &'static str, content: &'static [u8]) -> Self {
+        let hash = digest::digest(&digest::SHA256, content);
+        let digits = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}"));
+        let etag = format!("\"{}\"", digits.collect::<String>());
+        Self { coding, content: Bytes::from_static(content), etag }
     }
 }
 

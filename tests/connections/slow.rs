@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use animal_store::document;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::sleep;
@@ -11,8 +12,12 @@ use crate::clients::hostile::closed;
 use crate::link::on_slow_link;
 use crate::service::{Service, in_time, in_time_of};
 
-/// The largest published file: 1.5 MB, which the service keeps once for all clients.
-const FILE: &str = "/docs/swagger-ui-bundle.js";
+/// Returns the path of the largest published file: 1.5 MB, which the service keeps once for all clients.
+fn file() -> String {
+    let largest = document::DOCUMENT.unwrap().files.iter().max_by_key(|file| file.content.len());
+    format!("/{}", largest.unwrap().path)
+}
+
 /// 1.5 MB at 100 kbit/s take two minutes.
 const PATIENCE: Duration = Duration::from_secs(400);
 
@@ -20,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(400);
 async fn gets_the_file(http2: bool) {
     let service = Service::start(&[]).await;
     let mut client = service.connect(http2).await;
-    let (status, file) = in_time_of(PATIENCE, "the file", client.get(FILE)).await.unwrap();
+    let (status, file) = in_time_of(PATIENCE, "the file", client.get(&file())).await.unwrap();
     assert!(status == 200 && file.len() > 1_400_000, "{status}, {} bytes", file.len());
     assert_eq!(service.timed_out("send").await, 0);
     drop(client);
@@ -45,8 +50,9 @@ async fn ask_for_files(service: &Service) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
     let mut client = socket.connect(service.direct()).await.unwrap();
-    let request = format!("GET {FILE} HTTP/1.1\r\nHost: animals\r\n\r\n").repeat(FILES - 1);
-    let last = format!("GET {FILE} HTTP/1.1\r\nHost: animals\r\nConnection: close\r\n\r\n");
+    let file = file();
+    let request = format!("GET {file} HTTP/1.1\r\nHost: animals\r\n\r\n").repeat(FILES - 1);
+    let last = format!("GET {file} HTTP/1.1\r\nHost: animals\r\nConnection: close\r\n\r\n");
     client.write_all((request + &last).as_bytes()).await.unwrap();
     client
 }
@@ -96,7 +102,7 @@ async fn unread_files_close_no_connection() {
     let mut clients = Vec::new();
     for _ in 0..CLIENTS {
         let mut client = Connection::open(service.direct(), 0).await.unwrap();
-        client.send(&get(1, FILE, &service.key)).await.unwrap();
+        client.send(&get(1, &file(), &service.key)).await.unwrap();
         let head = in_time("a response", client.find(|frame| frame.kind == HEADERS)).await;
         assert!(head.is_some_and(|frame| frame.is_ok()));
         clients.push(client);

@@ -6,19 +6,23 @@ use reqwest::Method;
 use crate::recorder::wire::Response;
 use crate::service::{RequestExt, Service};
 
-/// Starts a service that publishes the releases, to which the pages link.
-async fn service() -> Service {
-    Service::setup().released(document::DOCUMENT.unwrap().released).start().await
-}
-
-/// Returns the addresses of the pages with their contents.
-fn pages() -> impl Iterator<Item = (String, &'static str)> {
-    let pages = document::DOCUMENT.unwrap().pages.iter();
-    pages.map(|(path, content)| match *path {
-        "index.html" => ("/docs".to_owned(), *content),
-        path => (format!("/{path}"), *content),
+/// Returns the addresses of the pages and the files that they load, with their contents.
+fn pages() -> impl Iterator<Item = (String, &'static [u8])> {
+    let pages = document::DOCUMENT.unwrap().files.iter().filter(|file| !file.path.starts_with("openapi"));
+    pages.map(|file| match file.path {
+        "index.html" => ("/docs".to_owned(), file.content),
+        path => (format!("/{path}"), file.content),
     })
 }
+
+/// Returns those of them that are HTML.
+fn html() -> impl Iterator<Item = (String, &'static str)> {
+    let html = pages().filter(|(target, _)| target == "/docs" || target.ends_with(".html"));
+    html.map(|(target, content)| (target, std::str::from_utf8(content).unwrap()))
+}
+
+const HTML: &str = "text/html; charset=utf-8";
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
 async fn fetch(service: &Service, target: &str) -> Response {
     let response = service.anonymous(Method::GET, target).response().await;
@@ -28,22 +32,24 @@ async fn fetch(service: &Service, target: &str) -> Response {
 
 #[tokio::test]
 async fn all_are_served_without_a_key_and_for_this_host_only() {
-    let service = service().await;
+    let service = Service::start().await;
     let mut seen = Vec::new();
     for (target, content) in pages() {
         let page = fetch(&service, &target).await;
-        assert_eq!(page.text(), content, "{target}");
-        let kind = match target.rsplit('.').next().unwrap() {
-            "css" => "text/css",
-            "js" => "text/javascript",
-            "atom" => "application/atom+xml",
-            "go" | "py" | "rs" | "ts" => "text/plain",
-            _ => "text/html",
+        assert_eq!(page.body, content, "{target}");
+        let extension = target.rsplit('.').next().unwrap();
+        let (kind, cached) = match extension {
+            "css" => ("text/css; charset=utf-8", IMMUTABLE),
+            "js" => ("text/javascript; charset=utf-8", IMMUTABLE),
+            "png" => ("image/png", IMMUTABLE),
+            "atom" => ("application/atom+xml; charset=utf-8", "no-cache"),
+            "go" | "py" | "rs" | "ts" => ("text/plain; charset=utf-8", "no-cache"),
+            _ => (HTML, "no-cache"),
         };
-        assert_eq!(page.header("content-type"), Some(&*format!("{kind}; charset=utf-8")), "{target}");
-        assert_eq!(page.header("cache-control"), Some("no-cache"), "{target}");
+        assert_eq!(page.header("content-type"), Some(kind), "{target}");
+        assert_eq!(page.header("cache-control"), Some(cached), "{target}");
         assert_eq!(page.header("access-control-allow-origin"), None, "{target}");
-        if kind == "text/html" {
+        if kind == HTML {
             let policy = page.header("content-security-policy").unwrap();
             for part in
                 ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"]
@@ -51,7 +57,7 @@ async fn all_are_served_without_a_key_and_for_this_host_only() {
                 assert!(policy.contains(part), "{target}: {policy}");
             }
             assert!(!policy.contains("unsafe") && !policy.contains("http"), "{target}: {policy}");
-            assert!(!content.contains(" style=") && !content.contains(" onclick="), "{target}");
+            assert!(!page.text().contains(" style=") && !page.text().contains(" onclick="), "{target}");
         }
         seen.push(target);
     }
@@ -64,7 +70,7 @@ async fn all_are_served_without_a_key_and_for_this_host_only() {
 
 #[tokio::test]
 async fn each_has_a_strong_etag_and_gets_304() {
-    let service = service().await;
+    let service = Service::start().await;
     for (target, _) in pages() {
         let page = fetch(&service, &target).await;
         let etag = page.header("etag").unwrap();
@@ -76,7 +82,7 @@ async fn each_has_a_strong_etag_and_gets_304() {
 
 #[tokio::test]
 async fn head_is_like_get() {
-    let service = service().await;
+    let service = Service::start().await;
     for target in ["/docs", "/docs/try.html", "/docs/releases.atom"] {
         let page = fetch(&service, target).await;
         let mut raw = service.raw().await;
@@ -91,10 +97,10 @@ async fn head_is_like_get() {
 
 #[tokio::test]
 async fn all_links_lead_to_files_of_the_service() {
-    let service = service().await;
+    let service = Service::start().await;
     let origin = reqwest::Url::parse("http://service").unwrap();
     let mut targets = std::collections::BTreeSet::new();
-    for (target, content) in pages() {
+    for (target, content) in html() {
         let page = origin.join(&target).unwrap();
         for attribute in ["href=\"", "src=\"", "data-document=\""] {
             let values = content.split(attribute).skip(1).filter_map(|rest| rest.split('"').next());
@@ -113,7 +119,7 @@ async fn all_links_lead_to_files_of_the_service() {
 
 #[tokio::test]
 async fn the_first_page_shows_the_document_as_text() {
-    let service = service().await;
+    let service = Service::start().await;
     let page = fetch(&service, "/docs").await;
     assert!(!page.text().contains("<script"));
     let document = fetch(&service, "/openapi.json").await.json();
@@ -140,7 +146,7 @@ async fn the_first_page_shows_the_document_as_text() {
 
 #[tokio::test]
 async fn the_changes_of_a_release_never_change_and_the_checksums_do() {
-    let service = service().await;
+    let service = Service::start().await;
     let changes = fetch(&service, "/openapi/1.1.0.changes.json").await;
     assert_eq!(changes.header("content-type"), Some("application/json"));
     assert_eq!(changes.header("cache-control"), Some("public, max-age=31536000, immutable"));

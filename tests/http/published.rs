@@ -1,7 +1,13 @@
 //! The published document, which needs no key.
 
+use std::collections::BTreeSet;
+use std::io::Read as _;
+
+use animal_store::document;
 use animal_store::http::BASE_PATH;
+use brotli_decompressor::BrotliDecompress;
 use contract::document as yaml;
+use flate2::read::GzDecoder;
 use reqwest::Method;
 
 use crate::recorder::contract::Contract;
@@ -96,6 +102,60 @@ async fn pages_of_other_origins_may_not_read_animals() {
     let service = Service::start().await;
     let request = service.request(Method::GET, "/v1/pets").header("origin", "https://tools.example");
     assert_eq!(request.response().await.header("access-control-allow-origin"), None);
+}
+
+/// Returns the content that a client with this `Accept-Encoding` reads, and the response.
+async fn decoded(service: &Service, target: &str, accepted: &str) -> (Vec<u8>, Response) {
+    let request = service.anonymous(Method::GET, target).header("accept-encoding", accepted);
+    let response = request.response().await;
+    assert_eq!((response.status, response.header("vary")), (200, Some("accept-encoding")), "{target}");
+    let mut content = Vec::new();
+    match response.header("content-encoding") {
+        None => content.clone_from(&response.body.to_vec()),
+        Some("gzip") => drop(GzDecoder::new(&*response.body).read_to_end(&mut content).unwrap()),
+        Some("br") => BrotliDecompress(&mut &*response.body, &mut content).unwrap(),
+        Some(other) => panic!("{other}"),
+    }
+    (content, response)
+}
+
+#[tokio::test]
+async fn each_file_is_the_same_in_all_codings_and_has_an_etag_in_each() {
+    let service = Service::start().await;
+    for file in document::DOCUMENT.unwrap().files {
+        let target = if file.path == "index.html" { "/docs".to_owned() } else { format!("/{}", file.path) };
+        let mut etags = BTreeSet::new();
+        let mut codings = BTreeSet::new();
+        for accepted in ["identity", "gzip", "gzip, deflate, br, zstd"] {
+            let (content, response) = decoded(&service, &target, accepted).await;
+            assert!(content == file.content, "{target}: {accepted}");
+            etags.extend(response.header("etag").map(str::to_owned));
+            codings.insert(response.header("content-encoding").map(str::to_owned));
+            let etag = response.header("etag").unwrap();
+            let again = service.anonymous(Method::GET, &target).header("accept-encoding", accepted);
+            let again = again.header("if-none-match", etag).response().await;
+            assert_eq!((again.status, again.header("vary")), (304, Some("accept-encoding")), "{target}");
+            assert_eq!((again.header("etag"), again.header("content-encoding")), (Some(etag), None));
+        }
+        assert_eq!(etags.len(), codings.len(), "{target}");
+        assert!(codings.len() == 3 || file.path.ends_with(".png") || file.content.len() < 1000, "{target}");
+    }
+}
+
+#[tokio::test]
+async fn the_first_page_and_what_it_loads_are_small() {
+    let service = Service::start().await;
+    let (page, response) = decoded(&service, "/docs", "br").await;
+    let page = String::from_utf8(page).unwrap();
+    let loaded = page.split('"').filter(|value| value.starts_with("docs/"));
+    let loaded: BTreeSet<&str> =
+        loaded.filter(|path| path.ends_with(".css") || path.ends_with(".js")).collect();
+    assert!(loaded.len() >= 2, "{loaded:?}");
+    let mut bytes = response.body.len();
+    for path in loaded {
+        bytes += decoded(&service, &format!("/{path}"), "br").await.1.body.len();
+    }
+    assert!(bytes < 120_000, "{bytes} bytes");
 }
 
 #[tokio::test]

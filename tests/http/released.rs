@@ -5,12 +5,8 @@ use reqwest::Method;
 use crate::recorder::wire::Response;
 use crate::service::{DOCUMENT, RequestExt, Service};
 
-const YAML: &str = "openapi: 3.0.3\n";
-const JSON: &str = r#"{"openapi":"3.0.3"}"#;
-
-async fn service() -> Service {
-    Service::setup().released(&[("1.0.0.json", JSON), ("1.0.0.yaml", YAML)]).start().await
-}
+const YAML: &str = include_str!("../../openapi/released/1.0.0.yaml");
+const JSON: &str = include_str!("../../openapi/released/1.0.0.json");
 
 async fn fetch(service: &Service, target: &str) -> Response {
     service.anonymous(Method::GET, target).response().await
@@ -18,7 +14,7 @@ async fn fetch(service: &Service, target: &str) -> Response {
 
 #[tokio::test]
 async fn each_is_served_byte_for_byte_without_a_key() {
-    let service = service().await;
+    let service = Service::start().await;
     for (target, content, kind) in
         [("/openapi/1.0.0.yaml", YAML, "application/yaml"), ("/openapi/1.0.0.json", JSON, "application/json")]
     {
@@ -31,7 +27,7 @@ async fn each_is_served_byte_for_byte_without_a_key() {
 
 #[tokio::test]
 async fn they_are_immutable_for_caches_and_the_working_document_is_not() {
-    let service = service().await;
+    let service = Service::start().await;
     let released = fetch(&service, "/openapi/1.0.0.yaml").await;
     assert_eq!(released.header("cache-control"), Some("public, max-age=31536000, immutable"));
     let working = fetch(&service, "/openapi.yaml").await;
@@ -41,7 +37,7 @@ async fn they_are_immutable_for_caches_and_the_working_document_is_not() {
 
 #[tokio::test]
 async fn a_matching_etag_gets_304() {
-    let service = service().await;
+    let service = Service::start().await;
     let etag = fetch(&service, "/openapi/1.0.0.yaml").await.header("etag").unwrap().to_owned();
     let request = service.anonymous(Method::GET, "/openapi/1.0.0.yaml").header("if-none-match", &etag);
     let response = request.response().await;
@@ -51,9 +47,9 @@ async fn a_matching_etag_gets_304() {
 
 #[tokio::test]
 async fn other_versions_are_not_found() {
-    let service = service().await;
+    let service = Service::start().await;
     for target in
-        ["/openapi/1.0.1.yaml", "/openapi/", "/openapi/README.md", "/openapi/1.0.0", "/v1/openapi/1.0.0.yaml"]
+        ["/openapi/0.1.0.yaml", "/openapi/", "/openapi/README.md", "/openapi/1.0.0", "/v1/openapi/1.0.0.yaml"]
     {
         service.get(target).await.expect_error(404, "not_found");
     }

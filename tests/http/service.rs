@@ -60,12 +60,6 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Sets the documents of released versions, by file name.
-    pub fn released(mut self, released: &'static [(&'static str, &'static str)]) -> Self {
-        self.document.released = released;
-        self
-    }
-
     /// Sets the time limit of each step of a request.
     pub fn request_timeout(mut self, limit: Duration) -> Self {
         self.options.request_timeout = limit;
@@ -159,7 +153,7 @@ impl Service {
     pub fn setup() -> Setup {
         let options = ServerOptions { request_timeout: TIMEOUT, ..ServerOptions::default() };
         let store = store_options(4096);
-        let document = Document { released: &[], ..document::DOCUMENT.expect("the document") };
+        let document = document::DOCUMENT.expect("the document");
         Setup { options, store, document }
     }
 

@@ -1,8 +1,8 @@
 //! The responses that are allowed outside the API: the published documents and the documentation page.
 
 use http::header::{
-    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, CACHE_CONTROL,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, LOCATION, REFERRER_POLICY,
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, CACHE_CONTROL, CONTENT_ENCODING,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, LOCATION, REFERRER_POLICY, VARY,
     X_CONTENT_TYPE_OPTIONS,
 };
 
@@ -12,7 +12,7 @@ use super::wire::{RequestLine, Response};
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The headers that a published file may have besides those of every response.
-const HEADERS: [HeaderName; 8] = [
+const HEADERS: [HeaderName; 10] = [
     REQUEST_ID,
     ETAG,
     CACHE_CONTROL,
@@ -21,6 +21,8 @@ const HEADERS: [HeaderName; 8] = [
     ACCESS_CONTROL_EXPOSE_HEADERS,
     CONTENT_SECURITY_POLICY,
     REFERRER_POLICY,
+    VARY,
+    CONTENT_ENCODING,
 ];
 
 /// Whether a path belongs to published files.

@@ -10,7 +10,6 @@ use std::path::{Component, Path, PathBuf};
 use ::site::{Hosting, Sources};
 use fluent_uri::Uri;
 use launcher::workspace::{in_file, workspace};
-use swagger_ui_redist::SwaggerUi;
 
 use crate::workspace::{CLIENTS, RELEASED, SPEC};
 
@@ -58,10 +57,7 @@ pub fn files(root: &Path, url: Option<&str>) -> Result<BTreeMap<String, Vec<u8>>
     let sources = Sources::read(&document, &released, &clients)?;
     let pages = ::site::build(&sources, &Hosting::Static { url: url.map(str::to_owned) })?;
     let mut files: BTreeMap<String, Vec<u8>> =
-        pages.into_iter().map(|page| (page.path, page.content.into_bytes())).collect();
-    for (file, content) in SwaggerUi::static_files() {
-        files.insert(format!("docs/{}", file.file_name()), content.to_vec());
-    }
+        pages.into_iter().map(|page| (page.path, page.content)).collect();
     let tree = contract::document::read(&sources.working).map_err(|problem| problem.to_string())?;
     files.insert("openapi.json".to_owned(), serde_json::to_vec(&tree).map_err(|error| error.to_string())?);
     files.insert("openapi.yaml".to_owned(), sources.working.into_bytes());

@@ -139,7 +139,8 @@ fn the_documents_and_the_viewer_are_unchanged_and_the_checksums_are_right() {
         released += 1;
     }
     assert!(released >= 12, "{released} files");
-    assert!(files["docs/swagger-ui-bundle.js"].len() > 1_000_000);
+    let viewer = files.iter().find(|(path, _)| path.starts_with("docs/swagger-ui-bundle.")).unwrap();
+    assert!(viewer.1.len() > 1_000_000);
 }
 
 #[test]

@@ -112,7 +112,7 @@ pub(crate) fn examples(site: &Site<'_>) -> Vec<File> {
         aside,
         main,
     };
-    let files = examples.iter().map(|(name, content)| File { path: path(name), content: content.clone() });
+    let files = examples.iter().map(|(name, content)| File::text(path(name), content.clone()));
     std::iter::once(page.file(site)).chain(files).collect()
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn feed(site: &Site<'_>) -> Option<File> {
             }
         }
     };
-    Some(File { path: PATH.to_owned(), content: feed.into_string() + "\n" })
+    Some(File::text(PATH, feed.into_string() + "\n"))
 }
 
 /// Returns a permanent identifier: a UUID of version 8 (RFC 9562, section 5.8) from the checksum of a file of the release,

@@ -5,7 +5,7 @@ use contract::release::Release;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::spec::text;
-use crate::{File, Hosting, Sources};
+use crate::{File, Hosting, Sources, assets};
 
 /// The path of the first page.
 pub(crate) const HOME: &str = "index.html";
@@ -141,9 +141,9 @@ impl Page<'_> {
                     meta http-equiv="Content-Security-Policy" content=(POLICY);
                     meta name="color-scheme" content="light dark";
                     title { (self.title) }
-                    link rel="stylesheet" href=(to("docs/frame.css"));
-                    @if self.is_text { link rel="stylesheet" href=(to("docs/site.css")); }
-                    link rel="icon" type="image/png" href=(to("docs/favicon-32x32.png"));
+                    link rel="stylesheet" href=(to(assets::path("frame.css")));
+                    @if self.is_text { link rel="stylesheet" href=(to(assets::path("site.css"))); }
+                    link rel="icon" type="image/png" href=(to(assets::path("favicon-32x32.png")));
                     @if !site.released.is_empty() {
                         link rel="alternate" type="application/atom+xml" title="Releases" href=(to("docs/releases.atom"));
                     }
@@ -169,7 +169,7 @@ impl Page<'_> {
                 }
             }
         };
-        File { path: self.path.to_owned(), content: content.into_string() + "\n" }
+        File::text(self.path, content.into_string() + "\n")
     }
 }
 

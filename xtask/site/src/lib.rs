@@ -7,12 +7,13 @@
 //! links have the same base as those of `/index.html`.
 //!
 //! Modules, the lowest layer first: [`sources`] reads the files; `markdown`, `spec`, `schema`, `sample` and `operation`
-//! render the parts of a document; `layout` is the frame of a page; `reference`, `changelog`, `downloads` and `feed` are the
+//! render the parts of a document; `assets` are the files that pages load; `layout` is the frame of a page; `reference`, `changelog`, `downloads` and `feed` are the
 //! pages.
 //!
 //! `spec` reads the tree of the document itself: the views of `contract` need its feature `tools`, whose dependencies would
 //! be compiled in each build of the service.
 
+mod assets;
 mod changelog;
 mod downloads;
 mod feed;
@@ -35,7 +36,16 @@ pub struct File {
     /// The path below the root of the site, without a leading slash. All but `index.html` are in `docs`.
     pub path: String,
     /// The content.
-    pub content: String,
+    pub content: Vec<u8>,
+    /// Whether another content would have another path.
+    pub is_immutable: bool,
+}
+
+impl File {
+    /// Returns a file of text whose next version has the same path.
+    pub fn text(path: impl Into<String>, content: String) -> Self {
+        Self { path: path.into(), content: content.into_bytes(), is_immutable: false }
+    }
 }
 
 /// Where the pages are served.
@@ -51,7 +61,7 @@ pub enum Hosting {
     },
 }
 
-/// Builds the pages. The viewer's own files and the documents are not among them.
+/// Builds the pages and the files that they load. The documents are not among them.
 ///
 /// # Errors
 /// A message, if a document cannot be read.
@@ -67,13 +77,6 @@ pub fn build(sources: &Sources, hosting: &Hosting) -> Result<Vec<File>, String> 
     files.extend([changelog::index(&site), downloads::files(&site), downloads::clients(&site)]);
     files.extend(downloads::examples(&site));
     files.extend(feed::feed(&site));
-    for (name, content) in [
-        ("frame.css", include_str!("../assets/frame.css")),
-        ("site.css", include_str!("../assets/site.css")),
-        ("viewer.css", include_str!("../assets/viewer.css")),
-        ("viewer.js", include_str!("../assets/viewer.js")),
-    ] {
-        files.push(File { path: format!("docs/{name}"), content: content.to_owned() });
-    }
+    files.extend(assets::files());
     Ok(files)
 }

@@ -8,7 +8,7 @@ use crate::markdown::{self, Headings, Section};
 use crate::operation::{documentation, section};
 use crate::schema::{details, others, summary};
 use crate::spec::{Spec, anchor, entries, items, text};
-use crate::{File, Hosting};
+use crate::{File, Hosting, assets};
 
 /// Returns the page of a version at a path.
 pub(crate) fn page(site: &Site<'_>, version: &Version<'_>, path: &str) -> File {
@@ -53,10 +53,8 @@ pub(crate) fn viewer(site: &Site<'_>, version: &Version<'_>) -> File {
     let title = format!("Try {} {}", site.title(), version.name);
     let sends = *site.hosting == Hosting::Service;
     let head = html! {
-        link rel="stylesheet" href="swagger-ui.css";
-        link rel="stylesheet" href="viewer.css";
-        script src="swagger-ui-bundle.js" defer {}
-        script src="viewer.js" defer {}
+        @for name in ["swagger-ui.css", "viewer.css"] { link rel="stylesheet" href=(link(&path, assets::path(name))); }
+        @for name in ["swagger-ui-bundle.js", "viewer.js"] { script src=(link(&path, assets::path(name))) defer {} }
     };
     let main = html! {
         h1 { (title) }

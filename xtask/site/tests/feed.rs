@@ -40,7 +40,8 @@ fn feed(url: Option<&str>) -> Feed {
     let hosting = Hosting::Static { url: url.map(str::to_owned) };
     let files = build(&sources(directory.path()), &hosting).unwrap();
     let file = files.into_iter().find(|file| file.path == "docs/releases.atom").unwrap();
-    Feed::read_from(file.content.as_bytes()).unwrap_or_else(|error| panic!("{error}: {}", file.content))
+    let content = String::from_utf8(file.content).unwrap();
+    Feed::read_from(content.as_bytes()).unwrap_or_else(|error| panic!("{error}: {content}"))
 }
 
 fn link(entry: &Entry) -> &str {

@@ -42,7 +42,8 @@ fn sources() -> Sources {
 
 fn pages(sources: &Sources, hosting: &Hosting) -> BTreeMap<String, String> {
     let files = build(sources, hosting).unwrap();
-    files.into_iter().map(|File { path, content }| (path, content)).collect()
+    let texts = files.into_iter().filter(|file| !file.path.ends_with(".png"));
+    texts.map(|File { path, content, .. }| (path, String::from_utf8(content).unwrap())).collect()
 }
 
 /// Checks that a page has each of these texts.
