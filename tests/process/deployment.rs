@@ -121,6 +121,8 @@ fn the_service_and_the_container_start_the_program_as_it_is() {
     assert!(error.contains("/etc/animal-store/store.toml cannot be read"), "{error}");
 
     let container = deploy("Containerfile");
+    let archive = format!("ADD animal-store-*-{}-{}.tar.gz /\n", env::consts::ARCH, env::consts::OS);
+    assert!(container.contains(&archive), "{archive} is not in:\n{container}");
     assert!(container.contains(&format!("ENTRYPOINT [\"{PROGRAM}\"]\nCMD [\"serve\"]\n")), "{container}");
     let mut command = Command::new(env!("CARGO_BIN_EXE_animal-store"));
     command.arg("config").env_clear();
@@ -130,66 +132,4 @@ fn the_service_and_the_container_start_the_program_as_it_is() {
     }
     let page = String::from_utf8(run(&mut command).stdout).unwrap();
     assert!(page.contains("bind = \"0.0.0.0:8080\""), "{page}");
-}
-
-/// Returns what the first stage of the container copies from the repository.
-fn copied() -> Vec<String> {
-    let container = deploy("Containerfile");
-    let copies = container.lines().filter_map(|line| line.strip_prefix("COPY "));
-    let sources = copies.filter(|copy| !copy.starts_with("--from")).flat_map(|copy| {
-        let mut words: Vec<_> = copy.split_whitespace().map(str::to_owned).collect();
-        words.pop();
-        words
-    });
-    sources.collect()
-}
-
-/// Copies those files, as they are in the working tree, to a new directory.
-fn copy_to(directory: &Path) {
-    let files = run(Command::new("git").args(["ls-files", "-z", "--"]).args(copied()).current_dir(ROOT));
-    assert!(files.status.success(), "{}", String::from_utf8_lossy(&files.stderr));
-    for name in String::from_utf8(files.stdout).unwrap().split_terminator('\0') {
-        let target = directory.join(name);
-        fs::create_dir_all(target.parent().unwrap()).unwrap();
-        fs::copy(Path::new(ROOT).join(name), target).unwrap();
-    }
-}
-
-#[test]
-fn the_container_copies_what_cargo_reads() {
-    let sources = copied();
-    assert!(sources.len() > 5, "{sources:?}");
-    for source in &sources {
-        let found =
-            run(Command::new("git").args(["ls-files", "--error-unmatch", "--", source]).current_dir(ROOT));
-        assert!(found.status.success(), "{source} is not in the repository");
-    }
-    let directory = tempfile::tempdir().unwrap();
-    copy_to(directory.path());
-    // Reads the manifests of all members and checks that their targets exist.
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["metadata", "--no-deps", "--locked", "--offline", "--format-version=1"]);
-    let read = run(cargo.current_dir(directory.path()));
-    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
-}
-
-/// Takes minutes, because the dependencies are built with the features of the program alone.
-#[test]
-fn the_container_builds_the_program() {
-    if !is_set("STORE_TESTS_LONG") {
-        return;
-    }
-    let container = deploy("Containerfile");
-    let command = container.lines().find_map(|line| line.strip_prefix("RUN cargo ")).expect("a build");
-    let directory = tempfile::tempdir().unwrap();
-    copy_to(directory.path());
-    // An optimised build would take longer and find nothing more.
-    let arguments = command.split_whitespace().filter(|argument| *argument != "--release");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(arguments).arg("--offline").current_dir(directory.path());
-    let target = Path::new(ROOT).join("target/container");
-    let built = run(cargo.env("CARGO_TARGET_DIR", &target));
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let version = run(Command::new(target.join("debug/animal-store")).arg("--version"));
-    assert!(version.stdout.starts_with(b"animal-store "), "{version:?}");
 }

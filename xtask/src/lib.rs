@@ -7,6 +7,7 @@
 pub mod bench;
 pub mod check;
 pub mod dev;
+pub mod dist;
 pub mod dropshot;
 pub mod faults;
 pub mod interop;

@@ -13,7 +13,7 @@ use launcher::{ci, fuzz, serve};
 use xtask::interop::Part;
 use xtask::release::newest_release;
 use xtask::workspace::own_spec;
-use xtask::{bench, check, dev, faults, interop, licences, lsp, pictures, release, scaffold, site};
+use xtask::{bench, check, dev, dist, faults, interop, licences, lsp, pictures, release, scaffold, site};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///
@@ -94,6 +94,12 @@ enum Command {
     ///
     /// Exit status: 0, or 2 if a document cannot be read, or the directory has files of others.
     Site(site::Arguments),
+    /// Make an archive of the program for Linux on x86-64, with manual pages, units, licences and an SBOM.
+    ///
+    /// The same sources, compiler and C library make the same archive.
+    ///
+    /// Exit status: 0, or 2 if the program cannot be built, or a file cannot be read or written.
+    Dist(dist::Arguments),
     /// Run all checks of CI: formatting, clippy, check, lint, breaking, releases, licences, all tests and fuzzing.
     ///
     /// Stops at the first step that fails. Each step prints the command that runs it alone.
@@ -159,6 +165,7 @@ fn main() -> ExitCode {
         Command::Serve(options) => serve::run(&options),
         Command::Dev { bind } => dev::run(&bind),
         Command::Site(arguments) => site::run(&arguments),
+        Command::Dist(arguments) => dist::run(&arguments),
         Command::Ci => ci::run(),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Licences => licences::run(),

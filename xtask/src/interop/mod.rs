@@ -8,6 +8,7 @@
 
 mod clients;
 pub mod commands;
+mod dist;
 mod editors;
 mod front;
 mod linters;
@@ -64,6 +65,8 @@ pub enum Part {
     Sarif,
     /// The workflow of GitHub Actions, checked by check-jsonschema and zizmor.
     Workflow,
+    /// The archive of `cargo xtask dist`, unpacked and used.
+    Dist,
     /// The tests that need PostgreSQL, on each of its supported versions.
     Postgres,
 }
@@ -87,6 +90,7 @@ impl Part {
             Self::Editors => ("editors", tools::install_python, editors::run_all),
             Self::Sarif => ("sarif", tools::install_node, sarif::run_all),
             Self::Workflow => ("workflow", tools::install_python, workflow::run_all),
+            Self::Dist => ("dist", tools::install_python, dist::run_all),
             Self::Postgres => ("postgres", tools::install_postgres, postgres::run_all),
         }
     }
