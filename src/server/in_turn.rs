@@ -26,6 +26,8 @@ impl<F: Future> Future for InTurn<F> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
         if this.connection.has_key() || !this.connection.is_http2() {
+            // It would keep the turn that it gets.
+            this.waiting = None;
             return this.work.as_mut().poll(context);
         }
         let waiting = this.waiting.get_or_insert_with(|| this.connection.turns().acquire());
@@ -72,5 +74,26 @@ mod tests {
         yield_now().await;
         assert!(first.turns().acquire().now_or_never().is_some());
         idle.abort();
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_gets_a_key_while_it_waits_keeps_no_turn() {
+        let connection = Arc::new(Connection::new(Arc::default(), Phase::New));
+        connection.set_protocol(Protocol::Http2);
+        let all_turns = || {
+            let mut turns = Vec::new();
+            while let Some(turn) = connection.turns().acquire().now_or_never() {
+                turns.push(turn.unwrap());
+            }
+            turns
+        };
+        let turns = all_turns();
+        let count = turns.len();
+        let mut work = InTurn::new(connection.clone(), poll_fn(|_| Poll::<()>::Pending));
+        assert!((&mut work).now_or_never().is_none());
+        connection.set_has_key();
+        assert!((&mut work).now_or_never().is_none());
+        drop(turns);
+        assert_eq!(all_turns().len(), count);
     }
 }
