@@ -33,6 +33,7 @@ mod descriptors;
 mod disk;
 mod kill;
 mod lock;
+mod loopback;
 mod shutdown;
 mod slow_clients;
 mod slow_disk;
