@@ -61,7 +61,7 @@ struct Package {
 /// # Errors
 /// A message, if `deny.toml` or the output of cargo cannot be read.
 pub fn run() -> Result<u8, String> {
-    let file = workspace().join("deny.toml");
+    let file = workspace().join(".cargo/deny.toml");
     let deny = fs::read_to_string(&file).map_err(in_file(&file))?;
     // Crates for other platforms may not have been downloaded.
     let arguments = ["metadata", "--format-version", "1", "--locked", "--filter-platform", "host-tuple"];
