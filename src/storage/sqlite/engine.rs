@@ -79,9 +79,8 @@ impl Engine for Sqlite {
     fn descriptors(&self) -> usize {
         /// The file, its WAL, and the memory that connections share.
         const PER_CONNECTION: usize = 3;
-        // Those of the writer and of the thread that copies a long WAL, which also syncs the file (`checkpoint.rs`).
-        const WRITING: usize = 2;
-        PER_CONNECTION * (reader::blocking_reads().get() + WRITING) + 1
+        const WRITING: usize = 1;
+        PER_CONNECTION * (reader::blocking_reads().get() + WRITING)
     }
 
     /// Quotas and other limits of a disk fail only a commit.

@@ -58,7 +58,7 @@ impl Writer {
     ) -> Self {
         Self {
             connection: Some(connection),
-            checkpoints: Checkpoints::new(path.clone(), options),
+            checkpoints: Checkpoints::default(),
             path,
             file,
             key_hasher,
@@ -89,7 +89,10 @@ impl Writer {
                 queued.write.complete(failed.as_ref().map(error::store_error));
             }
         }
-        let checkpointed = self.connection.as_ref().map_or(Ok(()), |it| self.checkpoints.after_commit(it));
+        let checkpointed = self
+            .connection
+            .as_ref()
+            .map_or(Ok(()), |it| self.checkpoints.after_commit(it, &self.options.log));
         if let Err(error) = checkpointed {
             self.recover(&error);
             error::report(&self.options, Access::Write, &error);
@@ -130,7 +133,6 @@ impl Writer {
 
     /// Checkpoints and truncates the WAL, and closes the connection.
     fn finish(self) {
-        self.checkpoints.finish();
         let Some(connection) = self.connection else { return };
         let checkpoint = connection::set_lock_timeout(&connection, Duration::ZERO)
             .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
