@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use rand::TryRng;
+use rand::rngs::SysRng;
 use serde::{Deserialize, Serialize};
 use slog::Logger;
 
@@ -34,6 +36,13 @@ pub enum Migrate {
     Apply,
     /// Fails when migrations are missing: for commands that only read.
     Never,
+}
+
+/// Generates the secret of a store.
+pub(super) fn new_secret() -> Result<[u8; 32], String> {
+    let mut bytes = [0; 32];
+    let filled = SysRng.try_fill_bytes(&mut bytes);
+    filled.map(|()| bytes).map_err(|error| format!("the operating system has no random numbers: {error}"))
 }
 
 /// Returns the release to use for a database of a newer release, whose version may be unknown.

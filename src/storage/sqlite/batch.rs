@@ -42,8 +42,8 @@ impl<'c> Batch<'c> {
     /// Takes the statement out, so that `work` may use others.
     fn take(&self, sql: &str) -> Option<CachedStatement<'c>> {
         let mut statements = self.statements.borrow_mut();
-        let place = statements.iter().position(|(prepared, _)| *prepared == sql)?;
-        Some(statements.swap_remove(place).1)
+        let index = statements.iter().position(|(prepared, _)| *prepared == sql)?;
+        Some(statements.swap_remove(index).1)
     }
 }
 

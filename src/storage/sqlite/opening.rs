@@ -16,8 +16,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rand::TryRng;
-use rand::rngs::SysRng;
+use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 use rustix::fs::Access;
@@ -28,7 +27,7 @@ use super::file::DatabaseFile;
 use super::migrations::{APPLICATION_ID, COPYING, NEWEST, find_secret, migrate, newer_program, version};
 use super::open_failure::OpenFailure;
 use super::{connection, schema};
-use crate::storage::options::{Migrate, OpenError, StoreOptions, newer_release};
+use crate::storage::options::{Migrate, OpenError, StoreOptions, new_secret, newer_release};
 
 /// The time limit of the search for damage. A million animals must be open within 200 ms.
 const CHECK_TIME: Duration = Duration::from_millis(80);
@@ -190,7 +189,8 @@ fn check_immutable(path: &Path) -> Result<(), OpenFailure> {
         _ => {}
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    let checked = Connection::open_with_flags(immutable(path), flags)
+    let escaped = percent_encode(path.as_os_str().as_encoded_bytes(), NON_ALPHANUMERIC);
+    let checked = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)
         .map_err(OpenFailure::from)
         .and_then(|connection| check_format(&connection));
     match checked {
@@ -198,23 +198,6 @@ fn check_immutable(path: &Path) -> Result<(), OpenFailure> {
         Err(OpenFailure::Damaged(_) | OpenFailure::InterruptedCopy) => Ok(()),
         result => result,
     }
-}
-
-/// Returns the URI that opens `path` as immutable, with every reserved byte escaped.
-fn immutable(path: &Path) -> String {
-    use std::fmt::Write as _;
-    let mut uri = "file:".to_owned();
-    for &byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-                uri.push(char::from(byte));
-            }
-            other => {
-                let _ = write!(uri, "%{other:02x}"); // writing to a String does not fail
-            }
-        }
-    }
-    uri + "?immutable=1"
 }
 
 /// Rejects a database of another program or of a newer release.
@@ -305,10 +288,7 @@ fn find_or_create_secret(connection: &Connection) -> Result<[u8; 32], OpenFailur
     if let Some(secret) = find_secret(connection)? {
         return Ok(secret);
     }
-    let mut bytes = [0; 32];
-    SysRng.try_fill_bytes(&mut bytes).map_err(|error| {
-        OpenFailure::Other(format!("the operating system has no random numbers: {error}"))
-    })?;
+    let bytes = new_secret().map_err(OpenFailure::Other)?;
     // Another process may have stored its secret first; then that one is used.
     connection.execute("INSERT OR IGNORE INTO secret (only, bytes) VALUES (1, ?1)", [bytes])?;
     find_secret(connection)?.ok_or(OpenFailure::NoSecret)

@@ -24,7 +24,7 @@ use tokio::task::JoinError;
 
 use super::connection;
 
-/// A read meets a lock only while another process recovers or removes the log. The wait blocks a thread of
+/// A read meets a lock only while another process recovers or removes the WAL. The wait blocks a thread of
 /// the runtime, so it is shorter than that of a write.
 const MAX_LOCK_TIMEOUT: Duration = Duration::from_millis(200);
 
@@ -59,7 +59,7 @@ impl Readers {
         let open = |_| {
             let lock_timeout = lock_timeout.min(MAX_LOCK_TIMEOUT);
             let connection = connection::open_for_reading(path, lock_timeout, blocking_reads())?;
-            // SQLite opens the log with the first read.
+            // SQLite opens the WAL with the first read.
             connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0))?;
             Ok(connection)
         };

@@ -6,13 +6,13 @@
 
 use std::error::Error;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::backup::{temporary_name, write};
+use super::backup::{directory, write};
 use super::opening::{beside, open_exclusively, open_for_backup};
 use crate::storage::options::OpenError;
 
@@ -48,7 +48,7 @@ pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> R
         let wal = beside(to, "-wal");
         if wal.exists() {
             let line =
-                format!("{} is the log of another database; move it away, then restore again", wal.display());
+                format!("{} is the WAL of another database; move it away, then restore again", wal.display());
             return Err(OpenError(line.replace(char::is_control, "?")));
         }
         write(&mut backup, to)?;
@@ -57,10 +57,11 @@ pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> R
     let mut database = open_exclusively(to, lock_timeout)?;
     check(&database, to, "move it and the files that end with -wal and -shm away, then restore again")?;
     write(&mut database, keep)?;
-    let prepared = Removed(temporary_name(to));
-    write(&mut backup, &prepared.0)?;
-    let replaced = replace(&prepared.0, &mut database, keep);
-    replaced.map_err(|error| OpenError(format!("{} is unchanged: {error}", to.display())))?;
+    let unchanged = |error: Box<dyn Error>| OpenError(format!("{} is unchanged: {error}", to.display()));
+    let scratch = tempfile::tempdir_in(directory(to)).map_err(|error| unchanged(error.into()))?;
+    let prepared = scratch.path().join("prepared.db");
+    write(&mut backup, &prepared)?;
+    replace(&prepared, &mut database, keep).map_err(unchanged)?;
     Ok(true)
 }
 
@@ -84,14 +85,5 @@ fn replace(prepared: &Path, database: &mut Connection, keep: &Path) -> Result<()
         StepResult::Done => Ok(()),
         // Both databases are locked by this process alone.
         other => Err(format!("the copy ended with {other:?}").into()),
-    }
-}
-
-/// A file that is removed when the value is dropped.
-struct Removed(PathBuf);
-
-impl Drop for Removed {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
     }
 }
