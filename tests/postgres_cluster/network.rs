@@ -17,8 +17,6 @@ pub(crate) struct Network {
     pub(crate) is_stalling: watch::Sender<bool>,
     /// The number of connections that clients have open.
     pub(crate) open: watch::Sender<usize>,
-    /// The number of connections that clients have closed.
-    pub(crate) closed: watch::Sender<usize>,
 }
 
 impl Network {
@@ -28,13 +26,13 @@ impl Network {
         let (is_broken, broken) = watch::channel(false);
         let (is_refusing, refusing) = watch::channel(false);
         let (is_stalling, stalling) = watch::channel(false);
-        let (open, closed) = (watch::Sender::new(0), watch::Sender::new(0));
-        let counted = (open.clone(), closed.clone());
+        let open = watch::Sender::new(0);
+        let counted = open.clone();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let (server, broken, refusing) = (server.clone(), broken.clone(), refusing.clone());
                 let stalling = stalling.clone();
-                let (open, closed) = counted.clone();
+                let open = counted.clone();
                 open.send_modify(|count| *count += 1);
                 tokio::spawn(async move {
                     not_broken(&refusing).await;
@@ -45,13 +43,12 @@ impl Network {
                     let requests = async {
                         forward(client_in, upstream_out, broken.clone(), Some(stalling)).await;
                         open.send_modify(|count| *count -= 1);
-                        closed.send_modify(|count| *count += 1);
                     };
                     tokio::join!(requests, forward(upstream_in, client_out, broken.clone(), None));
                 });
             }
         });
-        Self { address, is_broken, is_refusing, is_stalling, open, closed }
+        Self { address, is_broken, is_refusing, is_stalling, open }
     }
 }
 

@@ -21,9 +21,9 @@ use crate::storage::metrics::StoreMetrics;
 
 /// How long a read waits for the monitor to find a host that may be read.
 const WAIT: Duration = Duration::from_millis(500);
-/// The idle time of a connection before TCP keepalive probes.
+/// The idle time of a connection before TCP keepalive probes, and the time between them.
 const KEEPALIVE: Duration = Duration::from_secs(5);
-/// The maximum time that sent data stays unacknowledged before the connection is closed.
+/// The maximum time that sent data and probes stay unacknowledged before the connection is closed.
 const TCP_USER_TIMEOUT: Duration = Duration::from_secs(5);
 
 type Connected = (Client, Connection<Socket, Stream>);
@@ -61,18 +61,6 @@ impl Hosts {
         }
     }
 
-    /// Whether waiting for a host is useless.
-    fn is_final(&self, purpose: Purpose) -> bool {
-        match purpose {
-            Purpose::Writing => self.routing.is_some(),
-            Purpose::Reading => false,
-            Purpose::Opening => {
-                let is_standby = |error: &ConnectError| matches!(error, ConnectError::ReadOnly { .. });
-                self.routing.is_some() && self.errors.iter().all(is_standby)
-            }
-        }
-    }
-
     /// Whether another host, or the same one in another role, is used in place of `target`.
     fn replaces(&self, target: Target, purpose: Purpose) -> bool {
         let Some(routing) = self.routing else { return false };
@@ -89,13 +77,13 @@ pub(super) struct Address {
     hosts: Vec<(String, Config)>,
     /// The time limit for a host whose configuration has none.
     connect_timeout: Duration,
-    database: String,
-    user: String,
-    tls: MakeRustlsConnect,
+    pub(super) database: String,
+    pub(super) user: String,
+    pub(super) tls: MakeRustlsConnect,
     /// Where the host of each connection is reported.
-    metrics: StoreMetrics,
-    /// Which of several hosts to use; `None` if there is only one.
-    in_use: Option<watch::Receiver<Hosts>>,
+    pub(super) metrics: StoreMetrics,
+    /// Which of several hosts to use, as the monitor publishes them; `None` if there is only one.
+    pub(super) in_use: Option<watch::Receiver<Hosts>>,
 }
 
 impl Address {
@@ -124,17 +112,16 @@ impl Address {
             if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
                 return Err("it has no host".to_owned());
             }
-            config.target_session_attrs(TargetSessionAttrs::ReadWrite).ssl_mode(mode);
-            if config.get_connect_timeout().is_none() {
-                config.connect_timeout(connect_timeout);
-            }
+            config.ssl_mode(mode);
             if config.get_tcp_user_timeout().is_none() {
                 config.tcp_user_timeout(TCP_USER_TIMEOUT);
             }
             if config.get_application_name().is_none() {
                 config.application_name("animal-store");
             }
-            config.keepalives_idle(config.get_keepalives_idle().min(KEEPALIVE));
+            config
+                .keepalives_idle(config.get_keepalives_idle().min(KEEPALIVE))
+                .keepalives_interval(KEEPALIVE);
             hosts.push((host_and_port(&config), config));
         }
         let first = &hosts.first().ok_or("it has no host")?.1;
@@ -151,39 +138,23 @@ impl Address {
         })
     }
 
-    /// Reports the host of each connection to `metrics`.
-    pub(super) fn with_metrics(self, metrics: StoreMetrics) -> Self {
-        Self { metrics, ..self }
-    }
-
-    /// Returns the name of the database, for messages.
-    pub(super) fn database(&self) -> &str {
-        &self.database
-    }
-
-    /// Returns the user.
-    pub(super) fn user(&self) -> &str {
-        &self.user
-    }
-
-    /// Returns the TLS configuration, for requests to cancel a statement.
-    pub(super) fn tls(&self) -> &MakeRustlsConnect {
-        &self.tls
-    }
-
     /// The number of hosts.
     pub(super) fn len(&self) -> usize {
         self.hosts.len()
     }
 
     /// Returns a host with its port.
-    pub(super) fn name(&self, host: usize) -> String {
-        self.hosts.get(host).map(|(name, _)| name.clone()).unwrap_or_default()
+    pub(super) fn name(&self, host: usize) -> &str {
+        &self.hosts[host].0
     }
 
-    /// Returns the address that uses the hosts that a monitor publishes.
-    pub(super) fn following(self, in_use: watch::Receiver<Hosts>) -> Self {
-        Self { in_use: Some(in_use), ..self }
+    fn connect_timeout(&self, host: usize) -> Duration {
+        self.hosts[host].1.get_connect_timeout().copied().unwrap_or(self.connect_timeout)
+    }
+
+    /// Returns the error of a host that does not respond.
+    pub(super) fn silent(&self, host: usize) -> ConnectError {
+        ConnectError::Unreachable { host: self.name(host).to_owned(), why: "no response in time".to_owned() }
     }
 
     /// Connects to the host for this purpose. Returns the host too if there are several.
@@ -198,25 +169,30 @@ impl Address {
             None => None,
             Some(hosts) => Some(self.target(hosts.clone(), purpose).await?),
         };
-        let place = target.map_or(0, |target| target.host);
-        let (name, config) = self.hosts.get(place).ok_or_else(Vec::new)?;
-        let connected = match target {
-            Some(Target { is_standby: true, .. }) => self.connect_to_any(place).await,
-            _ => self.connect_to(name.clone(), config).await,
+        let host = target.map_or(0, |target| target.host);
+        let attributes = match target {
+            Some(Target { is_standby: true, .. }) => TargetSessionAttrs::Any,
+            _ => TargetSessionAttrs::ReadWrite,
         };
-        let connected = connected.map_err(|error| vec![error])?;
-        self.metrics.connected_to(name);
+        let connected = self.connect_to(host, attributes).await.map_err(|error| vec![error])?;
+        self.metrics.connected_to(self.name(host));
         Ok((connected, target))
     }
 
-    /// Connects to a host that may be read-only.
-    pub(super) async fn connect_to_any(&self, host: usize) -> Result<Connected, ConnectError> {
-        let Some((name, config)) = self.hosts.get(host) else {
-            return Err(ConnectError::Unreachable { host: "?".to_owned(), why: "no such host".to_owned() });
-        };
+    /// Connects to a host that has these attributes.
+    pub(super) async fn connect_to(
+        &self,
+        host: usize,
+        attributes: TargetSessionAttrs,
+    ) -> Result<Connected, ConnectError> {
+        let (name, config) = &self.hosts[host];
+        let limit = self.connect_timeout(host);
         let mut config = config.clone();
-        config.target_session_attrs(TargetSessionAttrs::Any);
-        self.connect_to(name.clone(), &config).await
+        config.target_session_attrs(attributes);
+        match timeout(limit, config.connect(self.tls.clone())).await {
+            Ok(connected) => connected.map_err(|error| connect_error(name.clone(), &error)),
+            Err(_) => Err(self.silent(host)),
+        }
     }
 
     /// Returns the host for this purpose, as soon as there is one.
@@ -225,18 +201,16 @@ impl Address {
         mut hosts: watch::Receiver<Hosts>,
         purpose: Purpose,
     ) -> Result<Target, Vec<ConnectError>> {
-        let first = self.hosts.first().and_then(|(_, config)| config.get_connect_timeout().copied());
-        let limit = if purpose == Purpose::Reading { WAIT } else { first.unwrap_or(self.connect_timeout) };
-        let found = hosts.wait_for(|hosts| hosts.target(purpose).is_some() || hosts.is_final(purpose));
+        let limit = if purpose == Purpose::Reading { WAIT } else { self.connect_timeout(0) };
+        // Without a primary, writes fail at once.
+        let is_final = |hosts: &Hosts| purpose == Purpose::Writing && hosts.routing.is_some();
+        let found = hosts.wait_for(|hosts| hosts.target(purpose).is_some() || is_final(hosts));
         // Without a result in time, the last one has the errors.
         let _ = timeout(limit, found).await;
         let hosts = hosts.borrow();
         hosts.target(purpose).ok_or_else(|| match hosts.routing {
             Some(_) => hosts.errors.clone(),
-            None => {
-                let silent = |host| ConnectError::Unreachable { host, why: "no response in time".to_owned() };
-                (0..self.len()).map(|host| silent(self.name(host))).collect()
-            }
+            None => (0..self.len()).map(|host| self.silent(host)).collect(),
         })
     }
 
@@ -261,14 +235,6 @@ impl Address {
             return;
         }
         std::future::pending().await
-    }
-
-    async fn connect_to(&self, host: String, config: &Config) -> Result<Connected, ConnectError> {
-        let limit = config.get_connect_timeout().copied().unwrap_or(self.connect_timeout);
-        match timeout(limit, config.connect(self.tls.clone())).await {
-            Ok(connected) => connected.map_err(|error| connect_error(host, &error)),
-            Err(_) => Err(ConnectError::Unreachable { host, why: "no response in time".to_owned() }),
-        }
     }
 }
 
@@ -342,9 +308,8 @@ mod tests {
         for (_, config) in &address.hosts {
             assert_eq!(config.get_hosts().len(), 1);
             assert_eq!(config.get_password(), Some(&b"p@,w"[..]));
-            assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
         }
-        assert_eq!((address.database(), address.user()), ("d", "u"));
+        assert_eq!((&*address.database, &*address.user), ("d", "u"));
     }
 
     #[test]
@@ -354,8 +319,8 @@ mod tests {
         assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(7)));
         assert_eq!(config.get_application_name(), Some("mine"));
         assert_eq!(config.get_options(), Some("-c x.y=1"));
-        let config = Address::parse("postgresql://u@h/d", LIMIT).unwrap().hosts.remove(0).1;
-        assert_eq!(config.get_connect_timeout(), Some(&LIMIT));
+        let address = Address::parse("postgresql://u@h/d", LIMIT).unwrap();
+        assert_eq!(address.connect_timeout(0), LIMIT);
     }
 
     #[test]

@@ -54,13 +54,14 @@ pub(in crate::storage) async fn open(
     url: &str,
     options: &StoreOptions,
 ) -> Result<BatchingStore<Postgres>, OpenError> {
-    let address = parse(url, options.postgres.connect_timeout)?.with_metrics(options.metrics.clone());
+    let mut address = parse(url, options.postgres.connect_timeout)?;
+    address.metrics = options.metrics.clone();
     let address = monitor::follow(address, options);
     let secret = opening::open(&address, options).await?;
     let hosts = address.len();
     let (queue, batches, stopped) = queue::open(options, Some(options.postgres.call_timeout()));
     writer::start(batches, &address, options);
-    let readers = Readers::new(address, options);
+    let readers = Arc::new(Readers::new(address, options));
     pages::keep_settled(&readers);
     let engine = Postgres { readers: RwLock::new(Some(readers)), hosts, options: options.clone() };
     Ok(BatchingStore::new(engine, secret, queue, stopped))
@@ -92,9 +93,9 @@ impl Engine for Postgres {
 
     fn descriptors(&self) -> usize {
         let PostgresOptions { readers, writers, .. } = self.options.postgres;
-        // A connection that does not respond is replaced before its queries end, and a write that takes too long is
-        // cancelled on a connection of its own. The monitor has one connection to each of several hosts.
-        2 * readers + 2 * writers + self.hosts
+        // A write that takes too long is cancelled on a connection of its own. The monitor has one connection to each of
+        // several hosts.
+        readers + 2 * writers + self.hosts
     }
 
     async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {

@@ -1,7 +1,6 @@
 //! The errors of a server, and their [`StoreError`]. The log gets the details, the caller only their type.
 
 use std::error::Error as _;
-use std::fmt;
 
 use tokio_postgres::Error;
 
@@ -11,29 +10,18 @@ use crate::storage::options::StoreOptions;
 use crate::storage::store::StoreError;
 
 /// Why a connection to a host failed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum ConnectError {
     /// The server rejected the connection, with an SQLSTATE, or its TLS or protocol failed.
+    #[error("{host} refused: {why}")]
     Refused { host: String, code: Option<String>, why: String },
-    /// The server is read-only.
+    #[error("{host} is read-only")]
     ReadOnly { host: String },
-    /// The server accepts writes, but the other hosts contradict or do not respond (`routing.rs`).
+    /// See `routing.rs`.
+    #[error("{host} accepts writes, but the other hosts do not confirm that it is the primary")]
     Unconfirmed { host: String },
-    /// No server responded.
+    #[error("{host} cannot be reached: {why}")]
     Unreachable { host: String, why: String },
-}
-
-impl fmt::Display for ConnectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused { host, why, .. } => write!(f, "{host} refused: {why}"),
-            Self::ReadOnly { host } => write!(f, "{host} is read-only"),
-            Self::Unconfirmed { host } => {
-                write!(f, "{host} accepts writes, but the other hosts do not confirm that it is the primary")
-            }
-            Self::Unreachable { host, why } => write!(f, "{host} cannot be reached: {why}"),
-        }
-    }
 }
 
 /// The result of a write. The outer error is one of the database; the inner error rejects the write, which
@@ -41,47 +29,31 @@ impl fmt::Display for ConnectError {
 pub(super) type WriteResult<T> = Result<Result<T, StoreError>, PgError>;
 
 /// Why an operation failed, or why its result is unknown.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum PgError {
     /// No connection to any host. Nothing was sent.
+    #[error("{}", list(.0))]
     Unreachable(Vec<ConnectError>),
     /// The server or the connection to it failed.
-    Failed(Error),
-    /// The server did not respond in time.
+    #[error("{}", describe(.0))]
+    Failed(#[from] Error),
+    #[error("no response in time")]
     Timeout,
-    /// The server committed a write, but its wait for the synchronous standby was cancelled.
+    #[error("the server committed, but its wait for a synchronous standby was cancelled")]
     NotReplicated,
-    /// The server does not accept writes any more.
+    #[error("the server is read-only")]
     ReadOnly,
-    /// A page cannot be read from a standby, because animals with lower identifiers may be added (`pages.rs`).
+    /// Animals with lower identifiers may be added (`pages.rs`).
+    #[error("the primary is needed to tell whether the page is complete")]
     Unsettled,
     /// A row contains a value that this program does not store.
+    #[error("{0}")]
     UnexpectedValue(String),
 }
 
-impl fmt::Display for PgError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreachable(errors) => {
-                let hosts: Vec<_> = errors.iter().map(ToString::to_string).collect();
-                f.write_str(&hosts.join("; "))
-            }
-            Self::Failed(error) => f.write_str(&describe(error)),
-            Self::Timeout => f.write_str("no response in time"),
-            Self::NotReplicated => {
-                f.write_str("the server committed, but its wait for a synchronous standby was cancelled")
-            }
-            Self::ReadOnly => f.write_str("the server is read-only"),
-            Self::Unsettled => f.write_str("the primary is needed to tell whether the page is complete"),
-            Self::UnexpectedValue(why) => f.write_str(why),
-        }
-    }
-}
-
-impl From<Error> for PgError {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
+/// Returns the errors of all hosts in one line.
+pub(super) fn list(errors: &[ConnectError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 impl PgError {

@@ -3,10 +3,10 @@
 //! The table `animal_store_migration` has a row for each applied file, with the version of the program that
 //! applied it, which an older program names when it refuses the database. Missing files are applied in one
 //! transaction, which first takes an advisory lock, so that replicas can start together: the first one
-//! migrates, the others wait. Where the lock has no effect (CockroachDB), replicas may conflict; one of them
-//! then fails and tries again. A released file is never edited; a change is a new file.
+//! migrates, the others wait. A released file is never edited; a change is a new file.
+//!
+//! Rejected: the crate `refinery`. It has a table of its own, so that existing databases would seem to have no migration.
 
-use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error};
 
 const MIGRATIONS: [&str; 5] = [
@@ -25,9 +25,6 @@ pub(super) const COPYING: i64 = i64::MAX;
 
 /// The key of the advisory lock: "Anml" twice.
 const LOCK: i64 = 0x416e_6d6c_416e_6d6c;
-
-/// The number of attempts when replicas conflict.
-const ATTEMPTS: u32 = 10;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS animal_store_migration (
     number  bigint PRIMARY KEY,
@@ -49,25 +46,9 @@ pub(super) async fn newer_program(client: &Client) -> Option<String> {
     client.query_opt(sql, &[&NEWEST]).await.ok()??.try_get(0).ok()?
 }
 
-/// Migrates the database to [`NEWEST`], as the version `program` of this program.
+/// Migrates the database to [`NEWEST`], as the version `program` of this program. After an error, the transaction ends with
+/// the connection.
 pub(super) async fn migrate(client: &Client, program: &str) -> Result<(), Error> {
-    for _ in 1..ATTEMPTS {
-        match attempt(client, program).await {
-            Err(error) if is_conflict(&error) => {
-                client.batch_execute("ROLLBACK").await?;
-            }
-            Err(error) => {
-                // An error does not matter: the connection is closed.
-                let _ = client.batch_execute("ROLLBACK").await;
-                return Err(error);
-            }
-            done => return done,
-        }
-    }
-    attempt(client, program).await
-}
-
-async fn attempt(client: &Client, program: &str) -> Result<(), Error> {
     client.batch_execute("BEGIN").await?;
     client.query("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
     client.batch_execute(TABLE).await?;
@@ -78,18 +59,4 @@ async fn attempt(client: &Client, program: &str) -> Result<(), Error> {
         client.execute(insert, &[&number, &program]).await?;
     }
     client.batch_execute("COMMIT").await
-}
-
-/// Whether another replica that migrates caused the error.
-fn is_conflict(error: &Error) -> bool {
-    error.code().is_some_and(|code| {
-        [
-            SqlState::T_R_SERIALIZATION_FAILURE,
-            SqlState::T_R_DEADLOCK_DETECTED,
-            SqlState::UNIQUE_VIOLATION,
-            SqlState::DUPLICATE_TABLE,
-            SqlState::DUPLICATE_OBJECT,
-        ]
-        .contains(code)
-    })
 }

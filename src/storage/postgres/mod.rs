@@ -26,8 +26,7 @@
 //!   user, it is switched on for these connections (`session.rs`). A commit that did not reach the
 //!   synchronous standby, because its wait was cancelled, is not acknowledged.
 //! - Every call ends within the statement timeout and 1.5 seconds, whatever the server does. Each call tries a
-//!   lost server again, so the service recovers with the server. Idle connections are tested every second
-//!   (`session.rs`).
+//!   lost server again, so the service recovers with the server (`session.rs`).
 //! - Several hosts in the URL are polled (`monitor.rs`). The primary is used, so the store follows a failover, and a
 //!   standby is read while there is none; a read returns what was acknowledged a second before, also by others
 //!   (`routing.rs`). Connections to a host that was replaced are closed at once.
@@ -45,9 +44,11 @@
 //! - If a standby that was read had received more than the one that is promoted, animals that were never acknowledged
 //!   disappear, and a client that polls may miss one that gets the identifier of such an animal.
 //! - A standby is not read if its last record was received in part when the primary ended.
-//! - Up to 12 connections for each process (settings `readers` and `writers`), one more for each of several hosts, and
-//!   up to 8 more (`readers`) while queries on replaced connections end. A proxy must keep a connection on one server session, to which
-//!   settings and prepared statements belong (mode `session` of PgBouncer).
+//! - Up to 12 connections for each process (settings `readers` and `writers`), and one more for each of several hosts. A
+//!   proxy must keep a connection on one server session, to which settings and prepared statements belong (mode `session`
+//!   of PgBouncer).
+//! - A read behind a slow one on the same connection waits for it. A connection that is lost without notice delays the reads
+//!   on it by the time limit of a call; they then return 503.
 //! - A page waits up to one second for batches in progress with lower identifiers, and then ends before them.
 //! - Animals that another program or an older release adds at the same time may be missed by a client that polls.
 //! - Tested with PostgreSQL 14 to 18. Other databases with its protocol were not tested; pages need its advisory locks.
@@ -64,9 +65,7 @@ mod opening;
 mod pages;
 mod reader;
 mod routing;
-mod second_attempts;
 mod session;
-mod settled;
 mod tls;
 mod transfer;
 mod write_session;

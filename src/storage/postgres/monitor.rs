@@ -3,6 +3,7 @@
 //!
 //! The queries need no privileges. A host that does not respond in time counts as one that does not respond at all.
 
+use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,9 +11,9 @@ use futures::future::{join_all, select};
 use slog::{Logger, warn};
 use tokio::pin;
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until, timeout};
-use tokio_postgres::{Client, Error, Statement};
+use tokio_postgres::config::TargetSessionAttrs;
+use tokio_postgres::{Client, Error};
 
 use super::address::{Address, Hosts};
 use super::error::{ConnectError, describe};
@@ -40,7 +41,7 @@ const POLL: &str = "SELECT is_standby, \
 
 /// Starts to watch the hosts of `address`, if there are several. Returns the address that follows them. Must be called
 /// within a tokio runtime. The watch ends when the last copy of the address is dropped.
-pub(super) fn follow(address: Address, options: &StoreOptions) -> Address {
+pub(super) fn follow(mut address: Address, options: &StoreOptions) -> Address {
     let count = address.len();
     if count < 2 {
         return address;
@@ -49,12 +50,13 @@ pub(super) fn follow(address: Address, options: &StoreOptions) -> Address {
     let state = Mutex::new(State { view: ClusterView::new(count), errors: vec![None; count] });
     let monitor = Arc::new(Monitor { address: address.clone(), options: options.clone(), state, sender });
     tokio::spawn(async move {
-        let polling = join_all((0..count).map(|host| monitor.poll(host)));
+        let polling = join_all((0..count).map(|host| monitor.watch(host)));
         let unused = monitor.sender.closed();
         pin!(polling, unused);
         select(polling, unused).await;
     });
-    address.following(receiver)
+    address.in_use = Some(receiver);
+    address
 }
 
 struct Monitor {
@@ -70,97 +72,74 @@ struct State {
     errors: Vec<Option<ConnectError>>,
 }
 
-/// A connection for polls.
-struct Connection {
-    client: Client,
-    poll: Statement,
-    driver: AbortHandle,
-}
-
-impl Connection {
-    async fn open(
-        client: Client,
-        driver: impl Future<Output = Result<(), Error>> + Send + 'static,
-    ) -> Result<Self, Error> {
-        let driver = tokio::spawn(async move {
-            // The next poll reports an error.
-            let _ = driver.await;
-        });
-        // Ends the driver also if the statement is not accepted.
-        let guard = scopeguard::guard(driver.abort_handle(), |driver| driver.abort());
-        let poll = client.prepare(POLL).await?;
-        Ok(Self { client, poll, driver: scopeguard::ScopeGuard::into_inner(guard) })
-    }
-
-    /// Returns the state of the host.
-    async fn seen(&self) -> Result<HostStatus, Error> {
-        let started = Instant::now();
-        let row = self.client.query_one(&self.poll, &[]).await?;
-        let lsn = |column: &str| row.try_get(column).map(|lsn: i64| lsn.unsigned_abs());
-        Ok(HostStatus {
-            started,
-            ended: Instant::now(),
-            is_standby: row.try_get("is_standby")?,
-            timeline: row.try_get("timeline")?,
-            received_lsn: lsn("received_lsn")?,
-            replay_lsn: lsn("replay_lsn")?,
-            is_synchronous: row.try_get("is_synchronous")?,
-        })
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.driver.abort();
-    }
+/// Returns the state of a host.
+async fn seen(client: &Client) -> Result<HostStatus, Error> {
+    let started = Instant::now();
+    let row = client.query_one(POLL, &[]).await?;
+    let lsn = |column: &str| row.try_get(column).map(|lsn: i64| lsn.unsigned_abs());
+    Ok(HostStatus {
+        started,
+        ended: Instant::now(),
+        is_standby: row.try_get("is_standby")?,
+        timeline: row.try_get("timeline")?,
+        received_lsn: lsn("received_lsn")?,
+        replay_lsn: lsn("replay_lsn")?,
+        is_synchronous: row.try_get("is_synchronous")?,
+    })
 }
 
 impl Monitor {
-    /// Polls a host for ever.
-    async fn poll(&self, host: usize) {
-        let mut connection = None;
+    /// Polls a host for ever, on a new connection when there is none or it was lost.
+    async fn watch(&self, host: usize) {
         loop {
             let started = Instant::now();
-            let polled = timeout(TIMEOUT, self.ask(host, &mut connection)).await;
-            let name = || self.address.name(host);
-            let polled = polled.unwrap_or_else(|_| {
-                Err(ConnectError::Unreachable { host: name(), why: "no response in time".to_owned() })
-            });
-            if polled.is_err() {
-                connection = None;
-            }
-            let error = match &polled {
-                Err(error) => error.clone(),
-                Ok(seen) if seen.is_standby => ConnectError::ReadOnly { host: name() },
-                Ok(_) => ConnectError::Unconfirmed { host: name() },
+            let connected = timeout(TIMEOUT, self.address.connect_to(host, TargetSessionAttrs::Any)).await;
+            let error = match connected.unwrap_or_else(|_| Err(self.address.silent(host))) {
+                Ok((client, driver)) => {
+                    let driving = async {
+                        // The next poll reports an error.
+                        let _ = driver.await;
+                        pending().await
+                    };
+                    tokio::select! {
+                        error = self.poll(host, &client) => error,
+                        error = driving => error,
+                    }
+                }
+                Err(error) => Some(error),
             };
-            self.note(host, polled.ok(), error);
-            sleep_until(started + INTERVAL).await;
+            if let Some(error) = error {
+                self.note(host, None, error);
+                sleep_until(started + INTERVAL).await;
+            }
         }
     }
 
-    /// Asks a host for its state, on a new connection if there is none or it was lost.
-    async fn ask(
-        &self,
-        host: usize,
-        connection: &mut Option<Connection>,
-    ) -> Result<HostStatus, ConnectError> {
-        if let Some(open) = connection
-            && let Ok(seen) = open.seen().await
-        {
-            return Ok(seen);
+    /// Polls a host until that fails. Returns the error; `None` if a connection ended that had worked, because the server
+    /// may go on.
+    async fn poll(&self, host: usize, client: &Client) -> Option<ConnectError> {
+        let mut has_worked = false;
+        loop {
+            let started = Instant::now();
+            let name = self.address.name(host).to_owned();
+            match timeout(TIMEOUT, seen(client)).await {
+                Ok(Ok(seen)) => {
+                    let unused = match seen.is_standby {
+                        true => ConnectError::ReadOnly { host: name },
+                        false => ConnectError::Unconfirmed { host: name },
+                    };
+                    self.note(host, Some(seen), unused);
+                    has_worked = true;
+                }
+                Ok(Err(error)) if error.is_closed() && has_worked => return None,
+                Ok(Err(error)) => {
+                    let code = error.code().map(|code| code.code().to_owned());
+                    return Some(ConnectError::Refused { host: name, code, why: describe(&error) });
+                }
+                Err(_) => return Some(self.address.silent(host)),
+            }
+            sleep_until(started + INTERVAL).await;
         }
-        // The connection may have ended while the server goes on.
-        *connection = None;
-        let (client, driver) = self.address.connect_to_any(host).await?;
-        let opening = async {
-            let open = connection.insert(Connection::open(client, driver).await?);
-            open.seen().await
-        };
-        opening.await.map_err(|error: Error| {
-            let code = error.code().map(|code| code.code().to_owned());
-            ConnectError::Refused { host: self.address.name(host), code, why: describe(&error) }
-        })
     }
 
     /// Notes the result of a poll, and publishes which hosts to use.
@@ -184,7 +163,7 @@ impl Monitor {
     /// Logs a change of the hosts in use.
     fn log(&self, before: Option<Routing>, now: Routing, log: &Logger) {
         let Some(before) = before else { return };
-        let name = |host: Option<usize>| host.map_or("none".to_owned(), |host| self.address.name(host));
+        let name = |host: Option<usize>| host.map_or("none", |host| self.address.name(host));
         let read = |routing: Routing| routing.read.map(|read| read.from.host);
         if (before.primary, read(before)) != (now.primary, read(now)) {
             warn!(log, "the hosts of the database in use changed";

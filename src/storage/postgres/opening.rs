@@ -5,18 +5,16 @@
 //! migrated, and only with [`Migrate::Apply`]. A current database is opened without a lock and without the privilege
 //! to create tables.
 
-use rand::TryRng;
-use rand::rngs::SysRng;
 use scopeguard::ScopeGuard;
 use slog::{Logger, info, warn};
 use tokio_postgres::Client;
 
 use super::address::Address;
-use super::error::{ConnectError, PgError, describe};
+use super::error::{ConnectError, PgError, describe, list};
 use super::migrations::{COPYING, NEWEST, migrate, newer_program, version};
 use super::session::{Purpose, Session};
 use super::transfer;
-use crate::storage::options::{Migrate, OpenError, StoreOptions, newer_release};
+use crate::storage::options::{Migrate, OpenError, StoreOptions, new_secret, newer_release};
 
 /// Why a database cannot be opened.
 #[derive(Debug)]
@@ -37,7 +35,7 @@ enum OpenFailure {
 impl OpenFailure {
     /// Returns the error of the database at `address`: one line.
     fn of(&self, address: &Address) -> OpenError {
-        let line = self.message(address.database(), address.user());
+        let line = self.message(&address.database, &address.user);
         OpenError(line.replace(char::is_control, "?"))
     }
 
@@ -46,8 +44,7 @@ impl OpenFailure {
         let start = format!("the PostgreSQL database {database} ");
         match self {
             Self::Hosts(errors) => {
-                let all: Vec<_> = errors.iter().map(ToString::to_string).collect();
-                format!("{start}cannot be opened: {}{}", all.join("; "), advice(errors, database, user))
+                format!("{start}cannot be opened: {}{}", list(errors), advice(errors, database, user))
             }
             Self::Encoding(encoding) => format!(
                 "{start}has the encoding {encoding}, which cannot store every name; create one with UTF8"
@@ -155,12 +152,11 @@ async fn inspect_and_open(address: &Address, options: &StoreOptions) -> Result<[
     let session = connect(address, options).await?;
     let client = session.client();
     check_server(client).await?;
-    let found = match has_our_tables(client).await? {
-        true => Some(match check_version(client).await {
-            Err(OpenFailure::NoRight(why)) => return Err(all_missing(client, options.migrate, why).await),
-            version => version?,
-        }),
-        false => None,
+    let found = if has_our_tables(client).await? {
+        check_privileges(client, options.migrate).await?;
+        Some(check_version(client).await?)
+    } else {
+        None
     };
     if found != Some(NEWEST) {
         if options.migrate == Migrate::Never {
@@ -178,7 +174,7 @@ async fn inspect_and_open(address: &Address, options: &StoreOptions) -> Result<[
     warn_about_settings(client, &options.log).await?;
     match (stored_secret(client).await?, options.migrate) {
         (Some(secret), _) => Ok(secret),
-        (None, Migrate::Apply) => new_secret(client).await,
+        (None, Migrate::Apply) => store_secret(client).await,
         // Another process stores it at this moment, or ended before.
         (None, Migrate::Never) => Err(OpenFailure::Unmigrated(found)),
     }
@@ -240,37 +236,28 @@ async fn check_version(client: &Client) -> Result<i64, OpenFailure> {
     }
 }
 
-/// Returns the privileges that are missing, as the end of a sentence. $1 is whether reading is enough.
-const MISSING: &str = "WITH needed (place, object, privileges) AS (VALUES \
+/// Returns the privileges that are missing on tables that exist, as the end of a sentence. $1 is whether reading is enough.
+const MISSING: &str = "WITH needed (position, object, privileges) AS (VALUES \
          (1, 'animal_store_migration', ARRAY['SELECT']), \
          (2, 'animal', ARRAY['SELECT', 'INSERT']), \
          (3, 'api_key', ARRAY['SELECT', 'INSERT', 'UPDATE']), \
          (4, 'secret', ARRAY['SELECT', 'INSERT']), \
          (5, 'idempotency_key', ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) \
-     ), missing (place, line) AS ( \
-         SELECT place, string_agg(privilege, ', ' ORDER BY number) || ' on ' || object \
+     ), missing (position, line) AS ( \
+         SELECT position, string_agg(privilege, ', ' ORDER BY number) || ' on ' || object \
          FROM needed, unnest(privileges) WITH ORDINALITY AS each_one (privilege, number) \
-         WHERE (number = 1 OR NOT $1) AND NOT has_table_privilege(object, privilege) \
-         GROUP BY place, object \
+         WHERE (number = 1 OR NOT $1) AND NOT has_table_privilege(to_regclass(object), privilege) \
+         GROUP BY position, object \
          UNION ALL SELECT 6, 'USAGE on sequence animal_id' \
-         WHERE NOT $1 AND NOT has_sequence_privilege('animal_id', 'USAGE') \
+         WHERE NOT $1 AND NOT has_sequence_privilege(to_regclass('animal_id'), 'USAGE') \
      ) \
-     SELECT string_agg(line, '; ' ORDER BY place) FROM missing";
+     SELECT string_agg(line, '; ' ORDER BY position) FROM missing";
 
 /// Checks the privileges on all tables, so that a missing one fails at start and not with the first request.
 async fn check_privileges(client: &Client, migrate: Migrate) -> Result<(), OpenFailure> {
     let only_reads = migrate == Migrate::Never;
     let missing: Option<String> = client.query_one(MISSING, &[&only_reads]).await?.try_get(0)?;
     missing.map_or(Ok(()), |missing| Err(OpenFailure::NoRight(format!("missing {missing}"))))
-}
-
-/// Returns the error about all missing privileges, after the first one was found, which `why` describes. A database of an
-/// older release may lack tables whose privileges cannot be checked.
-async fn all_missing(client: &Client, migrate: Migrate, why: String) -> OpenFailure {
-    match check_privileges(client, migrate).await {
-        Err(all @ OpenFailure::NoRight(_)) => all,
-        _ => OpenFailure::NoRight(why),
-    }
 }
 
 /// Returns the secret of the store, if there is one.
@@ -283,13 +270,9 @@ async fn stored_secret(client: &Client) -> Result<Option<[u8; 32]>, OpenFailure>
     bytes.map(Some).map_err(|_| OpenFailure::Other("its secret has the wrong length".to_owned()))
 }
 
-/// Generates the secret of the store.
-async fn new_secret(client: &Client) -> Result<[u8; 32], OpenFailure> {
-    let mut bytes = [0; 32];
-    SysRng.try_fill_bytes(&mut bytes).map_err(|error| {
-        OpenFailure::Other(format!("the operating system has no random numbers: {error}"))
-    })?;
-    // Another replica may have stored its secret first; then that one is used.
+/// Stores a secret, unless another replica has stored its own.
+async fn store_secret(client: &Client) -> Result<[u8; 32], OpenFailure> {
+    let bytes = new_secret().map_err(OpenFailure::Other)?;
     client
         .execute(
             "INSERT INTO secret (only_row, bytes) VALUES (1, $1) ON CONFLICT (only_row) DO NOTHING",

@@ -11,11 +11,12 @@
 //!
 //! A standby has no marks, and cannot know which batches are in progress on a primary that may still run. There, a page
 //! that contains everything up to the last animal is returned as it is: it has no link to a next page, so a client
-//! requests it again. A page with more animals after it ends before the first gap in the identifiers that were not
-//! checked on the primary a moment before. If it starts with that gap, it is unavailable.
+//! requests it again. A page with more animals after it ends with the last identifier that was checked on the primary, which
+//! was a moment before. If it starts after that one, it is unavailable.
 //!
 //! Only this program marks its transactions. Animals that an older release or another program adds may be missed.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -24,7 +25,6 @@ use tokio::time::{Instant, sleep};
 
 use super::error::PgError;
 use super::reader::{Reader, Readers};
-use super::settled::{last_assigned, without_gaps};
 use crate::schemas::Pet;
 use crate::storage::store::{PetsFound, PetsQuery};
 
@@ -34,6 +34,32 @@ const WAIT: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(1);
 /// How often the identifiers are checked without a page, for pages of a standby.
 const INTERVAL: Duration = Duration::from_millis(250);
+
+/// The last identifier that was assigned.
+const LAST: &str = "SELECT coalesce(pg_sequence_last_value('animal_id'), 0)";
+
+/// The highest identifier up to which no animal can be added any more, as far as this process knows.
+pub(super) struct Settled(AtomicI64);
+
+impl Settled {
+    pub(super) fn unknown() -> Self {
+        Self(AtomicI64::new(i64::MIN))
+    }
+
+    /// Forgets the identifier: after a crash or a failover, the sequence may assign the latest ones again.
+    pub(super) fn forget(&self) {
+        self.0.store(i64::MIN, Ordering::SeqCst);
+    }
+
+    fn get(&self) -> i64 {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Returns the identifier after it was raised to `id`.
+    fn raise(&self, id: i64) -> i64 {
+        self.0.fetch_max(id, Ordering::SeqCst).max(id)
+    }
+}
 
 /// Checks the identifiers on the primary again and again, if another host may be read later. Must be called within a tokio
 /// runtime.
@@ -49,7 +75,7 @@ pub(super) fn keep_settled(readers: &Arc<Readers>) {
                     if reader.is_on_standby() {
                         return Ok(i64::MIN);
                     }
-                    let last = last_assigned(reader.client()).await?;
+                    let last = reader.client().query_one(LAST, &[]).await?.try_get(0)?;
                     reader.animals.settled(reader.client(), last).await
                 })
                 .await;
@@ -82,11 +108,9 @@ impl Readers {
         // progress.
         let (give_up, mut pause) = (Instant::now() + WAIT, PAUSE);
         loop {
-            let known = self.settled.get();
             let check = |reader: Arc<Reader>| async move {
                 if reader.is_on_standby() {
-                    let settled = without_gaps(reader.client(), known, last).await?;
-                    return Ok((true, settled, reader.animals.page(reader.client(), query).await?));
+                    return Ok((true, i64::MIN, reader.animals.page(reader.client(), query).await?));
                 }
                 // Sent together; the server reads the page after the check.
                 let both = try_join(

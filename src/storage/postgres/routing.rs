@@ -220,8 +220,6 @@ fn is_ahead(standby: &HostStatus, primary: &HostStatus) -> bool {
 }
 
 #[cfg(test)]
-mod cluster;
-#[cfg(test)]
 mod model;
 
 #[cfg(test)]

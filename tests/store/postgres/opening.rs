@@ -77,30 +77,6 @@ async fn eight_replicas_may_start_concurrently() {
     assert_eq!(numbers, Vec::from_iter(1..=MIGRATIONS.len() as i64));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn replicas_may_start_concurrently_without_the_advisory_lock() {
-    let Some(database) = Postgres::try_fresh().await else { return };
-    // Precedes the system's function of that name in the search path.
-    database
-        .client()
-        .await
-        .batch_execute("CREATE FUNCTION pg_advisory_xact_lock(bigint) RETURNS void LANGUAGE sql AS 'SELECT'")
-        .await
-        .unwrap();
-    let url = database.url() + "&options=-c%20search_path%3Dpublic,pg_catalog";
-    let stores = join_all((0..8).map(|_| {
-        tokio::spawn({
-            let url = url.clone();
-            async move {
-                open(&url, &options()).await.map(|store| store.secret()).map_err(|error| error.to_string())
-            }
-        })
-    }))
-    .await;
-    let secrets: Vec<_> = stores.into_iter().map(Result::unwrap).collect();
-    assert!(secrets.iter().all(|secret| secret.is_ok() && *secret == secrets[0]), "{secrets:?}");
-}
-
 #[tokio::test]
 async fn older_databases_are_migrated() {
     for applied in 1..MIGRATIONS.len() {

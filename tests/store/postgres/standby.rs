@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use animal_store::storage::{PetsQuery, Store, StoreError, StoreOptions, open};
+use animal_store::storage::{PetsQuery, PostgresOptions, Store, StoreError, StoreOptions, open};
 
 use super::options;
 use crate::conformance::{add, key, new_pet};
@@ -45,6 +45,11 @@ async fn opened(url: &str, options: &StoreOptions) -> Arc<dyn Store> {
     open(url, options).await.unwrap()
 }
 
+/// With one connection for reading, a store does not forget what a page of the primary has shown.
+fn with_one_reader() -> StoreOptions {
+    StoreOptions { postgres: PostgresOptions { readers: 1, ..options().postgres }, ..options() }
+}
+
 fn first_page(limit: u32) -> PetsQuery {
     PetsQuery { status: None, after: None, limit }
 }
@@ -53,9 +58,10 @@ fn first_page(limit: u32) -> PetsQuery {
 async fn a_standby_is_read_while_there_is_no_primary() {
     let Some((primary, standby, url)) = pair().await else { return };
     let page = Page::default();
-    let store = opened(&url, &page.with(options())).await;
+    let store = opened(&url, &page.with(with_one_reader())).await;
     let (first, second) = (add(&*store, "first").await, add(&*store, "second").await);
     store.add_key(key(1)).await.unwrap();
+    assert_eq!(store.pets(first_page(2)).await.unwrap().pets.len(), 2);
     primary.kill();
     let is_read = |role: &str| page.value(&format!(r#"store_read_age_seconds{{role="{role}"}}"#)) > 0.0;
     until(async || is_read("standby")).await;
@@ -66,7 +72,7 @@ async fn a_standby_is_read_while_there_is_no_primary() {
     until(async || store.key_by_hash(&key(1).hash).await.is_ok_and(|found| found == Some(key(1)))).await;
     until(async || store.pets(first_page(2)).await.is_ok_and(|page| !page.more && page.pets.len() == 2))
         .await;
-    // The identifiers have no gap, so no animal can come before the second one.
+    // The primary has shown that no animal can come before the second one.
     let begins_with_first = async || match store.pets(first_page(1)).await {
         Ok(page) => page.more && page.pets == [first.clone()],
         Err(_) => false,
@@ -85,8 +91,9 @@ async fn a_standby_is_read_while_there_is_no_primary() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_of_a_standby_does_not_skip_what_may_be_added() {
     let Some((primary, _standby, url)) = pair().await else { return };
-    let store = opened(&url, &options()).await;
+    let store = opened(&url, &with_one_reader()).await;
     let before = add(&*store, "before").await;
+    assert_eq!(store.pets(first_page(1)).await.unwrap().pets, std::slice::from_ref(&before));
     // A batch of another replica that has an identifier and is not committed.
     let client = primary.client("postgres").await;
     let mark = format!("SELECT pg_advisory_xact_lock_shared((24942::bigint << 48) | {})", before.id);

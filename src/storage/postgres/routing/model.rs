@@ -7,8 +7,11 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use super::cluster::{Change, Cluster, HOSTS, Limits, Node};
+use cluster::{Change, Cluster, HOSTS, Limits, Node};
+
 use super::*;
+
+mod cluster;
 
 /// The unit of time: an observation is fresh in its own unit and the next one, and a read is allowed in one more.
 const UNIT: Duration = Duration::from_millis(400);
