@@ -136,8 +136,7 @@ fn show(bar: &ProgressBar, progress: Progress) {
     let Progress { step, id, last } = progress;
     let message = match step {
         Step::Copying => "copying",
-        Step::CheckingSource => "checking 1/2",
-        Step::CheckingTarget => "checking 2/2",
+        Step::Checking => "checking",
     };
     let is_new = bar.message() != message;
     bar.set_message(message);

@@ -5,7 +5,7 @@
 //! interruption, the target is emptied by [`super::discard_copy`].
 //!
 //! The source may be in use. Animals are copied up to the highest identifier at the start; they never change. At the end,
-//! both stores are read again through [`Store`], and must have the same animals. API keys follow, so that a key that was
+//! the target is read through [`Store`], and must have the animals that were read from the source. API keys follow, so that a key that was
 //! revoked during the copy is revoked in the target.
 //!
 //! Idempotency keys are copied, so that a client may repeat a request to the target that it sent to the source.
@@ -82,8 +82,7 @@ pub struct Progress {
 #[allow(missing_docs)]
 pub enum Step {
     Copying,
-    CheckingSource,
-    CheckingTarget,
+    Checking,
 }
 
 /// The result of a copy.
@@ -170,24 +169,21 @@ pub async fn copy(
 ) -> Result<Copied, CopyError> {
     let last = from.last_pet().await.map_err(CopyError::Source)?.map_or(0, |pet| pet.id);
     let to = Target::begin(to).await?;
-    let mut after = None;
     progress(Progress { step: Step::Copying, id: 0, last });
-    loop {
-        let (pets, more) = chunk(from, after, last).await.map_err(CopyError::Source)?;
-        let Some(highest) = pets.last().map(|pet| pet.id) else { break };
+    let (mut after, mut source) = (None, Digest::default());
+    while let Some(pets) = chunk(from, after, last).await.map_err(CopyError::Source)? {
+        source.update(&pets);
+        after = pets.last().map(|pet| pet.id);
         to.import(Chunk::Pets(pets)).await?;
-        progress(Progress { step: Step::Copying, id: highest, last });
-        after = Some(highest);
-        if !more {
-            break;
-        }
+        progress(Progress { step: Step::Copying, id: after.unwrap_or(0), last });
     }
-    let source = digest(from, last, |id| progress(Progress { step: Step::CheckingSource, id, last }))
-        .await
-        .map_err(CopyError::Source)?;
-    let target = digest(to.store, i64::MAX, |id| progress(Progress { step: Step::CheckingTarget, id, last }))
-        .await
-        .map_err(CopyError::Target)?;
+    let (mut after, mut target) = (None, Digest::default());
+    while let Some(pets) = chunk(to.store, after, i64::MAX).await.map_err(CopyError::Target)? {
+        target.update(&pets);
+        after = pets.last().map(|pet| pet.id);
+        progress(Progress { step: Step::Checking, id: after.unwrap_or(0), last });
+    }
+    let (source, target) = (source.finish(), target.finish());
     if source != target {
         let ((source, _), (target, _)) = (source, target);
         let difference = format!("{target} animals in the target, {source} in the source, or other contents");
@@ -201,23 +197,22 @@ pub async fn copy(
     Ok(Copied { pets, keys, checksum, source_grew: newest > last })
 }
 
-/// Returns the next animals up to the identifier `last`, and whether there are more.
+/// Returns the next animals up to the identifier `last`; `None` if there are none.
 async fn chunk(
     from: &dyn Transfer,
     mut after: Option<i64>,
     last: i64,
-) -> Result<(Vec<Pet>, bool), StoreError> {
+) -> Result<Option<Vec<Pet>>, StoreError> {
     let mut pets = Vec::with_capacity(CHUNK);
     while pets.len() < CHUNK {
         let page = from.pets(PetsQuery { status: None, after, limit: Pets::MAX_ITEMS }).await?;
-        let highest = page.pets.last().map(|pet| pet.id);
+        after = page.pets.last().map(|pet| pet.id);
         pets.extend(page.pets.into_iter().filter(|pet| pet.id <= last));
-        if !page.more || highest >= Some(last) {
-            return Ok((pets, false));
+        if !page.more || after >= Some(last) {
+            break;
         }
-        after = highest;
     }
-    Ok((pets, true))
+    Ok((!pets.is_empty()).then_some(pets))
 }
 
 /// Copies the idempotency keys of animals up to the identifier `last`.
@@ -245,17 +240,20 @@ async fn copy_keys(from: &dyn Transfer, to: &Target<'_>) -> Result<usize, CopyEr
     Ok(keys.len())
 }
 
-/// Returns the number of animals up to the identifier `last`, and their SHA-256.
-async fn digest(
-    store: &dyn Transfer,
-    last: i64,
-    mut progress: impl FnMut(i64) + Send,
-) -> Result<(u64, [u8; 32]), StoreError> {
-    let (mut count, mut sum, mut after) = (0, Context::new(&SHA256), None);
-    let mut checksum = [0; 32];
-    loop {
-        let (pets, more) = chunk(store, after, last).await?;
-        for pet in &pets {
+/// The number of animals and their SHA-256.
+struct Digest(u64, Context);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self(0, Context::new(&SHA256))
+    }
+}
+
+impl Digest {
+    fn update(&mut self, pets: &[Pet]) {
+        let Self(count, sum) = self;
+        *count += pets.len() as u64;
+        for pet in pets {
             let name = pet.name.as_str();
             sum.update(&pet.id.to_le_bytes());
             sum.update(&pet.category_id.to_le_bytes());
@@ -264,12 +262,11 @@ async fn digest(
             sum.update(name.as_bytes());
             sum.update(&[pet.status.map_or(0, |status| status as u8 + 1)]);
         }
-        count += pets.len() as u64;
-        after = pets.last().map(|pet| pet.id).or(after);
-        progress(after.unwrap_or(0));
-        if !more {
-            checksum.copy_from_slice(sum.finish().as_ref());
-            return Ok((count, checksum));
-        }
+    }
+
+    fn finish(self) -> (u64, [u8; 32]) {
+        let mut checksum = [0; 32];
+        checksum.copy_from_slice(self.1.finish().as_ref());
+        (self.0, checksum)
     }
 }

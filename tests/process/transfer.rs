@@ -212,7 +212,7 @@ async fn a_copy_shows_its_progress_on_a_terminal() {
     };
     let ran = directory.run_changed(&copy, on_a_terminal).await;
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
-    for words in ["copying", "/5,000", "checking 2/2", "5000 animals and 1 key"] {
+    for words in ["copying", "/5,000", "checking", "5000 animals and 1 key"] {
         assert!(ran.stdout.contains(words), "{words} is not in: {}", ran.stdout);
     }
 }
