@@ -107,11 +107,10 @@ impl StoreMetrics {
     /// Must be called with the role of the host that is read, and the maximum age of what reads return; `None` while
     /// no host can be read.
     pub(super) fn reads_from(&self, role_and_age: Option<(&'static str, Duration)>) {
-        let Some((role, age)) = role_and_age else { return self.read_age.clear() };
-        for other in ["primary", "standby"].iter().filter(|other| **other != role) {
-            self.read_age.remove(&RoleLabels { role: other });
+        self.read_age.clear();
+        if let Some((role, age)) = role_and_age {
+            self.read_age.get_or_create(&RoleLabels { role }).set(age.as_secs_f64());
         }
-        self.read_age.get_or_create(&RoleLabels { role }).set(age.as_secs_f64());
     }
 
     /// Must be called with the host of each new connection.

@@ -9,11 +9,12 @@
 //! sometimes does not fill the log.
 
 use std::fmt::Display;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use slog::{Logger, error, warn};
+// Unlike the clock of `std`, tests can pause and advance this one.
+use tokio::time::Instant;
 
 use super::error_type::ErrorType;
 
@@ -45,18 +46,10 @@ pub(super) struct Outages(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    reads: Direction,
-    writes: Direction,
+    reads: Mutex<Option<Outage>>,
+    writes: Mutex<Option<Outage>>,
     /// The host of the last connection.
     host: Mutex<Option<String>>,
-}
-
-/// Reads or writes.
-#[derive(Debug, Default)]
-struct Direction {
-    /// Whether there is an outage. Spares successes the lock.
-    is_out: AtomicBool,
-    outage: Mutex<Option<Outage>>,
 }
 
 #[derive(Debug)]
@@ -64,8 +57,6 @@ struct Outage {
     log: Logger,
     since: Instant,
     last_error: Instant,
-    /// The first success after the last error.
-    back: Option<Instant>,
     /// The types of error that were logged.
     logged: Vec<ErrorType>,
     /// The number of errors that were not.
@@ -82,7 +73,7 @@ impl Outages {
         error: &dyn Display,
         code: Option<&str>,
     ) {
-        if self.0.direction(access).failed(log, error_type, Instant::now()) {
+        if record_error(&mut self.outage(access), log, error_type, Instant::now()) {
             error!(log, "the database failed; further errors with this cause are only counted";
                 "code" => code, "error" => %error, "doing" => access.as_str());
         }
@@ -90,123 +81,77 @@ impl Outages {
 
     /// Logs the end of an outage, if this success is one.
     pub(super) fn succeeded(&self, access: Access) {
-        let direction = self.0.direction(access);
-        if !direction.is_out.load(Ordering::Relaxed) {
-            return;
-        }
-        if let Some((outage, away)) = direction.succeeded(Instant::now()) {
-            let host = self.0.host.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let ended = self.outage(access).take_if(|outage| outage.last_error.elapsed() >= QUIET);
+        if let Some(Outage { log, since, last_error, suppressed, .. }) = ended {
+            let away = Duration::from_millis(last_error.duration_since(since).as_millis() as u64);
             // A warning, so that it has the same readers as the error.
-            warn!(outage.log, "the database is back";
-                "host" => host, "suppressed_errors" => outage.suppressed,
-                "after" => %humantime::format_duration(Duration::from_millis(away)),
-                "doing" => access.as_str());
+            warn!(log, "the database is back";
+                "host" => lock(&self.0.host).clone(), "suppressed_errors" => suppressed,
+                "after" => %humantime::format_duration(away), "doing" => access.as_str());
         }
     }
 
     /// Remembers the host of a new connection.
     pub(super) fn connected_to(&self, host: &str) {
-        *self.0.host.lock().unwrap_or_else(PoisonError::into_inner) = Some(host.to_owned());
+        *lock(&self.0.host) = Some(host.to_owned());
+    }
+
+    fn outage(&self, access: Access) -> MutexGuard<'_, Option<Outage>> {
+        lock(match access {
+            Access::Read => &self.0.reads,
+            Access::Connect | Access::Write => &self.0.writes,
+        })
     }
 }
 
-impl Inner {
-    fn direction(&self, access: Access) -> &Direction {
-        match access {
-            Access::Read => &self.reads,
-            Access::Connect | Access::Write => &self.writes,
-        }
+/// Returns whether the error must be logged.
+fn record_error(outage: &mut Option<Outage>, log: &Logger, error_type: ErrorType, now: Instant) -> bool {
+    let outage = outage.get_or_insert_with(|| Outage {
+        log: log.clone(),
+        since: now,
+        last_error: now,
+        logged: Vec::new(),
+        suppressed: 0,
+    });
+    outage.last_error = now;
+    let is_new = !outage.logged.contains(&error_type);
+    if is_new {
+        outage.logged.push(error_type);
+    } else {
+        outage.suppressed += 1;
     }
+    is_new
 }
 
-impl Direction {
-    fn outage(&self) -> MutexGuard<'_, Option<Outage>> {
-        self.outage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Records an error. Returns whether it must be logged.
-    fn failed(&self, log: &Logger, error_type: ErrorType, now: Instant) -> bool {
-        let mut outage = self.outage();
-        let outage = outage.get_or_insert_with(|| Outage {
-            log: log.clone(),
-            since: now,
-            last_error: now,
-            back: None,
-            logged: Vec::new(),
-            suppressed: 0,
-        });
-        self.is_out.store(true, Ordering::Relaxed);
-        outage.last_error = now;
-        outage.back = None;
-        let is_new = !outage.logged.contains(&error_type);
-        if is_new {
-            outage.logged.push(error_type);
-        } else {
-            outage.suppressed += 1;
-        }
-        is_new
-    }
-
-    /// Records a success. Returns the outage that it ends, and its duration in milliseconds.
-    fn succeeded(&self, now: Instant) -> Option<(Outage, u64)> {
-        let mut outage = self.outage();
-        let ended = outage.as_mut()?;
-        let back = *ended.back.get_or_insert(now);
-        if now.saturating_duration_since(ended.last_error) < QUIET {
-            return None;
-        }
-        let away = back.saturating_duration_since(ended.since).as_millis();
-        self.is_out.store(false, Ordering::Relaxed);
-        outage.take().map(|outage| (outage, u64::try_from(away).unwrap_or(u64::MAX)))
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use slog::{Discard, o};
+    use tokio::time::advance;
 
     use super::*;
 
-    const MILLISECOND: Duration = Duration::from_millis(1);
-
-    #[test]
-    fn each_cause_is_logged_once_until_the_outage_is_over() {
-        let (log, direction, start) = (Logger::root(Discard, o!()), Direction::default(), Instant::now());
-        let at = |milliseconds: u32| start + MILLISECOND * milliseconds;
-        assert!(direction.succeeded(start).is_none());
-        assert!(direction.failed(&log, ErrorType::ConnectionLost, start));
-        assert!(!direction.failed(&log, ErrorType::ConnectionLost, at(1)));
-        assert!(direction.failed(&log, ErrorType::Unreachable, at(2)));
-        for millisecond in 3..1003 {
-            assert!(!direction.failed(&log, ErrorType::Unreachable, at(millisecond)));
-        }
-        // One success among errors does not end it.
-        assert!(direction.succeeded(at(1100)).is_none());
-        assert!(!direction.failed(&log, ErrorType::ConnectionLost, at(1200)));
-        assert!(direction.succeeded(at(1300)).is_none());
-        assert!(direction.succeeded(at(2199)).is_none());
-        let (outage, away) = direction.succeeded(at(2200)).unwrap();
-        // Up to the first success after the last error.
-        assert_eq!((outage.suppressed, away), (1002, 1300));
-        assert!(!direction.is_out.load(Ordering::Relaxed));
-        assert!(direction.succeeded(at(2300)).is_none());
-
-        assert!(direction.failed(&log, ErrorType::ConnectionLost, at(5000)));
-        // The first success after a quiet time.
-        assert_eq!(
-            direction.succeeded(at(9000)).map(|(outage, away)| (outage.suppressed, away)),
-            Some((0, 4000))
-        );
-    }
-
-    #[test]
-    fn reads_and_writes_fail_separately() {
-        let outages = Outages::default();
-        let log = Logger::root(Discard, o!());
-        outages.failed(&log, Access::Connect, ErrorType::DiskFull, &"full", None);
-        assert!(outages.0.writes.is_out.load(Ordering::Relaxed));
-        assert!(!outages.0.reads.is_out.load(Ordering::Relaxed));
+    #[tokio::test(start_paused = true)]
+    async fn each_cause_is_logged_once_until_the_outage_is_over() {
+        let (log, outages) = (Logger::root(Discard, o!()), Outages::default());
+        let failed =
+            |error_type| record_error(&mut outages.outage(Access::Write), &log, error_type, Instant::now());
+        assert!(failed(ErrorType::ConnectionLost));
+        assert!(!failed(ErrorType::ConnectionLost));
+        assert!(failed(ErrorType::Unreachable));
+        advance(QUIET / 2).await;
+        assert!(!failed(ErrorType::Unreachable));
+        // A success among errors does not end it, nor does one of a read.
+        advance(QUIET / 2).await;
+        outages.succeeded(Access::Write);
+        advance(QUIET / 2).await;
         outages.succeeded(Access::Read);
-        assert!(outages.0.direction(Access::Write).outage().is_some());
+        assert_eq!(outages.outage(Access::Write).as_ref().map(|outage| outage.suppressed), Some(2));
+        outages.succeeded(Access::Write);
+        assert!(outages.outage(Access::Write).is_none());
+        assert!(failed(ErrorType::ConnectionLost));
     }
 }
