@@ -4,9 +4,7 @@
 //! number are committed together, so a crash leaves no partial migration. A released file is never edited; a
 //! change is a new file. The table `migration` has the version of the program that applied a file, which an
 //! older program names when it refuses the database.
-//!
-//! Rejected: the crate `rusqlite_migration`. It reads the number before its transaction begins, so two processes that
-//! start together apply the same file.
+//! Crates that were left: `src/DECISIONS.md`, Storage.
 
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Error, OptionalExtension, TransactionBehavior};
