@@ -35,8 +35,9 @@ impl Constants {
     pub(crate) fn to_rust(&self, files: &str) -> String {
         let deprecations = self.deprecations.join(",");
         format!(
-            "Ok(Document {{ version: {:?}, deprecations: &[{deprecations}], files: &[{files}] }})",
-            self.version
+            "Ok(Document {{ version: {:?}, deprecations: &[{deprecations}], origin: {:?}, files: &[{files}] }})",
+            self.version,
+            site::ORIGIN
         )
     }
 }

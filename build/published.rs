@@ -1,12 +1,12 @@
 //! The files that the service publishes: the document, its releases, and the pages, compressed.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use brotli::enc::BrotliEncoderParams;
 use flate2::Compression;
-use flate2::write::GzEncoder;
+use flate2::write::{DeflateEncoder, GzEncoder};
 use site::File;
 
 /// Higher levels take 10 to 20 times as long, and make the largest file smaller by a tenth.
@@ -31,45 +31,66 @@ pub(crate) fn releases(directory: &Path) -> io::Result<Vec<File>> {
     Ok(files)
 }
 
-/// Writes a file and its compressed contents to `site` in the output directory. Returns the expression of the type `File`
-/// of `src/document.rs`.
+/// Writes a file and its compressed contents to the output directory. Returns the expression of the type `File` of
+/// `src/document.rs`.
 ///
 /// # Errors
 /// A file cannot be written.
 pub(crate) fn write(output: &Path, file: &File) -> io::Result<String> {
     let path = output.join("site").join(&file.path);
     fs::create_dir_all(path.parent().unwrap_or(&path))?;
-    fs::write(&path, &file.content)?;
-    let compressed = [("gz", gzip(&file.content)?), ("br", brotli(&file.content)?)];
-    let include = |name: &str| format!("include_bytes!(concat!(env!(\"OUT_DIR\"), {name:?}))");
-    let mut options = Vec::new();
-    for (extension, content) in compressed {
-        // Pictures are compressed already.
-        if content.len() + content.len() / 10 > file.content.len() {
-            options.push("None".to_owned());
-            continue;
+    let include = |extension: &str, content: &[u8]| {
+        let path = PathBuf::from(format!("{}{extension}", path.display()));
+        fs::write(&path, content)?;
+        Ok::<_, io::Error>(format!("include_bytes!({path:?})"))
+    };
+    // Pictures are compressed already.
+    let option = |extension: &str, content: Vec<u8>| {
+        let is_smaller = content.len() + content.len() / 10 < file.content.len();
+        if is_smaller {
+            Ok(format!("Some({})", include(extension, &content)?))
+        } else {
+            io::Result::Ok("None".to_owned())
         }
-        let name = format!("/site/{}.{extension}", file.path);
-        fs::write(output.join(&name[1..]), content)?;
-        options.push(format!("Some({})", include(&name)));
+    };
+    let parts: Vec<&str> =
+        std::str::from_utf8(&file.content).unwrap_or_default().split(site::ORIGIN).collect();
+    let mut deflated = String::new();
+    let (mut gzip, mut brotli) = ("None".to_owned(), "None".to_owned());
+    if parts.len() > 1 {
+        for (number, part) in parts.iter().enumerate() {
+            deflated += &format!(
+                "{} as &[u8], ",
+                include(&format!(".{number}.deflate"), &deflate(part.as_bytes())?)?
+            );
+        }
+    } else {
+        gzip = option(".gz", gzipped(&file.content)?)?;
+        brotli = option(".br", compressed(&file.content)?)?;
     }
     Ok(format!(
-        "File {{ path: {:?}, content: {}, gzip: {}, brotli: {}, is_immutable: {} }},",
+        "File {{ path: {:?}, content: {}, gzip: {gzip}, brotli: {brotli}, deflated: &[{deflated}], is_immutable: {} }},",
         file.path,
-        include(&format!("/site/{}", file.path)),
-        options[0],
-        options[1],
+        include("", &file.content)?,
         file.is_immutable
     ))
 }
 
-fn gzip(content: &[u8]) -> io::Result<Vec<u8>> {
+fn gzipped(content: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(content)?;
     encoder.finish()
 }
 
-fn brotli(mut content: &[u8]) -> io::Result<Vec<u8>> {
+/// Compresses a part of a stream, up to the end of a byte.
+fn deflate(content: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(content)?;
+    encoder.flush()?;
+    Ok(encoder.get_ref().clone())
+}
+
+fn compressed(mut content: &[u8]) -> io::Result<Vec<u8>> {
     let parameters =
         BrotliEncoderParams { quality: BROTLI_LEVEL, size_hint: content.len(), ..Default::default() };
     let mut compressed = Vec::new();

@@ -94,9 +94,13 @@ func get(ctx context.Context, client *animalstore.APIClient, id int64) (*animals
 }
 
 func run(ctx context.Context) error {
+	base, key := os.Getenv("URL"), os.Getenv("KEY")
+	if base == "" || key == "" {
+		return errors.New("set the variables URL and KEY")
+	}
 	configuration := animalstore.NewConfiguration()
-	configuration.Servers = animalstore.ServerConfigurations{{URL: os.Getenv("URL")}}
-	configuration.AddDefaultHeader("Authorization", "Bearer "+os.Getenv("KEY"))
+	configuration.Servers = animalstore.ServerConfigurations{{URL: base}}
+	configuration.AddDefaultHeader("Authorization", "Bearer "+key)
 	configuration.HTTPClient = &http.Client{Timeout: 30 * time.Second}
 	client := animalstore.NewAPIClient(configuration)
 

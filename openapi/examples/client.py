@@ -5,6 +5,7 @@
 """
 
 import os
+import sys
 import time
 import uuid
 from urllib.parse import parse_qs, urlsplit
@@ -15,7 +16,10 @@ from animal_store_client.api.animals import create_pet, get_pet, list_pets
 from animal_store_client.models import Error, NewPet, PetStatus
 from animal_store_client.types import UNSET
 
-client = AuthenticatedClient(os.environ["URL"], os.environ["KEY"], raise_on_unexpected_status=True)
+url, key = os.environ.get("URL"), os.environ.get("KEY")
+if not url or not key:
+    sys.exit("set the variables URL and KEY")
+client = AuthenticatedClient(url, key, raise_on_unexpected_status=True)
 
 
 class Refused(Exception):
@@ -73,11 +77,11 @@ def get(identifier):
 
 
 # Store the key with the animal in your own data, so that you can repeat the request after a restart of your program.
-key = uuid.uuid4()
+idempotency_key = uuid.uuid4()
 rex = NewPet(name="Rex", category_id=3, status=PetStatus.AVAILABLE)
-added = add(rex, key)
+added = add(rex, idempotency_key)
 print(f"added {added.id} {added.name}")
-repeated = add(rex, key)
+repeated = add(rex, idempotency_key)
 print(f"repeated {repeated.id} {repeated.name}")
 
 print(f"listed {sum(1 for _ in available())}")
@@ -87,6 +91,6 @@ for identifier in (added.id, 0):
 
 # An error: each animal needs a key of its own.
 try:
-    add(NewPet(name="Mia", category_id=7), key)
+    add(NewPet(name="Mia", category_id=7), idempotency_key)
 except Refused as refused:
     print(f"refused {refused}")

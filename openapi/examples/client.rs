@@ -90,7 +90,8 @@ async fn get(client: &Client, id: i64) -> Result<Option<Pet>, Failure> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let (url, key) = (env::var("URL")?, env::var("KEY")?);
+    let variable = |name| env::var(name).map_err(|_| "set the variables URL and KEY");
+    let (url, key) = (variable("URL")?, variable("KEY")?);
     let mut authorization = HeaderValue::try_from(format!("Bearer {key}"))?;
     authorization.set_sensitive(true);
     let headers = HeaderMap::from_iter([(AUTHORIZATION, authorization)]);

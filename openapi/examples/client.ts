@@ -10,7 +10,10 @@ type NewPet = components["schemas"]["NewPet"];
 type Pet = components["schemas"]["Pet"];
 
 const { URL: baseUrl, KEY: key } = process.env;
-if (!baseUrl || !key) throw new Error("set the variables URL and KEY");
+if (!baseUrl || !key) {
+  console.error("set the variables URL and KEY");
+  process.exit(1);
+}
 const client = createClient<paths>({
   baseUrl,
   headers: { Authorization: `Bearer ${key}` },

@@ -5,6 +5,7 @@
 //! [`error`] turns an error into a response, and [`access_log`] records it.
 
 pub mod access_log;
+mod address;
 pub mod authentication;
 pub mod client_address;
 pub mod dropshot;

@@ -13,6 +13,16 @@ pub(super) fn encoding_weight(headers: &HeaderMap, coding: &str) -> u16 {
     of(coding).or_else(|| of("*")).unwrap_or(otherwise)
 }
 
+/// Whether a client is a browser, which names HTML in `Accept` and prefers it to JSON.
+pub(super) fn prefers_html(headers: &HeaderMap) -> bool {
+    let listed = listed(headers, &header::ACCEPT);
+    let weight = |kind: &str| {
+        let found = listed.iter().find(|(known, _)| known.eq_ignore_ascii_case(kind));
+        found.map_or(0, |(_, weight)| *weight)
+    };
+    weight("text/html") > weight("application/json")
+}
+
 /// Returns the values of a header, each with its weight in thousandths.
 fn listed<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<(&'h str, u16)> {
     let lines = headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
@@ -36,6 +46,20 @@ mod tests {
             headers.append(header::ACCEPT_ENCODING, line.parse().unwrap());
         }
         ["br", "gzip", "identity"].map(|coding| encoding_weight(&headers, coding))
+    }
+
+    #[test]
+    fn only_browsers_prefer_html() {
+        for (accepted, expected) in [
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true),
+            ("application/json, text/html;q=0.9", false),
+            ("*/*", false),
+            ("text/html;q=0", false),
+            ("text/plain", false),
+        ] {
+            let headers = HeaderMap::from_iter([(header::ACCEPT, accepted.parse().unwrap())]);
+            assert_eq!(prefers_html(&headers), expected, "{accepted}");
+        }
     }
 
     #[test]

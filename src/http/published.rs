@@ -9,11 +9,14 @@ use std::collections::HashMap;
 use aws_lc_rs::digest;
 use dropshot::Body;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::request::Parts;
+use http::uri::Scheme;
 use http::{Method, Response, StatusCode};
 use hyper::body::Bytes;
 
+use super::address;
 use super::error::ApiError;
-use super::negotiation::encoding_weight;
+use super::negotiation::{encoding_weight, prefers_html};
 use crate::document::{self, Document};
 
 /// Allows scripts, styles and requests of this host only, nothing inline and no frames (Content Security
@@ -28,17 +31,31 @@ const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
 /// The name of the first page, which is served at `/docs`.
 const FIRST: &str = "index.html";
+/// The name of the page for paths without a file.
+const MISSING: &str = "missing.html";
+/// The paths that redirect to the first page.
+const REDIRECTED: [&str; 2] = ["/", "/docs/"];
 
 /// The files by path.
-pub(super) struct Published(HashMap<String, File>);
+pub(super) struct Published {
+    files: HashMap<String, File>,
+    /// The page for readers who ask for a path without a file.
+    missing: Option<File>,
+}
 
 struct File {
     headers: HeaderMap,
-    identity: Representation,
-    /// The smallest first.
-    compressed: Vec<Representation>,
+    content: Content,
 }
 
+enum Content {
+    /// The same for each client; the compressed representations begin with the smallest.
+    Fixed { identity: Representation, compressed: Vec<Representation> },
+    /// A page that names the address under which the client reaches the service, in place of `placeholder`.
+    Addressed { page: &'static document::File, placeholder: &'static str, scheme: Scheme },
+}
+
+#[derive(Clone)]
 struct Representation {
     coding: &'static str,
     content: Bytes,
@@ -46,33 +63,37 @@ struct Representation {
 }
 
 impl Published {
-    /// Collects the files of a document.
-    pub(super) fn new(document: &Document) -> Self {
+    /// Collects the files of a document. `scheme` is that of the service itself.
+    pub(super) fn new(document: &Document, scheme: &Scheme) -> Self {
         let target = |path: &str| match path {
             // Its links are relative to the root.
             FIRST => "/docs".to_owned(),
             path => format!("/{path}"),
         };
-        Self(document.files.iter().map(|file| (target(file.path), File::new(file))).collect())
+        let files =
+            document.files.iter().map(|file| (target(file.path), File::new(file, document.origin, scheme)));
+        let mut files: HashMap<_, _> = files.collect();
+        Self { missing: files.remove(&target(MISSING)), files }
     }
 
-    /// Returns the response for `path`, if it is the path of a file or `/`.
+    /// Returns the response, if the path is that of a file, or one that redirects to the first page. Readers get a page
+    /// for other paths, programs an error.
     ///
     /// # Errors
     /// [`ApiError::UnknownPath`] or [`ApiError::MethodNotAllowed`].
-    pub(super) fn respond(
-        &self,
-        method: &Method,
-        path: &str,
-        headers: &HeaderMap,
-    ) -> Result<Response<Body>, ApiError> {
-        let file = self.0.get(path);
-        if file.is_none() && path != "/" {
-            return Err(ApiError::UnknownPath);
-        }
-        match *method {
-            Method::GET | Method::HEAD => Ok(file.map_or_else(redirect, |file| file.respond(headers))),
-            _ => Err(ApiError::MethodNotAllowed { allow: "GET, HEAD".to_owned() }),
+    pub(super) fn respond(&self, request: &Parts) -> Result<Response<Body>, ApiError> {
+        let path = request.uri.path();
+        let file = self.files.get(path);
+        let is_known = file.is_some() || REDIRECTED.contains(&path);
+        match (&request.method, &self.missing) {
+            (&Method::GET | &Method::HEAD, _) if is_known => {
+                Ok(file.map_or_else(redirect, |file| file.respond(request)))
+            }
+            (_, _) if is_known => Err(ApiError::MethodNotAllowed { allow: "GET, HEAD".to_owned() }),
+            (&Method::GET | &Method::HEAD, Some(page)) if prefers_html(&request.headers) => {
+                Ok(page.respond_missing(request))
+            }
+            _ => Err(ApiError::UnknownPath),
         }
     }
 }
@@ -122,51 +143,90 @@ fn redirect() -> Response<Body> {
 }
 
 impl File {
-    fn new(file: &document::File) -> Self {
-        let named = headers(file).into_iter();
-        let headers = named.map(|(name, value)| (name, HeaderValue::from_static(value))).collect();
+    fn new(file: &'static document::File, placeholder: &'static str, scheme: &Scheme) -> Self {
+        let headers = headers(file).into_iter();
+        let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value))).collect();
+        if !file.deflated.is_empty() {
+            return Self {
+                headers,
+                content: Content::Addressed { page: file, placeholder, scheme: scheme.clone() },
+            };
+        }
         let compressed = [("br", file.brotli), ("gzip", file.gzip)].into_iter();
-        let compressed =
-            compressed.filter_map(|(coding, content)| Some(Representation::new(coding, content?)));
-        let identity = Representation::new("identity", file.content);
-        Self { headers, identity, compressed: compressed.collect() }
+        let compressed = compressed
+            .filter_map(|(coding, content)| Some(Representation::fixed(coding, content?)))
+            .collect();
+        let identity = Representation::fixed("identity", file.content);
+        Self { headers, content: Content::Fixed { identity, compressed } }
     }
 
     /// Returns the representation that the client prefers, and the smallest of several. A client that accepts none gets
     /// the file as it is.
-    fn chosen(&self, request: &HeaderMap) -> &Representation {
-        let weight = |it: &Representation| encoding_weight(request, it.coding);
-        let least = weight(&self.identity).max(1);
-        let best = self.compressed.iter().rev().max_by_key(|it| weight(it));
-        best.filter(|it| weight(it) >= least).unwrap_or(&self.identity)
+    fn chosen(&self, request: &Parts) -> Representation {
+        let weight = |coding: &str| encoding_weight(&request.headers, coding);
+        let least = weight("identity").max(1);
+        match &self.content {
+            Content::Fixed { identity, compressed } => {
+                let best = compressed.iter().rev().max_by_key(|it| weight(it.coding));
+                best.filter(|it| weight(it.coding) >= least).unwrap_or(identity).clone()
+            }
+            Content::Addressed { page, placeholder, scheme } => {
+                let origin = address::origin(request, scheme);
+                let content = address::filled(page.content, placeholder, &origin);
+                let is_compressed = weight("gzip") >= least;
+                let coding = if is_compressed { "gzip" } else { "identity" };
+                let content =
+                    if is_compressed { address::gzipped(&content, page.deflated, &origin) } else { content };
+                Representation { coding, etag: etag(&content), content: content.into() }
+            }
+        }
     }
 
-    fn respond(&self, request: &HeaderMap) -> Response<Body> {
+    fn respond(&self, request: &Parts) -> Response<Body> {
         let chosen = self.chosen(request);
-        let not_modified = matches_etag(&chosen.etag, request);
-        let body = if not_modified { Body::empty() } else { Body::from(chosen.content.clone()) };
-        let mut response = Response::new(body);
+        let mut response = self.response(&chosen);
         let headers = response.headers_mut();
-        headers.clone_from(&self.headers);
         // Hexadecimal digits in quotes are always a header value.
         headers.extend(HeaderValue::try_from(&chosen.etag).map(|etag| (header::ETAG, etag)));
-        if not_modified {
+        if matches_etag(&chosen.etag, &request.headers) {
             headers.remove(header::CONTENT_TYPE);
+            headers.remove(header::CONTENT_ENCODING);
             *response.status_mut() = StatusCode::NOT_MODIFIED;
-        } else if chosen.coding != "identity" {
-            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(chosen.coding));
+            *response.body_mut() = Body::empty();
+        }
+        response
+    }
+
+    /// Returns the file as the response for a path without a file.
+    fn respond_missing(&self, request: &Parts) -> Response<Body> {
+        let mut response = self.response(&self.chosen(request));
+        response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept, accept-encoding"));
+        *response.status_mut() = StatusCode::NOT_FOUND;
+        response
+    }
+
+    fn response(&self, chosen: &Representation) -> Response<Body> {
+        let mut response = Response::new(Body::from(chosen.content.clone()));
+        response.headers_mut().clone_from(&self.headers);
+        if chosen.coding != "identity" {
+            let coding = HeaderValue::from_static(chosen.coding);
+            response.headers_mut().insert(header::CONTENT_ENCODING, coding);
         }
         response
     }
 }
 
 impl Representation {
-    fn new(coding: &'static str, content: &'static [u8]) -> Self {
-        let hash = digest::digest(&digest::SHA256, content);
-        let digits = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}"));
-        let etag = format!("\"{}\"", digits.collect::<String>());
-        Self { coding, content: Bytes::from_static(content), etag }
+    fn fixed(coding: &'static str, content: &'static [u8]) -> Self {
+        Self { coding, etag: etag(content), content: Bytes::from_static(content) }
     }
+}
+
+/// Returns a strong ETag: half of the SHA-256 digest.
+fn etag(content: &[u8]) -> String {
+    let hash = digest::digest(&digest::SHA256, content);
+    let digits = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}"));
+    format!("\"{}\"", digits.collect::<String>())
 }
 
 /// Whether `If-None-Match` has this tag (RFC 9110, section 13.1.2).

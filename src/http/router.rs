@@ -16,6 +16,7 @@ use dropshot::Body;
 use futures::FutureExt;
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, LINK};
 use http::request::Parts;
+use http::uri::Scheme;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Body as _;
 use prometheus_client::metrics::histogram::Histogram;
@@ -107,14 +108,15 @@ pub fn headers(deprecated: bool) -> Vec<HeaderField> {
 }
 
 impl Router {
-    /// Creates the router of the operations in `api`. Their dates of deprecation are in `document`. The proxies
-    /// report the addresses of their clients.
+    /// Creates the router of the operations in `api`. Their dates of deprecation are in `document`. `scheme` is that of
+    /// the listener. The proxies report the addresses of their clients.
     ///
     /// # Errors
     /// [`RouterError`].
     pub fn new(
         api: ApiDescription<Service>,
         document: &Document,
+        scheme: &Scheme,
         access_log: AccessLog,
         proxies: TrustedProxies,
         service: Service,
@@ -144,7 +146,7 @@ impl Router {
         for (path, operations) in by_path {
             paths.insert(path, operations)?;
         }
-        let published = Published::new(document);
+        let published = Published::new(document, scheme);
         let client_addresses = ClientAddresses::new(proxies, log.clone());
         Ok(Self { paths, published, access_log, client_addresses, service })
     }
@@ -190,7 +192,7 @@ impl Router {
         malformed(&request)?;
         let (method, path) = (&request.method, request.uri.path());
         let Some(path) = path.strip_prefix(BASE_PATH).filter(|path| path.starts_with('/')) else {
-            return Ok(self.published.respond(method, path, &request.headers)?);
+            return Ok(self.published.respond(&request)?);
         };
         let found = self.paths.at(path).map_err(|_| ApiError::UnknownPath)?;
         // A dot segment is not a value (RFC 3986, section 3.3).

@@ -24,6 +24,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::uri::Scheme;
 use slog::{Logger, info, warn};
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
@@ -92,7 +93,8 @@ impl Server {
             metrics,
         );
         let proxies = options.trusted_proxies.clone();
-        let router = Router::new(operations::api()?, document, access_log, proxies, service, log)?;
+        let scheme = if options.tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
+        let router = Router::new(operations::api()?, document, &scheme, access_log, proxies, service, log)?;
         let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
         let tls = tls.map(|certificate| certificate.report(&options.metrics));
         let operators =

@@ -6,19 +6,20 @@ use reqwest::Method;
 use crate::recorder::wire::Response;
 use crate::service::{RequestExt, Service};
 
-/// Returns the addresses of the pages and the files that they load, with their contents.
-fn pages() -> impl Iterator<Item = (String, &'static [u8])> {
-    let pages = document::DOCUMENT.unwrap().files.iter().filter(|file| !file.path.starts_with("openapi"));
+/// Returns the addresses of the pages and the files that they load, with the files.
+fn pages() -> impl Iterator<Item = (String, &'static document::File)> {
+    let files = document::DOCUMENT.unwrap().files.iter();
+    let pages = files.filter(|file| !file.path.starts_with("openapi") && file.path != "missing.html");
     pages.map(|file| match file.path {
-        "index.html" => ("/docs".to_owned(), file.content),
-        path => (format!("/{path}"), file.content),
+        "index.html" => ("/docs".to_owned(), file),
+        path => (format!("/{path}"), file),
     })
 }
 
-/// Returns those of them that are HTML.
+/// Returns those of them that are HTML, with their contents.
 fn html() -> impl Iterator<Item = (String, &'static str)> {
     let html = pages().filter(|(target, _)| target == "/docs" || target.ends_with(".html"));
-    html.map(|(target, content)| (target, std::str::from_utf8(content).unwrap()))
+    html.map(|(target, file)| (target, std::str::from_utf8(file.content).unwrap()))
 }
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -34,14 +35,15 @@ async fn fetch(service: &Service, target: &str) -> Response {
 async fn all_are_served_without_a_key_and_for_this_host_only() {
     let service = Service::start().await;
     let mut seen = Vec::new();
-    for (target, content) in pages() {
+    for (target, file) in pages() {
         let page = fetch(&service, &target).await;
-        assert_eq!(page.body, content, "{target}");
+        assert!(page.body == service.page(file), "{target}");
         let extension = target.rsplit('.').next().unwrap();
         let (kind, cached) = match extension {
             "css" => ("text/css; charset=utf-8", IMMUTABLE),
             "js" => ("text/javascript; charset=utf-8", IMMUTABLE),
             "png" => ("image/png", IMMUTABLE),
+            "json" => ("application/json", IMMUTABLE),
             "atom" => ("application/atom+xml; charset=utf-8", "no-cache"),
             "go" | "py" | "rs" | "ts" => ("text/plain; charset=utf-8", "no-cache"),
             _ => (HTML, "no-cache"),
@@ -69,6 +71,55 @@ async fn all_are_served_without_a_key_and_for_this_host_only() {
 }
 
 #[tokio::test]
+async fn pages_name_the_address_that_the_client_uses() {
+    let service = Service::start().await;
+    let mut etags = std::collections::BTreeSet::new();
+    for (headers, origin) in [
+        (&[][..], format!("http://{}", service.address)),
+        (&[("host", "animals.example.com")], "http://animals.example.com".to_owned()),
+        (&[("host", "a.example"), ("x-forwarded-proto", "https")], "https://a.example".to_owned()),
+    ] {
+        for (target, expected) in [
+            ("/docs", format!("'{origin}/v1/pets'")),
+            ("/docs/1.0.0.html", format!("{origin}/v1/pets/1")),
+            ("/docs/clients.html", format!("SITE={origin}\n")),
+            ("/docs/clients.html", format!("URL={origin}/v1\n")),
+        ] {
+            let mut request = service.anonymous(Method::GET, target);
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            let page = request.response().await;
+            assert!(page.text().contains(&expected), "{target}: {expected}");
+            assert!(!page.text().contains("this-service.invalid"), "{target}");
+            etags.insert((target, page.header("etag").unwrap().to_owned()));
+        }
+    }
+    assert_eq!(etags.len(), 9);
+}
+
+#[tokio::test]
+async fn readers_get_a_page_for_other_paths_and_programs_an_error() {
+    let service = Service::start().await;
+    let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    for target in ["/docs/nothing.html", "/nothing", "/docs/1.0.0.htm"] {
+        let request = service.anonymous(Method::GET, target).header("accept", browser);
+        let page = request.response().await;
+        assert_eq!((page.status, page.header("content-type")), (404, Some(HTML)), "{target}");
+        assert_eq!(page.header("vary"), Some("accept, accept-encoding"));
+        // Its links must work at any path.
+        let links = page.text().split("href=\"").skip(1).filter(|link| !link.starts_with(['/', '#'])).count();
+        assert!(page.text().contains("href=\"/docs\"") && links == 0, "{}", page.text());
+        let program = service.anonymous(Method::GET, target).header("accept", "*/*").response().await;
+        program.expect_error(404, "not_found");
+        let request = service.anonymous(Method::POST, target).header("accept", browser);
+        request.response().await.expect_error(404, "not_found");
+    }
+    let request = service.request(Method::GET, "/v1/nothing").header("accept", browser);
+    request.response().await.expect_error(404, "not_found");
+}
+
+#[tokio::test]
 async fn each_has_a_strong_etag_and_gets_304() {
     let service = Service::start().await;
     for (target, _) in pages() {
@@ -84,7 +135,8 @@ async fn each_has_a_strong_etag_and_gets_304() {
 async fn head_is_like_get() {
     let service = Service::start().await;
     for target in ["/docs", "/docs/try.html", "/docs/releases.atom"] {
-        let page = fetch(&service, target).await;
+        // The host that `raw` names.
+        let page = service.anonymous(Method::GET, target).header("host", "animals").response().await;
         let mut raw = service.raw().await;
         raw.head_without_key(&format!("HEAD {target}"), "").await;
         let head = raw.response().await;
@@ -102,7 +154,7 @@ async fn all_links_lead_to_files_of_the_service() {
     let mut targets = std::collections::BTreeSet::new();
     for (target, content) in html() {
         let page = origin.join(&target).unwrap();
-        for attribute in ["href=\"", "src=\"", "data-document=\""] {
+        for attribute in ["href=\"", "src=\"", "data-document=\"", "data-search=\""] {
             let values = content.split(attribute).skip(1).filter_map(|rest| rest.split('"').next());
             let links =
                 values.map(|value| page.join(value).unwrap()).filter(|link| link.host() == origin.host());
@@ -121,7 +173,7 @@ async fn all_links_lead_to_files_of_the_service() {
 async fn the_first_page_shows_the_document_as_text() {
     let service = Service::start().await;
     let page = fetch(&service, "/docs").await;
-    assert!(!page.text().contains("<script"));
+    assert_eq!(page.text().matches("<script").count(), page.text().matches("<script src=").count());
     let document = fetch(&service, "/openapi.json").await.json();
     let items = document["paths"].as_object().unwrap().values();
     let operations: Vec<_> = items.flat_map(|item| item.as_object().unwrap().values()).collect();

@@ -139,7 +139,8 @@ impl Contract {
             checked.violations = check_unrouted(response);
             return checked;
         }
-        if published::is(path) && response.status != 404 {
+        let is_page = response.header("content-type").is_some_and(|kind| kind.starts_with("text/html"));
+        if is_page || published::is(path) && response.status != 404 {
             checked.violations = published::check(request, response);
             return checked;
         }

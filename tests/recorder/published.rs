@@ -42,9 +42,9 @@ pub fn check(request: &RequestLine, response: &Response) -> Vec<String> {
     let once = |name: &HeaderName| response.headers.get_all(name).iter().count() == 1;
     require(once(&REQUEST_ID), "x-request-id must be present once");
     let known: &[HeaderName] = match (&*request.method, response.status) {
-        ("GET" | "HEAD", status) if request.path() == "/" => {
+        ("GET" | "HEAD", status) if ["/", "/docs/"].contains(&request.path()) => {
             let location = response.header("location");
-            require((status, location) == (303, Some("/docs")), "/ must redirect to /docs");
+            require((status, location) == (303, Some("/docs")), "/ and /docs/ must redirect to /docs");
             require(response.body.is_empty(), "a redirect must not have a body");
             &[REQUEST_ID, LOCATION]
         }
@@ -58,6 +58,11 @@ pub fn check(request: &RequestLine, response: &Response) -> Vec<String> {
         }
         ("GET" | "HEAD", 304) => {
             require(once(&ETAG), "a 304 must have an etag");
+            &HEADERS
+        }
+        ("GET" | "HEAD", 404) => {
+            let policy = response.header("content-security-policy");
+            require(policy.is_some() && !once(&ETAG), "the page for other paths is not one to keep");
             &HEADERS
         }
         ("GET" | "HEAD", status) => {

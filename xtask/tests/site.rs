@@ -60,7 +60,7 @@ fn links_of_pages_are_resolved() {
 #[test]
 fn every_link_leads_to_a_file_and_every_fragment_to_an_element() {
     let files = site();
-    let link = Regex::new(r#"(?:href|src|data-document)="([^"]*)""#).unwrap();
+    let link = Regex::new(r#"(?:href|src|data-document|data-search)="([^"]*)""#).unwrap();
     let mut seen = 0;
     let mut broken = BTreeSet::new();
     for (path, content) in files.iter().filter(|(path, _)| path.ends_with(".html") || path.ends_with(".atom"))
@@ -191,8 +191,8 @@ fn commands_for_clients_name_the_versions_that_are_tested() {
 fn the_commands_of_each_language_are_tested_and_use_its_example() {
     let files = files(&workspace(), Some("https://docs.example.com/animals/")).unwrap();
     let page = text(&files, "docs/clients.html");
-    assert!(page.contains("export SITE=https://docs.example.com/animals\n"));
-    assert!(page.contains("export URL=https://animals.example.com/v1\n"));
+    assert!(page.contains("</span> SITE=https://docs.example.com/animals\n"));
+    assert!(page.contains("</span> URL=https://animals.example.com/v1\n"));
     let left = ["https://SITE", "https://HOST", "VERSION"].map(|placeholder| page.contains(placeholder));
     assert_eq!(left, [false; 3]);
     let languages = languages(page);

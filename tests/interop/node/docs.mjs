@@ -1,5 +1,6 @@
 // Uses the pages of the service in headless Chromium like a reader: opens /docs, enters a key and tries each operation.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { isQuiet, launch, open, overflow, shoot as shot, violations } from './browser.mjs';
 
 const { SERVICE_URL: base, SERVICE_KEY: key } = process.env;
@@ -32,14 +33,49 @@ try {
   assert.match(policy, /default-src 'none'/);
   assert.doesNotMatch(policy, /unsafe|\*|https?:/);
   await page.locator(`#operation-${described[0].operationId}`).evaluate((element) => element.scrollIntoView());
+  await page.waitForSelector(`.contents a[href="#operation-${described[0].operationId}"][aria-current]`);
   await shoot('docs-operations');
 
-  await page.getByRole('link', { name: `Try ${described[0].operationId}` }).click();
+  // The samples are requests to this service, and are copied and run as they are.
+  const sampleOf = (id, language) => page.locator(`#operation-${id} .sample.${language}`);
+  assert.ok((await sampleOf('createPet', 'curl').innerText()).includes(`${base}/pets`));
+  await page.getByRole('radio', { name: 'Python' }).check();
+  await sampleOf('createPet', 'python').waitFor();
+  assert.equal(await sampleOf('createPet', 'curl').isVisible(), false);
+  await page.reload();
+  await sampleOf('createPet', 'python').waitFor();
+  await isAccessible('the operations');
+  for (const [language, program] of [['curl', ['sh', '-c']], ['python', ['python3', '-c']]]) {
+    for (const [id, status] of [['listPets', '200'], ['createPet', '201']]) {
+      const code = await sampleOf(id, language).locator('code').textContent();
+      const run = (env) => spawnSync(program[0], [program[1], code], { encoding: 'utf8', env: { ...process.env, ...env } });
+      const printed = run({ KEY: key });
+      assert.match(printed.stdout, new RegExp(`^(HTTP/1.1 )?${status} `), `${language} ${id}: ${printed.stdout}${printed.stderr}`);
+      const refused = run({ KEY: '' });
+      assert.notEqual(refused.status, 0);
+      assert.match(refused.stderr.trim(), /^.*set KEY to your API key$/, `${language} ${id}`);
+    }
+  }
+  await page.getByRole('radio', { name: 'curl' }).check();
+
+  // The search leads to the table of errors.
+  await page.getByRole('searchbox').fill('idempotency_key_reused');
+  await page.locator('.results').getByRole('link', { name: 'idempotency_key_reused' }).first().waitFor();
+  await shoot('docs-search');
+  await isAccessible('the search');
+  await page.getByRole('searchbox').press('Enter');
+  assert.equal(new URL(page.url()).hash, '#code-idempotency_key_reused');
+  await page.evaluate(() => localStorage.clear());
+
+  const asked = 'createPet';
+  await page.getByRole('link', { name: `Try ${asked}` }).click();
   await page.waitForSelector('body[data-shown]');
   assert.equal(new URL(page.url()).pathname, '/docs/try.html');
-  // The link opens the operation.
-  await page.waitForSelector(`#operations-animals-${described[0].operationId}.is-open`);
-  await page.locator(`#operations-animals-${described[0].operationId} .opblock-summary-control`).click();
+  // The operation is the first, and open.
+  await page.waitForSelector(`.opblock.is-open`);
+  assert.equal(await page.locator('.opblock').first().getAttribute('id'), `operations-animals-${asked}`);
+  await shoot('docs-try');
+  await page.locator(`#operations-animals-${asked} .opblock-summary-control`).click();
 
   const operations = page.locator('.opblock');
   const ids = await operations.evaluateAll((all) => all.map((one) => one.id.replace(/^operations-animals-/, '')));
@@ -49,13 +85,8 @@ try {
   assert.deepEqual(crossedOut.sort(), idsOf(described.filter((operation) => operation.deprecated)));
   const mark = (element) => getComputedStyle(element, '::before').content;
   assert.equal(await deprecated.first().locator('.opblock-summary-description').evaluate(mark), '"deprecated"');
-  await shoot('docs-try');
   await isAccessible('the page');
-
-  const links = page.getByRole('navigation', { name: 'On this page' }).getByRole('link');
-  const sections = [...document.info.description.matchAll(/^## (.+)$/gm)].map(([, title]) => title);
-  assert.deepEqual((await links.allTextContents()).slice(0, 3), ['Operations', ...sections].slice(0, 3));
-  await links.first().click();
+  assert.equal(await page.locator('#viewer .servers, #viewer .info, #viewer .models').count(), 0);
   await page.getByRole('button', { name: 'Authorize', exact: true }).click();
   const dialog = page.locator('.dialog-ux');
   await dialog.getByRole('textbox').waitFor();
@@ -68,7 +99,6 @@ try {
   const attempt = async (operation, fill) => {
     const block = page.locator(`#operations-animals-${operation}`);
     await block.locator('.opblock-summary-control').click();
-    await block.getByRole('button', { name: 'Try it out' }).click();
     await fill(block);
     await block.getByRole('button', { name: 'Execute' }).click();
     const live = block.locator('.live-responses-table .response').first();
@@ -98,14 +128,20 @@ try {
   assert.deepEqual([one.status, one.body], [200, created.body]);
 
   await isAccessible('the page with responses');
-  const closed = page.locator('.models [aria-expanded="false"]');
-  while ((await closed.count()) > 0) await closed.first().click();
-  await isAccessible('the page with schemas');
 
   assert.equal(await page.evaluate(() => localStorage.length + sessionStorage.length + document.cookie.length), 0);
   await shoot('docs', { fullPage: true });
   assert.deepEqual(found, []);
   isQuiet(reader, origin);
+
+  // A page that does not exist.
+  const lost = await open(browser);
+  assert.equal((await lost.page.goto(`${origin}/docs/nothing.html`)).status(), 404);
+  found.push(...(await violations(lost.page)));
+  await shot(lost.page, 'docs-missing');
+  await lost.page.getByRole('link', { name: 'Documentation of' }).click();
+  assert.equal(new URL(lost.page.url()).pathname, '/docs');
+  assert.deepEqual(found, []);
   const tried = `listPets ${list.status} with ${listed.length} animals, createPet ${created.status}, getPet ${one.status}`;
   console.log(`${requested.length} requests, none to another host; no console message; ${tried}`);
 } catch (error) {

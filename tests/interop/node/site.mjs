@@ -138,7 +138,7 @@ try {
 
   const kinds = ['', 'docs/changelog.html', `docs/${newest}.changes.html`, 'docs/files.html', 'docs/clients.html', 'docs/examples.html', 'docs/try.html'];
   for (const colorScheme of ['light', 'dark']) {
-    for (const width of [1280, 360]) {
+    for (const width of [1440, 768, 360]) {
       for (const path of kinds) {
         const viewport = { width, height: 900 };
         const name = `site-${path.replace(/^docs\/|\.html$/g, '').replace('docs/', '') || 'home'}-${colorScheme}-${width}`;
@@ -151,6 +151,16 @@ try {
       }
     }
   }
+  const printed = await open(browser);
+  await printed.page.goto(site);
+  await printed.page.emulateMedia({ media: 'print' });
+  for (const hidden of ['.bar', '.aside', '.copy', '.permalink']) {
+    assert.equal(await printed.page.locator(hidden).first().isVisible(), false, hidden);
+  }
+  assert.ok(await printed.page.locator('.errors details .fields').first().isVisible(), 'folded on paper');
+  await shoot(printed.page, 'site-print', { fullPage: true });
+  await printed.context.close();
+
   const plainly = { colorScheme: 'light', viewport: { width: 1280, height: 900 } };
   for (const version of releases) await look(`docs/${version}.html`, plainly);
   await look(`docs/${releases[0]}.try.html`, plainly, async (page) => {

@@ -1,4 +1,4 @@
-// Starts the viewer, with the service that this page comes from as the first server to try.
+// Starts the viewer for the service that this page comes from, with the operation of the fragment first.
 'use strict';
 
 const viewer = document.getElementById('viewer');
@@ -9,9 +9,11 @@ const basePathOf = ({ url, variables = {} }) => {
   return new URL(filledIn, location.href).pathname;
 };
 
-// The viewer fills the form with examples. Of a parameter that may be left out, they would restrict the list to some
-// animals, or repeat an idempotency key of somebody else.
-const withoutOptionalExamples = (spec) => {
+// What the documentation says already, and the other servers, which this page may not reach. The viewer fills the form
+// with examples: of a parameter that may be left out, they would restrict the list to some animals, or repeat an
+// idempotency key of somebody else.
+const reduced = (spec) => {
+  const [first] = spec.servers ?? [{ url: '/' }];
   const items = Object.values(spec.paths ?? {});
   const owners = items.flatMap((item) => [item, ...Object.values(item)]);
   const parameters = owners.flatMap((owner) => owner?.parameters ?? []).concat(Object.values(spec.components?.parameters ?? {}));
@@ -20,7 +22,13 @@ const withoutOptionalExamples = (spec) => {
     delete parameter.examples;
     delete parameter.schema?.example;
   }
-  return spec;
+  for (const parameter of parameters) delete parameter.description;
+  for (const operation of owners.filter((owner) => owner?.responses)) {
+    delete operation.description;
+    delete operation.requestBody?.description;
+    operation.responses = {};
+  }
+  return { ...spec, servers: [{ url: location.origin + basePathOf(first) }], tags: [], info: { ...spec.info, description: '' } };
 };
 
 // The viewer says that it is complete before its elements are there.
@@ -31,29 +39,6 @@ const appeared = (selector) =>
     observer.observe(document.body, { childList: true, subtree: true });
     look();
   });
-
-// The operations first, for those who come back, then the sections of the description.
-const fillContents = () => {
-  const contents = document.querySelector('.parts');
-  const entry = (text, target) => {
-    const link = document.createElement('a');
-    link.href = `#${target.id}`;
-    link.textContent = text;
-    // The viewer keeps the fragment for itself.
-    link.addEventListener('click', (event) => {
-      event.preventDefault();
-      target.scrollIntoView({ behavior: 'smooth' });
-    });
-    const item = document.createElement('li');
-    item.append(link);
-    contents.firstElementChild.append(item);
-  };
-  entry('Operations', document.querySelector('#viewer .scheme-container'));
-  for (const heading of document.querySelectorAll('#viewer .info .renderedMarkdown h2')) {
-    entry(heading.textContent, heading);
-  }
-  contents.hidden = false;
-};
 
 // The viewer reads an answer's numbers as JavaScript does, which rounds beyond 2^53. Such an answer is shown
 // with its digits as they came, at the price of its colours.
@@ -74,12 +59,14 @@ const exactDigits = () => ({
 // A page that sends nothing must not ask for a key.
 const withoutKeys = () => ({ wrapComponents: { authorizeBtn: () => () => null, authorizeOperationBtn: () => () => null } });
 
+const onlyOperations = () => ({
+  wrapComponents: { InfoContainer: () => () => null, ServersContainer: () => () => null, Models: () => () => null },
+});
+
 // What Swagger UI leaves out for readers who cannot see the page: names of inputs, levels of headings. A link within a
 // button cannot be reached, and the button does the same.
 const name = (element, text) => element.setAttribute('aria-label', text.trim());
 const repairs = {
-  '#servers': (element) => name(element, 'Server'),
-  'input[data-variable]': (element) => name(element, element.dataset.variable),
   'textarea.body-param__text': (element) => name(element, 'Request body'),
   '.examples-select-element': (element) => name(element, 'Example'),
   // There is one for each operation.
@@ -90,7 +77,11 @@ const repairs = {
   '.close-modal': (element) => name(element, 'Close'),
   // The label says other words than the button.
   '.auth-btn-wrapper button[aria-label]': (element) => element.removeAttribute('aria-label'),
-  '.servers h4': (element) => element.setAttribute('aria-level', '3'),
+  // The headings above these are not shown.
+  ':is(.opblock h4, .modal-ux h3)': (element) => element.setAttribute('aria-level', '2'),
+  ':is(.opblock h5, .modal-ux h4)': (element) => element.setAttribute('aria-level', '3'),
+  // It may be scrolled.
+  'pre.microlight': (element) => (element.tabIndex = 0),
   'button a[href]': (element) => element.removeAttribute('href'),
   'tr[data-param-name] :is(input, select, textarea)': (element) =>
     name(element, element.closest('tr').dataset.paramName),
@@ -100,32 +91,30 @@ const repair = () => {
 };
 new MutationObserver(repair).observe(viewer, { childList: true, subtree: true });
 
+// The operation that a link asked for, as `#/tag/operationId`.
+const [tag, asked] = location.hash.slice(2).split('/').map(decodeURIComponent);
+const isAsked = (operation) => operation.getIn(['operation', 'operationId']) === asked;
+
 fetch(viewer.dataset.document)
   .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(`HTTP ${answer.status}`))))
   .then((published) => {
-    const spec = withoutOptionalExamples(published);
-    const [first] = spec.servers ?? [{ url: '/' }];
-    const here = { url: location.origin + basePathOf(first), description: 'This service' };
-    if (sends) spec.servers = [here, ...(spec.servers ?? [])];
-    SwaggerUIBundle({
-      spec,
+    const ui = SwaggerUIBundle({
+      spec: reduced(published),
       dom_id: '#viewer',
-      deepLinking: true,
       displayOperationId: true,
+      operationsSorter: (one, other) => isAsked(other) - isAsked(one),
+      onComplete: () => asked && ui.layoutActions.show(['operations', tag, asked], true),
       // Shows the bounds of parameters.
       showCommonExtensions: true,
-      showExtensions: true,
-      plugins: sends ? [exactDigits] : [exactDigits, withoutKeys],
+      tryItOutEnabled: sends,
+      plugins: [exactDigits, onlyOperations, ...(sends ? [] : [withoutKeys])],
       ...(sends ? {} : { supportedSubmitMethods: [] }),
       // A badge that would send the document to somebody else's server.
       validatorUrl: null,
     });
     return appeared('#viewer .opblock');
   })
-  .then(() => {
-    fillContents();
-    document.body.setAttribute('data-shown', '');
-  })
+  .then(() => document.body.setAttribute('data-shown', ''))
   .catch((error) => {
     const failure = document.createElement('p');
     failure.className = 'notice';

@@ -8,8 +8,11 @@ use swagger_ui_redist::SwaggerUi;
 use crate::File;
 
 /// The own files by name.
-const OWN: [(&str, &[u8]); 4] = [
+const OWN: [(&str, &[u8]); 7] = [
     ("frame.css", include_bytes!("../assets/frame.css")),
+    ("operation.css", include_bytes!("../assets/operation.css")),
+    ("print.css", include_bytes!("../assets/print.css")),
+    ("site.js", include_bytes!("../assets/site.js")),
     ("site.css", include_bytes!("../assets/site.css")),
     ("viewer.css", include_bytes!("../assets/viewer.css")),
     ("viewer.js", include_bytes!("../assets/viewer.js")),

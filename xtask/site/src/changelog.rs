@@ -29,6 +29,7 @@ pub(crate) fn index(site: &Site<'_>) -> File {
                     a href=(link(INDEX, &version.changes().unwrap_or_default())) { (version.name) }
                 }
                 p { "Released on " time { (release.date) } ". " (counts(release)) }
+                @if !release.changes.is_empty() { ul { @for change in &release.changes { li { (code(&change.sentence)) } } } }
             }
         }
     };

@@ -2,10 +2,11 @@
 
 use maud::{Markup, html};
 
-use crate::File;
+use crate::code::highlighted;
 use crate::layout::{HOME, Page, Site, link};
 use crate::markdown::{self, Headings, Section};
-use crate::spec::{Spec, anchor};
+use crate::spec::anchor;
+use crate::{File, Hosting, ORIGIN};
 
 const FILES: &str = "docs/files.html";
 const CLIENTS: &str = "docs/clients.html";
@@ -24,7 +25,7 @@ pub(crate) fn files(site: &Site<'_>) -> File {
                 "The files of a release never change. Beside each is its SHA-256 checksum; "
                 a href=(link(FILES, "openapi/SHA256SUMS")) { "SHA256SUMS" } " has all of them. To check downloaded files:"
             }
-            pre { code { "sha256sum --check --ignore-missing SHA256SUMS" } }
+            pre { code { (highlighted("sha256sum --check --ignore-missing SHA256SUMS", "sh")) } }
         }
         @for version in &site.released {
             @if let Some((files, _)) = &version.release {
@@ -55,12 +56,10 @@ fn of_working(site: &Site<'_>) -> Markup {
 pub(crate) fn clients(site: &Site<'_>) -> File {
     let newest = site.released.first().unwrap_or(&site.current);
     let mut text = site.sources.clients.replace("VERSION", &newest.name);
-    if let Some((url, _)) = (Spec { root: &newest.root }).servers().first() {
-        text = text.replace("https://HOST/v1", url);
-    }
-    if let Some(url) = site.url() {
-        text = text.replace("https://SITE", url);
-    }
+    text = text.replace("https://HOST/v1", &site.base(newest));
+    let own = Some(ORIGIN).filter(|_| *site.hosting == Hosting::Service);
+    let unknown = "\"${SITE:?set it to the address of these pages}\"";
+    text = text.replace("https://SITE", site.url().or(own).unwrap_or(unknown));
     let is_example = |target: &str| {
         let name = target.strip_prefix("examples/")?;
         site.sources.examples.iter().any(|(known, _)| known == name).then(|| anchor("example", name))
@@ -98,7 +97,7 @@ pub(crate) fn examples(site: &Site<'_>) -> Vec<File> {
         @for (name, content) in examples {
             h2 id=(anchor("example", name)) { (name) }
             p { a href=(link(EXAMPLES, &path(name))) { "The file " (name) } }
-            pre { code { (content) } }
+            pre { code { (highlighted(content, name.rsplit('.').next().unwrap_or_default())) } }
         }
     };
     let sections: Vec<_> = examples.iter().map(|(name, _)| (name.clone(), anchor("example", name))).collect();
@@ -121,7 +120,7 @@ fn contents(sections: &[Section]) -> Markup {
     html! {
         div.aside {
             nav.contents aria-label="On this page" {
-                details open {
+                details {
                     summary { "On this page" }
                     ul { @for (title, id) in sections { li { a href={ "#" (id) } { (title) } } } }
                 }

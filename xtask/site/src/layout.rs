@@ -4,8 +4,8 @@ use contract::document::{self, Node};
 use contract::release::Release;
 use maud::{DOCTYPE, Markup, html};
 
-use crate::spec::text;
-use crate::{File, Hosting, Sources, assets};
+use crate::spec::{Spec, text};
+use crate::{File, Hosting, MISSING, ORIGIN, Sources, assets};
 
 /// The path of the first page.
 pub(crate) const HOME: &str = "index.html";
@@ -30,6 +30,8 @@ pub(crate) struct Site<'a> {
     pub(crate) current: Version<'a>,
     /// The releases, the newest first.
     pub(crate) released: Vec<Version<'a>>,
+    /// The path of the file that the search reads.
+    pub(crate) search: String,
 }
 
 /// A version of the document.
@@ -64,7 +66,13 @@ impl<'a> Site<'a> {
                 .map_err(|error| format!("the changes of version {name}: {error}"))?;
             Ok(Version { name, root, release: Some((release, changes)), is_released: true })
         });
-        Ok(Self { released: released.collect::<Result<_, String>>()?, sources, hosting, current })
+        Ok(Self {
+            released: released.collect::<Result<_, String>>()?,
+            sources,
+            hosting,
+            current,
+            search: String::new(),
+        })
     }
 
     /// The title of the API.
@@ -80,6 +88,23 @@ impl<'a> Site<'a> {
         match self.hosting {
             Hosting::Static { url: Some(url) } => Some(url.trim_end_matches('/')),
             _ => None,
+        }
+    }
+
+    /// The base URL of the service for a version: its own address, or the first server that the document names.
+    pub(crate) fn base(&self, version: &Version<'_>) -> String {
+        let server = Spec { root: &version.root }
+            .servers()
+            .into_iter()
+            .next()
+            .map_or_else(String::new, |(url, _)| url);
+        match self.hosting {
+            Hosting::Service => {
+                let path = server.split_once("://").map_or(&*server, |(_, rest)| rest);
+                let path = path.find('/').map_or("", |slash| &path[slash..]);
+                format!("{ORIGIN}{}", path.trim_end_matches('/'))
+            }
+            Hosting::Static { .. } => server,
         }
     }
 }
@@ -142,12 +167,16 @@ impl Page<'_> {
                     meta name="color-scheme" content="light dark";
                     title { (self.title) }
                     link rel="stylesheet" href=(to(assets::path("frame.css")));
-                    @if self.is_text { link rel="stylesheet" href=(to(assets::path("site.css"))); }
+                    @if self.is_text {
+                        @for name in ["site.css", "operation.css"] { link rel="stylesheet" href=(to(assets::path(name))); }
+                    }
+                    link rel="stylesheet" media="print" href=(to(assets::path("print.css")));
                     link rel="icon" type="image/png" href=(to(assets::path("favicon-32x32.png")));
                     @if !site.released.is_empty() {
                         link rel="alternate" type="application/atom+xml" title="Releases" href=(to("docs/releases.atom"));
                     }
                     (self.head)
+                    script src=(to(assets::path("site.js"))) data-search=(to(&site.search)) data-root=(to("")) defer {}
                 }
                 body {
                     a.skip href="#content" { "Skip to the content" }
@@ -159,6 +188,10 @@ impl Page<'_> {
                                     li { a href=(to(path)) aria-current=[(path == self.bar).then_some("page")] { (title) } }
                                 }
                             }
+                        }
+                        div.search role="search" hidden {
+                            label { span.hidden { "Search" } input type="search" placeholder="Search"; }
+                            ul.results aria-label="Results" {}
                         }
                     }
                     div.columns {
@@ -174,8 +207,11 @@ impl Page<'_> {
 }
 
 /// Returns the relative link from one page to another file. The first page is the directory that it is in, since the
-/// service serves it under another name.
+/// service serves it under another name. The page for missing pages is shown at any path.
 pub(crate) fn link(from: &str, target: &str) -> String {
+    if from == MISSING {
+        return format!("/{}", if target == HOME { "docs" } else { target });
+    }
     let up = "../".repeat(from.matches('/').count());
     match (target, up.as_str()) {
         (HOME, "") => "./".to_owned(),

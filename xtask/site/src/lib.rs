@@ -6,23 +6,27 @@
 //! pages are relative, so the pages work from any directory. The service serves `index.html` at `/docs`, whose relative
 //! links have the same base as those of `/index.html`.
 //!
-//! Modules, the lowest layer first: [`sources`] reads the files; `markdown`, `spec`, `schema`, `sample` and `operation`
-//! render the parts of a document; `assets` are the files that pages load; `layout` is the frame of a page; `reference`, `changelog`, `downloads` and `feed` are the
-//! pages.
+//! Modules, the lowest layer first: [`sources`] reads the files; `code`, `markdown`, `spec`, `schema`, `request`, `sample` and `operation`
+//! render the parts of a document; `assets` are the files that pages load; `layout` is the frame of a page; `reference`, `changelog`, `downloads`, `missing`, `search`
+//! and `feed` are the pages.
 //!
 //! `spec` reads the tree of the document itself: the views of `contract` need its feature `tools`, whose dependencies would
 //! be compiled in each build of the service.
 
 mod assets;
 mod changelog;
+mod code;
 mod downloads;
 mod feed;
 mod layout;
 mod markdown;
+mod missing;
 mod operation;
 mod reference;
+mod request;
 mod sample;
 mod schema;
+mod search;
 pub mod sources;
 mod spec;
 
@@ -48,6 +52,12 @@ impl File {
     }
 }
 
+/// The address of the service in its own pages, which the service replaces by the one that the reader uses. The domain is
+/// reserved (RFC 2606).
+pub const ORIGIN: &str = "https://this-service.invalid";
+/// The page for readers who ask for one that does not exist. Only the service has it.
+pub const MISSING: &str = "missing.html";
+
 /// Where the pages are served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hosting {
@@ -66,7 +76,9 @@ pub enum Hosting {
 /// # Errors
 /// A message, if a document cannot be read.
 pub fn build(sources: &Sources, hosting: &Hosting) -> Result<Vec<File>, String> {
-    let site = Site::of(sources, hosting)?;
+    let mut site = Site::of(sources, hosting)?;
+    let index = search::index(&site);
+    site.search.clone_from(&index.path);
     let mut files =
         vec![reference::page(&site, &site.current, HOME), reference::viewer(&site, &site.current)];
     for version in &site.released {
@@ -77,6 +89,8 @@ pub fn build(sources: &Sources, hosting: &Hosting) -> Result<Vec<File>, String> 
     files.extend([changelog::index(&site), downloads::files(&site), downloads::clients(&site)]);
     files.extend(downloads::examples(&site));
     files.extend(feed::feed(&site));
+    files.extend((*hosting == Hosting::Service).then(|| missing::page(&site)));
+    files.push(index);
     files.extend(assets::files());
     Ok(files)
 }

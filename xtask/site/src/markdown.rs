@@ -3,8 +3,9 @@
 
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::html::push_html;
-use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd};
 
+use crate::code::highlighted;
 use crate::spec::anchor;
 
 /// What happens with the headings of a text.
@@ -20,6 +21,11 @@ pub(crate) enum Headings {
 
 /// A heading of a text: its title and its identifier.
 pub(crate) type Section = (String, String);
+
+/// Returns the link to a heading, for readers who pass it on.
+pub(crate) fn permalink(id: &str, title: &str) -> Markup {
+    html! { " " a.permalink href={ "#" (id) } aria-label={ "Link to " (title) } { "#" } }
+}
 
 /// Returns the HTML of a text.
 pub(crate) fn block(text: &str, headings: Headings) -> Markup {
@@ -37,6 +43,9 @@ pub(crate) fn render(
     let mut sections = Vec::new();
     let mut links = Vec::new();
     let mut begun = 0;
+    let mut language = None;
+    let mut is_first_cell = false;
+    let mut rows: Vec<String> = Vec::new();
     for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
         let event = match event {
             Event::Html(html) | Event::InlineHtml(html) => Event::Text(html),
@@ -54,6 +63,34 @@ pub(crate) fn render(
                 Some(true) => Event::End(TagEnd::Link),
                 _ => continue,
             },
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(name))) => {
+                events.push(Event::Html(format!("<pre><code class=\"language-{}\">", escaped(&name)).into()));
+                language = Some(name);
+                continue;
+            }
+            Event::End(TagEnd::CodeBlock) if language.take().is_some() => {
+                Event::Html("</code></pre>\n".into())
+            }
+            Event::Text(text) if language.is_some() => {
+                Event::Html(highlighted(&text, language.as_deref().unwrap_or_default()).into_string().into())
+            }
+            Event::Start(Tag::TableRow) => {
+                is_first_cell = headings == Headings::Sections;
+                event
+            }
+            // A row that begins with a code, such as that of an error, can be linked to.
+            Event::Code(code)
+                if std::mem::take(&mut is_first_cell) && !rows.contains(&anchor("code", &code)) =>
+            {
+                rows.push(anchor("code", &code));
+                Event::Html(
+                    format!("<code id=\"{}\">{}</code>", anchor("code", &code), escaped(&code)).into(),
+                )
+            }
+            Event::End(TagEnd::TableCell) => {
+                is_first_cell = false;
+                event
+            }
             Event::Start(Tag::Heading { level, .. }) => {
                 begun = events.len();
                 if headings == Headings::Bold {
@@ -81,6 +118,9 @@ pub(crate) fn render(
                         classes: Vec::new(),
                         attrs: Vec::new(),
                     });
+                    if level > pulldown_cmark::HeadingLevel::H1 {
+                        events.push(Event::Html(permalink(&id, &title).into_string().into()));
+                    }
                     if level == pulldown_cmark::HeadingLevel::H2 {
                         sections.push((title, id));
                     }
@@ -133,6 +173,10 @@ pub(crate) fn code(text: &str) -> Markup {
             }
         } @else { (text) }
     }
+}
+
+fn escaped(text: &str) -> String {
+    html! { (text) }.into_string()
 }
 
 /// Whether a target is a URL of a scheme that cannot run a script.

@@ -1,11 +1,13 @@
-//! Operations: parameters, request body, responses, security, deprecation and a sample request.
+//! Operations: description, samples, parameters, request body, responses, security and deprecation.
 
 use contract::document::Node;
 use maud::{Markup, html};
 
-use crate::markdown::{self, Headings};
-use crate::sample::{error_codes, examples, request, scopes};
-use crate::schema::{self, field, others, sample};
+use crate::code::highlighted;
+use crate::markdown::{self, Headings, permalink};
+use crate::request::{self, error_codes, examples, scopes};
+use crate::sample::LANGUAGES;
+use crate::schema::{self, Nesting, field, others, sample, summary};
 use crate::spec::{Operation, Spec, anchor, entries, flag, items, text};
 
 /// The keywords of an operation that are shown in words.
@@ -26,32 +28,82 @@ const SHOWN: [&str; 14] = [
     "externalDocs",
 ];
 
-/// Returns the section of an operation. `viewer` is the page that sends requests.
-pub(crate) fn section(spec: &Spec<'_>, operation: &Operation<'_>, viewer: &str) -> Markup {
+/// What the sections of operations have in common.
+pub(crate) struct Context<'a> {
+    pub(crate) spec: Spec<'a>,
+    /// The page that sends requests.
+    pub(crate) viewer: String,
+    /// The base URL of the service.
+    pub(crate) base: String,
+    /// The description of the document, which may have a table of error codes.
+    pub(crate) description: &'a str,
+}
+
+/// Returns the section of an operation: what it does, its samples, and its parts.
+pub(crate) fn section(context: &Context<'_>, operation: &Operation<'_>) -> Markup {
+    let spec = &context.spec;
     let name = operation.name();
+    let id = anchor("operation", &name);
     let title = match text(operation.node, "summary") {
         "" => &name,
         summary => summary,
     };
-    let tag = items(operation.node, "tags").find_map(Node::as_str).unwrap_or("default");
-    // The fragment of the viewer for an operation.
-    let fragment = format!("#/{}/{}", in_fragment(tag), in_fragment(&name));
     html! {
-        section.operation id=(anchor("operation", &name)) {
-            h3 { (title) }
-            p.endpoint {
-                b.method { (operation.method.to_uppercase()) } " "
-                code.path { (operation.path) } " " code.id { (name) } " "
-                a href={ (viewer) (fragment) } { "Try " (name) }
-                @for tag in items(operation.node, "tags").filter_map(Node::as_str) { " " span.bound { (tag) } }
+        section.operation id=(id) {
+            div.purpose {
+                h3 { (title) (permalink(&id, title)) }
+                p.endpoint { (endpoint(operation)) " " code.id { (name) } }
+                (deprecation(operation.node))
+                (markdown::block(text(operation.node, "description"), Headings::Bold))
+                (documentation(operation.node))
+                p { "Credentials: " (security(spec, operation)) }
             }
-            (deprecation(operation.node))
-            (markdown::block(text(operation.node, "description"), Headings::Bold))
-            (documentation(operation.node))
-            p { "Credentials: " (security(spec, operation)) }
-            (body(spec, operation))
-            h4 { "Sample request" }
-            pre { code { (request(spec, operation)) } }
+            div.samples { (code(context, operation)) }
+            div.parts { (parts(context, operation)) }
+        }
+    }
+}
+
+/// Returns the method and the path.
+pub(crate) fn endpoint(operation: &Operation<'_>) -> Markup {
+    html! {
+        b class={ "method " (operation.method) } { (operation.method.to_uppercase()) } " "
+        code.path { (operation.path) }
+    }
+}
+
+/// Returns the request in each language, and the examples of the responses of success.
+fn code(context: &Context<'_>, operation: &Operation<'_>) -> Markup {
+    let spec = &context.spec;
+    let name = operation.name();
+    let request = request::of(spec, operation, &context.base);
+    let tag = items(operation.node, "tags").find_map(Node::as_str).unwrap_or("default");
+    let successes = entries(operation.node, "responses").filter(|(status, _)| status.starts_with('2'));
+    html! {
+        @for (language, id, program) in LANGUAGES {
+            figure class={ "sample " (id) } {
+                figcaption { "Request in " (language) }
+                pre { code { (highlighted(&program(&request), id)) } }
+            }
+        }
+        p { a href={ (context.viewer) "#/" (in_fragment(tag)) "/" (in_fragment(&name)) } { "Try " (name) } }
+        @for (status, response) in successes {
+            @for (media_type, content) in entries(spec.resolve(response), "content") {
+                (figures(spec, content, media_type, &format!("Response {status}")))
+            }
+        }
+    }
+}
+
+/// Returns the examples of a body. `title` is the title of one without a name.
+fn figures(spec: &Spec<'_>, content: &Node, media_type: &str, title: &str) -> Markup {
+    let language = if media_type.contains("json") { "json" } else { "" };
+    html! {
+        @for (name, example) in examples(spec, content) {
+            figure {
+                figcaption { (title) @if name != "Example" { ": " (name) } }
+                pre { code { (highlighted(&sample(example), language)) } }
+            }
         }
     }
 }
@@ -119,8 +171,11 @@ fn security(spec: &Spec<'_>, operation: &Operation<'_>) -> Markup {
 }
 
 /// Returns the parameters, the request body, the responses, the callbacks, and keywords of other tools.
-fn body(spec: &Spec<'_>, operation: &Operation<'_>) -> Markup {
+fn parts(context: &Context<'_>, operation: &Operation<'_>) -> Markup {
+    let spec = &context.spec;
     let parameters = spec.parameters(operation);
+    let responses = || entries(operation.node, "responses").map(|(status, it)| (status, spec.resolve(it)));
+    let is_error = |status: &str| status.starts_with(['4', '5']);
     html! {
         @if !parameters.is_empty() {
             h4 { "Parameters" }
@@ -131,10 +186,24 @@ fn body(spec: &Spec<'_>, operation: &Operation<'_>) -> Markup {
             @if flag(body, "required") { p { strong.required { "required" } } }
             (markdown::block(text(body, "description"), Headings::Bold))
             (content(spec, body))
+            @for (media_type, content) in entries(body, "content") {
+                @if examples(spec, content).len() > 1 {
+                    details { summary { "Examples" } (figures(spec, content, media_type, "Example")) }
+                }
+            }
         }
-        h4 { "Responses" }
-        @for (status, declared) in entries(operation.node, "responses") {
-            (response(spec, status, spec.resolve(declared)))
+        @for (status, response) in responses().filter(|(status, _)| !is_error(status)) {
+            h4 { "Response " strong { (status) } }
+            (markdown::block(text(response, "description"), Headings::Bold))
+            (response_parts(spec, response))
+        }
+        @if responses().any(|(status, _)| is_error(status)) {
+            h4 { "Errors" }
+            ul.errors {
+                @for (status, response) in responses().filter(|(status, _)| is_error(status)) {
+                    li { (error(context, status, response)) }
+                }
+            }
         }
         @for (name, callback) in entries(operation.node, "callbacks") {
             h4 { "Callback " code { (name) } }
@@ -146,15 +215,43 @@ fn body(spec: &Spec<'_>, operation: &Operation<'_>) -> Markup {
     }
 }
 
+/// Returns an error: its status, its codes with links to the table of the description, and its parts, folded.
+fn error(context: &Context<'_>, status: &str, response: &Node) -> Markup {
+    let spec = &context.spec;
+    let description = text(response, "description");
+    let (first, whole) = markdown::first_paragraph(description);
+    html! {
+        strong { (status) } " "
+        @for code in error_codes(spec, response) {
+            @let id = anchor("code", code);
+            @let is_listed = context.description.contains(&format!("id=\"{id}\""));
+            @if is_listed { a href={ "#" (id) } { code.code { (code) } } } @else { code.code { (code) } } " "
+        }
+        (first)
+        details {
+            summary { "Headers and body" span.hidden { " of " (status) } }
+            @if !whole { (markdown::block(description, Headings::Bold)) }
+            (headers(spec, response))
+            @for (media_type, content) in entries(response, "content") {
+                @if let Some(schema) = content.get("schema") { p { "Body: " (summary(spec, schema)) } }
+                (figures(spec, content, media_type, "Example"))
+            }
+        }
+    }
+}
+
 /// Returns an operation that the service calls. Callbacks of callbacks are left out.
 fn called(spec: &Spec<'_>, operation: &Operation<'_>) -> Markup {
     let body = operation.node.get("requestBody").map(|body| spec.resolve(body));
     html! {
-        p.endpoint { b.method { (operation.method.to_uppercase()) } " " code.path { (operation.path) } }
+        p.endpoint { (endpoint(operation)) }
         (markdown::block(text(operation.node, "description"), Headings::Bold))
         @if let Some(body) = body { (content(spec, body)) }
-        @for (status, declared) in entries(operation.node, "responses") {
-            (response(spec, status, spec.resolve(declared)))
+        @for (status, response) in entries(operation.node, "responses") {
+            @let response = spec.resolve(response);
+            h5 { "Response " strong { (status) } }
+            (markdown::block(text(response, "description"), Headings::Bold))
+            (response_parts(spec, response))
         }
     }
 }
@@ -173,55 +270,47 @@ fn parameter(spec: &Spec<'_>, parameter: &Node) -> Markup {
 fn named(spec: &Spec<'_>, name: &str, owner: &Node, place: &str, required: Option<&str>) -> Markup {
     let schema = owner.get("schema").or_else(|| entries(owner, "content").next()?.1.get("schema"));
     html! {
-        (field(spec, name, owner, schema.unwrap_or(owner), place, required))
+        (field(spec, name, owner, schema.unwrap_or(owner), place, required, Nesting::BODY))
         @for (title, example) in examples(spec, owner).iter().filter(|(title, _)| *title != "Example") {
             p.example { (title) ": " code { (sample(example)) } }
         }
     }
 }
 
-/// Returns a response. Those of success are open.
-fn response(spec: &Spec<'_>, status: &str, response: &Node) -> Markup {
-    let description = text(response, "description");
-    let (first, whole) = markdown::first_paragraph(description);
+/// Returns the headers, the body and the links of a response.
+fn response_parts(spec: &Spec<'_>, response: &Node) -> Markup {
+    html! {
+        @if let Some(reference) = response.get("$ref") { p { code { (schema::json(reference)) } } }
+        (headers(spec, response))
+        (content(spec, response))
+        @for (name, link) in entries(response, "links") {
+            p { "Link " code { (name) } ": " code { (schema::json(spec.resolve(link))) } }
+        }
+    }
+}
+
+fn headers(spec: &Spec<'_>, response: &Node) -> Markup {
     let headers: Vec<_> = entries(response, "headers").collect();
     html! {
-        details.response open[status.starts_with('2')] {
-            summary {
-                strong { (status) } " " (first)
-                @for code in error_codes(spec, response) { " " code.code { (code) } }
-            }
-            @if !whole { (markdown::block(description, Headings::Bold)) }
-            @if let Some(reference) = response.get("$ref") { p { code { (schema::json(reference)) } } }
-            @if !headers.is_empty() {
-                h5 { "Headers" }
-                ul.fields {
-                    @for (name, header) in headers {
-                        @let header = spec.resolve(header);
-                        li { (named(spec, name, header, "", flag(header, "required").then_some("always present"))) }
-                    }
+        @if !headers.is_empty() {
+            h5 { "Headers" }
+            ul.fields {
+                @for (name, header) in headers {
+                    @let header = spec.resolve(header);
+                    li { (named(spec, name, header, "", flag(header, "required").then_some("always present"))) }
                 }
-            }
-            (content(spec, response))
-            @for (name, link) in entries(response, "links") {
-                p { "Link " code { (name) } ": " code { (schema::json(spec.resolve(link))) } }
             }
         }
     }
 }
 
-/// Returns the media types of a body, each with its schema and its examples.
+/// Returns the media types of a body, each with its schema.
 fn content(spec: &Spec<'_>, owner: &Node) -> Markup {
     html! {
         @for (media_type, content) in entries(owner, "content") {
-            div.content {
-                h5 { "Body " code { (media_type) } }
-                @if let Some(schema) = content.get("schema") { (schema::whole(spec, schema)) }
-                @for (title, example) in examples(spec, content) {
-                    figure { figcaption { (title) } pre { code { (sample(example)) } } }
-                }
-                (others(content, &["schema", "example", "examples"]))
-            }
+            h5 { "Body " code { (media_type) } }
+            @if let Some(schema) = content.get("schema") { (schema::whole(spec, schema)) }
+            (others(content, &["schema", "example", "examples"]))
         }
     }
 }

@@ -4,32 +4,37 @@ use contract::document::Node;
 use maud::{Markup, html};
 
 use crate::layout::{HOME, Page, Site, Version, link, versions};
-use crate::markdown::{self, Headings, Section};
-use crate::operation::{documentation, section};
-use crate::schema::{details, others, summary};
-use crate::spec::{Spec, anchor, entries, items, text};
+use crate::markdown::{self, Headings, Section, permalink};
+use crate::operation::{Context, documentation, endpoint, section};
+use crate::sample::LANGUAGES;
+use crate::schema::{Nesting, details, others, summary};
+use crate::spec::{Spec, anchor, entries, flag, items, text};
 use crate::{File, Hosting, assets};
 
 /// Returns the page of a version at a path.
 pub(crate) fn page(site: &Site<'_>, version: &Version<'_>, path: &str) -> File {
     let spec = Spec { root: &version.root };
     let operations = spec.operations();
-    let viewer = link(path, &version.viewer());
     let info = version.root.get("info");
     let title = info.map(|info| text(info, "title")).filter(|title| !title.is_empty()).unwrap_or("API");
     let description = info.map(|info| text(info, "description")).unwrap_or_default();
     let (description, sections) = markdown::render(description, Headings::Sections, &|_| None);
     let heading = format!("{title} {}", version.name);
+    let (viewer, base) = (link(path, &version.viewer()), site.base(version));
+    let context = Context { spec, viewer, base, description: &description.0 };
     let main = html! {
         h1 { (heading) }
         (state(site, version, path))
         (description)
         @if let Some(info) = info { (contact(info)) }
         (documentation(&version.root))
-        (servers(&spec))
-        h2 #operations { "Operations" }
-        (tags(&spec))
-        @for operation in &operations { (section(&spec, operation, &viewer)) }
+        (servers(site, version))
+        section aria-labelledby="operations" {
+            h2 #operations { "Operations" (permalink("operations", "Operations")) }
+            (tags(&spec))
+            (languages())
+            @for operation in &operations { (section(&context, operation)) }
+        }
         (schemas(&spec))
         (security_schemes(&spec))
     };
@@ -37,7 +42,7 @@ pub(crate) fn page(site: &Site<'_>, version: &Version<'_>, path: &str) -> File {
         div.aside {
             (versions(site, path, version, |version| version.page()))
             nav.contents aria-label="On this page" {
-                details open {
+                details {
                     summary { "On this page" }
                     (contents(&spec, &sections))
                 }
@@ -56,21 +61,21 @@ pub(crate) fn viewer(site: &Site<'_>, version: &Version<'_>) -> File {
         @for name in ["swagger-ui.css", "viewer.css"] { link rel="stylesheet" href=(link(&path, assets::path(name))); }
         @for name in ["swagger-ui-bundle.js", "viewer.js"] { script src=(link(&path, assets::path(name))) defer {} }
     };
+    let documentation = link(&path, &version.page());
     let main = html! {
         h1 { (title) }
         (versions(site, &path, version, |version| version.viewer()))
         @if sends {
-            p { "To try an operation, press Authorize and enter your key; open the operation, press Try it out, and "
-                "Execute. The key stays in this page and is forgotten when you leave it." }
+            p { "Press Authorize and enter your key; open an operation, and press Execute. Requests change the data of this service. "
+                "The key is forgotten when you leave this page. "
+                "The " a href=(documentation) { "documentation" } " says what each operation does." }
         } @else {
             p { "This copy of the pages sends no requests, since the service does not allow other hosts to read its "
                 "responses. The page " code { "/docs/try.html" } " of a running service does." }
         }
         noscript {
-            p.notice { "This page needs JavaScript. The " a href=(link(&path, &version.page())) { "documentation" }
-                " does not." }
+            p.notice { "This page needs JavaScript. The " a href=(documentation) { "documentation" } " does not." }
         }
-        nav.parts aria-label="On this page" hidden { ul {} }
         div #viewer data-document=(link(&path, &version.document("json"))) data-sends=(sends) {}
     };
     Page { path: &path, title: &title, bar: "docs/try.html", is_text: false, head, aside: html! {}, main }
@@ -129,14 +134,33 @@ fn contact(info: &Node) -> Markup {
     }
 }
 
-fn servers(spec: &Spec<'_>) -> Markup {
-    let servers = spec.servers();
+/// Returns the base URLs: that of this service, or those that the document names.
+fn servers(site: &Site<'_>, version: &Version<'_>) -> Markup {
+    let named = Spec { root: &version.root }.servers();
     html! {
-        @if !servers.is_empty() {
-            h2 #servers { "Servers" }
-            ul { @for (url, description) in servers {
-                li { code { (url) } @if !description.is_empty() { " " (description) } }
-            } }
+        @if !named.is_empty() {
+            h2 #servers { "Servers" (permalink("servers", "Servers")) }
+            ul {
+                @if *site.hosting == Hosting::Service { li { code { (site.base(version)) } " This service" } }
+                @for (url, description) in named {
+                    li { code { (url) } @if !description.is_empty() { " " (description) } }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the choice of the language of all samples.
+fn languages() -> Markup {
+    html! {
+        fieldset.languages {
+            legend.hidden { "Language of the samples" }
+            @for (position, (name, id, _)) in LANGUAGES.iter().enumerate() {
+                label {
+                    input type="radio" name="language" id={ "language-" (id) } value=(id) checked[position == 0];
+                    " " (name)
+                }
+            }
         }
     }
 }
@@ -157,13 +181,14 @@ fn schemas(spec: &Spec<'_>) -> Markup {
     let schemas: Vec<_> = spec.components("schemas").collect();
     html! {
         @if !schemas.is_empty() {
-            h2 #schemas { "Schemas" }
+            h2 #schemas { "Schemas" (permalink("schemas", "Schemas")) }
             @for (name, schema) in schemas {
-                section.schema id=(anchor("schema", name)) {
-                    h3 { (name) }
+                @let id = anchor("schema", name);
+                section.schema id=(id) {
+                    h3 { (name) (permalink(&id, name)) }
                     p { (summary(spec, schema)) }
                     (markdown::block(text(schema, "description"), Headings::Bold))
-                    (details(spec, schema))
+                    (details(spec, schema, Nesting::COMPONENTS))
                     @if let Some(example) = schema.get("example") {
                         figure { figcaption { "Example" } pre { code { (crate::schema::sample(example)) } } }
                     }
@@ -177,11 +202,12 @@ fn security_schemes(spec: &Spec<'_>) -> Markup {
     let schemes: Vec<_> = spec.components("securitySchemes").collect();
     html! {
         @if !schemes.is_empty() {
-            h2 #credentials { "Credentials" }
+            h2 #credentials { "Credentials" (permalink("credentials", "Credentials")) }
             @for (name, scheme) in schemes {
                 @let scheme = spec.resolve(scheme);
-                section id=(anchor("security", name)) {
-                    h3 { (name) }
+                @let id = anchor("security", name);
+                section id=(id) {
+                    h3 { (name) (permalink(&id, name)) }
                     (markdown::block(text(scheme, "description"), Headings::Bold))
                     (others(scheme, &["description", "flows"]))
                     @for (flow, details) in entries(scheme, "flows") {
@@ -204,7 +230,10 @@ fn contents(spec: &Spec<'_>, sections: &[Section]) -> Markup {
             li {
                 a href="#operations" { "Operations" }
                 ul { @for operation in spec.operations() {
-                    li { a href={ "#" (anchor("operation", &operation.name())) } { (operation.name()) } }
+                    li {
+                        a href={ "#" (anchor("operation", &operation.name())) } { (endpoint(&operation)) }
+                        @if flag(operation.node, "deprecated") { " " span.deprecated { "deprecated" } }
+                    }
                 } }
             }
             @if !schemas.is_empty() {

@@ -1,5 +1,5 @@
 //! Schemas: the type and the bounds in one line, then properties and parts. A reference to a component is a link with the
-//! bounds of the component; its properties are shown where the component is.
+//! bounds of the component. Bodies show its properties too, those below the second level folded.
 
 use contract::document::{Node, Value};
 use maud::{Markup, html};
@@ -49,6 +49,32 @@ const PARTS: [(&str, &str); 3] = [
     ("oneOf", "Exactly one of these:"),
     ("anyOf", "One or more of these:"),
 ];
+
+/// The level of properties below which they are folded.
+const FOLDED: usize = 2;
+/// The level of properties below which a reference is only a link.
+const DEEPEST: usize = 5;
+
+/// Where a schema is shown: the level of its properties, and the components that it is in.
+#[derive(Clone, Copy)]
+pub(crate) struct Nesting<'n> {
+    level: usize,
+    component: Option<&'n str>,
+    outer: Option<&'n Nesting<'n>>,
+}
+
+impl Nesting<'_> {
+    /// A body.
+    pub(crate) const BODY: Nesting<'static> = Nesting { level: 0, component: None, outer: None };
+    /// The list of components, which has each of them.
+    pub(crate) const COMPONENTS: Nesting<'static> = Nesting { level: DEEPEST, component: None, outer: None };
+
+    /// Whether the properties of a component are shown here.
+    fn shows(&self, name: &str) -> bool {
+        let is_inside = std::iter::successors(Some(self), |it| it.outer).any(|it| it.component == Some(name));
+        self.level < DEEPEST && !is_inside
+    }
+}
 
 /// Returns a value as JSON in one line.
 pub(crate) fn json(node: &Node) -> String {
@@ -169,68 +195,81 @@ fn word(value: &Node) -> String {
     value.as_str().map_or_else(|| json(value), str::to_owned)
 }
 
-/// Returns what a line cannot show: properties, parts and items without a name, and other keywords. Nothing for a
-/// reference.
-pub(crate) fn details(spec: &Spec<'_>, schema: &Node) -> Markup {
+/// Returns what a line cannot show: properties, parts and items without a name, and other keywords.
+pub(crate) fn details(spec: &Spec<'_>, schema: &Node, at: Nesting<'_>) -> Markup {
     if schema.get("$ref").is_some() {
-        return html! {};
+        return match component(schema).filter(|name| at.shows(name)) {
+            // The target of a chain that leads nowhere is a reference itself.
+            Some(name) if spec.resolve(schema).get("$ref").is_none() => {
+                let inside = Nesting { component: Some(name), outer: Some(&at), ..at };
+                details(spec, spec.resolve(schema), inside)
+            }
+            _ => html! {},
+        };
     }
+    let at = Nesting { outer: Some(&at), component: None, level: at.level };
     let properties: Vec<_> = entries(schema, "properties").collect();
     let required: Vec<&str> = items(schema, "required").filter_map(Node::as_str).collect();
     let undescribed = required.iter().filter(|name| properties.iter().all(|(known, _)| known != *name));
     html! {
         @if !properties.is_empty() {
-            ul.fields {
-                @for (name, property) in &properties {
-                    li { (field(spec, name, property, property, "", required.contains(name).then_some("required"))) }
+            @let below = Nesting { level: at.level + 1, ..at };
+            @let fields = html! {
+                ul.fields {
+                    @for (name, property) in &properties {
+                        @let required = required.contains(name).then_some("required");
+                        li { (field(spec, name, property, property, "", required, below)) }
+                    }
                 }
-            }
+            };
+            @if (FOLDED..DEEPEST).contains(&at.level) { details { summary { "Fields" } (fields) } } @else { (fields) }
         }
         @for name in undescribed { p { "The field " code { (name) } " is required." } }
         @match schema.get("additionalProperties").map(|node| (&node.value, node)) {
             Some((Value::Bool(false), _)) => { p.bound { "No other fields." } }
             Some((Value::Mapping(_), other)) => {
                 p { "Other fields: " (summary(spec, other)) }
-                (nested(spec, other))
+                (nested(spec, other, at))
             }
             _ => {}
         }
-        @if let Some(items) = schema.get("items") { (element(spec, items)) }
+        @if let Some(items) = schema.get("items") { (element(spec, items, at)) }
         @for (keyword, words) in PARTS {
             @if schema.get(keyword).is_some() {
                 p { (words) }
-                ul.fields { @for part in items(schema, keyword) { li { (part_of(spec, part)) } } }
+                ul.fields { @for part in items(schema, keyword) { li { (part_of(spec, part, at)) } } }
             }
         }
-        @if let Some(not) = schema.get("not") { p { "But not:" } ul.fields { li { (part_of(spec, not)) } } }
+        @if let Some(not) = schema.get("not") { p { "But not:" } ul.fields { li { (part_of(spec, not, at)) } } }
         (others(schema, &SHOWN))
     }
 }
 
-/// Returns the line and the details of a schema without a name.
+/// Returns the line and the details of the schema of a body.
 pub(crate) fn whole(spec: &Spec<'_>, schema: &Node) -> Markup {
-    html! { p { (summary(spec, schema)) } (nested(spec, schema)) }
+    html! { p { (summary(spec, schema)) } (nested(spec, schema, Nesting::BODY)) }
 }
 
-fn part_of(spec: &Spec<'_>, schema: &Node) -> Markup {
-    html! { (summary(spec, schema)) (nested(spec, schema)) }
+fn part_of(spec: &Spec<'_>, schema: &Node, at: Nesting<'_>) -> Markup {
+    html! { (summary(spec, schema)) (nested(spec, schema, at)) }
 }
 
 /// Returns the bounds and the details of the items of a list. The list's own line has their type.
-fn element(spec: &Spec<'_>, items: &Node) -> Markup {
+fn element(spec: &Spec<'_>, items: &Node, at: Nesting<'_>) -> Markup {
     let has_bounds = !bounds(spec.resolve(items)).is_empty();
     html! {
         @if has_bounds { p { "Each item: " (summary(spec, items)) } }
-        (nested(spec, items))
+        (nested(spec, items, at))
     }
 }
 
 /// Returns the description and the details of a schema in another one.
-fn nested(spec: &Spec<'_>, schema: &Node) -> Markup {
-    if schema.get("$ref").is_some() {
-        return html! {};
+fn nested(spec: &Spec<'_>, schema: &Node, at: Nesting<'_>) -> Markup {
+    let is_shown = schema.get("$ref").is_none() || component(schema).is_some_and(|name| at.shows(name));
+    html! {
+        @if is_shown { (markdown::block(text(spec.resolve(schema), "description"), Headings::Bold)) }
+        (details(spec, schema, at))
     }
-    html! { (markdown::block(text(schema, "description"), Headings::Bold)) (details(spec, schema)) }
 }
 
 /// Returns a named value: a property, a parameter or a header. `owner` has the description, the example and the mark of
@@ -242,6 +281,7 @@ pub(crate) fn field(
     schema: &Node,
     place: &str,
     required: Option<&str>,
+    at: Nesting<'_>,
 ) -> Markup {
     let described = spec.resolve(owner);
     let is_property = std::ptr::eq(owner, schema);
@@ -257,7 +297,7 @@ pub(crate) fn field(
         @if !is_property && !std::ptr::eq(described, spec.resolve(schema)) && component(schema).is_none() {
             (markdown::block(text(schema, "description"), Headings::Bold))
         }
-        (details(spec, schema))
+        (details(spec, schema, at))
     }
 }
 

@@ -1,10 +1,11 @@
 //! The pages of frozen documents: what they show, and that no text of a document becomes markup.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use site::{File, Hosting, Released, Sources, build};
 
 const UNUSUAL: &str = include_str!("unusual.yaml");
+const ADDITION: &str = include_str!("addition.yaml");
 const CLIENTS: &str = "# Using it\n\n## Get\n\n[page](animal.yaml), [log](CHANGELOG.md), [code](../src/main.rs), \
                        [go](examples/get.go), [none](examples/other.go)\n\n\
                        ```sh\nURL=https://HOST/v1\ncurl https://SITE/openapi/VERSION.yaml # <script>\n```\n";
@@ -46,6 +47,13 @@ fn pages(sources: &Sources, hosting: &Hosting) -> BTreeMap<String, String> {
     texts.map(|File { path, content, .. }| (path, String::from_utf8(content).unwrap())).collect()
 }
 
+/// Returns the text of a page without its elements.
+fn text_of(page: &str) -> String {
+    let parts = page.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+    let text: String = parts.collect();
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+}
+
 /// Checks that a page has each of these texts.
 fn has(page: &str, expected: &[&str]) {
     for text in expected {
@@ -57,10 +65,10 @@ fn has(page: &str, expected: &[&str]) {
 fn no_text_of_a_document_becomes_markup() {
     let pages = pages(&sources(), &Hosting::Service);
     for (path, page) in pages.iter().filter(|(path, _)| path.ends_with(".html")) {
-        // The two scripts of the viewer are files.
+        // All scripts are files: that of each page, and two of the viewer.
         let own = page.matches("<script src=\"").count();
         assert_eq!(page.matches("<script").count(), own, "{path}");
-        assert_eq!(own, if path.ends_with("try.html") { 2 } else { 0 }, "{path}");
+        assert_eq!(own, if path.ends_with("try.html") { 3 } else { 1 }, "{path}");
         for forbidden in ["<img", "<div onclick", "href=\"javascript", "<style", " style=\"", "<b>First"] {
             assert!(!page.contains(forbidden), "{path} has {forbidden}");
         }
@@ -112,7 +120,7 @@ fn a_reference_page_has_all_parts_of_the_document() {
             "One toy",
             "Second paragraph.",
             "Callback <code>changed</code>",
-            "code class=\"code\">not_found",
+            "<code class=\"code\">not_found",
         ],
     );
     has(page, &["x-internal: {&quot;note&quot;:&quot;&lt;script&gt;&quot;}", "discriminator: "]);
@@ -124,12 +132,11 @@ fn a_reference_page_has_all_parts_of_the_document() {
 #[test]
 fn a_sample_request_has_only_required_parameters() {
     let pages = pages(&sources(), &Hosting::Service);
-    let page = &pages["index.html"];
-    let get =
-        "curl -i \\\n  'https://toys.example.com/v2/toys/it'\\''s' \\\n  -H &quot;X-Key: $KEY&quot;</code>";
+    let page = &text_of(&pages["index.html"]);
+    let get = "curl -i \\\n  'https://this-service.invalid/v2/toys/it'\\''s' \\\n  -H \"X-Key: ${KEY:?set KEY to your API key}\"";
     has(page, &[get]);
-    let post = "curl -i \\\n  -X POST \\\n  'https://toys.example.com/v2/toys/7' \\\n  -H 'Content-Type: application/json' \
-                \\\n  -d '{&quot;name&quot;:&quot;o'\\''clock&quot;}'</code>";
+    let post = "curl -i \\\n  -X POST \\\n  'https://this-service.invalid/v2/toys/7' \\\n  \
+                -H 'Content-Type: application/json' \\\n  -d '{\"name\":\"o'\\''clock\"}'";
     has(page, &[post]);
 }
 
@@ -167,22 +174,18 @@ fn a_page_of_changes_has_impact_operations_and_waivers() {
 #[test]
 fn the_page_for_clients_has_the_newest_version_and_only_links_of_the_site() {
     let page = pages(&sources(), &Hosting::Service).remove("docs/clients.html").unwrap();
+    let commands = "URL=https://this-service.invalid/v2\ncurl https://this-service.invalid/openapi/2.0.0.yaml # <script>";
+    has(&text_of(&page), &[commands]);
     has(
         &page,
-        &[
-            "https://SITE/openapi/2.0.0.yaml # &lt;script&gt;",
-            "URL=https://toys.example.com/v2\n",
-            "href=\"../docs/changelog.html\"",
-            "href=\"../\"",
-            "href=\"../docs/examples.html#example-get.go\"",
-        ],
+        &["href=\"../docs/changelog.html\"", "href=\"../\"", "href=\"../docs/examples.html#example-get.go\""],
     );
     assert!(!page.contains("src/main.rs") && !page.contains("other.go"));
     let url = Some("https://docs.example.com/toys/".to_owned());
     let page = pages(&sources(), &Hosting::Static { url }).remove("docs/clients.html").unwrap();
     // The site may be on another host than the service.
     has(
-        &page,
+        &text_of(&page),
         &["URL=https://toys.example.com/v2\n", "curl https://docs.example.com/toys/openapi/2.0.0.yaml"],
     );
 }
@@ -192,10 +195,8 @@ fn examples_are_shown_and_can_be_downloaded_unchanged() {
     let built = pages(&sources(), &Hosting::Service);
     assert_eq!(built["docs/examples/get.go"], "package main // <script>\n");
     let page = &built["docs/examples.html"];
-    has(
-        page,
-        &["id=\"example-get.go\"", "href=\"../docs/examples/get.go\"", "package main // &lt;script&gt;"],
-    );
+    has(page, &["id=\"example-get.go\"", "href=\"../docs/examples/get.go\"", "// &lt;script&gt;"]);
+    has(&text_of(page), &["package main // <script>"]);
     let none = pages(&Sources { examples: Vec::new(), ..sources() }, &Hosting::Service);
     assert!(none.values().all(|page| !page.contains("docs/examples")));
 }
@@ -205,14 +206,78 @@ fn only_the_service_gets_pages_that_send_requests() {
     let service = pages(&sources(), &Hosting::Service);
     has(
         &service["docs/try.html"],
-        &["data-sends=\"true\"", "data-document=\"../openapi.json\"", "press Authorize"],
+        &["data-sends=\"true\"", "data-document=\"../openapi.json\"", "Press Authorize"],
     );
     has(&service["docs/1.0.0.try.html"], &["data-document=\"../openapi/1.0.0.json\"", "<noscript>"]);
     let copy = pages(&sources(), &Hosting::Static { url: None });
     has(&copy["docs/try.html"], &["data-sends=\"false\"", "sends no requests"]);
     let differing: Vec<_> =
-        service.iter().filter(|(path, page)| copy[*path] != **page).map(|(path, _)| path).collect();
-    assert_eq!(differing, ["docs/1.0.0.try.html", "docs/2.0.0.try.html", "docs/try.html"]);
+        service.iter().filter(|(path, page)| copy.get(*path) != Some(*page)).map(|(path, _)| path).collect();
+    let addressed = ["docs/1.0.0.html", "docs/2.0.0.html", "docs/clients.html", "index.html"];
+    let only = ["docs/1.0.0.try.html", "docs/2.0.0.try.html", "docs/try.html", "missing.html"];
+    let expected: BTreeSet<&str> = addressed.into_iter().chain(only).collect();
+    assert_eq!(differing.into_iter().map(String::as_str).collect::<BTreeSet<_>>(), expected);
+    assert!(copy.values().all(|page| !page.contains("this-service.invalid")));
+    assert!(addressed.iter().all(|path| service[*path].contains("https://this-service.invalid")));
+}
+
+fn addition() -> BTreeMap<String, String> {
+    let sources = Sources { working: ADDITION.to_owned(), ..Sources::default() };
+    pages(&sources, &Hosting::Static { url: None })
+}
+
+#[test]
+fn samples_send_the_key_and_a_new_idempotency_key_in_each_language() {
+    let page = text_of(&addition()["index.html"]);
+    let samples = [
+        "ID=$(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)\ncurl -i \\\n  -X POST \\\n  \
+         'https://toys.example.com/v1/toys' \\\n  -H \"Authorization: Bearer ${KEY:?set KEY to your API key}\" \\\n  -H \
+         \"Idempotency-Key: \\\"$ID\\\"\" \\\n",
+        "key = os.environ.get(\"KEY\") or sys.exit(\"set KEY to your API key\")",
+        "\"Idempotency-Key\": idempotency_key,",
+        "\"isNew\": True,\n      \"part\": None,",
+        "\"Idempotency-Key\": idempotencyKey,",
+        // JavaScript would round the number.
+        "body: \"{\\\"name\\\":",
+        ".header(\"Idempotency-Key\", idempotency_key)",
+        "std::env::var(\"KEY\").map_err(|_| \"set KEY to your API key\")?;",
+    ];
+    has(&page, &samples);
+}
+
+#[test]
+fn fields_are_shown_inline_and_folded_below_the_second_level() {
+    let page = &addition()["index.html"];
+    let body = &page[page.find("Request body").unwrap()..page.find("Response <strong>201").unwrap()];
+    let fold = body.find("<details><summary>Fields</summary>").unwrap();
+    let at = |name: &str| body.find(&format!(">{name}</code>")).unwrap();
+    assert!(at("first") < at("second") && at("second") < fold && fold < at("last"), "{body}");
+    // The schema contains itself.
+    assert_eq!(body.matches(">third</code>").count(), 1);
+}
+
+#[test]
+fn errors_link_to_the_table_of_codes() {
+    let page = &addition()["index.html"];
+    has(page, &["<code id=\"code-broken\">broken</code>", "<a href=\"#code-broken\">"]);
+    assert!(page.contains(">other</code>") && !page.contains("#code-other"), "{page}");
+}
+
+#[test]
+fn the_search_finds_places_that_exist() {
+    let pages = pages(&sources(), &Hosting::Service);
+    let (path, index) = pages.iter().find(|(path, _)| path.starts_with("docs/search.")).unwrap();
+    has(&pages["docs/files.html"], &[&format!("data-search=\"../{path}\"")]);
+    let entries: Vec<(String, String, String)> = serde_json::from_str(index).unwrap();
+    for (title, target, _) in &entries {
+        let (page, fragment) = target.split_once('#').unwrap_or((target, "content"));
+        let page = &pages[if page.is_empty() { "index.html" } else { page }];
+        assert!(page.contains(&format!("id=\"{fragment}\"")), "{title}: {target}");
+    }
+    let titles: Vec<&str> = entries.iter().map(|(title, ..)| title.as_str()).collect();
+    for title in ["GET /toys/{toyId} getToy", "Schema Toy", "broken", "Changes in 2.0.0", "Codes", "Get"] {
+        assert!(titles.contains(&title), "{title} is not in {titles:?}");
+    }
 }
 
 #[test]

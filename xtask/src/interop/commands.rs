@@ -119,7 +119,7 @@ fn page(url: &str) -> Result<String, String> {
 /// Returns the languages that a page has commands for, each with the commands.
 pub fn languages(page: &str) -> Vec<(String, String)> {
     static SECTION: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"(?s)<h3 [^>]*>([^<]*)</h3>(.*?)<pre><code class="language-sh">(.*?)</code></pre>"#)
+        Regex::new(r#"(?s)<h3 [^>]*>([^<]*?) *<a [^>]*>#</a></h3>(.*?)<pre><code class="language-sh">(.*?)</code></pre>"#)
             .expect("a valid pattern")
     });
     let section = |found: regex::Captures<'_>| {
@@ -135,10 +135,12 @@ fn commands_of(page: &str, language: &str) -> Result<String, String> {
     found.map(|(_, commands)| commands).ok_or_else(|| format!("{PAGE} has no commands for {language}"))
 }
 
-/// Returns text without the escapes of HTML.
+/// Returns text without the elements and the escapes of HTML.
 fn unescaped(text: &str) -> String {
+    let parts = text.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+    let text: String = parts.collect();
     let escapes = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
-    escapes.iter().fold(text.to_owned(), |text, (escape, character)| text.replace(escape, character))
+    escapes.iter().fold(text, |text, (escape, character)| text.replace(escape, character))
 }
 
 /// Adds the animals that the examples list.
