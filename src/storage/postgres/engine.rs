@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::address::Address;
 use super::error::PgError;
 use super::reader::{Reader, Readers};
-use super::{animals, idempotency, monitor, opening, pages, writer};
+use super::{animals, idempotency, keys, monitor, opening, pages, writer};
 use crate::schemas::Pet;
 use crate::storage::batching::{BatchingStore, Engine, closed};
 use crate::storage::copy::CopiedKey;
@@ -111,7 +111,7 @@ impl Engine for Postgres {
     }
 
     async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
-        self.read(|reader| async move { reader.keys.all(reader.client()).await }).await
+        self.read(|reader| async move { keys::all(reader.client()).await }).await
     }
 
     async fn key_by_hash(&self, hash: [u8; 32]) -> Result<Option<KeyRecord>, StoreError> {

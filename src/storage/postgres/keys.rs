@@ -1,7 +1,6 @@
 //! The SQL of API keys.
 
 use jiff::Timestamp;
-use tokio::try_join;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
@@ -38,18 +37,12 @@ const ROTATE: &str = "WITH old AS ( \
 
 /// The prepared queries of a connection for reading.
 pub(super) struct Queries {
-    all: Statement,
     by_hash: Statement,
 }
 
 impl Queries {
     pub(super) async fn prepare(client: &Client) -> Result<Self, Error> {
-        let (all, by_hash) = try_join!(client.prepare(ALL), client.prepare(BY_HASH))?;
-        Ok(Self { all, by_hash })
-    }
-
-    pub(super) async fn all(&self, client: &Client) -> Result<Vec<KeyRecord>, PgError> {
-        client.query(&self.all, &[]).await?.iter().map(key).collect()
+        Ok(Self { by_hash: client.prepare(BY_HASH).await? })
     }
 
     pub(super) async fn by_hash(
@@ -59,6 +52,10 @@ impl Queries {
     ) -> Result<Option<KeyRecord>, PgError> {
         client.query_opt(&self.by_hash, &[&hash.as_slice()]).await?.as_ref().map(key).transpose()
     }
+}
+
+pub(super) async fn all(client: &Client) -> Result<Vec<KeyRecord>, PgError> {
+    client.query(ALL, &[]).await?.iter().map(key).collect()
 }
 
 pub(super) async fn insert(client: &Client, key: &KeyRecord) -> WriteResult<bool> {

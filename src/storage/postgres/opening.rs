@@ -5,7 +5,7 @@
 //! migrated, and only with [`Migrate::Apply`]. A current database is opened without a lock and without the privilege
 //! to create tables.
 
-use scopeguard::ScopeGuard;
+use futures::future::{FutureExt as _, ready};
 use slog::{Logger, info, warn};
 use tokio_postgres::Client;
 
@@ -140,8 +140,8 @@ pub(super) async fn discard_copy(address: &Address, options: &StoreOptions) -> R
 }
 
 async fn connect(address: &Address, options: &StoreOptions) -> Result<Session, OpenFailure> {
-    let connected = Session::connect(address, Purpose::Opening, options).await;
-    connected.map(ScopeGuard::into_inner).map_err(|failure| match failure {
+    let connected = Session::connect(address, Purpose::Opening, options, |_| ready(Ok(())).boxed()).await;
+    connected.map(|(session, ())| session).map_err(|failure| match failure {
         PgError::Unreachable(errors) => OpenFailure::Hosts(errors),
         PgError::Failed(error) => OpenFailure::from(error),
         other => OpenFailure::Other(other.to_string()),

@@ -11,8 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use futures::future::try_join;
-use scopeguard::ScopeGuard;
+use futures::future::{FutureExt as _, try_join};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 use tokio_postgres::Client;
@@ -21,7 +20,7 @@ use super::address::Address;
 use super::error::{ConnectError, PgError};
 use super::pages::Settled;
 use super::routing::Target;
-use super::session::{NewSession, Purpose, Session};
+use super::session::{Purpose, Session};
 use super::{animals, keys};
 use crate::storage::options::StoreOptions;
 
@@ -175,12 +174,16 @@ impl Readers {
 
     /// Opens a connection in the place of an unusable one.
     async fn open(&self, failed: &mut LastFailure) -> Result<Arc<Reader>, PgError> {
-        let session = Session::connect(&self.address, Purpose::Reading, &self.options).await;
-        *failed = match &session {
+        let connecting = Session::connect(&self.address, Purpose::Reading, &self.options, |client| {
+            try_join(animals::Queries::prepare(client), keys::Queries::prepare(client)).boxed()
+        });
+        let connected = connecting.await;
+        *failed = match &connected {
             Err(PgError::Unreachable(errors)) => Some((Instant::now(), errors.clone())),
             _ => None,
         };
-        let reader = Arc::new(prepare(session?, &self.options).await?);
+        let (session, (animals, keys)) = connected?;
+        let reader = Arc::new(Reader { session, animals, keys });
         // A synchronous standby has the sequence of every animal that was visible on the primary.
         if !reader.is_on_standby() {
             self.settled.forget();
@@ -190,12 +193,4 @@ impl Readers {
         }
         Ok(reader)
     }
-}
-
-async fn prepare(session: NewSession, options: &StoreOptions) -> Result<Reader, PgError> {
-    let client = session.client();
-    let prepared = try_join(animals::Queries::prepare(client), keys::Queries::prepare(client));
-    let (animals, keys) = session.set_up(options, prepared).await?;
-    let session = ScopeGuard::into_inner(session);
-    Ok(Reader { session, animals, keys })
 }

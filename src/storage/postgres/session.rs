@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use futures::{StreamExt as _, stream};
 use scopeguard::ScopeGuard;
 use slog::{debug, warn};
@@ -40,16 +41,14 @@ pub(super) struct Session {
     ended: watch::Receiver<()>,
 }
 
-/// A connection that is discarded when its setup is not completed: a driver whose server does not respond never ends.
-pub(super) type NewSession = ScopeGuard<Session, fn(Session)>;
-
 impl Session {
-    /// Connects. The connection may take as long as a call after the server accepted it.
-    pub(super) async fn connect(
+    /// Connects and prepares statements. That may take as long as a call after the server accepted the connection.
+    pub(super) async fn connect<T>(
         address: &Address,
         purpose: Purpose,
         options: &StoreOptions,
-    ) -> Result<NewSession, PgError> {
+        prepare: impl for<'c> FnOnce(&'c Client) -> BoxFuture<'c, Result<T, Error>>,
+    ) -> Result<(Self, T), PgError> {
         let ((client, mut connection), target) =
             address.connect(purpose).await.map_err(PgError::Unreachable)?;
         let unreplicated = Arc::new(AtomicBool::new(false));
@@ -95,19 +94,14 @@ impl Session {
             driver,
             ended,
         };
-        let session: NewSession = scopeguard::guard(session, |session| session.discard());
-        session.set_up(options, session.client.batch_execute(&settings(purpose, options))).await?;
-        Ok(session)
-    }
-
-    /// Runs a part of the setup, which may take as long as a call.
-    pub(super) async fn set_up<T>(
-        &self,
-        options: &StoreOptions,
-        part: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, PgError> {
-        let deadline = Instant::now() + options.postgres.call_timeout();
-        self.until(deadline, async { Ok(part.await?) }).await
+        // A driver whose server does not respond never ends.
+        let session = scopeguard::guard(session, |session| session.discard());
+        let set_up = async {
+            session.client.batch_execute(&settings(purpose, options)).await?;
+            Ok(prepare(&session.client).await?)
+        };
+        let prepared = session.until(Instant::now() + options.postgres.call_timeout(), set_up).await?;
+        Ok((ScopeGuard::into_inner(session), prepared))
     }
 
     pub(super) fn client(&self) -> &Client {

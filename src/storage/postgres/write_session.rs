@@ -1,7 +1,6 @@
 //! A connection for writing, and what is written on it.
 
-use futures::future::try_join;
-use scopeguard::ScopeGuard;
+use futures::future::{FutureExt as _, try_join};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_postgres::error::SqlState;
@@ -77,11 +76,10 @@ impl WriteSession {
         connected: &watch::Sender<usize>,
         options: &StoreOptions,
     ) -> Result<Self, PgError> {
-        let session = Session::connect(address, Purpose::Writing, options).await?;
-        let client = session.client();
-        let prepared = try_join(animals::prepare_insert(client), idempotency::Statements::prepare(client));
-        let (insert, once) = session.set_up(options, prepared).await?;
-        let session = ScopeGuard::into_inner(session);
+        let connecting = Session::connect(address, Purpose::Writing, options, |client| {
+            try_join(animals::prepare_insert(client), idempotency::Statements::prepare(client)).boxed()
+        });
+        let (session, (insert, once)) = connecting.await?;
         Ok(Self { session, insert, once, options: options.clone(), _counted: Counted::new(connected) })
     }
 
