@@ -18,7 +18,7 @@ for (const name of names) {
 }
 
 const browser = await launch();
-const reader = await open(browser);
+const reader = await open(browser, { viewport: { width: 1440, height: 900 } });
 const { page, requested, problems } = reader;
 const shoot = (name, options) => shot(page, name, options);
 const found = [];
