@@ -309,6 +309,9 @@ impl<'a> Comparer<'a> {
     /// Queues two schemas for comparison that differ at most by `most`.
     pub(super) fn compare_within(&mut self, base: u32, revision: u32, role: Role, most: Verdict) {
         let schemas = (&self.schemas[0][base as usize], &self.schemas[1][revision as usize]);
+        if self.inclusion.are_unchanged(schemas.0.values, schemas.1.values) {
+            return;
+        }
         if schemas.0.is_partial != schemas.1.is_partial {
             return self.leave_out();
         }

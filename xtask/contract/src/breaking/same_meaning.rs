@@ -101,7 +101,8 @@ pub(super) fn compare(cx: &mut Comparer<'_>) {
         // Callbacks of callbacks are compared as data.
         let is_nested = old.keyword() == "callbacks"
             && old.parent().and_then(|owner| owner.within(Kind::Callback)).is_some();
-        if is_unused || is_nested || LEFT_OUT.contains(&old.keyword()) {
+        if cx.inclusion.is_same_text(old, new) || is_unused || is_nested || LEFT_OUT.contains(&old.keyword())
+        {
             continue;
         }
         let (mut named, rest) = pairs_then(children(&old), children(&new), rank);

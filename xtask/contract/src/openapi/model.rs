@@ -11,7 +11,7 @@ use crate::rule::Findings;
 pub type Id = usize;
 
 /// One step from an object to a value in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step<'a> {
     /// Under a key.
     Key(&'a str),

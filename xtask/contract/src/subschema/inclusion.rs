@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use serde_json::Value;
 
 use super::shape::{Case, Count, Members, Shape, Text};
+use super::unchanged::Unchanged;
 use super::{ANY, Conjunction, NEVER, Patterns, Schemas, are_identical, format};
 use crate::openapi::{Model, Object};
 
@@ -73,6 +74,7 @@ struct Question {
 /// decided again. So recursive schemas include each other unless some value is valid against one only.
 pub(crate) struct Inclusion<'a> {
     pub(crate) schemas: [Schemas<'a>; 2],
+    unchanged: Unchanged,
     numbers: HashMap<Question, usize>,
     questions: Vec<Question>,
     results: Vec<bool>,
@@ -88,6 +90,7 @@ impl<'a> Inclusion<'a> {
         Self {
             schemas: [base, revision]
                 .map(|model| Schemas::new(model, work.saturating_mul(CASES_PER_QUESTION))),
+            unchanged: Unchanged::of(base, revision),
             numbers: HashMap::new(),
             questions: Vec::new(),
             results: Vec::new(),
@@ -107,7 +110,11 @@ impl<'a> Inclusion<'a> {
         wide: Conjunction,
         reading: Reading,
     ) -> bool {
-        let number = self.number(Question { side, narrow, wide, reading });
+        let question = Question { side, narrow, wide, reading };
+        if self.is_unchanged(question) {
+            return true;
+        }
+        let number = self.number(question);
         while let Some(next) = self.open.pop_front() {
             self.current = next;
             self.work = self.work.saturating_sub(1);
@@ -150,9 +157,27 @@ impl<'a> Inclusion<'a> {
         number
     }
 
+    fn is_unchanged(&self, question: Question) -> bool {
+        match question.side {
+            Side::Base => self.are_unchanged(question.narrow, question.wide),
+            Side::Revision => self.are_unchanged(question.wide, question.narrow),
+        }
+    }
+
+    /// Whether two conjunctions are the same data, with all that they refer to.
+    pub(crate) fn are_unchanged(&self, base: Conjunction, revision: Conjunction) -> bool {
+        let parts = |side: Side, of: Conjunction| self.schemas[side as usize].parts[of.0 as usize].as_slice();
+        self.unchanged.are_all(parts(Side::Base, base), parts(Side::Revision, revision))
+    }
+
+    /// Whether two objects have the same text, without regard to what their references lead to.
+    pub(crate) fn is_same_text(&self, base: Object<'a>, revision: Object<'a>) -> bool {
+        self.unchanged.is_text(base.id, revision.id)
+    }
+
     /// Returns the result so far, and records that the current question depends on it.
     fn lookup(&mut self, question: Question) -> bool {
-        if question.wide == ANY || question.narrow == NEVER {
+        if question.wide == ANY || question.narrow == NEVER || self.is_unchanged(question) {
             return true;
         }
         let number = self.number(question);

@@ -16,6 +16,7 @@ mod normal;
 mod number;
 mod pattern;
 mod shape;
+mod unchanged;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -56,12 +56,11 @@ impl<'a> Schemas<'a> {
         if self.is_never(of) {
             return Ok(Vec::new());
         }
-        let null = || vec![Case::from(Shape::values([Value::Null]))];
+        let null = || Some(vec![Case::from(Shape::values([Value::Null]))]);
         if self.is_null(of) {
             return self.restricted(null(), of, self.parts(of), &["oneOf", "anyOf"]);
         }
-        let mut cases =
-            self.restricted(Shape::every().map(Case::from).into(), of, self.parts(of), &["oneOf", "anyOf"])?;
+        let mut cases = self.restricted(None, of, self.parts(of), &["oneOf", "anyOf"])?;
         let around = self.parts(of).filter(is_nullable_around).collect::<Vec<_>>();
         if !around.is_empty() {
             // Null does not have to match what the schemas with `nullable` combine.
@@ -75,40 +74,45 @@ impl<'a> Schemas<'a> {
                 .filter(|part| !combined.contains(&part.id))
                 .partition(|part| around.contains(part));
             let nulls = self.restricted(null(), of, own, &[])?;
-            cases.extend(self.restricted(nulls, of, others, &["oneOf", "anyOf"])?);
+            cases.extend(self.restricted(Some(nulls), of, others, &["oneOf", "anyOf"])?);
         }
         Ok(cases)
     }
 
-    /// Returns the values of the cases that are values of each of these schemas, of which unions only under `unions`.
+    /// Returns the values of the cases, or else of all, that are values of each of these schemas, of which unions only
+    /// under `unions`.
     fn restricted(
         &mut self,
-        mut cases: Vec<Case>,
+        mut cases: Option<Vec<Case>>,
         of: Conjunction,
         parts: impl IntoIterator<Item = Object<'a>>,
         unions: &[&str],
     ) -> Result<Vec<Case>, Undecided> {
         for part in parts {
             let own = self.own(&part);
-            cases = self.product(&cases, &own)?;
+            let mut left = match cases {
+                Some(cases) => self.product(&cases, &own)?,
+                None => own,
+            };
             if let Some(list) = part.get("enum") {
                 let values = Shape::values(list.items().iter().map(Node::to_json));
-                cases = self.product(&cases, &[values.into()])?;
+                left = self.product(&left, &[values.into()])?;
             }
             for keyword in unions {
                 if self.is_subtype(of, &part, keyword) {
                     continue;
                 }
                 if let Some(union) = self.union(&part, keyword)? {
-                    cases = self.product(&cases, &union)?;
+                    left = self.product(&left, &union)?;
                 }
             }
             for excluded in part.children("not") {
                 let excluded = self.at([excluded]);
-                cases = self.without(cases, excluded)?;
+                left = self.without(left, excluded)?;
             }
+            cases = Some(left);
         }
-        Ok(cases)
+        Ok(cases.unwrap_or_else(|| Shape::every().map(Case::from).into()))
     }
 
     fn product(&mut self, ones: &[Case], others: &[Case]) -> Result<Vec<Case>, Undecided> {
@@ -234,31 +238,30 @@ impl<'a> Schemas<'a> {
     /// Returns the cases of one schema without its combinations, one case for each type.
     fn own(&mut self, part: &Object<'a>) -> Vec<Case> {
         let name = part.text("type");
-        let mut cases = Vec::new();
-        for shape in Shape::every() {
-            let is = |names: &[&str]| name.is_none_or(|name| names.contains(&name));
-            let shape = match shape {
-                Shape::Values(_) => {
-                    let null = name.is_none() || part.flag("nullable") || name == Some("null");
-                    let bools = if is(&["boolean"]) { vec![false, true] } else { Vec::new() };
-                    let null = null.then_some(Value::Null);
-                    Shape::values(null.into_iter().chain(bools.into_iter().map(Value::Bool)))
-                }
-                Shape::Number(..) if is(&["number", "integer"]) => number(part, name == Some("integer")),
-                Shape::Text(_) if is(&["string"]) => Shape::Text(self.string(part)),
-                Shape::Array(_) if is(&["array"]) => {
-                    let items = self.at(part.child("items"));
-                    Shape::Array(Array {
-                        count: count(part, "Items"),
-                        unique: part.flag("uniqueItems"),
-                        items,
-                    })
-                }
-                Shape::Object(_) if is(&["object"]) => Shape::Object(Box::new(self.object(part))),
-                _ => continue,
-            };
-            // The conjunction with itself is `None` for contradictory keywords.
-            cases.extend(self.both(&shape.clone().into(), &shape.into()));
+        let is = |names: &[&str]| name.is_none_or(|name| names.contains(&name));
+        let null = name.is_none() || part.flag("nullable") || name == Some("null");
+        let null = null.then_some(Value::Null);
+        let bools = [false, true].into_iter().filter(|_| is(&["boolean"]));
+        let mut shapes = vec![Shape::values(null.into_iter().chain(bools.map(Value::Bool)))];
+        if is(&["number", "integer"]) {
+            shapes.push(number(part, name == Some("integer")));
+        }
+        if is(&["string"]) {
+            shapes.push(Shape::Text(self.string(part)));
+        }
+        if is(&["array"]) {
+            let (count, unique) = (count(part, "Items"), part.flag("uniqueItems"));
+            shapes.push(Shape::Array(Array { count, unique, items: self.at(part.child("items")) }));
+        }
+        // The conjunction with itself is `None` for contradictory keywords.
+        let possible = |shape: Shape| {
+            let case = shape.into();
+            self.both(&case, &case)
+        };
+        let mut cases: Vec<Case> = shapes.into_iter().filter_map(possible).collect();
+        if is(&["object"]) {
+            let members = self.object(part);
+            cases.extend(self.possible(members).map(|members| Shape::Object(Box::new(members)).into()));
         }
         cases
     }

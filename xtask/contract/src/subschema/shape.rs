@@ -195,32 +195,35 @@ impl Schemas<'_> {
     }
 
     fn members(&mut self, one: &Members, other: &Members) -> Option<Members> {
-        let count = one.count.and(other.count);
-        let required = &one.required | &other.required;
         let mut properties = BTreeMap::new();
         for name in one.properties.keys().chain(other.properties.keys()) {
             let schema = |members: &Members| members.property(name).unwrap_or(ANY);
-            let both = self.and(schema(one), schema(other));
-            if required.contains(name) && !self.is_hidden(both) && self.is_empty(both) {
-                return None;
-            }
-            properties.insert(name.clone(), both);
+            properties.insert(name.clone(), self.and(schema(one), schema(other)));
         }
         let others = match (one.others, other.others) {
             (Some(one), Some(other)) => Some(self.and(one, other)),
             (one, other) => one.or(other),
         };
-        let is_absent = |name: &String| properties.get(name).is_some_and(|schema| self.is_hidden(*schema));
-        let sent = required.iter().filter(|name| !is_absent(name)).count();
-        let merged = Members { count, required, properties, lists: one.lists || other.lists, others };
-        let is_refused = |name: &String| merged.property(name) == Some(NEVER);
-        if count.is_empty()
-            || merged.required.iter().any(is_refused)
-            || count.max.is_some_and(|max| max < sent as u64)
-        {
-            return None;
+        let (count, required) = (one.count.and(other.count), &one.required | &other.required);
+        self.possible(Members { count, required, properties, lists: one.lists || other.lists, others })
+    }
+
+    /// Returns the members if an object can have them.
+    pub(super) fn possible(&mut self, members: Members) -> Option<Members> {
+        let Members { count, required, properties, .. } = &members;
+        let mut sent = required.len() as u64;
+        for name in required {
+            let Some(schema) = properties.get(name) else { continue };
+            if self.is_hidden(*schema) {
+                sent -= 1;
+            } else if self.is_empty(*schema) {
+                return None;
+            }
         }
-        Some(merged)
+        let is_refused = |name: &String| members.property(name) == Some(NEVER);
+        let is_possible =
+            !count.is_empty() && !required.iter().any(is_refused) && count.max.is_none_or(|max| max >= sent);
+        is_possible.then_some(members)
     }
 
     /// Whether a conjunction certainly has no value.
