@@ -11,12 +11,12 @@ use crate::rate_limit::{RateLimit, RateLimiter};
 use crate::storage::Store;
 use crate::telemetry::metrics::Metrics;
 
-/// The context that dropshot passes to each handler. A clone shares its parts.
+/// The context that dropshot passes to each handler. A clone shares its state.
 #[derive(Clone)]
-pub struct Service(Arc<Parts>);
+pub struct Service(Arc<ServiceState>);
 
-/// The parts of a [`Service`].
-pub struct Parts {
+/// The state of a [`Service`].
+pub struct ServiceState {
     /// The animals and the API keys.
     pub(crate) store: Arc<dyn Store>,
     /// Signs and verifies the cursors of pages.
@@ -43,14 +43,21 @@ impl Service {
         let cursors = Cursors::new(&store.secret(), store.is_replicated());
         let rate_limiter = rate_limit.and_then(RateLimiter::new);
         let failure_limiter = NonZeroU32::new(authentication_failures).map(FailureLimiter::new);
-        Self(Arc::new(Parts { store, cursors, rate_limiter, failure_limiter, request_timeout, metrics }))
+        Self(Arc::new(ServiceState {
+            store,
+            cursors,
+            rate_limiter,
+            failure_limiter,
+            request_timeout,
+            metrics,
+        }))
     }
 }
 
 impl Deref for Service {
-    type Target = Parts;
+    type Target = ServiceState;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &ServiceState {
         &self.0
     }
 }

@@ -8,6 +8,7 @@ use animal_store::storage::{KeyRecord, Migrate};
 use animal_store::telemetry::logging::{self, LogMetrics};
 use clap::Subcommand;
 use jiff::{SignedDuration, Timestamp};
+use nix::unistd::{User, getuid};
 use slog::{Logger, info};
 
 use super::arguments::{DatabaseArgs, Failure, IfMissing, load, open, print, print_warnings};
@@ -59,24 +60,20 @@ pub(crate) enum Key {
     },
 }
 
-fn key_name(name: &str) -> Result<String, &'static str> {
-    let fine = (1..=100).contains(&name.chars().count()) && !name.contains(changes_terminal);
-    if fine {
-        Ok(name.to_owned())
-    } else {
-        Err(
-            "expected a name of 1 to 100 characters without control characters and marks of direction, such as shop",
-        )
-    }
+fn key_name(name: &str) -> Result<String, String> {
+    text(name, 100).map_err(|expected| format!("expected a name of {expected}, such as shop"))
 }
 
-fn key_note(note: &str) -> Result<String, &'static str> {
-    let fine = (1..=200).contains(&note.chars().count()) && !note.contains(changes_terminal);
-    if fine {
-        Ok(note.to_owned())
-    } else {
-        Err("expected a note of 1 to 200 characters without control characters and marks of direction")
+fn key_note(note: &str) -> Result<String, String> {
+    text(note, 200).map_err(|expected| format!("expected a note of {expected}"))
+}
+
+/// Returns a text, or what is expected of it.
+fn text(text: &str, max: usize) -> Result<String, String> {
+    if (1..=max).contains(&text.chars().count()) && !text.contains(changes_terminal) {
+        return Ok(text.to_owned());
     }
+    Err(format!("1 to {max} characters without control characters and marks of direction"))
 }
 
 fn lifetime(text: &str) -> Result<SignedDuration, String> {
@@ -144,25 +141,16 @@ fn still_valid(id: &str) -> String {
 
 /// Logs who changed a key. `replaced` is the identifier of the key that this one replaces.
 fn audit(log: &Logger, event: &str, key: &KeyRecord, replaced: Option<&str>) {
-    let user = rustix::process::getuid().as_raw();
+    let user = getuid();
+    let name = User::from_uid(user).ok().flatten().map(|user| user.name);
     // slog serializes the last pair first.
     info!(log, "{}", event;
-        "animal_store.user" => user_name(user),
-        "animal_store.user_id" => user,
+        "animal_store.user" => name,
+        "animal_store.user_id" => user.as_raw(),
         "animal_store.replaced" => replaced,
         "animal_store.note" => key.note.as_deref(),
         "animal_store.name" => &key.name,
         "enduser.id" => &key.id);
-}
-
-/// Returns the name of a user of the operating system, if the file of local users has it.
-fn user_name(id: u32) -> Option<String> {
-    let users = std::fs::read_to_string("/etc/passwd").ok()?;
-    users.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let (name, _password, found) = (fields.next()?, fields.next()?, fields.next()?);
-        (found.parse() == Ok(id)).then(|| name.to_owned())
-    })
 }
 
 fn list(keys: &[KeyRecord], now: Timestamp) -> String {

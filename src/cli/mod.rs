@@ -143,7 +143,6 @@ fn command(command: Command) -> Result<(), Failure> {
         inherited = serve::Inherited::take()?;
         descriptors::raise()?;
         // Huge pages make memory resident that buffers of idle connections never touch. It works without this, too.
-        #[cfg(target_os = "linux")]
         let _ = nix::sys::prctl::set_thp_disable(true);
     }
     let runtime = runtime()?;

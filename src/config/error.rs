@@ -36,11 +36,7 @@ pub(super) fn describe(error: &figment::Error, file: Option<&File>) -> ConfigErr
         Kind::UnknownVariant(found, _) => found_text(found),
         Kind::InvalidType(found, _) | Kind::InvalidValue(found, _) if setting != "database" => match found {
             Actual::Str(text) => found_text(text),
-            Actual::Bool(value) => format!("found {value}, "),
-            Actual::Unsigned(number) => format!("found {number}, "),
-            Actual::Signed(number) => format!("found {number}, "),
-            Actual::Float(number) => format!("found {number}, "),
-            other => format!("found a {other}, "),
+            other => format!("found {other}, "),
         },
         _ => String::new(),
     };

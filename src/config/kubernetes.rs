@@ -18,29 +18,21 @@ pub(super) fn injected(prefix: &str) -> Vec<String> {
 /// Whether Kubernetes injects a variable with this name, without the prefix of the settings, and this value.
 /// The Service may have a longer name, such as `animal-store-replicas`.
 pub(super) fn is_injected(name: &str, value: &str) -> bool {
-    // The whole rest of the name, or its last words.
-    let ends_with =
-        |words: &str| name.strip_suffix(words).is_some_and(|it| it.is_empty() || it.ends_with('_'));
-    // An operator who writes `ANIMAL_STORE_PORT=8080` must learn that there is no such setting.
-    if ends_with("PORT") && ["tcp://", "udp://", "sctp://"].iter().any(|scheme| value.starts_with(scheme)) {
-        return true;
-    }
-    ends_with("SERVICE_HOST") || ends_with("SERVICE_PORT") || has_named_port(name) || has_port_number(name)
-}
-
-/// Whether the name contains `SERVICE_PORT_<name of the port>`.
-fn has_named_port(name: &str) -> bool {
-    name.starts_with("SERVICE_PORT_") || name.contains("_SERVICE_PORT_")
-}
-
-/// Whether the name ends with `PORT_<number>_<protocol>`, or that and a part of the address.
-fn has_port_number(name: &str) -> bool {
+    const URLS: [&str; 3] = ["tcp://", "udp://", "sctp://"];
     let words: Vec<&str> = name.split('_').collect();
-    let words = match words.as_slice() {
-        [words @ .., "PROTO" | "PORT" | "ADDR"] => words,
-        words => words,
-    };
-    matches!(words, [.., "PORT", number, "TCP" | "UDP" | "SCTP"] if number.parse::<u16>().is_ok())
+    match words.as_slice() {
+        [.., "SERVICE", "HOST"] => true,
+        [.., "PORT", number, "TCP" | "UDP" | "SCTP"]
+        | [.., "PORT", number, "TCP" | "UDP" | "SCTP", "PROTO" | "PORT" | "ADDR"]
+            if number.parse::<u16>().is_ok() =>
+        {
+            true
+        }
+        // An operator who writes `ANIMAL_STORE_PORT=8080` must learn that there is no such setting.
+        [.., "PORT"] if URLS.iter().any(|url| value.starts_with(url)) => true,
+        // Also `SERVICE_PORT_<name of the port>`.
+        words => words.windows(2).any(|pair| pair == ["SERVICE", "PORT"]),
+    }
 }
 
 #[cfg(test)]

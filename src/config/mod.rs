@@ -224,49 +224,26 @@ impl Config {
 
     /// Returns the name of the first setting whose value is invalid.
     fn validate(&self) -> Result<(), &'static str> {
-        if DatabaseKind::of(&self.database).is_none() {
-            return Err("database");
-        }
-        if self.request_timeout.is_zero() {
-            return Err("request_timeout");
-        }
-        if !(1..=1_000_000).contains(&self.write_queue) {
-            return Err("write_queue");
-        }
-        if self.connections.max == Some(0) {
-            return Err("connections.max");
-        }
-        let [all, without_key] = [self.connections.memory_mib, self.connections.memory_without_key_mib];
-        if without_key < 8 {
-            return Err("connections.memory_without_key_mib");
-        }
-        if all < without_key {
-            return Err("connections.memory_mib");
-        }
-        if let Some((setting, _)) = self.connections.times().into_iter().find(|(_, limit)| limit.is_zero()) {
-            return Err(setting);
-        }
-        let postgres = &self.postgres;
-        for (setting, connections) in
-            [("postgres.readers", postgres.readers), ("postgres.writers", postgres.writers)]
-        {
-            if !(1..=100).contains(&connections) {
-                return Err(setting);
-            }
-        }
-        for (setting, limit) in [
-            ("postgres.connect_timeout", postgres.connect_timeout),
-            ("postgres.statement_timeout", postgres.statement_timeout),
-        ] {
-            if !(Duration::from_millis(100)..=Duration::from_secs(3_600)).contains(&limit) {
-                return Err(setting);
-            }
-        }
-        let whole_seconds = |period: Duration| period.as_secs() > 0 && period.subsec_nanos() == 0;
-        if self.rate_limit.is_some_and(|limit| !whole_seconds(limit.period)) {
-            return Err("rate_limit.period");
-        }
-        Ok(())
+        let Self { connections, postgres, .. } = self;
+        let is_number = |number: usize, max| (1..=max).contains(&number);
+        let is_limit = |limit| (Duration::from_millis(100)..=Duration::from_secs(3_600)).contains(&limit);
+        let is_whole = |period: Duration| period.as_secs() > 0 && period.subsec_nanos() == 0;
+        let settings = [
+            ("database", DatabaseKind::of(&self.database).is_some()),
+            ("request_timeout", !self.request_timeout.is_zero()),
+            ("write_queue", is_number(self.write_queue, 1_000_000)),
+            ("connections.max", connections.max != Some(0)),
+            ("connections.memory_without_key_mib", connections.memory_without_key_mib >= 8),
+            ("connections.memory_mib", connections.memory_mib >= connections.memory_without_key_mib),
+            ("postgres.readers", is_number(postgres.readers, 100)),
+            ("postgres.writers", is_number(postgres.writers, 100)),
+            ("postgres.connect_timeout", is_limit(postgres.connect_timeout)),
+            ("postgres.statement_timeout", is_limit(postgres.statement_timeout)),
+            ("rate_limit.period", self.rate_limit.is_none_or(|limit| is_whole(limit.period))),
+        ];
+        let times = connections.times().map(|(setting, limit)| (setting, !limit.is_zero()));
+        let invalid = settings.into_iter().chain(times).find(|(_, is_valid)| !is_valid);
+        invalid.map_or(Ok(()), |(setting, _)| Err(setting))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use figment::error::Result;
 use figment::value::{Dict, Map, Value};
-use figment::{Metadata, Profile, Provider};
+use figment::{Figment, Metadata, Profile, Provider};
 
 /// The table, the old name and the new name of each setting.
 pub(super) const RENAMED: [(&str, &str, &str); 1] = [("connections", "read_timeout", "send_timeout")];
@@ -31,17 +31,10 @@ impl<P: Provider> Provider for Renamed<P> {
 
 /// Returns the warnings about old names in a source; `place` returns the place of a setting in it.
 pub(super) fn warnings(source: &impl Provider, place: impl Fn(&[&str]) -> String) -> Vec<String> {
-    let data = source.data().unwrap_or_default();
-    let uses =
-        |table, old| data.values().any(|settings| settings.get(table).is_some_and(|table| has(table, old)));
-    let used = RENAMED.into_iter().filter(|(table, old, _)| uses(*table, *old));
+    let settings = Figment::from(source);
+    let used = RENAMED.into_iter().filter(|(table, old, _)| settings.contains(&format!("{table}.{old}")));
     used.map(|(table, old, new)| {
         format!("{}: the setting is called `{table}.{new}` now; rename it", place(&[table, old]))
     })
     .collect()
-}
-
-/// Whether a table has a setting with this name.
-fn has(table: &Value, name: &str) -> bool {
-    table.as_dict().is_some_and(|table| table.contains_key(name))
 }

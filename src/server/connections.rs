@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::connection::{Connection, Holding, Phase, Shared};
 use super::limits::ConnectionLimits;
@@ -28,7 +29,7 @@ pub(super) struct Connections {
     start: Instant,
     shared: Arc<Shared>,
     shutting_down: AtomicBool,
-    last_closed: Notify,
+    tracker: TaskTracker,
 }
 
 impl Connections {
@@ -47,7 +48,7 @@ impl Connections {
             start: Instant::now(),
             shared: Arc::new(Shared::new(limits, metrics)),
             shutting_down: AtomicBool::new(false),
-            last_closed: Notify::new(),
+            tracker: TaskTracker::new(),
         }
     }
 
@@ -55,23 +56,19 @@ impl Connections {
     pub(super) fn register(self: &Arc<Self>, phase: Phase, socket: Observed) -> Option<Registered> {
         let mut open = self.open();
         if open.len() >= self.max {
-            self.metrics().refused();
+            self.metrics().refused.inc();
             return None;
         }
         let id = self.next.fetch_add(1, Relaxed);
         let connection = Arc::new(Connection::new(self.shared.clone(), phase));
         open.insert(id, (connection.clone(), socket));
-        self.metrics().opened();
-        Some(Registered { connection, id, connections: self.clone() })
+        self.metrics().open.inc();
+        Some(Registered { connection, id, connections: self.clone(), _open: self.tracker.token() })
     }
 
     fn remove(&self, id: u64) {
-        let mut open = self.open();
-        open.remove(&id);
-        self.metrics().closed();
-        if open.is_empty() {
-            self.last_closed.notify_waiters();
-        }
+        self.open().remove(&id);
+        self.metrics().open.dec();
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<u64, (Arc<Connection>, Observed)>> {
@@ -98,13 +95,8 @@ impl Connections {
         for (connection, _) in self.open().values().filter(|(it, _)| it.is_http2()) {
             connection.finish();
         }
-        loop {
-            let last_closed = self.last_closed.notified();
-            if self.open().is_empty() {
-                return;
-            }
-            last_closed.await;
-        }
+        self.tracker.close();
+        self.tracker.wait().await;
     }
 
     /// Closes all connections.
@@ -160,6 +152,7 @@ pub(super) struct Registered {
     pub(super) connection: Arc<Connection>,
     id: u64,
     connections: Arc<Connections>,
+    _open: TaskTrackerToken,
 }
 
 impl Drop for Registered {

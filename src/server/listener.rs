@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::ServerConfig;
@@ -10,8 +10,8 @@ use slog::{Logger, warn};
 use socket2::{Domain, SockRef, Socket, TcpKeepalive, Type};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::connection::Phase;
 use super::connections::Connections;
@@ -81,9 +81,9 @@ impl Listener {
 pub(super) struct Accepting {
     pub(super) address: SocketAddr,
     pub(super) connections: Arc<Connections>,
-    tls: Option<Arc<RwLock<Arc<ServerConfig>>>>,
+    tls: Option<watch::Sender<Arc<ServerConfig>>>,
     close: watch::Sender<bool>,
-    task: JoinHandle<()>,
+    task: AbortOnDropHandle<()>,
 }
 
 impl Accepting {
@@ -100,11 +100,13 @@ impl Accepting {
     ) -> io::Result<Self> {
         let inherited = listener.inherited;
         let (socket, address) = listener.into_tokio()?;
-        let tls = tls.map(|config| Arc::new(RwLock::new(Arc::new(config))));
+        let tls = tls.map(|config| watch::Sender::new(Arc::new(config)));
         let (close, closed) = watch::channel(false);
         let serving = Arc::new(Serving::new(router, connections.clone()));
-        let accept = accept(socket, inherited, tls.clone(), serving, log, closed);
-        Ok(Self { address, connections, tls, close, task: tokio::spawn(accept) })
+        let certificate = tls.as_ref().map(watch::Sender::subscribe);
+        let accept = accept(socket, inherited, certificate, serving, log, closed);
+        let task = AbortOnDropHandle::new(tokio::spawn(accept));
+        Ok(Self { address, connections, tls, close, task })
     }
 
     pub(super) fn uses_tls(&self) -> bool {
@@ -114,7 +116,7 @@ impl Accepting {
     /// Sets the certificate of new connections.
     pub(super) fn set_tls(&self, config: ServerConfig) {
         if let Some(tls) = &self.tls {
-            *tls.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+            tls.send_replace(Arc::new(config));
         }
     }
 
@@ -126,16 +128,10 @@ impl Accepting {
     }
 }
 
-impl Drop for Accepting {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
 async fn accept(
     socket: TcpListener,
     inherited: bool,
-    tls: Option<Arc<RwLock<Arc<ServerConfig>>>>,
+    tls: Option<watch::Receiver<Arc<ServerConfig>>>,
     serving: Arc<Serving>,
     log: Logger,
     mut closed: watch::Receiver<bool>,
@@ -172,7 +168,7 @@ async fn accept(
         let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEP_ALIVE));
         let (socket, observed) = split(stream);
         let Some(registered) = serving.connections.register(phase, observed) else { continue };
-        let tls = tls.as_ref().map(|tls| tls.read().unwrap_or_else(PoisonError::into_inner).clone());
+        let tls = tls.as_ref().map(|tls| tls.borrow().clone());
         tokio::spawn(serve(serving.clone(), socket, peer.ip(), tls, registered));
     }
 }
@@ -185,7 +181,6 @@ fn is_of_the_client(error: &io::Error) -> bool {
 
 /// Makes the kernel ignore new connections. When a listening socket closes, the kernel resets the connections
 /// that were not accepted; a client whose connection was ignored tries again, and finds the port closed.
-#[cfg(target_os = "linux")]
 fn refuse_connections(socket: &TcpListener) -> io::Result<()> {
     use socket2::SockFilter;
     // A classic BPF program over the TCP header (Linux, networking/filter): drops segments with SYN.
@@ -200,10 +195,4 @@ fn refuse_connections(socket: &TcpListener) -> io::Result<()> {
         SockFilter::new(RETURN, 0, 0, 0),
         SockFilter::new(RETURN, 0, 0, u32::MAX),
     ])
-}
-
-/// Other systems have no such filter, so the listener closes at once.
-#[cfg(not(target_os = "linux"))]
-fn refuse_connections(_: &TcpListener) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }

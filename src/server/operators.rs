@@ -22,8 +22,8 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
-use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::connections::Connections;
 use super::listener::Listener;
@@ -46,7 +46,7 @@ const RETRY: Duration = Duration::from_millis(100);
 /// A listener that accepts connections. Dropping it closes them.
 pub(super) struct Operating {
     pub(super) address: SocketAddr,
-    task: JoinHandle<()>,
+    _task: AbortOnDropHandle<()>,
 }
 
 impl Operating {
@@ -56,43 +56,28 @@ impl Operating {
     /// When the runtime rejects the socket.
     pub(super) fn start(listener: Listener, operators: Operators) -> io::Result<Self> {
         let (socket, address) = listener.into_tokio()?;
-        Ok(Self { address, task: tokio::spawn(accept(socket, Arc::new(operators))) })
+        let task = AbortOnDropHandle::new(tokio::spawn(accept(socket, Arc::new(operators))));
+        Ok(Self { address, _task: task })
     }
-}
-
-impl Drop for Operating {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-/// An open connection.
-struct Open {
-    task: AbortHandle,
-    has_request: Arc<AtomicBool>,
 }
 
 /// Serves one request for each connection. When there are too many connections, closes the oldest one that has sent no
 /// request, so that silent clients do not keep operators away.
 async fn accept(socket: TcpListener, operators: Arc<Operators>) {
-    let mut tasks = JoinSet::new();
-    let mut open = VecDeque::<Open>::new();
+    let mut open = VecDeque::<(AbortOnDropHandle<()>, Arc<AtomicBool>)>::new();
     loop {
         let Ok((stream, _)) = socket.accept().await else {
             sleep(RETRY).await;
             continue;
         };
-        while tasks.try_join_next().is_some() {}
-        open.retain(|connection| !connection.task.is_finished());
+        open.retain(|(task, _)| !task.is_finished());
         if open.len() >= MAX_CONNECTIONS {
-            let silent = open.iter().position(|connection| !connection.has_request.load(Relaxed));
-            if let Some(oldest) = open.remove(silent.unwrap_or_default()) {
-                oldest.task.abort();
-            }
+            let silent = open.iter().position(|(_, has_request)| !has_request.load(Relaxed));
+            open.remove(silent.unwrap_or_default());
         }
         let has_request = Arc::<AtomicBool>::default();
-        let task = tasks.spawn(serve(stream, operators.clone(), has_request.clone()));
-        open.push_back(Open { task, has_request });
+        let task = tokio::spawn(serve(stream, operators.clone(), has_request.clone()));
+        open.push_back((AbortOnDropHandle::new(task), has_request));
     }
 }
 

@@ -3,20 +3,13 @@
 //! hyper takes a body when the client may receive its first byte, and then keeps it until the kernel has accepted the
 //! last one.
 
-use std::convert::Infallible;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
 use dropshot::Body;
 use http::Response;
 use http::header::HeaderValue;
-use http_body_util::BodyExt;
-use hyper::body::{Body as HttpBody, Bytes, Frame, SizeHint};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
 
 use super::connection::OpenRequest;
-
-/// The bytes of a response, until hyper takes them.
-pub(super) struct ResponseBody(Option<Waiting>);
 
 /// Bytes that wait for the client.
 struct Waiting {
@@ -25,14 +18,17 @@ struct Waiting {
 }
 
 /// Ties a request to its response. The bodies of the service are complete: one piece.
-pub(super) async fn tie(response: Response<Body>, mut request: OpenRequest) -> Response<ResponseBody> {
+pub(super) async fn tie(response: Response<Body>, mut request: OpenRequest) -> Response<Full<Bytes>> {
     let (mut head, mut body) = response.into_parts();
     let frame = body.frame().await.and_then(Result::ok);
     let bytes = frame.and_then(|frame| frame.into_data().ok()).unwrap_or_default();
     // Static bytes use no memory of their own.
     request.respond(if bytes.is_unique() { bytes.len() } else { 0 });
     if !bytes.is_empty() {
-        return Response::from_parts(head, ResponseBody(Some(Waiting { bytes, _request: request })));
+        return Response::from_parts(
+            head,
+            Full::new(Bytes::from_owner(Waiting { bytes, _request: request })),
+        );
     }
     // hyper keeps a head until the kernel has room for it, so the request is in a header.
     if let Some(header) = head.headers.values_mut().next() {
@@ -45,27 +41,7 @@ pub(super) async fn tie(response: Response<Body>, mut request: OpenRequest) -> R
             *header = value;
         }
     }
-    Response::from_parts(head, ResponseBody(None))
-}
-
-impl HttpBody for ResponseBody {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.take().map(|waiting| Ok(Frame::data(Bytes::from_owner(waiting)))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.0.is_none()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.as_ref().map_or(0, |waiting| waiting.bytes.len() as u64))
-    }
+    Response::from_parts(head, Full::default())
 }
 
 impl AsRef<[u8]> for Waiting {

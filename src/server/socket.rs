@@ -94,7 +94,6 @@ impl AsyncWrite for Socket {
 
 impl Observed {
     /// Returns what the client has taken; nothing, and nothing more to take, if the kernel does not say.
-    #[cfg(target_os = "linux")]
     pub(super) fn taken(&self) -> Taken {
         use nix::sys::socket::GetSockOpt;
         use tcp_info::{BYTES_ACKED, NOTSENT_BYTES, TcpInfo, UNACKED};
@@ -106,17 +105,10 @@ impl Observed {
         let more = info[UNACKED] > 0 || info[NOTSENT_BYTES] > 0;
         Taken { bytes: u64::from_ne_bytes(bytes), more }
     }
-
-    /// Other systems have no such option.
-    #[cfg(not(target_os = "linux"))]
-    pub(super) fn taken(&self) -> Taken {
-        Taken::default()
-    }
 }
 
 /// The socket option `TCP_INFO`. Its structure grows at the end, so its beginning is read as numbers of 32 bits: the
 /// fields up to `tcpi_min_rtt`, which Linux has since 4.9.
-#[cfg(target_os = "linux")]
 mod tcp_info {
     use nix::getsockopt_impl;
     use nix::libc;
@@ -134,7 +126,7 @@ mod tcp_info {
     getsockopt_impl!(TcpInfo, libc::IPPROTO_TCP, libc::TCP_INFO, [u32; FIELDS], GetStruct<[u32; FIELDS]>);
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpSocket};

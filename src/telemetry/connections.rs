@@ -9,11 +9,11 @@ use prometheus_client::registry::Registry;
 /// The metrics of the connections to the public listener. A clone shares them.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionMetrics {
-    open: Gauge,
-    refused: Counter,
+    pub(crate) open: Gauge,
+    pub(crate) refused: Counter,
     closed: Family<ReasonLabels, Counter>,
     timed_out: Family<TimeoutLabels, Counter>,
-    handshakes_failed: Counter,
+    pub(crate) handshakes_failed: Counter,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -64,18 +64,6 @@ impl ConnectionMetrics {
         );
     }
 
-    pub(crate) fn opened(&self) {
-        self.open.inc();
-    }
-
-    pub(crate) fn closed(&self) {
-        self.open.dec();
-    }
-
-    pub(crate) fn refused(&self) {
-        self.refused.inc();
-    }
-
     pub(crate) fn closed_because_of(&self, reason: &'static str) {
         self.closed.get_or_create(&ReasonLabels { reason }).inc();
     }
@@ -88,9 +76,5 @@ impl ConnectionMetrics {
             Timeout::Send => "send",
         };
         self.timed_out.get_or_create(&TimeoutLabels { timeout }).inc();
-    }
-
-    pub(crate) fn handshake_failed(&self) {
-        self.handshakes_failed.inc();
     }
 }

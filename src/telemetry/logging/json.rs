@@ -8,22 +8,20 @@ use serde::Serialize;
 use serde_json::Serializer as Json;
 use slog::{KV, Key, OwnedKVList, Record, Serializer};
 
-use super::line::{Line, level_name};
+use super::{level_name, now};
 
 /// Headers are lists of strings (OpenTelemetry, HTTP attributes).
 const HEADER: &str = "http.response.header.";
 
 /// Appends a record to `line`.
-pub(super) fn format(line: &mut Line, record: &Record<'_>, values: &OwnedKVList) {
-    line.bytes.extend_from_slice(b"{\"timestamp\":\"");
-    line.push_time();
-    let bytes = &mut line.bytes;
+pub(super) fn format(line: &mut Vec<u8>, record: &Record<'_>, values: &OwnedKVList) {
     // Writing to a Vec does not fail.
-    let _ = write!(bytes, "\",\"severity_text\":\"{}\"", level_name(record.level()));
-    let mut members = Members(bytes);
+    let level = level_name(record.level());
+    let _ = write!(line, "{{\"timestamp\":\"{}\",\"severity_text\":\"{level}\"", now());
+    let mut members = Members(line);
     members.add("body", record.msg());
     let _ = record.kv().serialize(record, &mut members).and_then(|()| values.serialize(record, &mut members));
-    line.bytes.extend_from_slice(b"}\n");
+    line.extend_from_slice(b"}\n");
 }
 
 /// Appends members to an object, except those without a value.
@@ -32,18 +30,12 @@ struct Members<'a>(&'a mut Vec<u8>);
 impl Members<'_> {
     fn add(&mut self, key: &str, value: impl Serialize) {
         // Keys are constants of the program, without characters to escape.
-        self.0.extend_from_slice(b",\"");
-        self.0.extend_from_slice(key.as_bytes());
-        self.0.extend_from_slice(b"\":");
-        let list = key.starts_with(HEADER);
-        if list {
-            self.0.push(b'[');
-        }
-        // Strings and numbers always become JSON.
-        let _ = value.serialize(&mut Json::new(&mut *self.0));
-        if list {
-            self.0.push(b']');
-        }
+        let _ = write!(self.0, ",\"{key}\":");
+        // Strings, numbers and lists of them always become JSON.
+        let _ = match key.starts_with(HEADER) {
+            true => [value].serialize(&mut Json::new(&mut *self.0)),
+            false => value.serialize(&mut Json::new(&mut *self.0)),
+        };
     }
 }
 
@@ -67,10 +59,6 @@ impl Serializer for Members<'_> {
     fn emit_none(&mut self, _: Key) -> slog::Result {
         Ok(())
     }
-
-    fn emit_unit(&mut self, _: Key) -> slog::Result {
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -82,14 +70,14 @@ mod tests {
 
     #[test]
     fn a_record_is_one_object_without_absent_members() {
-        let (mut line, values) = (Line::default(), OwnedKVList::from(o!()));
+        let (mut line, values) = (Vec::new(), OwnedKVList::from(o!()));
         let fields = b!(
             "text" => "a\n\"b\"", "count" => 7_u16, "time" => 0.25, "none" => None::<u8>,
             "http.response.header.x-request-id" => "id"
         );
         format(&mut line, &record!(Level::Critical, "", &format_args!("it's {}", "\n"), fields), &values);
-        assert_eq!(line.bytes.iter().filter(|byte| **byte == b'\n').count(), 1);
-        let mut object: Value = serde_json::from_slice(&line.bytes).unwrap();
+        assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+        let mut object: Value = serde_json::from_slice(&line).unwrap();
         let time = object.as_object_mut().unwrap().remove("timestamp").unwrap();
         assert!(time.as_str().unwrap().parse::<jiff::Timestamp>().is_ok(), "{time}");
         let expected = json!({

@@ -47,12 +47,12 @@ impl LogMetrics {
         self.write_errors.inc();
     }
 
-    pub(super) fn dropped(&self, importance: Importance, count: u64) {
+    pub(super) fn dropped(&self, importance: Importance) {
         let record = match importance {
             Importance::Response => "response",
             Importance::ServerError => "server_error",
             Importance::Other => "other",
         };
-        self.dropped.get_or_create(&DroppedLabels { record }).inc_by(count);
+        self.dropped.get_or_create(&DroppedLabels { record }).inc();
     }
 }

@@ -1,27 +1,29 @@
 //! The log on standard error. A request never waits for it: records that are not read are dropped, responses
 //! before errors, and their number is logged when the log is read again.
 
-use std::cell::Cell;
 use std::io;
 use std::panic;
-use std::time::Duration;
+use std::time::SystemTime;
 
+use humantime::{Rfc3339Timestamp, format_rfc3339_millis};
 use serde::{Deserialize, Serialize};
-use slog::{Drain, LevelFilter, Logger, Never, OwnedKVList, Record, b, crit, o, record};
-use thread_local::ThreadLocal;
+use slog::{Drain, Level, LevelFilter, Logger, Never, OwnedKVList, Record, b, crit, o, record};
 
+mod buffer;
 mod json;
-mod line;
 mod metrics;
-mod pipe;
 mod text;
 
-use line::Line;
 use metrics::Importance;
-use pipe::Pipe;
 
-pub(crate) use line::RESPONSE_TAG;
+pub use buffer::Buffer;
 pub use metrics::LogMetrics;
+
+/// The tag of records about responses. The text format leaves out their message, which is always the same.
+pub(crate) const RESPONSE_TAG: &str = "response";
+
+/// Most records are shorter, in bytes.
+const USUAL_LINE: usize = 512;
 
 /// The settings of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -63,7 +65,7 @@ impl Default for Log {
     }
 }
 
-impl From<LogLevel> for slog::Level {
+impl From<LogLevel> for Level {
     fn from(level: LogLevel) -> Self {
         match level {
             LogLevel::Error => Self::Error,
@@ -75,23 +77,13 @@ impl From<LogLevel> for slog::Level {
     }
 }
 
-/// Waits for records that are not written yet.
-pub struct Flush(Pipe);
-
-impl Flush {
-    /// Waits, but not longer than `limit`: the reader of the log may be gone.
-    pub fn wait(self, limit: Duration) {
-        self.0.wait(limit);
-    }
-}
-
 /// Starts the log, and logs panics.
 ///
 /// # Errors
 /// When no thread can be started.
-pub fn start(config: &Log, metrics: &LogMetrics) -> io::Result<(Logger, Flush)> {
-    let pipe = Pipe::new(io::stderr(), metrics.clone())?;
-    let records = Records { format: config.format, lines: ThreadLocal::new(), pipe: pipe.clone() };
+pub fn start(config: &Log, metrics: &LogMetrics) -> io::Result<(Logger, Buffer)> {
+    let buffer = Buffer::new(io::stderr(), metrics.clone())?;
+    let records = Records { format: config.format, buffer: buffer.clone() };
     let log = Logger::root(LevelFilter::new(records, config.level.into()).fuse(), o!());
     let panics = log.clone();
     panic::set_hook(Box::new(move |panic| {
@@ -99,38 +91,13 @@ pub fn start(config: &Log, metrics: &LogMetrics) -> io::Result<(Logger, Flush)> 
         let place = panic.location().map(ToString::to_string);
         crit!(panics, "panic"; "place" => place, "message" => message);
     }));
-    Ok((log, Flush(pipe)))
+    Ok((log, buffer))
 }
 
-/// Formats records into the pipe, and reports how many the pipe has dropped.
+/// Formats records into the buffer, and reports how many the buffer has dropped.
 struct Records {
     format: LogFormat,
-    /// A buffer for each thread that ever logged, so that no thread waits for another to format.
-    lines: ThreadLocal<Cell<Line>>,
-    pipe: Pipe,
-}
-
-impl Records {
-    fn write(&self, record: &Record<'_>, values: &OwnedKVList) {
-        // Taken, because a value that panics while it is formatted logs too.
-        let buffer = self.lines.get_or_default();
-        let mut line = buffer.take();
-        match self.format {
-            LogFormat::Text => text::format(&mut line, record, values),
-            LogFormat::Json => json::format(&mut line, record, values),
-        }
-        self.pipe.push(&line.bytes, importance(record));
-        line.bytes.clear();
-        buffer.set(line);
-    }
-}
-
-fn importance(record: &Record<'_>) -> Importance {
-    match (record.tag() == RESPONSE_TAG, record.level().is_at_least(slog::Level::Error)) {
-        (false, _) => Importance::Other,
-        (true, true) => Importance::ServerError,
-        (true, false) => Importance::Response,
-    }
+    buffer: Buffer,
 }
 
 impl Drain for Records {
@@ -138,12 +105,40 @@ impl Drain for Records {
     type Err = Never;
 
     fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
-        let dropped = self.pipe.take_dropped();
-        if dropped > 0 {
-            let message = format_args!("log records were dropped, because standard error was not read");
-            self.write(&record!(slog::Level::Warning, "", &message, b!("count" => dropped)), values);
+        let mut line = Vec::with_capacity(USUAL_LINE);
+        match self.format {
+            LogFormat::Text => text::format(&mut line, record, values),
+            LogFormat::Json => json::format(&mut line, record, values),
         }
-        self.write(record, values);
+        if let Some(dropped) = self.buffer.push(&line, importance(record)) {
+            let message = format_args!("log records were dropped, because standard error was not read");
+            return self.log(&record!(Level::Warning, "", &message, b!("count" => dropped)), values);
+        }
         Ok(())
+    }
+}
+
+fn importance(record: &Record<'_>) -> Importance {
+    match (record.tag() == RESPONSE_TAG, record.level().is_at_least(Level::Error)) {
+        (false, _) => Importance::Other,
+        (true, true) => Importance::ServerError,
+        (true, false) => Importance::Response,
+    }
+}
+
+/// Returns the current time as in `2026-11-21T07:20:08.123Z` (RFC 3339).
+fn now() -> Rfc3339Timestamp {
+    format_rfc3339_millis(SystemTime::now())
+}
+
+/// Returns the name of a level (OpenTelemetry, Logs Data Model, "Displaying Severity").
+fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::Critical => "FATAL",
+        Level::Error => "ERROR",
+        Level::Warning => "WARN",
+        Level::Info => "INFO",
+        Level::Debug => "DEBUG",
+        Level::Trace => "TRACE",
     }
 }

@@ -10,124 +10,105 @@ use std::io::Write as _;
 
 use slog::{KV, Key, OwnedKVList, Record, Serializer};
 
-use super::line::{Line, RESPONSE_TAG, level_name, push_integer};
+use super::{RESPONSE_TAG, level_name, now};
 
 /// Appends a record to `line`.
-pub(super) fn format(line: &mut Line, record: &Record<'_>, values: &OwnedKVList) {
-    line.push_time();
-    let bytes = &mut line.bytes;
+pub(super) fn format(line: &mut Vec<u8>, record: &Record<'_>, values: &OwnedKVList) {
+    // Writing to a Vec does not fail.
+    let _ = write!(line, "{} ", now());
     let level = level_name(record.level());
-    bytes.push(b' ');
-    bytes.extend_from_slice(level.as_bytes());
-    bytes.resize(bytes.len() + 5_usize.saturating_sub(level.len()), b' ');
+    line.extend_from_slice(level.as_bytes());
+    line.resize(line.len() + 5_usize.saturating_sub(level.len()), b' ');
     if record.tag() != RESPONSE_TAG {
-        bytes.push(b' ');
-        let start = bytes.len();
-        // Writing to a Vec does not fail.
-        let _ = bytes.write_fmt(*record.msg());
-        if bytes[start..].iter().any(u8::is_ascii_control) {
-            escape(bytes, start);
-        }
+        line.push(b' ');
+        let start = line.len();
+        let _ = line.write_fmt(*record.msg());
+        escape_if(line, start, u8::is_ascii_control);
     }
-    let mut fields = Fields(bytes);
+    let mut fields = Fields(line);
     let _ = record.kv().serialize(record, &mut fields).and_then(|()| values.serialize(record, &mut fields));
-    line.bytes.push(b'\n');
+    line.push(b'\n');
 }
 
-/// How a field is shown.
-enum Shown<'a> {
-    /// The value alone.
-    Value,
-    /// The value with this name.
-    Named(&'a str),
-    /// Only in JSON.
-    Omitted,
-}
-
-fn shown(key: &str) -> Shown<'_> {
-    match key {
+/// Returns the name of a field; "" if the value is shown alone, `None` if it is shown only in JSON.
+fn shown(key: &str) -> Option<&str> {
+    Some(match key {
         "http.request.method" | "url.path" | "http.response.status_code" | "http.server.request.duration" => {
-            Shown::Value
+            ""
         }
-        "error.type" => Shown::Named("code"),
-        "client.address" => Shown::Named("client"),
-        "enduser.id" => Shown::Named("key"),
-        "http.response.header.x-request-id" => Shown::Named("request"),
-        "trace_id" => Shown::Named("trace"),
-        "service.version" => Shown::Named("version"),
-        "animal_store.api_version" => Shown::Named("api"),
-        "url.full" => Shown::Named("address"),
-        "http.route" | "span_id" | "trace_flags" => Shown::Omitted,
-        other => Shown::Named(other.strip_prefix("animal_store.").unwrap_or(other)),
+        "error.type" => "code",
+        "client.address" => "client",
+        "enduser.id" => "key",
+        "http.response.header.x-request-id" => "request",
+        "trace_id" => "trace",
+        "service.version" => "version",
+        "animal_store.api_version" => "api",
+        "url.full" => "address",
+        "http.route" | "span_id" | "trace_flags" => return None,
+        other => other.strip_prefix("animal_store.").unwrap_or(other),
+    })
+}
+
+/// Replaces the text from `start` by a Rust string literal, which has no line break, if a byte of it is special.
+fn escape_if(line: &mut Vec<u8>, start: usize, is_special: impl Fn(&u8) -> bool) {
+    // Without a branch for each byte, so that several bytes are tested at once.
+    if line[start..].iter().fold(false, |found, byte| found | is_special(byte)) {
+        let text = String::from_utf8_lossy(&line[start..]).into_owned();
+        line.truncate(start);
+        let _ = write!(line, "{text:?}");
     }
 }
 
-/// Appends fields to a line, except those without a value.
+/// Appends fields to a line, except those without a value. Strings and numbers are appended without `std::fmt`, which the
+/// row "access log" of `xtask/src/bench/README.md` is about.
 struct Fields<'a>(&'a mut Vec<u8>);
 
 impl Fields<'_> {
-    fn add(&mut self, key: &Key, value: impl FnOnce(&mut Vec<u8>)) {
-        let name = match shown(key.as_ref()) {
-            Shown::Omitted => return,
-            Shown::Value => None,
-            Shown::Named(name) => Some(name),
-        };
+    fn add(&mut self, key: &Key, value: impl FnOnce(&mut Vec<u8>)) -> slog::Result {
+        let Some(name) = shown(key.as_ref()) else { return Ok(()) };
         self.0.push(b' ');
-        if let Some(name) = name {
-            self.0.extend_from_slice(name.as_bytes());
+        self.0.extend_from_slice(name.as_bytes());
+        if !name.is_empty() {
             self.0.push(b'=');
         }
         let start = self.0.len();
         value(self.0);
-        // Without a branch for each byte, so that several bytes are tested at once.
-        let special = |found, byte: &u8| found | !byte.is_ascii_graphic() | (*byte == b'"');
-        if start == self.0.len() || self.0[start..].iter().fold(false, special) {
-            escape(self.0, start);
+        if self.0.len() == start {
+            self.0.extend_from_slice(b"\"\"");
+        } else {
+            escape_if(self.0, start, |byte| !byte.is_ascii_graphic() | (*byte == b'"'));
         }
+        Ok(())
     }
-}
-
-/// Replaces the text from `start` by a Rust string literal, which has no line break.
-fn escape(bytes: &mut Vec<u8>, start: usize) {
-    let text = String::from_utf8_lossy(&bytes[start..]).into_owned();
-    bytes.truncate(start);
-    let _ = write!(bytes, "{text:?}");
 }
 
 impl Serializer for Fields<'_> {
     fn emit_arguments(&mut self, key: Key, value: &Arguments<'_>) -> slog::Result {
-        self.add(&key, |bytes| drop(bytes.write_fmt(*value)));
-        Ok(())
+        self.add(&key, |line| drop(line.write_fmt(*value)))
     }
 
     fn emit_str(&mut self, key: Key, value: &str) -> slog::Result {
-        self.add(&key, |bytes| bytes.extend_from_slice(value.as_bytes()));
-        Ok(())
+        self.add(&key, |line| line.extend_from_slice(value.as_bytes()))
     }
 
     fn emit_u16(&mut self, key: Key, value: u16) -> slog::Result {
-        self.add(&key, |bytes| push_integer(bytes, value.into(), 1));
-        Ok(())
+        self.emit_str(key, itoa::Buffer::new().format(value))
     }
 
     /// Seconds are shown in milliseconds, because most responses take less than one.
     fn emit_f64(&mut self, key: Key, value: f64) -> slog::Result {
         // A number outside of the range becomes the nearest one in it.
         let microseconds = (value * 1e6).round() as u64;
-        self.add(&key, |bytes| {
-            push_integer(bytes, microseconds / 1000, 1);
-            bytes.push(b'.');
-            push_integer(bytes, microseconds % 1000, 3);
-            bytes.extend_from_slice(b"ms");
-        });
-        Ok(())
+        let mut digits = itoa::Buffer::new();
+        self.add(&key, |line| {
+            line.extend_from_slice(digits.format(microseconds / 1000).as_bytes());
+            line.push(b'.');
+            line.extend_from_slice(&digits.format(1000 + microseconds % 1000).as_bytes()[1..]);
+            line.extend_from_slice(b"ms");
+        })
     }
 
     fn emit_none(&mut self, _: Key) -> slog::Result {
-        Ok(())
-    }
-
-    fn emit_unit(&mut self, _: Key) -> slog::Result {
         Ok(())
     }
 }
@@ -139,10 +120,10 @@ mod tests {
     use super::*;
 
     fn line(message: Arguments<'_>, value: &str) -> String {
-        let mut line = Line::default();
+        let mut line = Vec::new();
         let values = OwnedKVList::from(o!());
         format(&mut line, &record!(Level::Warning, "", &message, b!("value" => value)), &values);
-        let text = String::from_utf8(line.bytes).unwrap();
+        let text = String::from_utf8(line).unwrap();
         let (time, rest) = text.split_once(' ').unwrap();
         assert!(time.len() == 24 && time.ends_with('Z'), "{time}");
         rest.to_owned()
@@ -159,13 +140,13 @@ mod tests {
 
     #[test]
     fn a_response_has_its_duration_in_milliseconds() {
-        let (mut line, values) = (Line::default(), OwnedKVList::from(o!()));
+        let (mut line, values) = (Vec::new(), OwnedKVList::from(o!()));
         let fields = b!(
             "http.server.request.duration" => 0.000_412, "http.response.status_code" => 200_u16,
             "long" => 3600.25, "none" => 0.0
         );
         format(&mut line, &record!(Level::Error, RESPONSE_TAG, &format_args!("hidden"), fields), &values);
-        let text = String::from_utf8(line.bytes).unwrap();
+        let text = String::from_utf8(line).unwrap();
         let (_, rest) = text.split_once(' ').unwrap();
         // slog serializes the fields in reverse order.
         assert_eq!(rest, "ERROR none=0.000ms long=3600250.000ms 200 0.412ms\n");
