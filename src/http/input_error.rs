@@ -25,9 +25,22 @@ pub(super) fn describe((kind, receiver): (&str, &str), path: &str, message: &str
         "a sequence" => "a list",
         "a map" => "an object",
         _ if expected.starts_with("struct ") => "an object",
-        _ => expected,
+        _ => &integer(expected).unwrap_or_else(|| expected.replace('`', "")),
     };
-    format!("{path} must be {}", expected.replace('`', ""))
+    format!("{path} must be {expected}")
+}
+
+/// Describes an integer type of Rust.
+fn integer(name: &str) -> Option<String> {
+    macro_rules! range {
+        ($($integer:ident)*) => {
+            match name {
+                $(stringify!($integer) => Some(format!("an integer from {} to {}", $integer::MIN, $integer::MAX)),)*
+                _ => None,
+            }
+        };
+    }
+    range!(i8 i16 i32 i64 u8 u16 u32 u64)
 }
 
 fn field<'a>(message: &'a str, prefix: &str) -> Option<&'a str> {

@@ -8,11 +8,11 @@ use std::str::FromStr;
 use http::{HeaderMap, HeaderValue};
 use percent_encoding::percent_decode_str;
 use serde::de::value::{Error, MapDeserializer};
-use serde::de::{Deserializer, Error as _, IntoDeserializer, Visitor};
+use serde::de::{Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 
 /// The value of a parameter.
-pub(crate) enum Text<'t> {
+pub enum Text<'t> {
     /// As it is meant.
     Plain(Cow<'t, str>),
     /// A segment of a path, as it was sent. Only text may be percent-encoded: `%31` is not the number 1.
@@ -20,7 +20,7 @@ pub(crate) enum Text<'t> {
 }
 
 /// The parameters of a request in one location, as the fields of a struct.
-pub(crate) enum Parameters<'p> {
+pub enum Parameters<'p> {
     /// The names and values of the path template.
     Path(&'p [(String, String)]),
     /// The query. A name that is not a field is an error: a misspelt filter would return everything.
@@ -66,26 +66,20 @@ fn number(text: &str) -> Option<f64> {
     serde_json::from_str(text).ok().filter(|_| !text.contains([' ', '\t', '\r', '\n']))
 }
 
-/// Writes the methods of a deserializer for integers, which `$parse` returns if the value is one.
+/// Writes methods of a deserializer of integers.
 macro_rules! deserialize_integers {
-    ($self:ident => $parse:expr) => {
-        $crate::http::text::deserialize_integers! {
-            $self => $parse;
-            deserialize_i8 visit_i8 i8, deserialize_i16 visit_i16 i16, deserialize_i32 visit_i32 i32,
-            deserialize_i64 visit_i64 i64, deserialize_u8 visit_u8 u8, deserialize_u16 visit_u16 u16,
-            deserialize_u32 visit_u32 u32, deserialize_u64 visit_u64 u64
-        }
-    };
-    ($self:ident => $parse:expr; $($method:ident $visit:ident $type:ty),*) => {$(
-        fn $method<V: Visitor<'de>>($self, visitor: V) -> Result<V::Value, Self::Error> {
-            let value: Option<$type> = $parse;
-            let (min, max) = (<$type>::MIN, <$type>::MAX);
-            let wrong = || Self::Error::custom(format_args!("must be an integer from {min} to {max}"));
-            visitor.$visit(value.ok_or_else(wrong)?)
+    ($($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+            if let Some(value) = integer(self.as_sent()) {
+                visitor.visit_i64(value)
+            } else if let Some(value) = integer(self.as_sent()) {
+                visitor.visit_u64(value)
+            } else {
+                Err(Error::invalid_type(Unexpected::Other("text"), &visitor))
+            }
         }
     )*};
 }
-pub(super) use deserialize_integers;
 
 impl<'de> Deserializer<'de> for Text<'de> {
     type Error = Error;
@@ -97,7 +91,10 @@ impl<'de> Deserializer<'de> for Text<'de> {
         }
     }
 
-    deserialize_integers!(self => integer(self.as_sent()));
+    deserialize_integers! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
+    }
 
     fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         self.deserialize_f64(visitor)

@@ -18,7 +18,7 @@ macro_rules! rejections {
 
 const OBJECT: &str = "the body must be a JSON object";
 const INVALID: &str = "the body is not valid JSON: ";
-const END: &str = "the body must end after its JSON object";
+const END: &str = "the body is not valid JSON: trailing characters";
 
 rejections! {
     an_empty_body_is_rejected: "" => OBJECT,
