@@ -1,7 +1,6 @@
 //! What operations can reach: the store, the cursors, the rate limiters and the metrics.
 
 use std::num::NonZeroU32;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,12 +10,8 @@ use crate::rate_limit::{RateLimit, RateLimiter};
 use crate::storage::Store;
 use crate::telemetry::metrics::Metrics;
 
-/// The context that dropshot passes to each handler. A clone shares its state.
-#[derive(Clone)]
-pub struct Service(Arc<ServiceState>);
-
-/// The state of a [`Service`].
-pub struct ServiceState {
+/// What operations share.
+pub struct Service {
     /// The animals and the API keys.
     pub(crate) store: Arc<dyn Store>,
     /// Signs and verifies the cursors of pages.
@@ -43,21 +38,6 @@ impl Service {
         let cursors = Cursors::new(&store.secret(), store.is_replicated());
         let rate_limiter = rate_limit.and_then(RateLimiter::new);
         let failure_limiter = NonZeroU32::new(authentication_failures).map(FailureLimiter::new);
-        Self(Arc::new(ServiceState {
-            store,
-            cursors,
-            rate_limiter,
-            failure_limiter,
-            request_timeout,
-            metrics,
-        }))
-    }
-}
-
-impl Deref for Service {
-    type Target = ServiceState;
-
-    fn deref(&self) -> &ServiceState {
-        &self.0
+        Self { store, cursors, rate_limiter, failure_limiter, request_timeout, metrics }
     }
 }

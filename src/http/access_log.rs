@@ -7,17 +7,23 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use http::StatusCode;
 use http::header::{HeaderMap, HeaderName};
-use http::{Method, StatusCode};
+use http::request::Parts;
 use slog::{KV, Logger, Record, Serializer, error, info};
+use uuid::Uuid;
 
 use super::error_code::ErrorCode;
 use crate::keys::KeyId;
 use crate::telemetry::logging::RESPONSE_TAG;
 
+/// The status of a request whose client went away before the response. It is never sent, and has no name in HTTP; the
+/// access logs of nginx made it known.
+const CLIENT_CLOSED_REQUEST: u16 = 499;
 /// The length of a UUID. API keys are longer, in any percent-encoding.
 const MAX_SEGMENT: usize = 36;
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
@@ -34,20 +40,37 @@ pub struct AccessLog {
 }
 
 /// A response, and the request that it belongs to.
-pub(crate) struct LoggedResponse<'a> {
-    pub(crate) method: &'a Method,
-    pub(crate) path: &'a str,
+pub(super) struct LoggedResponse<'a> {
+    pub(super) request: Arc<Parts>,
+    pub(super) client: IpAddr,
+    pub(super) request_id: Uuid,
+    trace: Option<TraceContext>,
     /// The path template of the operation, if there is one.
-    pub(crate) route: Option<&'a str>,
-    pub(crate) status: StatusCode,
-    pub(crate) code: Option<ErrorCode>,
+    pub(super) route: Option<&'a str>,
+    pub(super) key: Option<KeyId>,
+    pub(super) status: StatusCode,
+    pub(super) code: Option<ErrorCode>,
     /// Why the service failed, if it did.
-    pub(crate) cause: Option<&'a str>,
-    pub(crate) duration: Duration,
-    pub(crate) client: IpAddr,
-    pub(crate) key: Option<&'a KeyId>,
-    pub(crate) request_id: &'a str,
-    pub(crate) trace: Option<&'a TraceContext>,
+    pub(super) cause: Option<String>,
+    pub(super) duration: Duration,
+}
+
+impl LoggedResponse<'_> {
+    /// Records a request that has no response yet.
+    pub(super) fn new(request: Arc<Parts>, client: IpAddr) -> Self {
+        Self {
+            client,
+            request_id: Uuid::new_v4(),
+            trace: TraceContext::of(&request.headers),
+            request,
+            route: None,
+            key: None,
+            status: StatusCode::from_u16(CLIENT_CLOSED_REQUEST).unwrap_or_default(),
+            code: None,
+            cause: None,
+            duration: Duration::ZERO,
+        }
+    }
 }
 
 impl AccessLog {
@@ -56,7 +79,7 @@ impl AccessLog {
         Self { log, one_in, responses: AtomicU64::new(0) }
     }
 
-    pub(crate) fn record(&self, response: &LoggedResponse<'_>) {
+    pub(super) fn record(&self, response: &LoggedResponse<'_>) {
         // A client error is not a warning: the service works as intended.
         if response.status.is_server_error() {
             error!(self.log, #RESPONSE_TAG, "response"; response);
@@ -77,8 +100,8 @@ impl AccessLog {
 // `slog::kv!` would serialize the fields in reverse order, and absent ones as well.
 impl KV for LoggedResponse<'_> {
     fn serialize(&self, _: &Record<'_>, serializer: &mut dyn Serializer) -> slog::Result {
-        serializer.emit_str("http.request.method".into(), self.method.as_str())?;
-        serializer.emit_str("url.path".into(), &safe_path(self.path))?;
+        serializer.emit_str("http.request.method".into(), self.request.method.as_str())?;
+        serializer.emit_str("url.path".into(), &safe_path(self.request.uri.path()))?;
         serializer.emit_u16("http.response.status_code".into(), self.status.as_u16())?;
         // In microseconds: a clock that is more precise would only add digits.
         let seconds = Duration::from_micros(u64::try_from(self.duration.as_micros()).unwrap_or(u64::MAX));
@@ -86,18 +109,19 @@ impl KV for LoggedResponse<'_> {
         if let Some(code) = self.code {
             serializer.emit_str("error.type".into(), code.as_str())?;
         }
-        if let Some(cause) = self.cause {
+        if let Some(cause) = &self.cause {
             serializer.emit_str("animal_store.cause".into(), cause)?;
         }
         serializer.emit_arguments("client.address".into(), &format_args!("{}", self.client))?;
-        if let Some(key) = self.key {
+        if let Some(key) = &self.key {
             serializer.emit_str("enduser.id".into(), key.as_str())?;
         }
-        serializer.emit_str("http.response.header.x-request-id".into(), self.request_id)?;
+        let (mut buffer, id) = (Uuid::encode_buffer(), self.request_id.hyphenated());
+        serializer.emit_str("http.response.header.x-request-id".into(), id.encode_lower(&mut buffer))?;
         if let Some(route) = self.route {
             serializer.emit_str("http.route".into(), route)?;
         }
-        if let Some(trace) = self.trace {
+        if let Some(trace) = &self.trace {
             serializer.emit_str("trace_id".into(), trace.part(3..35))?;
             serializer.emit_str("span_id".into(), trace.part(36..52))?;
             serializer.emit_str("trace_flags".into(), trace.part(53..55))?;
@@ -130,12 +154,12 @@ fn safe_path(path: &str) -> Cow<'_, str> {
 }
 
 /// The `traceparent` header of a request (W3C Trace Context, section 3.2).
-pub(crate) struct TraceContext(String);
+struct TraceContext(String);
 
 impl TraceContext {
     /// Returns the trace context of a request, if its header is valid: `00-<32 hex>-<16 hex>-<2 hex>`, neither
     /// identifier all zeros.
-    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+    fn of(headers: &HeaderMap) -> Option<Self> {
         let value = headers.get(TRACEPARENT)?.to_str().ok()?;
         let mut parts = value.split('-');
         let mut hex = |length: usize| {

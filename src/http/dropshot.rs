@@ -8,10 +8,9 @@
 //! ```
 
 pub use ::dropshot::{
-    ApiEndpointBodyContentType, EndpointTagPolicy, ExtractorMetadata, Header, HttpResponse,
-    HttpResponseAccepted, HttpResponseCreated, HttpResponseDeleted, HttpResponseHeaders, HttpResponseOk,
-    HttpResponseUpdatedNoContent, Method, Path, Query, RequestContextArgument, ServerContext, TagConfig,
-    TagDetails, TypedBody, endpoint,
+    EndpointTagPolicy, Header, HttpResponse, HttpResponseAccepted, HttpResponseCreated, HttpResponseDeleted,
+    HttpResponseHeaders, HttpResponseOk, HttpResponseUpdatedNoContent, Method, Path, Query,
+    RequestContextArgument, ServerContext, TagConfig, TagDetails, TypedBody, endpoint,
 };
 
 pub use super::endpoint::{ApiDescription, ApiDescriptionRegisterError, ApiEndpoint, ApiEndpointVersions};

@@ -11,7 +11,7 @@ use dropshot::{
 };
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use http::{Method, Response};
+use http::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::error::{ApiError, ErrorResponse, HttpResponseError};
@@ -63,7 +63,10 @@ macro_rules! functions_of {
             type Response = R;
 
             fn describe() -> (Vec<ExtractorMetadata>, Vec<ErrorCode>) {
-                let inputs = vec![$($shared::metadata(Json),)* $($last::metadata(Json))?];
+                let inputs = vec![
+                    $(<$shared::Described as dropshot::SharedExtractor>::metadata(Json),)*
+                    $(<$last::Described as dropshot::ExclusiveExtractor>::metadata(Json))?
+                ];
                 (inputs, [COMMON_CODES, $($shared::CODES,)* $($last::CODES,)? E::CODES].concat())
             }
 
@@ -115,7 +118,6 @@ pub enum ApiEndpointVersions {
 pub struct ApiEndpoint<C> {
     description: dropshot::ApiEndpoint<StubContext>,
     codes: Vec<ErrorCode>,
-    security_scheme: &'static str,
     handler: Handler<C>,
 }
 
@@ -141,7 +143,7 @@ impl<C: ServerContext> ApiEndpoint<C> {
         codes.sort_unstable();
         codes.dedup();
         let handler = Box::new(move |context, body| function.call(context, body));
-        Self { description, codes, security_scheme: RequestContext::<C>::SECURITY_SCHEME, handler }
+        Self { description, codes, handler }
     }
 
     /// Sets the summary.
@@ -182,9 +184,9 @@ pub(super) struct Registered<C> {
     /// The path template below [`super::BASE_PATH`].
     pub(super) path: String,
     pub(super) deprecated: bool,
+    pub(super) success: StatusCode,
     pub(super) handler: Handler<C>,
     codes: Vec<ErrorCode>,
-    security_scheme: &'static str,
 }
 
 /// An operation cannot be registered.
@@ -218,7 +220,7 @@ impl<C: ServerContext> ApiDescription<C> {
         &mut self,
         endpoint: T,
     ) -> Result<(), ApiDescriptionRegisterError> {
-        let ApiEndpoint { description, codes, security_scheme, handler } = endpoint.into();
+        let ApiEndpoint { description, codes, handler } = endpoint.into();
         let operation_id = description.operation_id.clone();
         if description.body_content_type.mime_type() != CONTENT_TYPE_JSON {
             return Err(ApiDescriptionRegisterError::ContentType(operation_id));
@@ -228,9 +230,9 @@ impl<C: ServerContext> ApiDescription<C> {
             method: description.method.clone(),
             path: description.path.clone(),
             deprecated: description.deprecated,
+            success: description.response.success.unwrap_or_default(),
             handler,
             codes,
-            security_scheme,
         });
         Ok(self.description.register(description)?)
     }
@@ -250,7 +252,7 @@ impl<C: ServerContext> ApiDescription<C> {
             };
             let codes: Vec<&str> = operation.codes.iter().map(|code| code.as_str()).collect();
             described[CODES_KEYWORD] = codes.into();
-            described["security"] = json!([{ operation.security_scheme: [] }]);
+            described["security"] = json!([{ RequestContext::<C>::SECURITY_SCHEME: [] }]);
         }
         Ok(document)
     }

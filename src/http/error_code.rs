@@ -48,46 +48,37 @@ impl ErrorCode {
         Self::Unavailable,
     ];
 
+    const fn value_and_status(self) -> (&'static str, StatusCode) {
+        match self {
+            Self::InvalidParameter => ("invalid_parameter", StatusCode::BAD_REQUEST),
+            Self::InvalidBody => ("invalid_body", StatusCode::BAD_REQUEST),
+            Self::Unauthorized => ("unauthorized", StatusCode::UNAUTHORIZED),
+            Self::NotFound => ("not_found", StatusCode::NOT_FOUND),
+            Self::MethodNotAllowed => ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED),
+            Self::RequestTimeout => ("request_timeout", StatusCode::REQUEST_TIMEOUT),
+            Self::BodyTooLarge => ("body_too_large", StatusCode::PAYLOAD_TOO_LARGE),
+            Self::UnsupportedMediaType => ("unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE),
+            Self::IdempotencyKeyReused => ("idempotency_key_reused", StatusCode::UNPROCESSABLE_ENTITY),
+            Self::RateLimited => ("rate_limited", StatusCode::TOO_MANY_REQUESTS),
+            Self::Internal => ("internal", StatusCode::INTERNAL_SERVER_ERROR),
+            Self::Unavailable => ("unavailable", StatusCode::SERVICE_UNAVAILABLE),
+            Self::NotImplemented => ("not_implemented", StatusCode::NOT_IMPLEMENTED),
+        }
+    }
+
     /// Returns the value in JSON.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::InvalidParameter => "invalid_parameter",
-            Self::InvalidBody => "invalid_body",
-            Self::Unauthorized => "unauthorized",
-            Self::NotFound => "not_found",
-            Self::MethodNotAllowed => "method_not_allowed",
-            Self::RequestTimeout => "request_timeout",
-            Self::BodyTooLarge => "body_too_large",
-            Self::UnsupportedMediaType => "unsupported_media_type",
-            Self::IdempotencyKeyReused => "idempotency_key_reused",
-            Self::RateLimited => "rate_limited",
-            Self::Internal => "internal",
-            Self::Unavailable => "unavailable",
-            Self::NotImplemented => "not_implemented",
-        }
+        self.value_and_status().0
+    }
+
+    /// Returns the HTTP status.
+    pub const fn status(self) -> StatusCode {
+        self.value_and_status().1
     }
 
     /// Returns the code with this value in JSON.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.as_str() == word)
-    }
-
-    /// Returns the HTTP status.
-    pub const fn status(self) -> StatusCode {
-        match self {
-            Self::InvalidParameter | Self::InvalidBody => StatusCode::BAD_REQUEST,
-            Self::Unauthorized => StatusCode::UNAUTHORIZED,
-            Self::NotFound => StatusCode::NOT_FOUND,
-            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
-            Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-            Self::NotImplemented => StatusCode::NOT_IMPLEMENTED,
-        }
     }
 
     /// Returns the message of a server error, whose cause the client does not get.
@@ -125,14 +116,7 @@ impl ErrorCode {
                 const { &[RETRY, HeaderField::string("RateLimit"), HeaderField::string("RateLimit-Policy")] }
             }
             Self::Unavailable => &[RETRY],
-            Self::InvalidParameter
-            | Self::InvalidBody
-            | Self::NotFound
-            | Self::RequestTimeout
-            | Self::BodyTooLarge
-            | Self::IdempotencyKeyReused
-            | Self::Internal
-            | Self::NotImplemented => &[],
+            _ => &[],
         }
     }
 }

@@ -5,9 +5,7 @@
 
 use std::future::Future;
 
-use dropshot::{
-    ApiEndpointBodyContentType, Body, ExtractorMetadata, Header, Path, Query, ServerContext, TypedBody,
-};
+use dropshot::{Body, Header, Path, Query, ServerContext, TypedBody};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http_body_util::BodyExt;
@@ -28,6 +26,8 @@ use super::{MAX_BODY_BYTES, json};
     note = "`Path`, `Query` and `Header` of src/http/dropshot.rs can, and `Option<IdempotencyKey>`"
 )]
 pub trait SharedExtractor: Sized + Send {
+    /// The extractor of dropshot that describes the value in the document.
+    type Described: dropshot::SharedExtractor;
     /// All codes with which [`Self::from_request`] fails.
     const CODES: &'static [ErrorCode];
 
@@ -36,9 +36,6 @@ pub trait SharedExtractor: Sized + Send {
     /// # Errors
     /// An error with one of [`Self::CODES`].
     fn from_request<C: ServerContext>(context: &RequestContext<C>) -> Result<Self, ApiError>;
-
-    /// Returns the description for the document.
-    fn metadata(body: ApiEndpointBodyContentType) -> ExtractorMetadata;
 }
 
 /// What an operation takes from the body of a request. Only its last argument can be one.
@@ -47,6 +44,8 @@ pub trait SharedExtractor: Sized + Send {
     note = "`TypedBody` can be taken from the body, and what implements `SharedExtractor` from the head"
 )]
 pub trait ExclusiveExtractor: Sized + Send {
+    /// The extractor of dropshot that describes the value in the document.
+    type Described: dropshot::ExclusiveExtractor;
     /// All codes with which [`Self::from_request`] fails.
     const CODES: &'static [ErrorCode];
 
@@ -58,61 +57,46 @@ pub trait ExclusiveExtractor: Sized + Send {
         context: &RequestContext<C>,
         body: Body,
     ) -> impl Future<Output = Result<Self, ApiError>> + Send;
-
-    /// Returns the description for the document.
-    fn metadata(body: ApiEndpointBodyContentType) -> ExtractorMetadata;
 }
 
 impl<S: SharedExtractor> ExclusiveExtractor for S {
+    type Described = S::Described;
     const CODES: &'static [ErrorCode] = <S as SharedExtractor>::CODES;
 
     async fn from_request<C: ServerContext>(context: &RequestContext<C>, _: Body) -> Result<Self, ApiError> {
         <S as SharedExtractor>::from_request(context)
     }
-
-    fn metadata(body: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        <S as SharedExtractor>::metadata(body)
-    }
 }
 
 /// The path parameters. A value that is not of its type is 404.
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> SharedExtractor for Path<T> {
+    type Described = Self;
     const CODES: &'static [ErrorCode] = &[ErrorCode::NotFound];
 
     fn from_request<C: ServerContext>(context: &RequestContext<C>) -> Result<Self, ApiError> {
         let values = T::deserialize(Parameters::Path(&context.request.variables));
         values.map(Self::from).map_err(|_| ApiError::UnknownVariable)
     }
-
-    fn metadata(body: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        <Self as dropshot::SharedExtractor>::metadata(body)
-    }
 }
 
 /// The query parameters. Unknown and repeated parameters are 400.
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> SharedExtractor for Query<T> {
+    type Described = Self;
     const CODES: &'static [ErrorCode] = &[ErrorCode::InvalidParameter];
 
     fn from_request<C: ServerContext>(context: &RequestContext<C>) -> Result<Self, ApiError> {
         let query = context.request.uri().query().unwrap_or_default();
         parameters::<T>(Parameters::Query(query)).map(Self::from)
     }
-
-    fn metadata(body: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        <Self as dropshot::SharedExtractor>::metadata(body)
-    }
 }
 
 /// The headers that are fields of a struct. Repeated ones are 400.
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> SharedExtractor for Header<T> {
+    type Described = Self;
     const CODES: &'static [ErrorCode] = &[ErrorCode::InvalidParameter];
 
     fn from_request<C: ServerContext>(context: &RequestContext<C>) -> Result<Self, ApiError> {
         parameters::<T>(Parameters::Header(context.request.headers())).map(Self::from)
-    }
-
-    fn metadata(body: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        <Self as dropshot::SharedExtractor>::metadata(body)
     }
 }
 
@@ -126,6 +110,7 @@ pub(super) fn parameters<T: DeserializeOwned>(of: Parameters<'_>) -> Result<T, A
 
 /// A JSON object in the body.
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> ExclusiveExtractor for TypedBody<T> {
+    type Described = Self;
     const CODES: &'static [ErrorCode] = &[
         ErrorCode::UnsupportedMediaType,
         ErrorCode::BodyTooLarge,
@@ -142,10 +127,6 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> ExclusiveExtracto
         }
         let bytes = read(body).await?;
         json::object::<T>(&bytes).map(Self::from).map_err(ApiError::InvalidBody)
-    }
-
-    fn metadata(body: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        <Self as dropshot::ExclusiveExtractor>::metadata(body)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The request header `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07).
 
-use dropshot::{ApiEndpointBodyContentType, ExtractorMetadata, Header, ServerContext};
+use dropshot::{Header, ServerContext};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use sfv::{Item, Parser};
@@ -16,7 +16,7 @@ const MAX_CHARACTERS: usize = 64;
 
 /// The header.
 #[derive(Deserialize, JsonSchema)]
-struct IdempotencyHeader {
+pub struct IdempotencyHeader {
     /// A string (RFC 9651, section 3.3.3) of 1 to [`MAX_CHARACTERS`] characters without parameters.
     #[schemars(
         with = "String",
@@ -29,6 +29,7 @@ struct IdempotencyHeader {
 
 /// The idempotency key of a request; `None` if it has none. One that is invalid or repeated is 400.
 impl SharedExtractor for Option<IdempotencyKey> {
+    type Described = Header<IdempotencyHeader>;
     const CODES: &'static [ErrorCode] = Header::<IdempotencyHeader>::CODES;
 
     fn from_request<C: ServerContext>(context: &RequestContext<C>) -> Result<Self, ApiError> {
@@ -41,14 +42,10 @@ impl SharedExtractor for Option<IdempotencyKey> {
         })?;
         Ok(Some(IdempotencyKey { client: context.client.as_str().to_owned(), value }))
     }
-
-    fn metadata(body: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        <Header<IdempotencyHeader> as SharedExtractor>::metadata(body)
-    }
 }
 
 /// Returns the value of a string (RFC 9651, section 3.3.3) without parameters; `None` for anything else.
-pub(crate) fn string(field: &str) -> Option<String> {
+pub fn string(field: &str) -> Option<String> {
     let item: Item = Parser::new(field).parse().ok()?;
     let string = item.bare_item.as_string().filter(|_| item.params.is_empty())?.as_str();
     (1..=MAX_CHARACTERS).contains(&string.len()).then(|| string.to_owned())

@@ -9,8 +9,11 @@ use http::{Uri, Version};
 
 use super::error::ApiError;
 
-/// Fails for a request that must not be processed.
-pub(crate) fn malformed(Parts { version, uri, headers, .. }: &Parts) -> Result<(), ApiError> {
+/// Checks that a request may be processed.
+///
+/// # Errors
+/// What its client must change.
+pub fn malformed(Parts { version, uri, headers, .. }: &Parts) -> Result<(), ApiError> {
     if !is_valid_target(uri) {
         return Err(ApiError::InvalidParameter(
             "the target must be a path, or an http or https URL without user information".into(),

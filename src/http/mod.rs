@@ -13,16 +13,15 @@ pub mod endpoint;
 pub mod error;
 pub mod error_code;
 pub mod extractor;
-pub(crate) mod idempotency_key;
+pub mod idempotency_key;
 mod input_error;
 mod json;
-pub(crate) mod malformed;
+pub mod malformed;
 mod negotiation;
 mod published;
 pub mod request_context;
 pub mod router;
-pub(crate) mod text;
-mod unread_body;
+pub mod text;
 
 /// The path of the API's base URL, with which the `servers` of the document end.
 pub const BASE_PATH: &str = "/v1";

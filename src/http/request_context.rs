@@ -25,8 +25,9 @@ use crate::keys::KeyId;
 /// ```compile_fail
 /// # use animal_store::http::request_context::{RequestContext, RequestEndpointMetadata, RequestInfo};
 /// # use animal_store::keys::KeyId;
-/// # fn forged(endpoint: std::sync::Arc<RequestEndpointMetadata>, request: RequestInfo, client: KeyId) {
-/// let context = RequestContext { endpoint, request_id: uuid::Uuid::nil(), request, client, server: () };
+/// # use std::sync::Arc;
+/// # fn forged(endpoint: Arc<RequestEndpointMetadata>, request: RequestInfo, client: KeyId) {
+/// let context = RequestContext { endpoint, request_id: uuid::Uuid::nil(), request, client, server: Arc::new(()) };
 /// # }
 /// ```
 pub struct RequestContext<C> {
@@ -38,7 +39,7 @@ pub struct RequestContext<C> {
     pub request: RequestInfo,
     /// The API key of the client.
     pub client: KeyId,
-    pub(super) server: C,
+    pub(super) server: Arc<C>,
     /// When the response is due.
     pub(super) deadline: Instant,
 }

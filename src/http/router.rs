@@ -1,21 +1,19 @@
 //! The router: receives every request, checks its path strictly, finds the operation, authenticates the client, applies
-//! the rate limit and runs the operation. It also handles 404, 405, HEAD, panics, deprecation headers, unread bodies and
-//! the access log.
+//! the rate limit and runs the operation. It also handles 404, 405, HEAD, panics, deprecation headers and the access
+//! log.
 //!
 //! An operation gets a [`RequestContext`], which only this file makes, after authentication.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use dropshot::Body;
 use futures::FutureExt;
-use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, LINK};
-use http::request::Parts;
+use http::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, LINK};
 use http::uri::Scheme;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Body as _;
@@ -24,18 +22,16 @@ use slog::{Logger, o};
 use uuid::Uuid;
 
 use super::BASE_PATH;
-use super::access_log::{AccessLog, LoggedResponse, TraceContext};
+use super::access_log::{AccessLog, LoggedResponse};
 use super::authentication::authenticate;
 use super::client_address::{ClientAddresses, TrustedProxies};
 use super::endpoint::{ApiDescription, Handler};
 use super::error::{ApiError, ErrorResponse};
-use super::error_code::{ErrorCode, HeaderField};
+use super::error_code::HeaderField;
 use super::malformed::malformed;
 use super::published::Published;
 use super::request_context::{RequestContext, RequestEndpointMetadata, RequestInfo, by};
-use super::unread_body::UnreadBody;
 use crate::document::{Deprecation, Document};
-use crate::keys::KeyId;
 use crate::service::Service;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -47,7 +43,7 @@ pub struct Router {
     published: Published,
     access_log: AccessLog,
     client_addresses: ClientAddresses,
-    service: Service,
+    service: Arc<Service>,
 }
 
 /// What the router knows about an operation.
@@ -58,19 +54,9 @@ struct Operation {
     endpoint: Arc<RequestEndpointMetadata>,
     handler: Handler<Service>,
     deprecation: Option<Deprecated>,
-    durations: Durations,
-}
-
-/// The metric of the first status of success that an operation had. Most have no other.
-#[derive(Default)]
-struct Durations(OnceLock<(StatusCode, Histogram)>);
-
-impl Durations {
-    /// Returns the metric of a status of success, which `find` looks up.
-    fn of(&self, status: StatusCode, find: impl Fn() -> Histogram) -> Cow<'_, Histogram> {
-        let (first, histogram) = self.0.get_or_init(|| (status, find()));
-        if *first == status { Cow::Borrowed(histogram) } else { Cow::Owned(find()) }
-    }
+    success: StatusCode,
+    /// The metric of the responses to it with the status of success.
+    durations: Histogram,
 }
 
 /// What the router does for a deprecated operation.
@@ -132,13 +118,16 @@ impl Router {
                 Ok::<_, RouterError>(Deprecated { operation_id: found.operation_id, headers })
             });
             let log = log.new(o!("operation" => operation_id.clone()));
+            let (method, success) = (registered.method, registered.success);
+            let route = format!("{BASE_PATH}{}", registered.path);
             let operation = Operation {
-                method: registered.method,
-                route: format!("{BASE_PATH}{}", registered.path),
+                durations: service.metrics.response_durations(&method, &route, success),
+                method,
+                route,
+                success,
                 deprecation: deprecation.transpose()?,
                 handler: registered.handler,
                 endpoint: Arc::new(RequestEndpointMetadata { operation_id, log }),
-                durations: Durations::default(),
             };
             by_path.entry(registered.path).or_default().push(operation);
         }
@@ -148,38 +137,40 @@ impl Router {
         }
         let published = Published::new(document, scheme);
         let client_addresses = ClientAddresses::new(proxies, log.clone());
-        Ok(Self { paths, published, access_log, client_addresses, service })
+        Ok(Self { paths, published, access_log, client_addresses, service: Arc::new(service) })
     }
 
     /// Returns the response to a request, and logs it.
     pub(crate) async fn respond(&self, request: Request<Body>, peer: IpAddr) -> Responded {
         let (request, body) = request.into_parts();
-        let body = UnreadBody::guard(body, request.headers.contains_key(EXPECT));
-        let mut exchange = Exchange::new(self, Arc::new(request), peer);
+        let client = self.client_addresses.of(peer, &request.headers);
+        let logged = LoggedResponse::new(Arc::new(request), client);
+        let mut exchange = Exchange { router: self, start: Instant::now(), operation: None, logged };
         // The panic hook logs the message of a panic where it happens.
         let result = AssertUnwindSafe(self.dispatch(body, &mut exchange)).catch_unwind().await;
         let mut response =
             result.unwrap_or_else(|_| Err(ApiError::Panic.into())).unwrap_or_else(|mut error| {
-                exchange.code = Some(error.code);
-                exchange.cause = error.cause.take();
+                exchange.logged.code = Some(error.code);
+                exchange.logged.cause = error.cause.take();
                 error.into_response()
             });
-        exchange.status = response.status();
-        if let Some(Operation { deprecation: Some(deprecated), .. }) = exchange.operation {
+        let Exchange { operation, ref mut logged, .. } = exchange;
+        logged.status = response.status();
+        if let Some(Operation { deprecation: Some(deprecated), .. }) = operation {
             let headers = deprecated.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
             response.headers_mut().extend(headers);
-            if let Some(key) = &exchange.key {
+            if let Some(key) = &logged.key {
                 self.service.metrics.deprecated_operation_called(deprecated.operation_id, key.0.clone());
             }
         }
-        if exchange.request.method == Method::HEAD {
+        if logged.request.method == Method::HEAD {
             strip_body(&mut response);
         }
         // A UUID is always a header value.
         let mut buffer = Uuid::encode_buffer();
-        let request_id = HeaderValue::from_str(exchange.request_id.hyphenated().encode_lower(&mut buffer));
+        let request_id = HeaderValue::from_str(logged.request_id.hyphenated().encode_lower(&mut buffer));
         response.headers_mut().extend(request_id.map(|id| (X_REQUEST_ID, id)));
-        Responded { response, has_key: exchange.key.is_some() }
+        Responded { response, has_key: logged.key.is_some() }
     }
 
     /// Returns the response of the operation or the published file, or an error.
@@ -188,7 +179,7 @@ impl Router {
         body: Body,
         exchange: &mut Exchange<'a>,
     ) -> Result<Response<Body>, ErrorResponse> {
-        let request = Arc::clone(&exchange.request);
+        let request = Arc::clone(&exchange.logged.request);
         malformed(&request)?;
         let (method, path) = (&request.method, request.uri.path());
         let Some(path) = path.strip_prefix(BASE_PATH).filter(|path| path.starts_with('/')) else {
@@ -203,23 +194,23 @@ impl Router {
         let method = if method == Method::HEAD { &Method::GET } else { method };
         let operation = found.value.iter().find(|it| it.method == *method);
         let operation = operation.ok_or_else(|| method_not_allowed(found.value))?;
-        exchange.operation = Some(operation);
+        (exchange.operation, exchange.logged.route) = (Some(operation), Some(&*operation.route));
         let variables =
             found.params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let deadline = tokio::time::Instant::now() + self.service.request_timeout;
-        let authenticated = authenticate(&self.service, exchange.client, &request.headers);
+        let authenticated = authenticate(&self.service, exchange.logged.client, &request.headers);
         let authenticated = by(deadline, pin!(authenticated)).await;
         let client = authenticated.ok_or(ApiError::TimeLimit)??;
-        exchange.key = Some(client.clone());
+        exchange.logged.key = Some(client.clone());
         if let Some(limiter) = &self.service.rate_limiter {
             limiter.check(&client).map_err(ApiError::RateLimited)?;
         }
         let context = RequestContext {
             endpoint: Arc::clone(&operation.endpoint),
-            request_id: exchange.request_id,
-            request: RequestInfo { parts: request, variables, client_address: exchange.client },
+            request_id: exchange.logged.request_id,
+            request: RequestInfo { parts: request, variables, client_address: exchange.logged.client },
             client,
-            server: self.service.clone(),
+            server: Arc::clone(&self.service),
             deadline,
         };
         (operation.handler)(context, body).await
@@ -235,72 +226,29 @@ fn method_not_allowed(operations: &[Operation]) -> ApiError {
     ApiError::MethodNotAllowed { allow: methods.collect::<Vec<_>>().join(", ") }
 }
 
-/// The status of a request whose client went away before the response. It is never sent, and has no name in
-/// HTTP; the access logs of nginx made it known.
-const CLIENT_CLOSED_REQUEST: u16 = 499;
-
-/// A request and its response, which are logged when this is dropped.
+/// A request and its response, which are counted and logged when this is dropped.
 struct Exchange<'a> {
     router: &'a Router,
     start: Instant,
-    request: Arc<Parts>,
-    client: IpAddr,
-    request_id: Uuid,
-    trace: Option<TraceContext>,
     operation: Option<&'a Operation>,
-    status: StatusCode,
-    code: Option<ErrorCode>,
-    cause: Option<String>,
-    key: Option<KeyId>,
-}
-
-impl<'a> Exchange<'a> {
-    fn new(router: &'a Router, request: Arc<Parts>, peer: IpAddr) -> Self {
-        Self {
-            router,
-            start: Instant::now(),
-            client: router.client_addresses.of(peer, &request.headers),
-            request_id: Uuid::new_v4(),
-            trace: TraceContext::of(&request.headers),
-            request,
-            operation: None,
-            // Until there is a response.
-            status: StatusCode::from_u16(CLIENT_CLOSED_REQUEST).unwrap_or_default(),
-            code: None,
-            cause: None,
-            key: None,
-        }
-    }
+    logged: LoggedResponse<'a>,
 }
 
 impl Drop for Exchange<'_> {
     fn drop(&mut self) {
-        let duration = self.start.elapsed();
-        let route = self.operation.map(|operation| &*operation.route);
-        let durations = || {
-            let metrics = &self.router.service.metrics;
-            metrics.response_durations(&self.request.method, route.unwrap_or_default(), self.status)
-        };
-        let is_success = self.status.is_success() && self.request.method != Method::HEAD;
-        match self.operation.filter(|_| is_success) {
-            Some(operation) => operation.durations.of(self.status, durations).observe(duration.as_secs_f64()),
-            None => durations().observe(duration.as_secs_f64()),
+        let Self { router, operation, logged, .. } = self;
+        logged.duration = self.start.elapsed();
+        let (method, seconds) = (&logged.request.method, logged.duration.as_secs_f64());
+        match operation {
+            Some(operation) if (method, logged.status) == (&operation.method, operation.success) => {
+                operation.durations.observe(seconds);
+            }
+            _ => {
+                let (metrics, route) = (&router.service.metrics, logged.route.unwrap_or_default());
+                metrics.response_durations(method, route, logged.status).observe(seconds);
+            }
         }
-        let mut buffer = Uuid::encode_buffer();
-        let logged = LoggedResponse {
-            method: &self.request.method,
-            path: self.request.uri.path(),
-            route,
-            status: self.status,
-            code: self.code,
-            cause: self.cause.as_deref(),
-            duration,
-            client: self.client,
-            key: self.key.as_ref(),
-            request_id: self.request_id.hyphenated().encode_lower(&mut buffer),
-            trace: self.trace.as_ref(),
-        };
-        self.router.access_log.record(&logged);
+        router.access_log.record(logged);
     }
 }
 
@@ -324,25 +272,4 @@ fn strip_body(response: &mut Response<Body>) {
         response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(bytes));
     }
     *response.body_mut() = Body::empty();
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::telemetry::metrics::Metrics;
-
-    #[test]
-    fn each_status_of_success_has_a_metric_of_its_own() {
-        let (metrics, durations) = (Metrics::default(), Durations::default());
-        for status in [200, 202, 200, 202, 202] {
-            let status = StatusCode::from_u16(status).unwrap();
-            durations
-                .of(status, || metrics.response_durations(&Method::GET, "/v1/pets", status))
-                .observe(0.1);
-        }
-        for (status, count) in [(200, 2), (202, 3)] {
-            let series = format!("http_response_status_code=\"{status}\"}} {count}\n");
-            assert!(metrics.encode().contains(&series), "{}", metrics.encode());
-        }
-    }
 }

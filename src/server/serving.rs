@@ -22,7 +22,7 @@ use super::first_request::{Protocol, first_request};
 use super::in_turn::InTurn;
 use super::memory;
 use super::monitored::Monitored;
-use super::request_body::charged;
+use super::request_body::RequestBody;
 use super::response_body::tie;
 use super::socket::Socket;
 use crate::http::router::{Responded, Router};
@@ -127,7 +127,7 @@ async fn serve_http(
         let (serving, connection) = (serving.clone(), connection.clone());
         // Before hyper reads the next request.
         let mut open_request = connection.open_request(memory::REQUEST + memory::headers(request.headers()));
-        let request = request.map(|body| charged(body, |bytes| connection.hold(bytes)));
+        let request = RequestBody::charge(request, |bytes| connection.hold(bytes));
         async move {
             open_request.begin(if request.method() == Method::GET { RESERVED_TO_READ } else { 0 }).await;
             // In a box, so that a connection without a request does not have the memory of one.
