@@ -7,7 +7,6 @@
 //!
 //! - `main`: the program.
 //! - `cli`: the command line, one file for each subcommand.
-//! - `fuzzing`: rules for the parsers of untrusted text. Only with the feature `fuzzing`.
 //! - [`config`]: the settings of an operator.
 //! - [`server`]: start, shutdown, listeners, TLS, the operators' listener.
 //! - [`operations`]: one file for each `operationId`.
@@ -15,7 +14,7 @@
 //! - [`service`]: what operations can reach. No HTTP from here on.
 //! - `guessing`: the limit of failed authentications for each client address.
 //! - [`rate_limit`]: the rate limit of each API key.
-//! - `cursor`: the signed cursors of pages.
+//! - [`cursor`]: the signed cursors of pages.
 //! - [`keys`]: the API keys.
 //! - [`telemetry`]: metrics and logging.
 //! - [`storage`]: the promises of a store; SQLite and PostgreSQL.
@@ -27,12 +26,10 @@
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub mod config;
-mod cursor;
+pub mod cursor;
 pub mod document;
 #[cfg(test)]
 mod exploration;
-#[cfg(feature = "fuzzing")]
-pub mod fuzzing;
 mod guessing;
 pub mod http;
 pub mod keys;

@@ -12,7 +12,8 @@ use tokio::net::TcpStream;
 
 /// The version of HTTP that a connection uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Protocol {
+#[allow(missing_docs)] // The names say it.
+pub enum Protocol {
     Http1,
     Http2,
 }
@@ -48,8 +49,8 @@ pub(super) async fn first_request(stream: &TcpStream) -> io::Result<Protocol> {
     }
 }
 
-/// Returns `None` if more bytes are needed.
-pub(crate) fn protocol(bytes: &[u8]) -> Option<Protocol> {
+/// Returns the version of HTTP of a connection that begins with these bytes; `None` if more are needed.
+pub fn protocol(bytes: &[u8]) -> Option<Protocol> {
     if bytes.starts_with(PREFACE) {
         return Some(Protocol::Http2);
     }

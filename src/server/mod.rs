@@ -3,7 +3,7 @@
 mod connection;
 mod connections;
 pub mod descriptors;
-pub(crate) mod first_request;
+pub mod first_request;
 mod frame_budget;
 mod in_turn;
 mod limits;

@@ -4,8 +4,10 @@
 
 use std::sync::OnceLock;
 
-use animal_store::fuzzing::{TARGETS, Target};
 use libfuzzer_sys::fuzz_target;
+use rules::{TARGETS, Target};
+
+mod rules;
 
 static CHECK: OnceLock<Target> = OnceLock::new();
 

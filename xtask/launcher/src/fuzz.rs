@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: looks for inputs that break a rule of a parser of untrusted text (`src/fuzzing.rs`).
+//! `cargo xtask fuzz`: looks for inputs that break a rule of a parser of untrusted text (`xtask/fuzz/rules.rs`).
 
 use std::env;
 use std::fs;
@@ -84,7 +84,7 @@ fn run_one(
         let input = fs::read(path.1).map_err(in_file(Path::new(path.1)))?;
         let corpus = corpus.display();
         eprintln!("fuzz: the input is \"{}\"", input.escape_ascii());
-        eprintln!("fuzz: cp {} {corpus}; then `cargo test --lib fuzzing` fails until it is fixed", path.1);
+        eprintln!("fuzz: cp {} {corpus}; then `cargo test -p fuzz` fails until it is fixed", path.1);
     }
     Ok(false)
 }
