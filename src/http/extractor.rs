@@ -74,7 +74,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> SharedExtractor f
     const CODES: &'static [ErrorCode] = &[ErrorCode::NotFound];
 
     fn from_request<C: ServerContext>(context: &RequestContext<C>) -> Result<Self, ApiError> {
-        let values = T::deserialize(Parameters::Path(&context.request.variables));
+        let (template, path) = (&*context.endpoint.route, context.request.uri().path());
+        let values = T::deserialize(Parameters::Path { template, path });
         values.map(Self::from).map_err(|_| ApiError::UnknownVariable)
     }
 }

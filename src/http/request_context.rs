@@ -48,14 +48,14 @@ pub struct RequestContext<C> {
 pub struct RequestEndpointMetadata {
     /// The identifier in the document.
     pub operation_id: String,
+    /// The path template, base path included.
+    pub(super) route: String,
     pub(super) log: Logger,
 }
 
 /// The head of a request.
 pub struct RequestInfo {
     pub(super) parts: Arc<Parts>,
-    /// The names and the values of the path parameters, as they were sent.
-    pub(super) variables: Vec<(String, String)>,
     pub(super) client_address: IpAddr,
 }
 

@@ -49,8 +49,6 @@ pub struct Router {
 /// What the router knows about an operation.
 struct Operation {
     method: Method,
-    /// The path template, base path included.
-    route: String,
     endpoint: Arc<RequestEndpointMetadata>,
     handler: Handler<Service>,
     deprecation: Option<Deprecated>,
@@ -123,11 +121,10 @@ impl Router {
             let operation = Operation {
                 durations: service.metrics.response_durations(&method, &route, success),
                 method,
-                route,
                 success,
                 deprecation: deprecation.transpose()?,
                 handler: registered.handler,
-                endpoint: Arc::new(RequestEndpointMetadata { operation_id, log }),
+                endpoint: Arc::new(RequestEndpointMetadata { operation_id, route, log }),
             };
             by_path.entry(registered.path).or_default().push(operation);
         }
@@ -194,9 +191,7 @@ impl Router {
         let method = if method == Method::HEAD { &Method::GET } else { method };
         let operation = found.value.iter().find(|it| it.method == *method);
         let operation = operation.ok_or_else(|| method_not_allowed(found.value))?;
-        (exchange.operation, exchange.logged.route) = (Some(operation), Some(&*operation.route));
-        let variables =
-            found.params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        (exchange.operation, exchange.logged.route) = (Some(operation), Some(&*operation.endpoint.route));
         let deadline = tokio::time::Instant::now() + self.service.request_timeout;
         let authenticated = authenticate(&self.service, exchange.logged.client, &request.headers);
         let authenticated = by(deadline, pin!(authenticated)).await;
@@ -208,7 +203,7 @@ impl Router {
         let context = RequestContext {
             endpoint: Arc::clone(&operation.endpoint),
             request_id: exchange.logged.request_id,
-            request: RequestInfo { parts: request, variables, client_address: exchange.logged.client },
+            request: RequestInfo { parts: request, client_address: exchange.logged.client },
             client,
             server: Arc::clone(&self.service),
             deadline,

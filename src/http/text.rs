@@ -21,8 +21,13 @@ pub enum Text<'t> {
 
 /// The parameters of a request in one location, as the fields of a struct.
 pub enum Parameters<'p> {
-    /// The names and values of the path template.
-    Path(&'p [(String, String)]),
+    /// The parts of a path that are named in its template.
+    Path {
+        /// With names in braces, each of which is a segment.
+        template: &'p str,
+        /// As it was sent.
+        path: &'p str,
+    },
     /// The query. A name that is not a field is an error: a misspelt filter would return everything.
     Query(&'p str),
     /// The headers, without regard to case. Those that are not a field are ignored.
@@ -150,8 +155,12 @@ impl<'de> Deserializer<'de> for Parameters<'de> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         match self {
-            Self::Path(variables) => {
-                let values = variables.iter().map(|(name, value)| (&**name, Text::Segment(value)));
+            Self::Path { template, path } => {
+                let segments = template.split('/').zip(path.split('/'));
+                let values = segments.filter_map(|(name, value)| {
+                    let name = name.strip_prefix('{')?.strip_suffix('}')?;
+                    Some((name, Text::Segment(value)))
+                });
                 visitor.visit_map(MapDeserializer::new(values))
             }
             Self::Query(query) => {

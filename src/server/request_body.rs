@@ -36,15 +36,13 @@ impl RequestBody {
     /// Charges the body of a request, unless it is empty: what it may take of memory, before it arrives. A larger one is
     /// not kept.
     pub(super) fn charge(request: Request<Incoming>, charge: impl FnOnce(usize) -> Charge) -> Request<Body> {
+        if request.body().is_end_stream() {
+            return request.map(|_| Body::empty());
+        }
         let waits_for_continue = request.headers().contains_key(EXPECT);
-        request.map(|body| {
-            if body.is_end_stream() {
-                return Body::empty();
-            }
-            let size = body.size_hint().upper().and_then(|size| usize::try_from(size).ok());
-            let charge = charge(memory::READING + size.unwrap_or(MAX_BODY_BYTES).min(MAX_BODY_BYTES));
-            Body::wrap(Self { rest: Some((body, charge)), waits_for_continue })
-        })
+        let size = request.body().size_hint().upper().and_then(|size| usize::try_from(size).ok());
+        let charge = charge(memory::READING + size.unwrap_or(MAX_BODY_BYTES).min(MAX_BODY_BYTES));
+        request.map(|body| Body::wrap(Self { rest: Some((body, charge)), waits_for_continue }))
     }
 }
 
