@@ -66,6 +66,7 @@ mod pages;
 mod reader;
 mod routing;
 mod session;
+mod settled;
 mod tls;
 mod transfer;
 mod write_session;

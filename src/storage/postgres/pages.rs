@@ -16,7 +16,6 @@
 //!
 //! Only this program marks its transactions. Animals that an older release or another program adds may be missed.
 
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -37,29 +36,6 @@ const INTERVAL: Duration = Duration::from_millis(250);
 
 /// The last identifier that was assigned.
 const LAST: &str = "SELECT coalesce(pg_sequence_last_value('animal_id'), 0)";
-
-/// The highest identifier up to which no animal can be added any more, as far as this process knows.
-pub(super) struct Settled(AtomicI64);
-
-impl Settled {
-    pub(super) fn unknown() -> Self {
-        Self(AtomicI64::new(i64::MIN))
-    }
-
-    /// Forgets the identifier: after a crash or a failover, the sequence may assign the latest ones again.
-    pub(super) fn forget(&self) {
-        self.0.store(i64::MIN, Ordering::SeqCst);
-    }
-
-    fn get(&self) -> i64 {
-        self.0.load(Ordering::SeqCst)
-    }
-
-    /// Returns the identifier after it was raised to `id`.
-    fn raise(&self, id: i64) -> i64 {
-        self.0.fetch_max(id, Ordering::SeqCst).max(id)
-    }
-}
 
 /// Checks the identifiers on the primary again and again, if another host may be read later. Must be called within a tokio
 /// runtime.

@@ -18,9 +18,9 @@ use tokio_postgres::Client;
 
 use super::address::Address;
 use super::error::{ConnectError, PgError};
-use super::pages::Settled;
 use super::routing::Target;
 use super::session::{Purpose, Session};
+use super::settled::Settled;
 use super::{animals, keys};
 use crate::storage::options::StoreOptions;
 
