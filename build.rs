@@ -49,7 +49,7 @@ mod constants {
                 let own = own.map(|(path, content)| File::text(path, content.clone()));
                 let files = own.into_iter().chain(published::releases(Path::new(RELEASED))?).chain(pages);
                 let files: io::Result<String> = files.map(|file| published::write(&output, &file)).collect();
-                constants.to_rust(&files?)
+                constants.to_rust(site::ORIGIN, &files?)
             }
             (Err(problem), _) => {
                 format!("Err({:?})", format!("{DOCUMENT}: {problem}; run `cargo xtask check`"))

@@ -31,13 +31,13 @@ impl Constants {
         Ok(Self { json, version, deprecations })
     }
 
-    /// Returns the expression of the type `Result<Document, &str>`, with the expressions of the files.
-    pub(crate) fn to_rust(&self, files: &str) -> String {
+    /// Returns the expression of the type `Result<Document, &str>`, with the expressions of the files. `origin` is what
+    /// pages have in place of the address of the service.
+    pub(crate) fn to_rust(&self, origin: &str, files: &str) -> String {
         let deprecations = self.deprecations.join(",");
         format!(
-            "Ok(Document {{ version: {:?}, deprecations: &[{deprecations}], origin: {:?}, files: &[{files}] }})",
-            self.version,
-            site::ORIGIN
+            "Ok(Document {{ version: {:?}, deprecations: &[{deprecations}], origin: {origin:?}, files: &[{files}] }})",
+            self.version
         )
     }
 }
