@@ -1,6 +1,5 @@
 //! What the service says about its OpenAPI document, as Rust for `src/document.rs`.
 
-use contract::document;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Checks the linter's rules about progenitor against progenitor: documents that these rules reject must fail to
 //! generate, and documents that they accept must generate.
 
-#[path = "../../xtask/contract/tests/document/fixture.rs"]
+#[path = "../../xtask/checks/tests/documents/fixture.rs"]
 #[allow(dead_code)] // The linter's tests use the rest.
 mod fixture;
 
@@ -10,11 +10,11 @@ mod constants;
 use std::panic;
 use std::path::Path;
 
-use contract::document as yaml;
+use document as yaml;
 use progenitor::{GenerationSettings, Generator, InterfaceStyle};
 
-const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/contract/tests/documents/library.yaml");
-const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/contract/fixtures/lint");
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/checks/tests/documents/library.yaml");
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/checks/fixtures/lint");
 
 /// Generates a client with the settings of the build script. Returns why it failed.
 fn generate(text: &str) -> Result<(), String> {

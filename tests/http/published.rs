@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::io::Read as _;
 
+use ::document as yaml;
 use animal_store::document;
 use animal_store::http::BASE_PATH;
 use brotli_decompressor::BrotliDecompress;
-use contract::document as yaml;
 use flate2::read::GzDecoder;
 use reqwest::Method;
 

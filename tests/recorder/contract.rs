@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use contract::document as yaml;
+use document as yaml;
 use http::header::{ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, HeaderName, TRANSFER_ENCODING};
 use jsonschema::Validator;
 use serde_json::{Value, json};

@@ -3,11 +3,11 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use contract::command::exit_status;
-use contract::document::Document;
-use contract::drift::{Help, TOLERATED, compare};
-use contract::finding::{Finding, summary};
-use contract::report::{self, About, Output, Report};
+use checks::drift::{Help, TOLERATED, compare};
+use checks::report::{self, About, Report};
+use contract::{Output, exit_status};
+use document::Document;
+use document::finding::{Finding, summary};
 use jiff::Zoned;
 use launcher::workspace::workspace;
 

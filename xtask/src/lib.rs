@@ -1,6 +1,6 @@
 //! The commands of this repository; `cargo xtask help` lists them.
 //!
-//! The checks themselves are in the library `contract`, which does not depend on this repository. This crate has the
+//! The checks themselves are in the package `checks`, which does not depend on this repository. This crate has the
 //! paths ([`workspace`]), the document that the running code produces and the Rust lines that it comes from
 //! ([`dropshot`]), and the commands that test and measure the service. `serve` is in the package `launcher`.
 

@@ -1,11 +1,11 @@
-//! `cargo xtask lsp`: the language server of the library `contract`, with the releases and the code of this project.
+//! `cargo xtask lsp`: the language server with the releases and the code of this project.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use contract::finding::{Location, Subject};
-use contract::lsp::{Implementation, Project, serve};
+use document::finding::{Location, Subject};
+use language_server::{Implementation, Project, serve};
 use launcher::process::cargo;
 use launcher::workspace::workspace;
 

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use checks::report::JSON;
 use clap::{Parser, Subcommand};
-use contract::command::{breaking, lint};
-use contract::report::JSON;
+use contract::{breaking, lint};
 use jiff::Zoned;
 use jiff::civil::Date;
 use launcher::workspace::workspace;

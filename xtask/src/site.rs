@@ -58,7 +58,7 @@ pub fn files(root: &Path, url: Option<&str>) -> Result<BTreeMap<String, Vec<u8>>
     let pages = ::site::build(&sources, &Hosting::Static { url: url.map(str::to_owned) })?;
     let mut files: BTreeMap<String, Vec<u8>> =
         pages.into_iter().map(|page| (page.path, page.content)).collect();
-    let tree = contract::document::read(&sources.working).map_err(|problem| problem.to_string())?;
+    let tree = document::read(&sources.working).map_err(|problem| problem.to_string())?;
     files.insert("openapi.json".to_owned(), serde_json::to_vec(&tree).map_err(|error| error.to_string())?);
     files.insert("openapi.yaml".to_owned(), sources.working.into_bytes());
     if sources.released.is_empty() {

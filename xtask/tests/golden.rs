@@ -5,10 +5,10 @@
 
 use std::path::Path;
 
-use contract::document::{Document, Unreadable};
-use contract::drift::{Help, compare};
-use contract::finding::{Finding, summary};
-use contract::report::{About, Format, Report, render};
+use checks::drift::{Help, compare};
+use checks::report::{About, Format, Report, render};
+use document::finding::{Finding, summary};
+use document::{Document, Unreadable};
 use expect_test::{ExpectFile, expect_file};
 use xtask::dropshot::source::Sources;
 

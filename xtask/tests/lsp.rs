@@ -9,9 +9,9 @@ use lsp_server::{Message, Notification, Request, RequestId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const LIBRARY: &str = include_str!("../contract/tests/documents/library.yaml");
+const LIBRARY: &str = include_str!("../checks/tests/documents/library.yaml");
 /// The frozen code's document.
-const CODE_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/contract/tests/documents/library.code.json");
+const CODE_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/tests/documents/library.code.json");
 const LIST: &str = include_str!("library/src/operations/list_books.rs");
 
 /// The program, with a copy of the frozen project.

@@ -117,7 +117,7 @@ fn the_documents_and_the_viewer_are_unchanged_and_the_checksums_are_right() {
     let root = workspace();
     let document = fs::read_to_string(root.join("openapi/animal-store.yaml")).unwrap();
     assert_eq!(text(&files, "openapi.yaml"), document);
-    let tree = contract::document::read(&document).unwrap();
+    let tree = document::read(&document).unwrap();
     assert_eq!(
         serde_json::from_str::<serde_json::Value>(text(&files, "openapi.json")).unwrap(),
         tree.to_json()
@@ -149,7 +149,7 @@ fn the_changes_are_those_of_the_changelog() {
     let changelog = fs::read_to_string(workspace().join("openapi/CHANGELOG.md")).unwrap();
     let mut entries = 0;
     for (path, content) in files.iter().filter(|(path, _)| path.ends_with(".changes.json")) {
-        let release: contract::release::Release = serde_json::from_slice(content).unwrap();
+        let release: document::release::Release = serde_json::from_slice(content).unwrap();
         assert!(
             changelog.contains(release.to_markdown().trim_end()),
             "{path} differs from openapi/CHANGELOG.md"

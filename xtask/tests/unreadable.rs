@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use wait_timeout::ChildExt;
 
-const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/contract/tests/documents/library.yaml");
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/tests/documents/library.yaml");
 /// The time limit of a command.
 const LIMIT: Duration = Duration::from_secs(60);
 

@@ -1,52 +1,108 @@
-//! Reads, checks and compares OpenAPI 3.0 documents.
+//! The subcommands of the program `contract`, for any document and any repository.
 //!
-//! Modules, the lowest layer first. A module uses only modules above it in this list:
+//! A command prints its findings on standard output and returns its exit status: 0 without errors, 1 with errors,
+//! 2 if a file, or a part that had to be compared, could not be read as OpenAPI 3.0, or a file as a configuration.
 //!
-//! - [`document`]: text to a tree with positions, JSON pointers (RFC 6901).
-//! - [`repair`]: a change of a document that fixes a finding, as data.
-//! - [`markdown`]: escapes text of a document for Markdown.
-//! - [`finding`] and [`rule`]: a problem that a check reports, and the rule that produces it.
-//! - [`openapi`]: the structure of OpenAPI 3.0.3, and typed views over the tree.
-//! - [`edits`]: the edits of a text that make a repair.
-//! - [`release`]: what changed in a release, as data.
-//! - `subschema`: decides whether every value of one schema is a value of another.
-//! - [`lint`], [`breaking`] and [`drift`]: check one document, two versions of a document, a document and the code.
-//! - [`registry`]: all rules, by name.
-//! - [`config`]: `contract.toml`: the rules that apply, and the accepted findings.
-//! - [`report`]: findings as text, JSON, SARIF, Markdown and GitHub annotations.
-//! - [`lsp`]: the language server.
-//! - [`command`]: the subcommands of the program `contract`.
+//! Each module imports only from modules below it in this list; `tests/layers.rs` checks that.
+//!
+//! - `main`: the program.
+//! - [`breaking`]: compares two versions of a document.
+//! - [`changelog`]: prints the changes between two versions for users.
+//! - [`lint`]: checks one document.
+//! - `values`: the values of options that are one of a few names.
 
-pub mod document;
-pub mod release;
-
-#[cfg(feature = "tools")]
 pub mod breaking;
-#[cfg(feature = "tools")]
-pub mod command;
-#[cfg(feature = "tools")]
-pub mod config;
-#[cfg(feature = "tools")]
-pub mod drift;
-#[cfg(feature = "tools")]
-pub mod edits;
-#[cfg(feature = "tools")]
-pub mod finding;
-#[cfg(feature = "tools")]
+pub mod changelog;
 pub mod lint;
-#[cfg(feature = "tools")]
-pub mod lsp;
-#[cfg(feature = "tools")]
-pub mod markdown;
-#[cfg(feature = "tools")]
-pub mod openapi;
-#[cfg(feature = "tools")]
-pub mod registry;
-#[cfg(feature = "tools")]
-pub mod repair;
-#[cfg(feature = "tools")]
-pub mod report;
-#[cfg(feature = "tools")]
-pub mod rule;
-#[cfg(feature = "tools")]
-mod subschema;
+mod values;
+
+use std::path::{Path, PathBuf};
+
+use checks::config::Config;
+use checks::report::{self, About, Format, Report, Sources};
+use document::finding::{Finding, Severity};
+use document::rule::Profile;
+use document::{Document, Unreadable};
+use jiff::Zoned;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+/// The options that the commands share.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// The configuration [default: contract.toml beside the document, if it exists].
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The rules that apply, instead of the configuration's profile [default: recommended].
+    #[arg(long, value_parser = values::profile(), value_name = "PROFILE")]
+    pub profile: Option<Profile>,
+    /// The date with which dates in the document are compared, as YYYY-MM-DD [default: today, UTC].
+    #[arg(long, value_name = "DATE")]
+    pub today: Option<Date>,
+    /// The format of the findings.
+    #[arg(long, value_parser = values::format(), default_value = "text", value_name = "FORMAT")]
+    pub format: Format,
+}
+
+/// The options of every command that prints findings.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct Output {
+    /// The format of the findings.
+    #[arg(long, value_parser = values::format(), default_value = "text", value_name = "FORMAT")]
+    pub format: Format,
+}
+
+impl Options {
+    /// Returns the date with which dates are compared.
+    pub fn today(&self) -> Date {
+        self.today.unwrap_or_else(|| Zoned::now().with_time_zone(TimeZone::UTC).date())
+    }
+
+    /// Returns the configuration for a document, or prints its errors as the report of a command.
+    ///
+    /// # Errors
+    /// Returns the exit status.
+    pub fn load_config(&self, command: &str, document: &Path, root: &Path) -> Result<Config, u8> {
+        let config = Config::load(self.config.as_deref(), document);
+        let config = config.map_err(|it| {
+            self.refuse(command, &[About { path: &it.path, text: &it.text, findings: &it.findings }], root)
+        })?;
+        Ok(config.with_profile(self.profile))
+    }
+
+    /// Reads a document, or prints the error as the report of a command.
+    ///
+    /// # Errors
+    /// Returns the exit status.
+    pub fn load_document(&self, command: &str, path: &Path, root: &Path) -> Result<Document, u8> {
+        Document::load(path).map_err(|unreadable| self.refuse_documents(command, &[unreadable], root))
+    }
+
+    /// Prints the reasons why documents cannot be read, in one report.
+    fn refuse_documents(&self, command: &str, unreadable: &[Unreadable], root: &Path) -> u8 {
+        let findings: Vec<_> = unreadable.iter().map(|it| [Finding::from(it)]).collect();
+        let files: Vec<_> = unreadable
+            .iter()
+            .zip(&findings)
+            .map(|(it, findings)| About { path: &it.path, text: &it.text, findings })
+            .collect();
+        self.refuse(command, &files, root)
+    }
+
+    /// Prints the reasons why files cannot be used.
+    fn refuse(&self, command: &str, files: &[About<'_>], root: &Path) -> u8 {
+        let sources = Sources::new(root);
+        report::print(self.format, &Report { command, files, sources: &sources, summary: "" });
+        2
+    }
+}
+
+/// Returns the exit status for findings: 0 without errors, 1 with errors, 2 if something could not be read.
+pub fn exit_status(findings: &[Finding]) -> u8 {
+    match findings.iter().map(|finding| finding.severity).max() {
+        None | Some(Severity::Info | Severity::Warning) => 0,
+        Some(Severity::Error) => 1,
+        Some(Severity::Unreadable) => 2,
+    }
+}

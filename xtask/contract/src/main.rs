@@ -4,10 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use checks::report::JSON;
 use clap::{Parser, Subcommand};
-use contract::command::{self, breaking, changelog, lint};
-use contract::lsp;
-use contract::report::JSON;
+use contract::{breaking, changelog, lint};
 
 /// Checks and compares OpenAPI 3.0 documents.
 ///
@@ -48,7 +47,7 @@ enum Command {
         /// The new version.
         revision: PathBuf,
         #[command(flatten)]
-        options: command::Options,
+        options: contract::Options,
     },
     /// Serve an editor: a language server over standard input and output.
     Lsp {
@@ -64,6 +63,6 @@ fn main() -> ExitCode {
         Command::Lint { document, options } => lint::run(&document.unwrap_or_default(), &options, &root),
         Command::Breaking { base, revision, options } => breaking::run(&base, &revision, &options, &root),
         Command::Changelog { base, revision, options } => changelog::run(&base, &revision, &options, &root),
-        Command::Lsp { base } => lsp::serve(Arc::new(lsp::Standalone { base })),
+        Command::Lsp { base } => language_server::serve(Arc::new(language_server::Standalone { base })),
     })
 }

@@ -1,6 +1,6 @@
 //! The changelog: one page for each release, and a list of releases.
 
-use contract::release::{Entry, Release};
+use document::release::{Entry, Release};
 use maud::{Markup, html};
 
 use crate::File;

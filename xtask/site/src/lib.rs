@@ -6,12 +6,9 @@
 //! pages are relative, so the pages work from any directory. The service serves `index.html` at `/docs`, whose relative
 //! links have the same base as those of `/index.html`.
 //!
-//! Modules, the lowest layer first: [`sources`] reads the files; `code`, `markdown`, `spec`, `schema`, `request`, `sample` and `operation`
-//! render the parts of a document; `assets` are the files that pages load; `layout` is the frame of a page; `reference`, `changelog`, `downloads`, `missing`, `search`
-//! and `feed` are the pages.
-//!
-//! `spec` reads the tree of the document itself: the views of `contract` need its feature `tools`, whose dependencies would
-//! be compiled in each build of the service.
+//! Modules, the lowest layer first: [`sources`] reads the files; `code`, `markdown`, `spec`, `schema`, `request`,
+//! `sample` and `operation` render the parts of a document; `assets` are the files that pages load; `layout` is the frame
+//! of a page; `reference`, `changelog`, `downloads`, `missing`, `search` and `feed` are the pages.
 
 mod assets;
 mod changelog;

@@ -1,6 +1,6 @@
 //! Operations: description, samples, parameters, request body, responses, security and deprecation.
 
-use contract::document::Node;
+use document::Node;
 use maud::{Markup, html};
 
 use crate::code::highlighted;

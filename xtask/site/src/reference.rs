@@ -1,6 +1,6 @@
 //! The pages of a version: its documentation, and the page that sends requests.
 
-use contract::document::Node;
+use document::Node;
 use maud::{Markup, html};
 
 use crate::layout::{HOME, Page, Site, Version, link, versions};

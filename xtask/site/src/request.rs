@@ -1,7 +1,7 @@
 //! The request of an operation as samples send it: the required parameters, the body of the first example, credentials from
 //! a variable, and a new idempotency key. Other optional parameters are left out, so a list is not filtered.
 
-use contract::document::Node;
+use document::Node;
 
 use crate::schema::sample;
 use crate::spec::{Operation, Spec, entries, flag, items, text};

@@ -1,6 +1,6 @@
 //! A request as a program: in curl, Python, TypeScript and Rust. Each runs as it is, with the key in the variable `KEY`.
 
-use contract::document::Node;
+use document::Node;
 
 use crate::request::Request;
 use crate::schema::json;

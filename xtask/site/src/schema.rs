@@ -1,7 +1,7 @@
 //! Schemas: the type and the bounds in one line, then properties and parts. A reference to a component is a link with the
 //! bounds of the component. Bodies show its properties too, those below the second level folded.
 
-use contract::document::{Node, Value};
+use document::{Node, Value};
 use maud::{Markup, html};
 
 use crate::markdown::{self, Headings};

@@ -25,7 +25,7 @@ pub struct Released {
     pub version: String,
     /// The document in YAML.
     pub yaml: String,
-    /// The changes, as [`contract::release::Release`] in JSON.
+    /// The changes, as [`document::release::Release`] in JSON.
     pub changes: String,
     /// The names of its files, each with its SHA-256 checksum in hexadecimal digits.
     pub files: Vec<(String, String)>,

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use contract::document::{Node, pointer};
+use document::{Node, pointer};
 
 /// The fixed fields of a Path Item Object that hold an operation.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];

@@ -290,8 +290,8 @@ fn without_a_release_there_is_no_feed_and_no_link_to_it() {
 
 #[test]
 fn the_deepest_schema_that_can_be_read_is_shown() {
-    let items = "items: {type: array, ".repeat(contract::document::MAX_DEPTH - 5);
-    let close = "}".repeat(contract::document::MAX_DEPTH - 5);
+    let items = "items: {type: array, ".repeat(document::MAX_DEPTH - 5);
+    let close = "}".repeat(document::MAX_DEPTH - 5);
     let head = "openapi: 3.0.3\ncomponents:\n  schemas:\n    Deep: {type: array, ";
     let working = format!("{head}{items}maxItems: 7{close}}}\n");
     let sources = Sources { working, ..Sources::default() };

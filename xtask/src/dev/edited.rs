@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::document::Document;
-use contract::openapi::{Model, Object, Operation};
-use contract::rule::Findings;
+use document::Document;
+use document::openapi::{Model, Object, Operation};
+use document::rule::Findings;
 use serde_json::Value;
 
 /// What an edit of the document concerns.

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
-use contract::document::Document;
+use document::Document;
 use launcher::process::seconds;
 
 use super::edited::{Route, edited, routes};

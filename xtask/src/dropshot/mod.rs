@@ -3,7 +3,7 @@
 pub mod served;
 pub mod source;
 
-use contract::document::Document;
+use document::Document;
 
 /// Returns the code's document, with positions in its JSON text.
 ///

@@ -15,8 +15,8 @@ use crate::workspace::SPEC;
 const DESIGNED: &str = "openapi/library.yaml";
 
 /// The frozen document, the code's document and the sources, from the root of the repository.
-const DOCUMENT: &str = "xtask/contract/tests/documents/library.yaml";
-const CODE: &str = "xtask/contract/tests/documents/library.code.json";
+const DOCUMENT: &str = "xtask/checks/tests/documents/library.yaml";
+const CODE: &str = "xtask/checks/tests/documents/library.code.json";
 const SOURCES: &str = "xtask/tests/library/src";
 
 /// Runs all of them. Returns their transcripts.

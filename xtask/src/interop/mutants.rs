@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use contract::finding::shortened;
+use document::finding::shortened;
 use fastrand::Rng;
 use serde_json::{Value, json};
 

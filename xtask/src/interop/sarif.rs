@@ -27,18 +27,18 @@ const REPORTS: [(&str, &[&str]); 6] = [
         "differences",
         &[
             "check",
-            "--code=xtask/contract/tests/documents/library.code.json",
+            "--code=xtask/checks/tests/documents/library.code.json",
             "--root=xtask/tests/library",
-            "--spec=xtask/contract/tests/documents/features.yaml",
+            "--spec=xtask/checks/tests/documents/features.yaml",
         ],
     ),
-    ("errors", &["lint", "--profile=strict", "--spec=xtask/contract/tests/documents/features.yaml"]),
+    ("errors", &["lint", "--profile=strict", "--spec=xtask/checks/tests/documents/features.yaml"]),
     (
         "changes",
         &[
             "breaking",
-            "--base=xtask/contract/tests/documents/library.yaml",
-            "--spec=xtask/contract/tests/documents/features.yaml",
+            "--base=xtask/checks/tests/documents/library.yaml",
+            "--spec=xtask/checks/tests/documents/features.yaml",
         ],
     ),
 ];

@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use contract::config::Config;
-use contract::document::Document;
-use contract::finding::Finding;
-use contract::lint::lint;
-use contract::rule::Profile;
+use checks::config::Config;
+use checks::lint::lint;
+use document::Document;
+use document::finding::Finding;
+use document::rule::Profile;
 use jiff::civil::date;
 use launcher::workspace::{in_file, workspace};
 use regex::Regex;
@@ -22,9 +22,9 @@ use crate::release::errors;
 
 /// Valid documents, from the root of the repository.
 const BASES: [&str; 3] = [
-    "xtask/contract/tests/breaking/shapes.yaml",
-    "xtask/contract/tests/documents/features.yaml",
-    "xtask/contract/tests/documents/library.yaml",
+    "xtask/checks/tests/breaking/shapes.yaml",
+    "xtask/checks/tests/documents/features.yaml",
+    "xtask/checks/tests/documents/library.yaml",
 ];
 const MUTANTS: usize = 4_000;
 const SEED: u64 = 303;

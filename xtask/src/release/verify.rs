@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use contract::config::Config;
-use contract::document::Document;
-use contract::lint::lint;
-use contract::release::Release;
-use contract::rule::Profile;
+use checks::config::Config;
+use checks::lint::lint;
+use document::Document;
+use document::release::Release;
+use document::rule::Profile;
 use jiff::civil::Date;
 use launcher::process::output;
 use semver::Version;

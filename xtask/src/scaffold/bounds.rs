@@ -1,7 +1,7 @@
 //! The bounds of a scalar or a list: generates the check in Rust, and the schema for schemars.
 
-use contract::document::{Node, Value};
-use contract::openapi::Schema;
+use document::openapi::Schema;
+use document::{Node, Value};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use contract::document::Document;
-use contract::finding::Finding;
+use document::Document;
+use document::finding::Finding;
 use launcher::workspace::workspace;
 
 use super::Scaffold;
-use contract::report::{self, About, Format, Report};
+use checks::report::{self, About, Format, Report};
 
 use crate::dropshot;
 use crate::dropshot::source::Sources;

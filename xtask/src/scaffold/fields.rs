@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use contract::openapi::{Additional, Schema};
+use document::openapi::{Additional, Schema};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;

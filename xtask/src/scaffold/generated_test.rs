@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use contract::openapi::Operation;
+use document::openapi::Operation;
 use proc_macro2::Literal;
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use contract::openapi::{Kind, Model, Object, Operation, Schema};
+use document::openapi::{Kind, Model, Object, Operation, Schema};
 
 /// A schema that the code lacks.
 pub(super) struct MissingSchema<'a> {

@@ -22,10 +22,10 @@ mod unsupported;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::document::Document;
-use contract::finding::{Finding, Severity};
-use contract::openapi::{Model, Operation, Schema};
-use contract::rule::Findings;
+use document::Document;
+use document::finding::{Finding, Severity};
+use document::openapi::{Model, Operation, Schema};
+use document::rule::Findings;
 
 use crate::dropshot::source::{SchemaType, Sources};
 use code::Code;

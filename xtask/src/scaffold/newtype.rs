@@ -1,7 +1,7 @@
 //! Generates a newtype for a scalar or a list with bounds.
 
-use contract::document::Value;
-use contract::openapi::Schema;
+use document::Value;
+use document::openapi::Schema;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use animal_store::http::authentication::SCHEME_NAME;
 use animal_store::http::error_code::{COMMON_CODES, ErrorCode};
 use animal_store::http::router;
-use contract::document::Node;
-use contract::openapi::Operation;
+use document::Node;
+use document::openapi::Operation;
 use proc_macro2::Ident;
 use quote::{format_ident, quote};
 

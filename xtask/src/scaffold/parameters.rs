@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use animal_store::http::dropshot::{ExclusiveExtractor, Path, Query, SharedExtractor, TypedBody};
 use animal_store::http::error_code::ErrorCode;
-use contract::openapi::{Operation, Parameter, Schema};
+use document::openapi::{Operation, Parameter, Schema};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::{Map, Value};

@@ -1,7 +1,7 @@
 //! Generates the type of an operation's successful response: status, body and headers.
 
 use animal_store::http::router;
-use contract::openapi::{Operation, Response};
+use document::openapi::{Operation, Response};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 

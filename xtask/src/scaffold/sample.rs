@@ -1,6 +1,6 @@
 //! Derives a valid request from the document, for the test of an operation.
 
-use contract::openapi::{Object, Operation, Schema};
+use document::openapi::{Object, Operation, Schema};
 use fluent_uri::pct_enc::EString;
 use fluent_uri::pct_enc::encoder::{Data, Query};
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use contract::document::Node;
-use contract::openapi::{Additional, Id, Schema};
+use document::Node;
+use document::openapi::{Additional, Id, Schema};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;

@@ -1,7 +1,7 @@
 //! Errors about constructs of the document that cannot be generated.
 
-use contract::finding::{Finding, Severity, Spot};
-use contract::openapi::Object;
+use document::finding::{Finding, Severity, Spot};
+use document::openapi::Object;
 
 /// A construct of the document for which no Rust code can be generated.
 pub(super) struct Unsupported {

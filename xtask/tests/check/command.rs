@@ -9,7 +9,7 @@ use crate::document::{Edited, TEXT, edit};
 
 /// The frozen code's document and sources.
 pub(crate) const CODE_FILE: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/contract/tests/documents/library.code.json");
+    concat!(env!("CARGO_MANIFEST_DIR"), "/checks/tests/documents/library.code.json");
 pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/library");
 
 fn check(file: &Path) -> Output {
@@ -124,6 +124,6 @@ fn a_finding_has_all_its_parts() {
 fn the_table_of_tolerated_differences_is_printed() {
     let output = Command::new(env!("CARGO_BIN_EXE_xtask")).args(["check", "--tolerated"]).output().unwrap();
     let table = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(table.lines().count(), contract::drift::TOLERATED.len() + 2);
+    assert_eq!(table.lines().count(), checks::drift::TOLERATED.len() + 2);
     assert!(table.starts_with("| tolerated | because |\n"));
 }

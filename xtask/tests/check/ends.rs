@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use animal_store::http::error_code::ErrorCode;
-use contract::finding::{Finding, Severity};
+use document::finding::{Finding, Severity};
 use xtask::dropshot::source::Sources;
 
 use crate::document::{Edited, edit, findings};
@@ -174,7 +174,7 @@ fn document_wide_values_are_located_at_their_constants() {
 
 #[test]
 fn unreadable_findings_have_no_location() {
-    let unreadable = contract::document::Document::parse("x.yaml", "[").unwrap_err();
+    let unreadable = document::Document::parse("x.yaml", "[").unwrap_err();
     assert_eq!(SOURCES.locate(&Finding::from(&unreadable)), None);
     let broken = findings(&edit(&["    Books:"], "maxItems: 100", "maxItems: many").text);
     assert_eq!(broken[0].severity, Severity::Unreadable);

@@ -3,11 +3,11 @@
 mod agree;
 mod command;
 #[allow(dead_code, reason = "the drift tests of `contract` use the rest")]
-#[path = "../../contract/tests/drift/document.rs"]
+#[path = "../../checks/tests/drift/document.rs"]
 mod document;
 mod ends;
 #[allow(dead_code, reason = "the drift tests of `contract` use the rest")]
-#[path = "../../contract/tests/drift/mutants.rs"]
+#[path = "../../checks/tests/drift/mutants.rs"]
 mod mutants;
 mod served;
 mod watch;

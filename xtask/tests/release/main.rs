@@ -6,16 +6,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use contract::document::Document;
-use contract::release::Release;
+use document::Document;
+use document::release::Release;
 use jiff::civil::{Date, date};
 use tempfile::TempDir;
 use xtask::release::{ReleaseError, release, verify};
 use xtask::workspace::{RELEASED, SPEC};
 
 const DAY: Date = date(2026, 11, 21);
-const LIBRARY: &str = include_str!("../../contract/tests/documents/library.yaml");
-const CODE: &str = include_str!("../../contract/tests/documents/library.code.json");
+const LIBRARY: &str = include_str!("../../checks/tests/documents/library.yaml");
+const CODE: &str = include_str!("../../checks/tests/documents/library.code.json");
 
 /// Creates a workspace with the document, no release, and a Git repository with one commit.
 fn workspace() -> (TempDir, PathBuf) {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use contract::document::Document;
+use document::Document;
 use proptest::prelude::*;
 use serde_json::Value;
 use xtask::dropshot::source::Sources;

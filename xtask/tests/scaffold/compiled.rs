@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use contract::document::Document;
-use contract::drift::{Help, compare};
+use checks::drift::{Help, compare};
+use document::Document;
 use launcher::workspace::workspace;
 use serde_json::{Value, json};
 use xtask::dropshot::served;
@@ -25,7 +25,7 @@ version = "0.0.0"
 edition.workspace = true
 
 [dependencies]
-# Without the feature `document`, which needs the package `contract`: the test gives the server a document of its own.
+# Without the feature `document`, which needs the package `document`: the test gives the server a document of its own.
 animal-store = { path = "..", default-features = false }
 slog.workspace = true
 "#;
@@ -36,17 +36,17 @@ fn copy() -> PathBuf {
     if to.exists() {
         fs::remove_dir_all(&to).unwrap();
     }
-    for part in [".cargo", "build", "src", "openapi", "xtask/contract/src", "xtask/site"] {
+    for part in [".cargo", "build", "src", "openapi", "xtask/document/src", "xtask/site"] {
         copy_all(&from.join(part), &to.join(part));
     }
-    for file in ["Cargo.lock", "build.rs", "xtask/contract/Cargo.toml", "tests/http/v1/mod.rs"] {
+    for file in ["Cargo.lock", "build.rs", "xtask/document/Cargo.toml", "tests/http/v1/mod.rs"] {
         fs::create_dir_all(to.join(file).parent().unwrap()).unwrap();
         fs::copy(from.join(file), to.join(file)).unwrap();
     }
     let manifest = fs::read_to_string(from.join("Cargo.toml")).unwrap();
     let members = manifest.lines().find(|line| line.starts_with("members = ")).unwrap();
     let manifest = manifest
-        .replace(members, "members = [\"xtask/contract\", \"xtask/site\", \"probe\"]")
+        .replace(members, "members = [\"xtask/document\", \"xtask/site\", \"probe\"]")
         .replace("[workspace.lints.rust]", "[workspace.lints.rust]\nwarnings = \"deny\"");
     fs::write(to.join("Cargo.toml"), manifest).unwrap();
     fs::create_dir_all(to.join("probe/src")).unwrap();
@@ -65,7 +65,7 @@ fn copy() -> PathBuf {
 fn probe_manifest(workspace: &Path) -> String {
     let xtask = fs::read_to_string(workspace.join("xtask/Cargo.toml")).unwrap();
     let dependencies = xtask.split_once("\n[dependencies]\n").unwrap().1.split_once("\n[").unwrap().0;
-    let own = ["animal-store", "contract", "launcher", "site"];
+    let own = ["animal-store", "checks", "contract", "document", "language-server", "launcher", "site"];
     let is_third_party = |line: &&str| !own.contains(&line.split([' ', '.']).next().unwrap_or_default());
     let third_party: Vec<&str> = dependencies.lines().filter(is_third_party).collect();
     format!("{PROBE}{}\n", third_party.join("\n"))

@@ -8,13 +8,13 @@ mod unsupported;
 
 use std::path::Path;
 
-use contract::document::Document;
+use document::Document;
 use xtask::dropshot::source::Sources;
 use xtask::scaffold::Scaffold;
 
 /// The document and the code's document before scaffolding.
-const TEXT: &str = include_str!("../../contract/tests/documents/library.yaml");
-const CODE: &str = include_str!("../../contract/tests/documents/library.code.json");
+const TEXT: &str = include_str!("../../checks/tests/documents/library.yaml");
+const CODE: &str = include_str!("../../checks/tests/documents/library.code.json");
 const TOYS: &str = include_str!("toys.yaml");
 const SCHEMAS: &str = include_str!("schemas.yaml");
 

@@ -85,7 +85,7 @@ fn the_rules_are_listed_and_explained() {
     let workplace = Workplace::new(&[]);
     let (code, printed) = workplace.run(&["lint", "--rules"]);
     assert_eq!(code, Some(0));
-    for rule in contract::registry::rules() {
+    for rule in checks::registry::rules() {
         assert!(printed.contains(&format!("`{}`", rule.name)), "{}", rule.name);
         assert!(printed.contains(rule.explanation), "{}", rule.explanation);
     }

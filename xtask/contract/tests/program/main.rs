@@ -4,6 +4,7 @@ mod breaking;
 mod configuration;
 mod formats;
 mod lint;
+mod lsp;
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-const LIBRARY: &str = include_str!("../documents/library.yaml");
+const LIBRARY: &str = include_str!("../../../checks/tests/documents/library.yaml");
 const TODAY: &str = "2026-11-21";
 
 /// A directory with files, in which the program is run.

@@ -1,6 +1,6 @@
 //! An index of the sources by the names used in requests and responses.
 
-use contract::document::Span;
+use document::Span;
 use syn::spanned::Spanned;
 
 use super::endpoint::Endpoint;

@@ -1,7 +1,7 @@
 //! Finds the Rust code of a finding by the trail of its subject.
 
 use animal_store::http::error_code::ErrorCode;
-use contract::finding::{Finding, Severity, Subject};
+use document::finding::{Finding, Severity, Subject};
 use heck::ToSnakeCase;
 
 use super::endpoint::Endpoint;

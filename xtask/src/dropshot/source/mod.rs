@@ -14,8 +14,8 @@ mod types;
 
 use std::path::Path;
 
-use contract::finding::{Finding, Location, Subject};
-use contract::report;
+use checks::report;
+use document::finding::{Finding, Location, Subject};
 
 use index::Index;
 use reader::Reader;

@@ -1,0 +1,134 @@
+//! One difference between two documents.
+
+use std::fmt;
+
+use document::Span;
+use document::finding::{self, Finding, Severity, Subject, capitalised};
+use document::repair::Repair;
+use jiff::civil::Date;
+use semver::Version;
+
+use super::rules::ChangeRule;
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The name of the file.
+    pub file: String,
+    /// JSON pointer (RFC 6901) of the place.
+    pub pointer: String,
+    /// The place in the text.
+    pub span: Span,
+}
+
+/// What a waiver says about a change that it allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waived {
+    /// Why the change is made.
+    pub reason: String,
+    /// When the waiver has effect.
+    pub term: Term,
+}
+
+/// When a waiver has effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// Until the end of a day.
+    Until(Date),
+    /// For the change to this version from any earlier one.
+    Release(Version),
+}
+
+impl fmt::Display for Term {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Until(day) => write!(formatter, "until {day}"),
+            Self::Release(version) => write!(formatter, "for release {version}"),
+        }
+    }
+}
+
+/// A difference between the base and the revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The rule that found it.
+    pub rule: &'static ChangeRule,
+    /// The severity: that of the rule, unless the configuration or a waiver sets another.
+    pub severity: Severity,
+    /// The object that changed.
+    pub subject: Subject,
+    /// What changed, beginning with a small letter and without the subject.
+    pub what: String,
+    /// The place in the revision. For a removed item, the nearest place that remains.
+    pub place: Location,
+    /// The place in the base. `None` for an added item.
+    pub base: Option<Location>,
+    /// The operations that use the place, by operationId or else by method and path. Empty for the whole
+    /// document. A change in very many operations lists only some of them.
+    pub operations: Vec<String>,
+    /// The first sentence of the description of an object that was added, if it has one.
+    pub description: Option<String>,
+    /// How to undo it; in an [`Outcome`](super::Outcome) the fix, as a sentence or empty.
+    pub fix: String,
+    /// The change of the revision that fixes it.
+    pub repair: Option<Repair>,
+    /// The waiver that allows it.
+    pub waived: Option<Waived>,
+}
+
+impl Change {
+    /// A change of the rule's severity, of the whole document.
+    pub(super) fn new(rule: &'static ChangeRule, subject: Subject, what: String, place: Location) -> Self {
+        let severity = rule.severity;
+        let (base, operations) = (None, Vec::new());
+        Self {
+            rule,
+            severity,
+            subject,
+            what,
+            place,
+            base,
+            operations,
+            description: None,
+            fix: rule.fix.to_owned(),
+            waived: None,
+            repair: None,
+        }
+    }
+
+    /// Whether it breaks a client and is not waived.
+    pub fn breaks(&self) -> bool {
+        self.severity >= Severity::Error
+    }
+
+    /// Whether both are the same change, of texts that may differ elsewhere.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        let pointer = |change: &Self| change.base.as_ref().map(|base| base.pointer.clone());
+        self.rule == other.rule
+            && self.what == other.what
+            && self.place.pointer == other.place.pointer
+            && pointer(self) == pointer(other)
+    }
+
+    /// What changed and where, as a sentence without its full stop.
+    pub fn sentence(&self) -> String {
+        capitalised(&format!("{}: {}", self.subject, self.what))
+    }
+
+    /// The change as a finding of the reports.
+    pub fn finding(&self) -> Finding {
+        let Location { pointer, span, .. } = &self.place;
+        let mut finding = Finding::new(self.severity, self.rule.name, pointer, *span);
+        finding.subject = self.subject.clone();
+        finding.message = format!("{}.", self.sentence());
+        finding.operations.clone_from(&self.operations);
+        let elsewhere = |base: &Location| finding::Location { file: base.file.clone(), span: base.span };
+        finding.elsewhere = self.base.as_ref().map(elsewhere);
+        finding.was = self.base.as_ref().map(|base| base.pointer.clone()).unwrap_or_default();
+        finding.repairs.extend(self.repair.clone());
+        finding.accepted = self.waived.as_ref().map(|waived| waived.reason.clone());
+        finding.impact = self.rule.explanation.to_owned();
+        finding.fix.clone_from(&self.fix);
+        finding
+    }
+}

@@ -1,0 +1,417 @@
+//! The state that all parts of the comparison share: the two documents, the changes found so far, and the pairs
+//! of schemas that are still to be compared.
+//!
+//! A schema is compared once for each pair of places and [`Role`], however many operations use it, and without
+//! recursion: a queue holds the pairs, and comparing one adds the pairs below it. So the cost of cycles and of
+//! long chains of references is linear. The operations that a change affects are found afterwards, from the
+//! operations down to the pairs that have changes.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::hash::Hash;
+
+use document::finding::Severity;
+use document::openapi::{Id, Model, Object};
+use document::{Document, Node};
+use jiff::civil::Date;
+
+use super::callback;
+use super::change::Change;
+use super::data::{difference, pairs};
+use super::fix::undo;
+use super::place::At;
+use super::rules::{self, ChangeRule, Role};
+use super::schema::{Schema, Verdict};
+use super::scheme::Schemes;
+use super::subtypes::Subtypes;
+use super::users::{DOCUMENT, User, Users, push_new};
+use crate::subschema::{Inclusion, Side};
+
+/// The limit of schemas to process for each object of the two documents. Real documents need less than one.
+const WORK_PER_OBJECT: usize = 16;
+
+/// A change whose operations are not known yet.
+#[derive(Debug)]
+struct Raw<'a> {
+    rule: &'static ChangeRule,
+    base: Option<At<'a>>,
+    revision: Option<At<'a>>,
+    what: String,
+    /// The users in which the change was found.
+    users: Vec<User>,
+}
+
+type Key = (&'static str, Option<*const Node>, Option<*const Node>, String);
+
+/// Two objects that operations share, and which part of them is compared.
+type Shared = (&'static str, Id, Id);
+
+/// Two schemas in one role and notation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Pair {
+    pub(super) base: u32,
+    pub(super) revision: u32,
+    pub(super) role: Role,
+    /// Whether the values are sent as XML.
+    in_xml: bool,
+    /// How their values differ, where they are used.
+    pub(super) verdict: Verdict,
+    /// How their values differ by the letter. If one of them has no values, the keywords are compared all the same.
+    pub(super) letter: Verdict,
+}
+
+pub(super) struct Comparer<'a> {
+    pub(super) base: &'a Model<'a>,
+    pub(super) revision: &'a Model<'a>,
+    pub(super) today: Date,
+    pub(super) inclusion: Inclusion<'a>,
+    pub(super) subtypes: Subtypes<'a>,
+    pub(super) schemes: Schemes<'a>,
+    /// Whether a callback is being compared, which reverses the direction.
+    pub(super) in_callback: bool,
+    /// Whether the values being compared are sent as XML.
+    pub(super) in_xml: bool,
+    users: Users,
+    /// The greatest difference that pairs below the current user can have.
+    most: Verdict,
+    raws: Vec<Raw<'a>>,
+    known: HashMap<Key, usize>,
+    schemas: [Vec<Schema<'a>>; 2],
+    schema_of: [HashMap<Vec<Id>, u32>; 2],
+    pairs: HashMap<Pair, User>,
+    shared: HashMap<Shared, User>,
+    waiting: VecDeque<(User, Pair)>,
+    /// The users with schemas that were not compared, since a reference leads nowhere or to another file.
+    unclear: Vec<User>,
+    work: usize,
+    exhausted: bool,
+}
+
+impl<'a> Comparer<'a> {
+    pub(super) fn new(base: &'a Model<'a>, revision: &'a Model<'a>, today: Date) -> Self {
+        let objects = base.everything().count() + revision.everything().count();
+        let work = objects.saturating_mul(WORK_PER_OBJECT).saturating_add(10_000);
+        Self {
+            base,
+            revision,
+            today,
+            inclusion: Inclusion::new(base, revision, work),
+            subtypes: Subtypes::of(base, revision),
+            schemes: Schemes::of(base, revision),
+            in_callback: false,
+            in_xml: false,
+            users: Users::new(),
+            most: Verdict::Breaking,
+            raws: Vec::new(),
+            known: HashMap::new(),
+            schemas: Default::default(),
+            schema_of: Default::default(),
+            pairs: HashMap::new(),
+            shared: HashMap::new(),
+            waiting: VecDeque::new(),
+            unclear: Vec::new(),
+            work,
+            exhausted: false,
+        }
+    }
+
+    /// Makes an operation the current user, in which changes are found.
+    pub(super) fn begin(&mut self, name: String) {
+        self.most = Verdict::Breaking;
+        self.users.current = self.users.add_operation(name);
+    }
+
+    /// Makes the document the current user, in which changes are found.
+    pub(super) fn begin_document(&mut self) {
+        self.users.current = DOCUMENT;
+    }
+
+    /// Compares two objects that operations share, once. Each operation that uses the objects is listed with the
+    /// changes.
+    pub(super) fn once(&mut self, pair: Shared, compare: impl FnOnce(&mut Self)) {
+        let next = self.users.len();
+        let shared = *self.shared.entry(pair).or_insert(next);
+        self.users.uses(shared);
+        if shared == next {
+            self.users.add();
+            let user = std::mem::replace(&mut self.users.current, shared);
+            compare(self);
+            self.users.current = user;
+        }
+    }
+
+    /// Returns the role of a schema, given its role outside of callbacks.
+    pub(super) fn role(&self, role: Role) -> Role {
+        match role {
+            _ if !self.in_callback => role,
+            Role::Parameter | Role::RequiredParameter => Role::Header,
+            Role::Header => Role::Parameter,
+            Role::Request => Role::Response,
+            Role::Response => Role::Request,
+        }
+    }
+
+    /// Adds a change. If the same change was found before, adds the current user to it.
+    pub(super) fn report(
+        &mut self,
+        rule: &'static ChangeRule,
+        base: Option<At<'a>>,
+        revision: Option<At<'a>>,
+        what: impl Into<String>,
+    ) {
+        if self.exhausted && self.users.is_in_pair() {
+            // The two schemas were not resolved to the same depth.
+            return;
+        }
+        let rule = if self.in_callback { callback::reversed(rule) } else { rule };
+        let what = what.into();
+        let address = |at: Option<At<'a>>| at.map(|at| std::ptr::from_ref(at.node()));
+        let key = (rule.name, address(base), address(revision), what.clone());
+        let next = self.raws.len();
+        let position = *self.known.entry(key).or_insert(next);
+        if position == next {
+            self.raws.push(Raw { rule, base, revision, what, users: Vec::new() });
+        }
+        push_new(&mut self.raws[position].users, self.users.current);
+    }
+
+    /// Adds a change of a keyword, or of its absence.
+    pub(super) fn report_keyword(
+        &mut self,
+        rule: &'static ChangeRule,
+        (old, new): (&Object<'a>, &Object<'a>),
+        keyword: &str,
+        what: impl Into<String>,
+    ) {
+        self.report(rule, At::value(old, keyword), Some(At::value_or_object(new, keyword)), what);
+    }
+
+    /// Adds the change of a keyword that is `true` in one document only.
+    pub(super) fn report_flag(
+        &mut self,
+        (set, unset): (&'static ChangeRule, &'static ChangeRule),
+        (old, new): (&Object<'a>, &Object<'a>),
+        keyword: &str,
+        (was_set, was_unset): (&str, &str),
+    ) {
+        match (old.flag(keyword), new.flag(keyword)) {
+            (false, true) => self.report_keyword(set, (old, new), keyword, was_set),
+            (true, false) => self.report_keyword(unset, (old, new), keyword, was_unset),
+            _ => {}
+        }
+    }
+
+    /// Compares the value of a keyword as data.
+    pub(super) fn compare_keyword(
+        &mut self,
+        rule: &'static ChangeRule,
+        (old, new): (&Object<'a>, &Object<'a>),
+        keyword: &str,
+    ) {
+        if let Some(what) = difference(&format!("`{keyword}`"), old.get(keyword), new.get(keyword)) {
+            self.report_keyword(rule, (old, new), keyword, what);
+        }
+    }
+
+    /// Reports the items that only one of two lists has, and returns the pairs that both have. Removed items are
+    /// reported at `remaining`. Messages call an item a `noun`. Several values of a list are one change.
+    pub(super) fn in_both<K: Hash + Eq, T: Copy + Into<At<'a>>>(
+        &mut self,
+        noun: &str,
+        (added, removed): (&'static ChangeRule, &'static ChangeRule),
+        (old, new): (impl IntoIterator<Item = (K, T)>, impl IntoIterator<Item = (K, T)>),
+        remaining: At<'a>,
+    ) -> Vec<(T, T)> {
+        let paired = pairs(old, new);
+        let places = |items: Vec<T>| items.into_iter().map(Into::into).collect::<Vec<At<'a>>>();
+        let (gone, new) = (places(paired.removed), places(paired.added));
+        let kept = paired.both.first().map(|(old, _)| (*old).into());
+        let old_list = gone.first().copied().or(kept).and_then(|old| old.list());
+        let new_list = new.first().and_then(At::list);
+        if old_list.is_some() && gone.len() > 1 {
+            let what = format!("the {noun}s {} were removed", listed(&gone));
+            self.report(removed, old_list, Some(remaining), what);
+        } else {
+            for old in gone {
+                let what = format!("the {noun} {} was removed", old.name());
+                self.report(removed, Some(old), Some(remaining), what);
+            }
+        }
+        if new_list.is_some() && new.len() > 1 {
+            self.report(added, old_list, new_list, format!("the {noun}s {} were added", listed(&new)));
+        } else {
+            for new in new {
+                let what = match new.is_object() {
+                    true => "it was added".to_owned(),
+                    false => format!("the {noun} {} was added", new.name()),
+                };
+                self.report(added, None, Some(new), what);
+            }
+        }
+        paired.both
+    }
+
+    /// Same as [`Self::in_both`] for the objects under a keyword, by name.
+    pub(super) fn children_in_both(
+        &mut self,
+        noun: &str,
+        rules: (&'static ChangeRule, &'static ChangeRule),
+        (old, new): (&Object<'a>, &Object<'a>),
+        keyword: &str,
+    ) -> Vec<(Object<'a>, Object<'a>)> {
+        let lists = (named(old, keyword), named(new, keyword));
+        self.in_both(noun, rules, lists, At::value_or_object(new, keyword))
+    }
+
+    /// Counts one step of work, and returns whether the limit allows more.
+    pub(super) fn may_go_on(&mut self) -> bool {
+        self.work = self.work.saturating_sub(1);
+        if self.inclusion.is_exhausted() {
+            self.work = 0;
+        }
+        if self.work == 0 && !self.exhausted {
+            let what = "not all combinations of schemas in `allOf`, or of servers, were compared: there are too many";
+            self.report(&rules::NOT_UNDERSTOOD, None, Some(At::of(&self.revision.root())), what);
+            self.exhausted = true;
+        }
+        self.work > 0
+    }
+
+    pub(super) fn schema(&self, side: Side, id: u32) -> Schema<'a> {
+        self.schemas[side as usize][id as usize].clone()
+    }
+
+    /// The objects that the compared schemas of the base consist of.
+    pub(super) fn parts(&self) -> HashSet<Id> {
+        self.schemas[0].iter().flat_map(|schema| schema.parts.iter().map(|part| part.id)).collect()
+    }
+
+    /// Returns the number of a schema. Schemas with the same parts have the same number.
+    pub(super) fn intern(&mut self, side: Side, schema: Schema<'a>) -> u32 {
+        let mut key: Vec<Id> = schema.parts.iter().map(|part| part.id).collect();
+        if key.is_empty() {
+            // The owner identifies a missing schema.
+            key.extend([Id::MAX, schema.anchor.id]);
+        }
+        let schemas = &mut self.schemas[side as usize];
+        *self.schema_of[side as usize].entry(key).or_insert_with(|| {
+            schemas.push(schema);
+            // Schemas are fewer than the values of a document, of which there are at most a million.
+            u32::try_from(schemas.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// Queues two schemas for comparison. They differ at most as much as the schemas that contain them.
+    pub(super) fn compare_later(&mut self, base: u32, revision: u32, role: Role) {
+        self.compare_within(base, revision, role, self.most);
+    }
+
+    /// Queues two schemas for comparison that differ at most by `most`.
+    pub(super) fn compare_within(&mut self, base: u32, revision: u32, role: Role, most: Verdict) {
+        let schemas = (&self.schemas[0][base as usize], &self.schemas[1][revision as usize]);
+        if self.inclusion.are_unchanged(schemas.0.values, schemas.1.values) {
+            return;
+        }
+        if schemas.0.is_partial != schemas.1.is_partial {
+            return self.leave_out();
+        }
+        let letter = match most {
+            Verdict::Equal => Verdict::Equal,
+            _ => Verdict::of(&mut self.inclusion, schemas, role).min(most),
+        };
+        let is_contradictory = schemas.0.is_contradictory(schemas.1, &mut self.inclusion);
+        let verdict = if is_contradictory { Verdict::Breaking } else { letter };
+        let pair = Pair { base, revision, role, in_xml: self.in_xml, verdict, letter };
+        let next = self.users.len();
+        let user = *self.pairs.entry(pair).or_insert(next);
+        if user == next {
+            self.users.add();
+            self.waiting.push_back((user, pair));
+        }
+        self.users.uses(user);
+    }
+
+    /// Notes that the current user has schemas that are reported as not understood. The values around them may differ.
+    pub(super) fn leave_out(&mut self) {
+        self.unclear.push(self.users.current);
+    }
+
+    /// Calls `report` for each pair whose values differ although no change was reported at or below it, the
+    /// innermost first.
+    pub(super) fn report_unexplained(&mut self, report: impl Fn(&mut Self, Pair)) {
+        let above = self.users.above();
+        let mut explained = vec![Verdict::Equal; self.users.len()];
+        let explain = |explained: &mut Vec<Verdict>, user: User, by: Verdict| {
+            let mut open = vec![user];
+            while let Some(user) = open.pop() {
+                if explained[user] < by {
+                    explained[user] = by;
+                    open.extend(&above[user]);
+                }
+            }
+        };
+        self.unclear.iter().for_each(|user| explain(&mut explained, *user, Verdict::Breaking));
+        for raw in &self.raws {
+            let breaks = raw.rule.severity == Severity::Error;
+            let by = if breaks { Verdict::Breaking } else { Verdict::Compatible };
+            raw.users.iter().for_each(|user| explain(&mut explained, *user, by));
+        }
+        let mut pairs: Vec<(User, Pair)> = self.pairs.iter().map(|(pair, user)| (*user, *pair)).collect();
+        pairs.sort_unstable_by_key(|(user, _)| Reverse(*user));
+        for (user, pair) in pairs {
+            if pair.letter > Verdict::Same && explained[user] < pair.letter {
+                self.users.current = user;
+                report(self, pair);
+                explain(&mut explained, user, pair.letter);
+            }
+        }
+    }
+
+    /// The next pair of schemas to compare.
+    pub(super) fn next_pair(&mut self) -> Option<Pair> {
+        let (user, pair) = self.waiting.pop_front()?;
+        self.users.current = user;
+        self.most = pair.verdict;
+        self.in_xml = pair.in_xml;
+        Some(pair)
+    }
+
+    /// The rules of the changes so far, with their places in the base and in the revision.
+    pub(super) fn found(&self) -> impl Iterator<Item = (&'static ChangeRule, [Option<At<'a>>; 2])> {
+        self.raws.iter().map(|raw| (raw.rule, [raw.base, raw.revision]))
+    }
+
+    /// The changes with their places and operations.
+    pub(super) fn finish(self, base: &Document, revision: &Document) -> Vec<Change> {
+        let changed = self.raws.iter().flat_map(|raw| raw.users.iter().copied());
+        let operations = self.users.operations_of(changed);
+        let changes = self.raws.into_iter().filter_map(|raw| {
+            let at = raw.revision.or(raw.base)?;
+            let file = if raw.revision.is_some() { revision } else { base };
+            let change = Change::new(raw.rule, at.subject(), raw.what, at.location(&file.path));
+            let old = raw.base.filter(|_| raw.revision.is_some()).map(|old| old.location(&base.path));
+            let users: BTreeSet<User> =
+                raw.users.iter().flat_map(|user| &operations[*user]).copied().collect();
+            let description = raw.base.is_none().then(|| at.description()).flatten();
+            let (operations, fix) = (self.users.names(&users), undo(raw.rule, raw.base, raw.revision));
+            Some(Change { base: old, operations, description, fix, ..change })
+        });
+        changes.collect()
+    }
+}
+
+/// Returns the names of at least two items for a sentence.
+fn listed(items: &[At<'_>]) -> String {
+    const MOST: usize = 20;
+    let mut names: Vec<_> = items.iter().take(MOST).map(At::name).collect();
+    let last = match items.len().checked_sub(MOST) {
+        Some(more) if more > 0 => format!("{more} more"),
+        _ => names.pop().unwrap_or_default(),
+    };
+    format!("{} and {last}", names.join(", "))
+}
+
+/// The objects under a keyword, with their names.
+pub(super) fn named<'a>(owner: &Object<'a>, keyword: &str) -> Vec<(&'a str, Object<'a>)> {
+    owner.children(keyword).map(|object| (object.name(), object)).collect()
+}

@@ -1,0 +1,69 @@
+//! The media types of a body, and their schemas.
+
+use document::Node;
+use document::openapi::{Kind, Object, covering_media_types, normal_media_type};
+
+use super::comparer::Comparer;
+use super::matching::matched;
+use super::place::At;
+use super::rules::{self, Role};
+use super::{encoding, schema, unknown};
+
+/// Compares the `content` of two bodies.
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>, role: Role) {
+    let (added, removed) = match old.kind() == Kind::RequestBody {
+        true => (&rules::REQUEST_MEDIA_ADDED, &rules::REQUEST_MEDIA_REMOVED),
+        false => (&rules::RESPONSE_MEDIA_ADDED, &rules::RESPONSE_MEDIA_REMOVED),
+    };
+    if ![old, new].into_iter().all(has_media_types) {
+        // Everything else under `content` is reported as not understood.
+        return;
+    }
+    let matched = matched(&content(old), &content(new), covering_media_types);
+    for (old, new) in matched.both {
+        values(cx, &old, &new, role);
+    }
+    let remaining = At::value_or_object(new, "content");
+    for (old, in_part) in matched.removed {
+        // A response in a narrower range is one that the old version described.
+        if role.is_request() || !in_part {
+            let what = format!("the media type `{}` was removed", old.name());
+            cx.report(removed, Some(At::of(&old)), Some(remaining), what);
+        }
+    }
+    for new in matched.added {
+        cx.report(added, None, Some(At::of(&new)), "it was added");
+    }
+}
+
+/// The Media Type Objects, with their names in normal form.
+pub(super) fn content<'a>(owner: &Object<'a>) -> Vec<(String, Object<'a>)> {
+    owner.children("content").map(|object| (normal_media_type(object.name()), object)).collect()
+}
+
+/// Compares the values of a media type.
+pub(super) fn values<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>, role: Role) {
+    if old.has("$ref") || new.has("$ref") {
+        // Reported as not understood: the specification allows no reference here.
+        return;
+    }
+    unknown::compare(cx, old, new, &[]);
+    // `encoding` applies to request bodies only (section 4.7.14).
+    if new.within(Kind::RequestBody).is_some() {
+        encoding::compare(cx, old, new);
+    }
+    let is_xml = |media: &Object<'a>| {
+        let name = normal_media_type(media.name());
+        let name = name.split(';').next().unwrap_or_default();
+        name.ends_with("/xml") || name.ends_with("+xml")
+    };
+    let before = std::mem::replace(&mut cx.in_xml, is_xml(old) || is_xml(new));
+    schema::compare_children(cx, (old, new), "schema", role);
+    cx.in_xml = before;
+}
+
+/// Whether everything under `content` is a Media Type Object.
+fn has_media_types(owner: &Object<'_>) -> bool {
+    let entries = owner.get("content").map(Node::entries).unwrap_or_default();
+    entries.len() == owner.children("content").count()
+}

@@ -1,0 +1,121 @@
+//! Compares two OpenAPI documents: what changed, and the impact on clients.
+//!
+//! The base is the document that clients rely on, the revision the one that they will get. Whether a change
+//! breaks clients depends on the direction: a new version may accept more requests but not fewer, and may send
+//! fewer kinds of responses but not more. So each schema is compared in each [`Role`](rules::Role) that it has,
+//! and one edit can break one operation and leave another compatible.
+//!
+//! The names of the rules are those of oasdiff where it has the same rule. Where the severity differs, the
+//! table in `tests/breaking` gives the reason. Running oasdiff itself was rejected: it ignores servers and
+//! `additionalProperties`, reports a change of credentials as harmless, and is one more program to install.
+//!
+//! Every difference is reported: keywords without a rule are compared as data, and [`same_meaning`] notes the changes
+//! without impact. Titles, summaries, descriptions, examples, and the order of keys are ignored.
+//!
+//! Reading order: [`paths`] and [`operation`] traverse the document, [`matching`] pairs items of the two documents,
+//! [`schema`] compares values, [`comparer`] collects the changes, [`version`] and [`waivers`] evaluate them.
+
+mod callback;
+mod change;
+pub mod changelog;
+mod comparer;
+mod components;
+mod data;
+mod deprecation;
+mod encoding;
+pub(crate) mod fix;
+mod matching;
+mod media_type;
+mod operation;
+mod parameter;
+mod paths;
+mod place;
+mod response;
+mod rules;
+mod same_meaning;
+mod schema;
+mod scheme;
+mod security;
+mod servers;
+mod subtypes;
+pub(crate) mod undo;
+mod unknown;
+mod users;
+pub mod version;
+pub mod waivers;
+
+pub use change::{Change, Location, Term, Waived};
+pub use changelog::changelog;
+pub use rules::{Bump, ChangeRule, Chapter, change_rules};
+pub use users::MAX_OPERATIONS;
+
+use std::cmp::Reverse;
+
+use jiff::civil::Date;
+
+use comparer::Comparer;
+use document::Document;
+use document::openapi::{LeftOut, Model, not_compared};
+use document::rule::{Findings, Rule};
+
+/// All rules.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    change_rules().map(|rule| &rule.rule)
+}
+
+/// One of the two documents of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// The document.
+    pub document: &'a Document,
+    /// Its model.
+    pub model: &'a Model<'a>,
+    /// The places that were not understood.
+    pub left_out: Option<&'a LeftOut>,
+}
+
+/// Returns the changes from `base` to `revision`, the most severe first, then in the order of the file. `today`
+/// decides which sunset dates have passed. [`version::judge`] checks the version.
+pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change> {
+    let (mut in_base, mut in_revision) = (Findings::default(), Findings::default());
+    let models = (Model::of(base, &mut in_base), Model::of(revision, &mut in_revision));
+    let in_base = not_compared(&models.0, in_base.sorted());
+    let in_revision = not_compared(&models.1, in_revision.sorted());
+    compare_sides(
+        Side { document: base, model: &models.0, left_out: in_base.as_ref() },
+        Side { document: revision, model: &models.1, left_out: in_revision.as_ref() },
+        today,
+    )
+}
+
+/// [`compare`] for documents whose models exist.
+pub fn compare_sides(base: Side<'_>, revision: Side<'_>, today: Date) -> Vec<Change> {
+    let mut changes: Vec<Change> = Vec::new();
+    for side in [base, revision] {
+        changes.extend(side.left_out.map(|left_out| not_understood(side.document, left_out.clone())));
+    }
+    let mut cx = Comparer::new(base.model, revision.model, today);
+    let (old, new) = (base.model.root(), revision.model.root());
+    unknown::compare(&mut cx, &old, &new, &[]);
+    for (old, new) in old.child("info").into_iter().zip(new.child("info")) {
+        unknown::compare(&mut cx, &old, &new, &[]);
+    }
+    components::compare(&mut cx);
+    paths::compare(&mut cx);
+    schema::compare_waiting(&mut cx);
+    components::compare_unused(&mut cx);
+    same_meaning::compare(&mut cx);
+    changes.extend(cx.finish(base.document, revision.document));
+    changes.sort_by_cached_key(|change| {
+        let base = change.base.as_ref().map(|base| base.span.start);
+        (Reverse(change.severity), change.place.span.start, base, change.rule.name)
+    });
+    changes
+}
+
+/// Returns one change for all the places of a document that are not understood.
+fn not_understood(document: &Document, LeftOut { first, message, .. }: LeftOut) -> Change {
+    let what = message.trim_end_matches('.').to_owned();
+    let place = Location { file: document.path.clone(), pointer: first.pointer, span: first.span };
+    Change::new(&rules::NOT_UNDERSTOOD, first.subject, what, place)
+}

@@ -1,0 +1,160 @@
+//! Parameters of an operation. Two are the same if they have the same location and name, or, in the path, the
+//! same position.
+
+use document::openapi::{Object, Operation, Parameter, Serialization, template};
+
+use super::comparer::Comparer;
+use super::deprecation::Sunset;
+use super::matching::pairs_then;
+use super::place::At;
+use super::rules::{self, ChangeRule, Role};
+use super::{media_type, schema, unknown};
+
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
+    // An unpaired parameter with the same name moved to another location.
+    let (same, rest) = pairs_then(parameters(old), parameters(new), |parameter| parameter.name());
+    for (old, new) in same {
+        both(cx, &old, &new);
+    }
+    for (old, new) in rest.both {
+        let what = format!("it moved from {} to {}", old.location(), new.location());
+        let (base, revision) = (At::of(&old.declared()), At::of(&new.declared()));
+        cx.report(&rules::PARAMETER_MOVED, Some(base), Some(revision), what);
+        both(cx, &old, &new);
+    }
+    let remaining = At::value_or_object(new, "parameters");
+    // A reference that leads nowhere is reported as not understood, and could be any parameter.
+    let is_unclear = |operation: &Operation<'a>| {
+        let item = operation.item();
+        let mut written = operation.children("parameters").chain(item.children("parameters"));
+        written.any(|parameter| parameter.resolved().is_none())
+    };
+    for old in rest.removed.into_iter().filter(|_| !is_unclear(new)) {
+        let what = format!("the {} parameter `{}` was removed", old.location(), old.name());
+        // The path template still has the parameter; only its declaration was removed.
+        let is_in_path = old.location() == "path";
+        let rule = if is_in_path { &rules::PATH_PARAMETER_DECLARED } else { removal(cx, &old) };
+        cx.report(rule, Some(At::of(&old.declared())), Some(remaining), what);
+    }
+    for new in rest.added.into_iter().filter(|_| !is_unclear(old)) {
+        let (rule, required) = match (new.location(), new.is_required()) {
+            ("path", _) if takes_any_text(&new) => (&rules::PATH_PARAMETER_DECLARED, " and required"),
+            ("path", _) => (&rules::PATH_PARAMETER_ADDED, " and required"),
+            (_, true) => (&rules::PARAMETER_ADDED_REQUIRED, " and required"),
+            (_, false) => (&rules::PARAMETER_ADDED_OPTIONAL, ""),
+        };
+        let what = format!("it is new{required}, in {}", new.location());
+        cx.report(rule, None, Some(At::of(&new.declared())), what);
+    }
+}
+
+/// Returns the parameters that are not ignored, with a key that identifies each in both documents.
+fn parameters<'a>(operation: &Operation<'a>) -> Vec<((&'a str, String), Parameter<'a>)> {
+    let (_, names) = template(operation.path());
+    let identity = |parameter: &Parameter<'a>| {
+        let (location, name) = parameter.key();
+        let position = names.iter().position(|known| *known == name).filter(|_| location == "path");
+        (location, position.map_or_else(|| name.to_string(), |position| format!("{{{position}}}")))
+    };
+    let parameters = operation.parameters().into_iter().filter(|parameter| !parameter.is_ignored());
+    parameters.map(|parameter| (identity(&parameter), parameter)).collect()
+}
+
+/// Whether the schema of a parameter allows any text. A declaration of such a path parameter changes no request.
+fn takes_any_text(parameter: &Parameter<'_>) -> bool {
+    let Some(schema) = parameter.schema() else { return false };
+    let restricts = |key: &str| !matches!(key, "type" | "description" | "title" | "example" | "deprecated");
+    schema.resolved().is_some_and(|schema| {
+        let mut entries = schema.node().entries().iter();
+        schema.type_name().is_none_or(|name| name == "string")
+            && !entries.any(|entry| restricts(&entry.key) && !entry.key.starts_with("x-"))
+    })
+}
+
+fn removal(cx: &Comparer<'_>, old: &Parameter<'_>) -> &'static ChangeRule {
+    match Sunset::of(old) {
+        Sunset::On(date) if old.flag("deprecated") && date <= cx.today => {
+            &rules::PARAMETER_REMOVED_DEPRECATED
+        }
+        Sunset::On(_) if old.flag("deprecated") => &rules::PARAMETER_REMOVED_BEFORE_SUNSET,
+        _ => &rules::PARAMETER_REMOVED,
+    }
+}
+
+fn both<'a>(cx: &mut Comparer<'a>, old: &Parameter<'a>, new: &Parameter<'a>) {
+    unknown::compare(cx, old, new, &[]);
+    // A path parameter is always required.
+    if new.location() != "path" {
+        let rules = (&rules::PARAMETER_REQUIRED, &rules::PARAMETER_OPTIONAL);
+        cx.report_flag(rules, (old, new), "required", ("it became required", "it became optional"));
+    }
+    // The default of a required parameter has no effect.
+    let role = match old.is_required() || new.is_required() || new.location() == "path" {
+        true => Role::RequiredParameter,
+        false => Role::Parameter,
+    };
+    let role = cx.role(role);
+    deprecated(cx, (old, new), role);
+    if old.location() == new.location() {
+        let serializations = (old.serialization(), new.serialization());
+        serialization(cx, (old, new), &rules::PARAMETER_SERIALIZATION, serializations);
+    }
+    for keyword in ["allowReserved", "allowEmptyValue"] {
+        // They apply to parameters in the query only (section 4.7.12.2).
+        if new.location() == "query" {
+            let rules = (&rules::PARAMETER_SPELLING_WIDENED, &rules::PARAMETER_SPELLING_NARROWED);
+            let what = (format!("`{keyword}` was set"), format!("`{keyword}` was removed"));
+            cx.report_flag(rules, (old, new), keyword, (&what.0, &what.1));
+        }
+    }
+    value(cx, (old, new), &rules::PARAMETER_SERIALIZATION, role);
+}
+
+/// Compares how the value of a parameter or a header is written.
+pub(super) fn serialization<'a>(
+    cx: &mut Comparer<'a>,
+    both: (&Object<'a>, &Object<'a>),
+    changed: &'static ChangeRule,
+    ((style, explode), (new_style, new_explode)): (Serialization<'a>, Serialization<'a>),
+) {
+    if style != new_style {
+        let what = format!("its style changed from `{style}` to `{new_style}`");
+        cx.report_keyword(changed, both, "style", what);
+    } else if let (Some(old), Some(new)) = (explode, new_explode)
+        && old != new
+    {
+        cx.report_keyword(changed, both, "explode", format!("`explode` changed from {old} to {new}"));
+    }
+}
+
+/// Compares whether a parameter or a header is deprecated.
+pub(super) fn deprecated<'a>(cx: &mut Comparer<'a>, both: (&Object<'a>, &Object<'a>), role: Role) {
+    let rules = (rules::SCHEMA_DEPRECATED.rule(role), rules::SCHEMA_REACTIVATED.rule(role));
+    cx.report_flag(rules, both, "deprecated", ("it is now deprecated", "it is no longer deprecated"));
+}
+
+/// Compares the value of a parameter or a header: a `schema`, or a `content` with one media type.
+pub(super) fn value<'a>(
+    cx: &mut Comparer<'a>,
+    (old, new): (&Object<'a>, &Object<'a>),
+    changed: &'static ChangeRule,
+    role: Role,
+) {
+    // `content` has exactly one media type (section 4.7.12.2).
+    let (before, after) = (media_type::content(old).pop(), media_type::content(new).pop());
+    let keyword = |content: &Option<_>| if content.is_some() { "content" } else { "schema" };
+    let described = |content: &Option<(String, Object<'a>)>| match content {
+        Some((name, _)) => format!("the media type `{name}`"),
+        None => "`schema`".to_owned(),
+    };
+    let (from, to) = (described(&before), described(&after));
+    if from != to {
+        let what = format!("it is described by {to} instead of {from}");
+        let place = At::value_or_object(new, keyword(&after));
+        return cx.report(changed, At::value(old, keyword(&before)), Some(place), what);
+    }
+    match (before, after) {
+        (Some((_, old)), Some((_, new))) => media_type::values(cx, &old, &new, role),
+        _ => schema::compare_children(cx, (old, new), "schema", role),
+    }
+}

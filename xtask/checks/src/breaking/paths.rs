@@ -1,0 +1,80 @@
+//! Paths, matched by the URLs of requests: `/pets/{petId}` and `/pets/{id}` are the same path.
+
+use document::openapi::{METHODS, Object, Operation, PathItem, template};
+
+use super::comparer::Comparer;
+use super::data::{Paired, pairs};
+use super::matching::pairs_then;
+use super::place::At;
+use super::{deprecation, operation, rules, unknown};
+
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>) {
+    let (old, new) = (cx.base.root(), cx.revision.root());
+    for (old, new) in old.child("paths").into_iter().zip(new.child("paths")) {
+        unknown::compare(cx, &old, &new, &[]);
+    }
+    // Equal templates first, so that paths of the same shape are not mixed up.
+    let (same, rest) = pairs_then(paths(&old), paths(&new), |path| template(path.name()).0);
+    let mut unpaired = Unpaired::default();
+    for (old, new) in same {
+        both(cx, old, new, &mut unpaired);
+    }
+    for (old, new) in rest.both {
+        cx.begin_document();
+        let what = format!("its parameters were renamed; the path was `{}`", old.name());
+        cx.report(&rules::PATH_PARAMETER_RENAMED, Some(At::of(&old)), Some(At::of(&new)), what);
+        both(cx, old, new, &mut unpaired);
+    }
+    let remaining = At::value_or_object(&cx.revision.root(), "paths");
+    for old in rest.removed.into_iter().filter_map(PathItem::new) {
+        unpaired.removed.extend(old.operations().map(|old| (old, remaining)));
+    }
+    for new in rest.added.into_iter().filter_map(PathItem::new) {
+        unpaired.added.extend(new.operations().map(|new| (new, At::of(&new))));
+    }
+    unpaired.report(cx);
+}
+
+/// The path items, or references to them, by template.
+fn paths<'a>(root: &Object<'a>) -> Vec<(&'a str, Object<'a>)> {
+    let paths = root.child("paths").into_iter().flat_map(|paths| paths.parts());
+    paths.map(|path| (path.name(), path)).collect()
+}
+
+/// The operations whose method and path only one document has, and the places at which to report them.
+#[derive(Default)]
+struct Unpaired<'a> {
+    removed: Vec<(Operation<'a>, At<'a>)>,
+    added: Vec<(Operation<'a>, At<'a>)>,
+}
+
+impl<'a> Unpaired<'a> {
+    /// Reports them. An operation that moved keeps its operationId, and is one change.
+    fn report(self, cx: &mut Comparer<'a>) {
+        let keyed = |operations: Vec<(Operation<'a>, At<'a>)>| {
+            let id = |operation: &Operation<'a>| operation.id().ok_or(std::ptr::from_ref(operation.node()));
+            operations.into_iter().map(|item| (id(&item.0), item)).collect::<Vec<_>>()
+        };
+        let Paired { both, removed, added } = pairs(keyed(self.removed), keyed(self.added));
+        for ((old, _), (new, place)) in both {
+            deprecation::removed(cx, &old, place, Some(&new));
+        }
+        removed.into_iter().for_each(|(old, place)| deprecation::removed(cx, &old, place, None));
+        added.into_iter().for_each(|(new, _)| operation::added(cx, &new));
+    }
+}
+
+fn both<'a>(cx: &mut Comparer<'a>, old: Object<'a>, new: Object<'a>, unpaired: &mut Unpaired<'a>) {
+    // A reference that leads nowhere is reported as not understood.
+    let (Some(old), Some(new)) = (PathItem::new(old), PathItem::new(new)) else { return };
+    cx.begin_document();
+    unknown::compare(cx, &old, &new, &[]);
+    for method in METHODS {
+        match (old.operation(method), new.operation(method)) {
+            (Some(old), Some(new)) => operation::compare(cx, &old, &new),
+            (Some(old), None) => unpaired.removed.push((old, At::of(&new))),
+            (None, Some(new)) => unpaired.added.push((new, At::of(&new))),
+            (None, None) => {}
+        }
+    }
+}

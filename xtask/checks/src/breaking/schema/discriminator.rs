@@ -1,0 +1,115 @@
+//! `discriminator`: the property that selects the schema of a value (OpenAPI 3.0.3, section 4.7.25).
+//!
+//! A value of the property names a schema: by `mapping`, or by the name of the component. The schemas are the
+//! alternatives of `oneOf` and `anyOf`, and the components whose `allOf` refers to the schema with the
+//! discriminator. So a response described by the parent may be a value of any of its children.
+
+use std::collections::BTreeMap;
+
+use document::openapi::Object;
+
+use super::{Both, Schema, at};
+use crate::breaking::comparer::Comparer;
+use crate::breaking::place::At;
+use crate::breaking::rules;
+use crate::breaking::unknown;
+use crate::subschema::Side;
+
+use super::Verdict;
+
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    let first = |schema: &Schema<'a>| schema.children("discriminator").first().copied();
+    let (old, new) = match (first(&both.base), first(&both.revision)) {
+        (None, None) => return,
+        (None, Some(new)) => {
+            let what = "a `discriminator` was added";
+            both.note(cx, &rules::DISCRIMINATOR_ADDED, None, Some(At::of(&new)), what);
+            return compare_sent(cx, both, (Side::Revision, &new));
+        }
+        (Some(old), None) => {
+            let what = "its `discriminator` was removed";
+            both.note(cx, &rules::DISCRIMINATOR_REMOVED, Some(At::of(&old)), None, what);
+            return compare_sent(cx, both, (Side::Base, &old));
+        }
+        (Some(old), Some(new)) => (old, new),
+    };
+    cx.compare_keyword(rules::DISCRIMINATOR_RENAMED.rule(both.role), (&old, &new), "propertyName");
+    unknown::compare(cx, &old, &new, &[]);
+    let (base, revision) = (named(cx, Side::Base, &old), named(cx, Side::Revision, &new));
+    for (value, before) in &base {
+        let Some(after) = revision.get(value) else {
+            let what = format!("the discriminating value `{value}` was removed");
+            let remaining = At::value_or_object(&new, "mapping");
+            both.note(cx, &rules::MAPPING_DELETED, Some(before.place), Some(remaining), what);
+            continue;
+        };
+        let (Some(one), Some(other)) = (before.schema, after.schema) else { continue };
+        let schemas = (at(cx, Side::Base, &[one], one), at(cx, Side::Revision, &[other], other));
+        let (one, other) = (cx.schema(Side::Base, schemas.0), cx.schema(Side::Revision, schemas.1));
+        let verdict = Verdict::of(&mut cx.inclusion, (&one, &other), both.role);
+        if before.name != after.name && verdict > Verdict::Same {
+            let what = format!(
+                "the discriminating value `{value}` changed from `{}` to `{}`",
+                before.name, after.name
+            );
+            both.note(cx, &rules::MAPPING_CHANGED, Some(before.place), Some(after.place), what);
+        } else {
+            cx.compare_within(schemas.0, schemas.1, both.role, verdict);
+        }
+    }
+    for (value, after) in revision.iter().filter(|(value, _)| !base.contains_key(*value)) {
+        let what = format!("the discriminating value `{value}` was added");
+        both.note(cx, &rules::MAPPING_ADDED, None, Some(after.place), what);
+    }
+}
+
+/// For a discriminator on one side only: compares the schemas that it names with the whole schema of the other
+/// side. Only values that are sent matter: the requests of the base, and the responses of the revision.
+fn compare_sent<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, (side, discriminator): (Side, &Object<'a>)) {
+    if both.role.is_request() != (side == Side::Base) {
+        return;
+    }
+    for named in named(cx, side, discriminator).into_values() {
+        let Some(schema) = named.schema else { continue };
+        let (base, revision) = match side {
+            Side::Base => (vec![schema], both.revision.parts.clone()),
+            Side::Revision => (both.base.parts.clone(), vec![schema]),
+        };
+        let base = at(cx, Side::Base, &base, both.base.anchor);
+        let revision = at(cx, Side::Revision, &revision, both.revision.anchor);
+        let schemas = (&cx.schema(Side::Base, base), &cx.schema(Side::Revision, revision));
+        if Verdict::of(&mut cx.inclusion, schemas, both.role) == Verdict::Breaking {
+            cx.compare_within(base, revision, both.role, Verdict::Breaking);
+        }
+    }
+}
+
+/// A schema that a value of the discriminator names.
+struct Named<'a> {
+    place: At<'a>,
+    name: &'a str,
+    schema: Option<Object<'a>>,
+}
+
+/// The schemas by the values that name them.
+fn named<'a>(cx: &Comparer<'a>, side: Side, discriminator: &Object<'a>) -> BTreeMap<String, Named<'a>> {
+    let mut named = BTreeMap::new();
+    let Some(owner) = discriminator.parent() else { return named };
+    let last = |text: &'a str| text.rsplit('/').next().unwrap_or(text);
+    for (value, place) in At::value(discriminator, "mapping").into_iter().flat_map(At::entries) {
+        let name = last(place.node().as_str().unwrap_or_default());
+        let component = owner.model().schemas().find(|(component, _)| *component == name);
+        let schema = component.and_then(|(_, schema)| (*schema).resolved());
+        named.insert(value.to_owned(), Named { place, name, schema });
+    }
+    let alternatives = ["oneOf", "anyOf"].into_iter().flat_map(|keyword| owner.children(keyword));
+    let alternatives = alternatives.filter_map(|one| Some((one, last(one.text("$ref")?))));
+    let subtypes = cx.subtypes.all(side, owner).into_iter().map(|subtype| (subtype, subtype.name()));
+    let implied: Vec<_> = alternatives.chain(subtypes).collect();
+    for (place, name) in implied {
+        if !named.values().any(|named| named.name == name) {
+            named.insert(name.to_owned(), Named { place: At::of(&place), name, schema: place.resolved() });
+        }
+    }
+    named
+}

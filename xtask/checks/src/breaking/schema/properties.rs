@@ -1,0 +1,309 @@
+//! `properties`, `required` and `additionalProperties`: the properties that an object may have and must have.
+//!
+//! A read-only property is never in a request and a write-only one never in a response (OpenAPI 3.0.3,
+//! section 4.7.24.2), so changes of such a property are ignored there.
+
+use std::collections::HashMap;
+
+use document::finding::shortened;
+use document::openapi::Object;
+
+use super::composition::unwrap;
+use super::{Both, Schema, Verdict, at, default};
+use crate::breaking::comparer::Comparer;
+use crate::breaking::data::pairs;
+use crate::breaking::place::At;
+use crate::breaking::rules::{self, ChangeRule};
+use crate::subschema::Side;
+
+/// A property of an object.
+#[derive(Debug, Default)]
+struct Property<'a> {
+    name: &'a str,
+    /// Its schemas, which all apply.
+    schemas: Vec<Object<'a>>,
+    /// The place that lists the property as required.
+    required: Option<At<'a>>,
+}
+
+impl<'a> Property<'a> {
+    /// Returns the place of the property for messages.
+    fn place(&self) -> Option<At<'a>> {
+        self.schemas.first().map(At::of).or(self.required)
+    }
+}
+
+/// Compares the properties. If both schemas allow the same values, a property of one side only is ignored: the
+/// other side has it in an alternative.
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    let (base, revision) = (properties(&both.base), properties(&both.revision));
+    let named = |properties: &'_ [Property<'a>]| {
+        let names = properties.iter().map(|property| property.name);
+        names.enumerate().map(|(position, name)| (name, position)).collect::<Vec<_>>()
+    };
+    let paired = pairs(named(&base), named(&revision));
+    for (old, new) in paired.both {
+        common(cx, both, &base[old], &revision[new]);
+    }
+    if both.verdict == Verdict::Equal {
+        return;
+    }
+    let gone: Vec<_> = paired.removed.into_iter().map(|old| &base[old]).collect();
+    gone.iter().for_each(|old| removed(cx, both, old));
+    not_covered(cx, both, &gone);
+    paired.added.into_iter().for_each(|new| added(cx, both, &revision[new]));
+    if both.base.may_be(&["object"]) && both.revision.may_be(&["object"]) {
+        additional(cx, both);
+    }
+}
+
+fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
+    let schema = schema(cx, Side::Revision, new, &both.revision);
+    let others = both.base.children("additionalProperties");
+    if !others.is_empty() && !new.schemas.is_empty() {
+        // The base allowed the property under the schema of properties that are not listed.
+        both.compare_at(cx, &others, &new.schemas, both.role.nested());
+    }
+    let rule = match both.role.is_request() {
+        true if schema.flag("readOnly").is_some() => return,
+        true if new.required.is_none() => &rules::NEW_OPTIONAL_PROPERTY,
+        true if schema.first("default").is_some() => &rules::NEW_REQUIRED_PROPERTY_WITH_DEFAULT,
+        true => &rules::NEW_REQUIRED_PROPERTY,
+        false if schema.flag("writeOnly").is_some() => return,
+        false if closed(&both.base).is_some() && !new.schemas.is_empty() => {
+            &rules::RESPONSE_PROPERTY_ADDED_TO_CLOSED
+        }
+        false if new.required.is_some() => &rules::RESPONSE_REQUIRED_PROPERTY_ADDED,
+        false => &rules::RESPONSE_OPTIONAL_PROPERTY_ADDED,
+    };
+    let required = if new.required.is_some() { " and required" } else { "" };
+    let what = match new.schemas.is_empty() {
+        true => format!("the property `{}` is new{required}, but without a schema", new.name),
+        false => format!("it is new{required}"),
+    };
+    both.report_property(cx, rule, None, new.place(), what);
+}
+
+fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
+    if let Some(place) = old.required.filter(|_| old.schemas.is_empty()) {
+        return became_optional(cx, both, old.name, place);
+    }
+    let schema = schema(cx, Side::Base, old, &both.base);
+    let rule = match both.role.is_request() {
+        true if schema.flag("readOnly").is_some() => return,
+        true if closed(&both.revision).is_some() => &rules::REQUEST_PROPERTY_REFUSED,
+        true => &rules::REQUEST_PROPERTY_REMOVED,
+        false if schema.flag("writeOnly").is_some() => return,
+        false if old.required.is_some() => &rules::RESPONSE_REQUIRED_PROPERTY_REMOVED,
+        false => &rules::RESPONSE_OPTIONAL_PROPERTY_REMOVED,
+    };
+    if both.agrees(rule) {
+        report_removed(cx, both, old, rule);
+    }
+}
+
+/// Reports removed properties whose values the schema of `additionalProperties` does not cover.
+fn not_covered<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, removed: &[&Property<'a>]) {
+    let others = both.revision.children("additionalProperties");
+    let Some(place) = others.first().map(At::of) else { return };
+    let id = at(cx, Side::Revision, &others, both.revision.anchor);
+    let others = cx.schema(Side::Revision, id);
+    let mut names = Vec::new();
+    for old in removed.iter().filter(|old| !old.schemas.is_empty()) {
+        let schema = schema(cx, Side::Base, old, &both.base);
+        let is_sent = schema.flag(if both.role.is_request() { "readOnly" } else { "writeOnly" }).is_none();
+        let verdict = Verdict::of(&mut cx.inclusion, (&schema, &others), both.role.nested());
+        if is_sent && verdict == Verdict::Breaking {
+            names.push(format!("`{}`", old.name));
+        }
+    }
+    if !names.is_empty() {
+        let family = match both.role.is_request() {
+            true => &rules::ADDITIONAL_NARROWED,
+            false => &rules::ADDITIONAL_WIDENED,
+        };
+        let what = format!(
+            "it allows other values than the properties that are no longer listed: {}",
+            shortened(&names.join(", "))
+        );
+        let was = removed.iter().find_map(|old| old.place());
+        both.report(cx, family, was, Some(place), what);
+    }
+}
+
+fn report_removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, rule: &'static ChangeRule) {
+    let owner = old.schemas.first().and_then(Object::parent).map(|owner| At::of(&owner));
+    let remaining = At::value_or_object(&both.remaining(owner.as_ref()), "properties");
+    cx.report(rule, old.place(), Some(remaining), format!("the property `{}` was removed", old.name));
+}
+
+fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &Property<'a>) {
+    let is_request = both.role.is_request();
+    let base = schema(cx, Side::Base, old, &both.base);
+    let revision = schema(cx, Side::Revision, new, &both.revision);
+    let (hiding, name) = (if is_request { "readOnly" } else { "writeOnly" }, new.name);
+    match (base.flag(hiding), revision.flag(hiding)) {
+        (Some(_), Some(_)) => return,
+        (None, Some(place)) => {
+            let rule = match is_request {
+                true => &rules::REQUEST_READ_ONLY,
+                false if old.required.is_some() => &rules::RESPONSE_REQUIRED_WRITE_ONLY,
+                false => &rules::RESPONSE_OPTIONAL_WRITE_ONLY,
+            };
+            let what = format!("the property `{name}` became `{hiding}`");
+            return both.report_property(cx, rule, old.place(), Some(place), what);
+        }
+        (Some(place), None) => {
+            let rule = match is_request {
+                true if new.required.is_some() => &rules::REQUEST_REQUIRED_NOT_READ_ONLY,
+                true => &rules::REQUEST_OPTIONAL_NOT_READ_ONLY,
+                false => &rules::RESPONSE_NOT_WRITE_ONLY,
+            };
+            let what = format!("the property `{name}` is no longer `{hiding}`");
+            return both.report_property(cx, rule, Some(place), new.place(), what);
+        }
+        (None, None) => {}
+    }
+    match (old.required, new.required) {
+        _ if both.verdict == Verdict::Equal => {}
+        (None, Some(place)) => {
+            let rule = match is_request {
+                true if revision.first("default").is_some() => &rules::REQUEST_PROPERTY_REQUIRED_WITH_DEFAULT,
+                true => &rules::REQUEST_PROPERTY_REQUIRED,
+                false => &rules::RESPONSE_PROPERTY_REQUIRED,
+            };
+            let what = format!("the property `{name}` became required");
+            both.report_property(cx, rule, old.place(), Some(place), what);
+        }
+        (Some(place), None) => became_optional(cx, both, name, place),
+        _ => {}
+    }
+    if !old.schemas.is_empty() && new.schemas.is_empty() && both.verdict > Verdict::Equal {
+        // `required` still names the property, but only the base has its schema.
+        let rule = match is_request {
+            true => &rules::REQUEST_REQUIRED_PROPERTY_REMOVED,
+            false => &rules::RESPONSE_REQUIRED_PROPERTY_REMOVED,
+        };
+        return report_removed(cx, both, old, rule);
+    }
+    both.compare_at(cx, &old.schemas, &new.schemas, both.role.nested());
+    if old.required.is_none() && new.required.is_none() {
+        let mut both = Both { base, revision, role: both.role.nested(), verdict: both.verdict };
+        unwrap(cx, &mut both);
+        default(cx, &both);
+    }
+}
+
+fn became_optional<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, name: &str, place: At<'a>) {
+    let rule = match both.role.is_request() {
+        true => &rules::REQUEST_PROPERTY_OPTIONAL,
+        false => &rules::RESPONSE_PROPERTY_OPTIONAL,
+    };
+    let what = format!("the property `{name}` became optional");
+    let remaining = both.revision.first("required").unwrap_or_else(|| At::of(&both.revision.anchor));
+    both.report_property(cx, rule, Some(place), Some(remaining), what);
+}
+
+impl<'a> Both<'a> {
+    /// Reports a change of a property, if the verdict allows its severity.
+    fn report_property(
+        &self,
+        cx: &mut Comparer<'a>,
+        rule: &'static ChangeRule,
+        base: Option<At<'a>>,
+        revision: Option<At<'a>>,
+        what: String,
+    ) {
+        if self.agrees(rule) {
+            cx.report(rule, base, revision, what);
+        }
+    }
+}
+
+/// The properties of an object, in the order of the file.
+fn properties<'a>(schema: &Schema<'a>) -> Vec<Property<'a>> {
+    let mut properties: Vec<Property<'a>> = Vec::new();
+    let mut positions = HashMap::new();
+    let mut named = |name: &'a str, change: &mut dyn FnMut(&mut Property<'a>)| {
+        let position = *positions.entry(name).or_insert_with(|| {
+            properties.push(Property { name, ..Property::default() });
+            properties.len() - 1
+        });
+        change(&mut properties[position]);
+    };
+    for object in schema.children("properties") {
+        named(object.name(), &mut |property| property.schemas.push(object));
+    }
+    for name in schema.all("required").flat_map(At::items) {
+        if let Some(text) = name.node().as_str() {
+            named(text, &mut |property| property.required = Some(name));
+        }
+    }
+    properties
+}
+
+fn schema<'a>(cx: &mut Comparer<'a>, side: Side, property: &Property<'a>, owner: &Schema<'a>) -> Schema<'a> {
+    let id = at(cx, side, &property.schemas, owner.anchor);
+    cx.schema(side, id)
+}
+
+/// The properties that are not listed.
+enum Additional<'a> {
+    Any(Option<At<'a>>),
+    Schemas(Vec<Object<'a>>),
+    None(At<'a>),
+}
+
+impl<'a> Additional<'a> {
+    fn of(schema: &Schema<'a>) -> Self {
+        if let Some(closed) = closed(schema) {
+            return Self::None(closed);
+        }
+        let mut schemas = schema.children("additionalProperties");
+        schemas.retain(|schema| !schema.node().entries().is_empty());
+        match schemas.is_empty() {
+            true => Self::Any(schema.first("additionalProperties")),
+            false => Self::Schemas(schemas),
+        }
+    }
+
+    fn place(&self) -> Option<At<'a>> {
+        match self {
+            Self::Any(place) => *place,
+            Self::Schemas(schemas) => schemas.first().map(At::of),
+            Self::None(place) => Some(*place),
+        }
+    }
+}
+
+/// Returns the place that forbids properties that are not listed, if any.
+fn closed<'a>(schema: &Schema<'a>) -> Option<At<'a>> {
+    schema.all("additionalProperties").find(|at| at.as_bool() == Some(false))
+}
+
+fn additional<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    let (base, revision) = (Additional::of(&both.base), Additional::of(&both.revision));
+    let places = (base.place(), revision.place());
+    let mut report = |family, what| both.report(cx, family, places.0, places.1, what);
+    match (&base, &revision) {
+        (Additional::Any(_), Additional::Any(_)) | (Additional::None(_), Additional::None(_)) => {}
+        (Additional::Schemas(old), Additional::Schemas(new)) => {
+            both.compare_at(cx, old, new, both.role.nested());
+        }
+        // The service accepted requests with such properties, although the document does not list them.
+        (_, Additional::None(_)) => {
+            let what = "properties that are not listed are no longer allowed";
+            both.note(cx, &rules::ADDITIONAL_CLOSED, places.0, places.1, what);
+        }
+        (Additional::None(_), _) => {
+            let what = "properties that are not listed are now allowed";
+            both.note(cx, &rules::ADDITIONAL_OPENED, places.0, places.1, what);
+        }
+        (Additional::Any(_), Additional::Schemas(_)) => {
+            report(&rules::ADDITIONAL_NARROWED, "properties that are not listed must now match a schema");
+        }
+        (Additional::Schemas(_), Additional::Any(_)) => {
+            report(&rules::ADDITIONAL_WIDENED, "properties that are not listed may now have any value");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! `type`, `format` and `nullable`: the kinds of values that are allowed.
+
+use document::Value;
+
+use super::composition::unions;
+use super::{Both, Schema, Verdict, at, is_unclear};
+use crate::breaking::comparer::Comparer;
+use crate::breaking::place::At;
+use crate::breaking::rules;
+use crate::subschema::Side;
+
+/// A `type` or `format`, and its place. `None` allows all.
+type Kind<'a> = Option<(&'a str, At<'a>)>;
+
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    let (base, revision) = (kind(&both.base), kind(&both.revision));
+    null(cx, both, base.is_some() && revision.is_some());
+    let (old_format, new_format) = (format(&both.base), format(&both.revision));
+    let text = |kind: Kind<'a>| kind.map(|(text, _)| text);
+    let types = Difference::between(text(base), text(revision), |wide, narrow| {
+        is_wider(wide, narrow) || (both.role.is_text() && wide == "string" && is_scalar(narrow))
+    });
+    let formats = Difference::between(text(old_format), text(new_format), is_wider_format);
+    let family = match (types, formats) {
+        (Difference::None, Difference::None) => return,
+        (Difference::Wider | Difference::None, Difference::Wider | Difference::None) => {
+            &rules::TYPE_GENERALIZED
+        }
+        (Difference::Wider, Difference::Narrower | Difference::Other)
+            if base.is_some() && revision.is_none() =>
+        {
+            &rules::TYPE_GENERALIZED
+        }
+        (Difference::Narrower | Difference::None, Difference::Narrower | Difference::None) => {
+            &rules::TYPE_SPECIALIZED
+        }
+        _ => &rules::TYPE_CHANGED,
+    };
+    let describe = |kind: Kind<'a>, format: Kind<'a>| match (kind, format) {
+        (None, None) => "any type".to_owned(),
+        (Some((kind, _)), None) => format!("`{kind}`"),
+        (None, Some((format, _))) => format!("any type in the format `{format}`"),
+        (Some((kind, _)), Some((format, _))) => format!("`{kind}` in the format `{format}`"),
+    };
+    let what =
+        format!("its type changed from {} to {}", describe(base, old_format), describe(revision, new_format));
+    let differs = types != Difference::None;
+    let place = |kind: Kind<'a>, format: Kind<'a>| match differs {
+        true => kind.map(|(_, node)| node),
+        false => format.map(|(_, node)| node),
+    };
+    both.report(cx, family, place(base, old_format), place(revision, new_format), what);
+}
+
+/// Reports a value that became an object or a list, or no longer is one. Returns whether it did: then the other keywords
+/// have nothing in common.
+pub(super) fn reshaped<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
+    let (Some((old, was)), Some((new, is))) = (shape(&both.base), shape(&both.revision)) else {
+        return false;
+    };
+    let is_scalar = |kind| !matches!(kind, "array" | "object");
+    if old == new || (is_scalar(old) && is_scalar(new)) || both.verdict != Verdict::Breaking {
+        return false;
+    }
+    let how = match (old, new) {
+        ("array", _) if is_item(cx, both, Side::Base) => ": the list became one such value",
+        (_, "array") if is_item(cx, both, Side::Revision) => ": the value became a list of such values",
+        ("object", "array") => ": the object became a list",
+        ("array", "object") => ": the list became an object",
+        _ => "",
+    };
+    let what = format!("its type changed from `{old}` to `{new}`{how}");
+    both.report(cx, &rules::TYPE_CHANGED, Some(was), Some(is), what);
+    true
+}
+
+/// The type of a schema, or of all the alternatives of its union.
+fn shape<'a>(schema: &Schema<'a>) -> Kind<'a> {
+    kind(schema).or_else(|| {
+        let unions = unions(schema);
+        let [union] = unions.as_slice() else { return None };
+        let mut kinds = union.alternatives.iter().map(|one| one.resolved()?.text("type"));
+        let first = kinds.next()??;
+        kinds.all(|kind| kind == Some(first)).then_some((first, union.list))
+    })
+}
+
+/// Whether the items of the list on one side are the whole value of the other side.
+fn is_item<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, side: Side) -> bool {
+    let list = if side == Side::Base { &both.base } else { &both.revision };
+    let items = list.children("items");
+    if items.is_empty() || items.iter().any(is_unclear) {
+        return false;
+    }
+    let items = at(cx, side, &items, list.anchor);
+    let items = cx.schema(side, items).values;
+    match side {
+        Side::Base => cx.inclusion.are_equal(items, both.revision.values),
+        Side::Revision => cx.inclusion.are_equal(both.base.values, items),
+    }
+}
+
+/// Compares whether the value may be null, if both types are known or `nullable` changed.
+fn null<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, are_known: bool) {
+    let place =
+        |schema: &Schema<'a>| schema.flag("nullable").or(schema.first("nullable")).or(schema.first("type"));
+    let places = (place(&both.base), place(&both.revision));
+    let is_set = [&both.base, &both.revision].map(|schema| schema.flag("nullable").is_some());
+    // With an `enum`, null may be one of its values.
+    let lists = |schema: &Schema<'a>| schema.first("enum").is_some();
+    let lists_null = |schema: &Schema<'a>| {
+        schema.all("enum").flat_map(At::items).any(|value| matches!(value.value, Value::Null))
+    };
+    let is_listed = match (lists(&both.base), lists(&both.revision)) {
+        (true, true) => is_set[0] == is_set[1] || lists_null(&both.base) != lists_null(&both.revision),
+        _ => false,
+    };
+    // Text cannot express null.
+    if is_listed || both.role.is_text() || !(are_known || is_set[0] != is_set[1]) {
+        return;
+    }
+    let is_null = [(Side::Base, &both.base), (Side::Revision, &both.revision)].map(|(side, schema)| {
+        cx.inclusion.schemas[side as usize].accepts(schema.values, &serde_json::Value::Null)
+    });
+    match is_null {
+        [Some(false), Some(true)] => {
+            both.report(cx, &rules::NULLABLE, None, places.1, "it may now be null");
+        }
+        [Some(true), Some(false)] => {
+            both.report(cx, &rules::NOT_NULLABLE, places.0, places.1, "it may no longer be null");
+        }
+        _ => {}
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Difference {
+    None,
+    Wider,
+    Narrower,
+    Other,
+}
+
+impl Difference {
+    /// Compares two names of types or formats. A missing name is wider than any name.
+    fn between(base: Option<&str>, revision: Option<&str>, wider: impl Fn(&str, &str) -> bool) -> Self {
+        match (base, revision) {
+            (None, None) => Difference::None,
+            (None, Some(_)) => Difference::Narrower,
+            (Some(_), None) => Difference::Wider,
+            (Some(base), Some(revision)) if base == revision => Difference::None,
+            (Some(base), Some(revision)) if wider(revision, base) => Difference::Wider,
+            (Some(base), Some(revision)) if wider(base, revision) => Difference::Narrower,
+            _ => Difference::Other,
+        }
+    }
+}
+
+/// The type of a schema. Of `number` and `integer` in one `allOf`, `integer` counts.
+fn kind<'a>(schema: &Schema<'a>) -> Kind<'a> {
+    let mut kinds = schema.all("type").filter_map(|at| Some((at.node().as_str()?, at)));
+    let first = kinds.next()?;
+    Some(kinds.find(|(kind, _)| is_wider(first.0, kind)).unwrap_or(first))
+}
+
+/// The format of a schema. The widths of integers have no effect on numbers.
+fn format<'a>(schema: &Schema<'a>) -> Kind<'a> {
+    let is_number = kind(schema).is_some_and(|(kind, _)| kind == "number");
+    let mut formats = schema.all("format").filter_map(|at| Some((at.node().as_str()?, at)));
+    formats.find(|(format, _)| !(is_number && matches!(*format, "int32" | "int64")))
+}
+
+fn is_wider(wide: &str, narrow: &str) -> bool {
+    wide == "number" && narrow == "integer"
+}
+
+fn is_scalar(kind: &str) -> bool {
+    matches!(kind, "integer" | "number" | "boolean")
+}
+
+fn is_wider_format(wide: &str, narrow: &str) -> bool {
+    matches!((wide, narrow), ("int64", "int32") | ("double", "float"))
+}

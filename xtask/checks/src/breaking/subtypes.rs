@@ -1,0 +1,40 @@
+//! Schemas that extend others: the components whose `allOf` refers to a schema.
+
+use std::collections::HashMap;
+
+use document::openapi::{Id, Model, Object};
+
+use crate::subschema::Side;
+
+/// The components that extend a schema directly, by that schema, for each document.
+pub(super) struct Subtypes<'a>([HashMap<Id, Vec<Object<'a>>>; 2]);
+
+impl<'a> Subtypes<'a> {
+    pub(super) fn of(base: &'a Model<'a>, revision: &'a Model<'a>) -> Self {
+        Self([base, revision].map(|model| {
+            let mut subtypes: HashMap<Id, Vec<Object<'a>>> = HashMap::new();
+            for (_, component) in model.schemas() {
+                let parents = component.children("allOf").filter(Object::is_reference);
+                for parent in parents.filter_map(|parent| parent.resolved()) {
+                    subtypes.entry(parent.id).or_default().push(*component);
+                }
+            }
+            subtypes
+        }))
+    }
+
+    /// Returns the components whose `allOf` refers to a schema, directly or through other components.
+    pub(super) fn all(&self, side: Side, of: Object<'a>) -> Vec<Object<'a>> {
+        let mut found: Vec<Object<'a>> = Vec::new();
+        let mut open = vec![of.id];
+        while let Some(of) = open.pop() {
+            for subtype in self.0[side as usize].get(&of).into_iter().flatten() {
+                if !found.contains(subtype) {
+                    found.push(*subtype);
+                    open.push(subtype.id);
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,314 @@
+//! Reads the configuration file of the tools, `contract.toml`. `README.md` describes its format.
+
+mod edits;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+use std::{fs, io};
+
+use document::finding::{Finding, Severity, Subject, shortened};
+use document::repair::Repair;
+use document::rule::Profile;
+use document::{Span, pointer};
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::breaking::waivers::Waiver;
+use crate::breaking::{Location, Term};
+use crate::registry;
+
+pub use edits::edits;
+
+/// The name of the file, in the directory of the document.
+pub const FILE: &str = "contract.toml";
+
+/// The rules that apply, their severities, and the accepted findings.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// The path of the file; empty if there is none.
+    pub path: String,
+    /// The text of the file.
+    pub text: String,
+    /// The profile whose rules apply. `severities` can turn single rules on or off.
+    pub profile: Profile,
+    severities: BTreeMap<String, Option<Severity>>,
+    ignores: Vec<Spanned<Ignore>>,
+    /// Intended breaking changes.
+    pub waivers: Vec<Waiver>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    profile: Option<Spanned<String>>,
+    #[serde(default)]
+    rules: BTreeMap<Spanned<String>, Spanned<String>>,
+    #[serde(default)]
+    ignore: Vec<Spanned<Ignore>>,
+    #[serde(default)]
+    waiver: Vec<Spanned<WrittenWaiver>>,
+}
+
+/// An accepted finding.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ignore {
+    rule: Spanned<String>,
+    /// JSON pointer. The entry also covers every place below it.
+    at: String,
+    reason: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenWaiver {
+    rule: Spanned<String>,
+    at: Option<String>,
+    operation: Option<String>,
+    reason: Spanned<String>,
+    until: Option<Spanned<toml::Value>>,
+    release: Option<Spanned<String>>,
+}
+
+/// A configuration file that cannot be used.
+#[derive(Debug)]
+pub struct Unusable {
+    /// The path of the file.
+    pub path: String,
+    /// The text of the file, empty if it could not be read.
+    pub text: String,
+    /// All problems of the file.
+    pub findings: Vec<Finding>,
+}
+
+impl Config {
+    /// Reads `file`, or else `contract.toml` in the directory of `document` if it is there.
+    ///
+    /// # Errors
+    /// Returns [`Unusable`] if the file cannot be read or has an undefined or invalid entry.
+    pub fn load(file: Option<&Path>, document: &Path) -> Result<Self, Unusable> {
+        let beside = || document.parent().unwrap_or(Path::new("")).join(FILE);
+        let found = file.map_or_else(beside, Path::to_owned);
+        let path = found.display().to_string();
+        match fs::read_to_string(&found) {
+            Ok(text) => Self::parse(path, text),
+            Err(error) if file.is_none() && error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => {
+                let finding = problem("", 0..0, format!("the configuration cannot be read: {error}."));
+                Err(Unusable { path, text: String::new(), findings: vec![finding] })
+            }
+        }
+    }
+
+    /// Reads the text of a configuration file.
+    ///
+    /// # Errors
+    /// Returns [`Unusable`] with every entry that cannot be used.
+    pub fn parse(path: String, text: String) -> Result<Self, Unusable> {
+        let read: Written = match toml::from_str(&text) {
+            Ok(read) => read,
+            Err(error) => {
+                let message = format!("{}.", error.message().trim_end_matches('.'));
+                let finding = problem(&text, error.span().unwrap_or_default(), message);
+                return Err(Unusable { path, text, findings: vec![finding] });
+            }
+        };
+        let mut findings = Vec::new();
+        let mut wrong = |range: Range<usize>, message: String, repairs: Vec<Repair>| {
+            findings.push(Finding { repairs, ..problem(&text, range, message) });
+        };
+        let mut config = Self::default();
+        if let Some(profile) = read.profile {
+            match Profile::ALL.into_iter().find(|known| known.to_string() == *profile.get_ref()) {
+                Some(known) => config.profile = known,
+                None => {
+                    let message = "`profile` is `spec`, `recommended` or `strict`.".to_owned();
+                    let names = Profile::ALL.iter().map(Profile::to_string);
+                    wrong(profile.span(), message, names.map(|name| written("/profile", &name)).collect());
+                }
+            }
+        }
+        for (name, severity) in read.rules {
+            let mut at = "/rules".to_owned();
+            pointer::push(&mut at, name.get_ref());
+            known_rule(&name, &mut wrong, |to| Repair::Rename { at: at.clone(), to: to.to_owned() });
+            match setting(severity.get_ref()) {
+                Some(severity) => drop(config.severities.insert(name.into_inner(), severity)),
+                None => {
+                    let message = format!(
+                        "the severity of a rule is `error`, `warning`, `info` or `off`, not `{}`.",
+                        shortened(severity.get_ref())
+                    );
+                    let repairs = SETTINGS.iter().map(|(setting, _)| written(&at, setting)).collect();
+                    wrong(severity.span(), message, repairs);
+                }
+            }
+        }
+        for (number, ignore) in read.ignore.iter().enumerate() {
+            let at = format!("/ignore/{number}/rule");
+            known_rule(&ignore.get_ref().rule, &mut wrong, |name| written(&at, name));
+            given(&ignore.get_ref().reason, &mut wrong);
+        }
+        config.ignores = read.ignore;
+        for (number, entry) in read.waiver.into_iter().enumerate() {
+            let place = Span::within(&text, entry.span());
+            let WrittenWaiver { rule, at, operation, reason, until, release } = entry.into_inner();
+            let pointer = format!("/waiver/{number}");
+            known_rule(&rule, &mut wrong, |name| written(&format!("{pointer}/rule"), name));
+            given(&reason, &mut wrong);
+            if at.is_none() && operation.is_none() {
+                let message = "a waiver requires `at`, `operation` or both.".to_owned();
+                wrong(rule.span(), message, Vec::new());
+            }
+            let term = match term(until, release) {
+                Ok(Some(term)) => term,
+                Ok(None) => {
+                    let message = "a waiver requires either `release` or `until`.".to_owned();
+                    wrong(rule.span(), message, Vec::new());
+                    continue;
+                }
+                Err((range, message)) => {
+                    wrong(range, message.to_owned(), Vec::new());
+                    continue;
+                }
+            };
+            let (rule, reason) = (rule.into_inner(), reason.into_inner());
+            let place = Location { file: path.clone(), pointer, span: place };
+            config.waivers.push(Waiver { rule, at, operation, reason, term, place });
+        }
+        if findings.is_empty() {
+            Ok(Self { path, text, ..config })
+        } else {
+            Err(Unusable { path, text, findings })
+        }
+    }
+
+    /// Replaces the profile of the file.
+    #[must_use]
+    pub fn with_profile(mut self, profile: Option<Profile>) -> Self {
+        self.profile = profile.unwrap_or(self.profile);
+        self
+    }
+
+    /// Returns the severity of a rule's findings; `None` if the rule is off. A rule that is not in the registry
+    /// reports an unreadable file, and is always on.
+    pub fn severity(&self, rule: &str, default: Severity) -> Option<Severity> {
+        let in_profile = || registry::find(rule).is_none_or(|rule| rule.profile <= self.profile);
+        match self.severities.get(rule) {
+            Some(severity) => *severity,
+            None => in_profile().then_some(default),
+        }
+    }
+
+    /// Applies severities and `ignore` entries.
+    pub fn apply(&self, findings: Vec<Finding>) -> Applied {
+        let mut used = vec![false; self.ignores.len()];
+        let (mut left, mut ignored) = (Vec::with_capacity(findings.len()), Vec::new());
+        for mut finding in findings {
+            let Some(severity) = self.severity(&finding.rule, finding.severity) else { continue };
+            finding.severity = severity;
+            let covering = self.ignores.iter().position(|ignore| ignore.get_ref().covers(&finding));
+            match covering {
+                Some(position) => {
+                    used[position] = true;
+                    finding.accepted = Some(self.ignores[position].get_ref().reason.get_ref().clone());
+                    ignored.push(finding);
+                }
+                None => left.push(finding),
+            }
+        }
+        let unused = self.ignores.iter().zip(used).enumerate().filter(|(_, (_, used))| !used);
+        let unused = unused.map(|(number, (entry, _))| {
+            let Ignore { rule, at, .. } = entry.get_ref();
+            let message = format!("the rule `{}` has no finding at `{at}`.", rule.get_ref());
+            Finding::new(Severity::Warning, "ignore-unused", "", Span::within(&self.text, entry.span()))
+                .message(&Subject::document(), message)
+                .fix("Delete the entry, or correct `rule` and `at`.")
+                .repair(Repair::Remove { at: format!("/ignore/{number}") })
+        });
+        Applied { findings: left, ignored, unused: unused.collect() }
+    }
+}
+
+/// Findings after the configuration was applied.
+#[derive(Debug)]
+pub struct Applied {
+    /// The findings that remain.
+    pub findings: Vec<Finding>,
+    /// Those that an `ignore` entry accepts, with its reason.
+    pub ignored: Vec<Finding>,
+    /// A finding about the configuration for each `ignore` entry without effect.
+    pub unused: Vec<Finding>,
+}
+
+impl Ignore {
+    fn covers(&self, finding: &Finding) -> bool {
+        let below = finding.pointer.strip_prefix(&self.at);
+        finding.rule == *self.rule.get_ref()
+            && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+/// Returns when a waiver has effect; `None` if it does not have exactly one of the two entries.
+fn term(
+    until: Option<Spanned<toml::Value>>,
+    release: Option<Spanned<String>>,
+) -> Result<Option<Term>, (Range<usize>, &'static str)> {
+    match (until, release) {
+        (Some(until), None) => {
+            let day = until.get_ref().as_str().map_or_else(|| until.get_ref().to_string(), str::to_owned);
+            let day = day.parse().map_err(|_| (until.span(), "`until` is a date such as `2027-01-31`."));
+            day.map(|day| Some(Term::Until(day)))
+        }
+        (None, Some(release)) => {
+            let version = release.get_ref().parse();
+            let version = version.map_err(|_| (release.span(), "`release` is a version such as `1.2.0`."));
+            version.map(|version| Some(Term::Release(version)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Reports a rule that does not exist. `repair` replaces the name by that of a rule.
+fn known_rule(
+    name: &Spanned<String>,
+    wrong: &mut impl FnMut(Range<usize>, String, Vec<Repair>),
+    repair: impl Fn(&str) -> Repair,
+) {
+    if registry::find(name.get_ref()).is_none() {
+        let near = registry::nearest(name.get_ref());
+        let meant = near.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
+        let message = format!("there is no rule `{}`.{meant}", shortened(name.get_ref()));
+        wrong(name.span(), message, near.map(repair).into_iter().collect());
+    }
+}
+
+fn given(reason: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String, Vec<Repair>)) {
+    if reason.get_ref().trim().is_empty() {
+        let message = "`reason` is empty; write why the finding or change is accepted.".to_owned();
+        wrong(reason.span(), message, Vec::new());
+    }
+}
+
+/// The settings of a rule.
+const SETTINGS: &[(&str, Option<Severity>)] = &[
+    ("error", Some(Severity::Error)),
+    ("warning", Some(Severity::Warning)),
+    ("info", Some(Severity::Info)),
+    ("off", None),
+];
+
+fn setting(text: &str) -> Option<Option<Severity>> {
+    SETTINGS.iter().find(|(name, _)| *name == text).map(|(_, severity)| *severity)
+}
+
+fn written(at: &str, value: &str) -> Repair {
+    Repair::Write { at: at.to_owned(), value: value.into() }
+}
+
+fn problem(text: &str, range: Range<usize>, message: String) -> Finding {
+    Finding::new(Severity::Unreadable, "configuration", "", Span::within(text, range))
+        .message(&Subject::document(), message)
+        .fix("Nothing was checked. Fix this first.")
+}

@@ -1,0 +1,222 @@
+//! Compares objects by name, and reports names that only one side has.
+
+use std::collections::{HashMap, HashSet};
+
+use document::edits::uses;
+use document::finding::{Spot, Subject, shortened};
+use document::openapi::{Kind, Object};
+use document::pointer;
+use document::repair::Repair;
+
+use super::{Comparison, Pair, rules};
+
+/// The number of objects for which the places that need them are searched, because a document can have very many.
+const MAX_SEARCHES: usize = 50;
+
+/// An object with its name.
+#[derive(Clone)]
+pub(super) struct Named<'a> {
+    pub(super) name: String,
+    pub(super) object: Object<'a>,
+}
+
+impl<'a> Named<'a> {
+    /// Returns an object with its key as its name.
+    pub(super) fn keyed(object: Object<'a>) -> Self {
+        Self::called(object.name(), object)
+    }
+
+    /// Returns an object with the name `name`.
+    pub(super) fn called(name: &str, object: Object<'a>) -> Self {
+        Self { name: name.to_owned(), object }
+    }
+
+    /// Returns the place of the name: the key, or the `name` of an item of a list.
+    fn spot(&self) -> Spot {
+        match self.object.kind() {
+            Kind::Parameter | Kind::Tag => self.object.value_spot("name"),
+            _ => self.object.spot(),
+        }
+    }
+
+    /// Returns the repair that gives it another name.
+    fn renamed(&self, to: &str) -> Repair {
+        let name = match self.object.kind() {
+            Kind::Parameter => to.split_once(" in ").map_or(to, |(name, _)| name),
+            _ => to,
+        };
+        Repair::Rename { at: self.spot().pointer, to: name.to_owned() }
+    }
+
+    /// Returns the repair that removes it. `None` if something else needs it, or if a command can add it to the code.
+    /// `searches` counts the searches for places that need it.
+    fn removed(&self, searches: &mut usize) -> Option<Repair> {
+        let object = self.object;
+        let is_one_of_several =
+            || object.parent().is_some_and(|owner| owner.children(object.keyword()).nth(1).is_some());
+        let is_removable = match object.kind() {
+            Kind::Header | Kind::RequestBody => true,
+            Kind::Schema => object.keyword() == "properties",
+            Kind::MediaType => is_one_of_several(),
+            Kind::Response => object.parent().is_some_and(|owner| owner.parts().nth(1).is_some()),
+            // Other operations may have a parameter of the path.
+            Kind::Parameter => object.parent().is_some_and(|owner| owner.kind() == Kind::Operation),
+            Kind::Tag | Kind::SecurityScheme => {
+                *searches += 1;
+                *searches <= MAX_SEARCHES && uses(object).is_empty()
+            }
+            _ => false,
+        };
+        is_removable.then(|| Repair::Remove { at: object.pointer() })
+    }
+
+    /// Returns the `operationId` of the only operation in it.
+    fn operation(&self) -> Option<&'a str> {
+        let object = self.object.resolved()?;
+        let mut operations = object.parts().chain([object]).filter(|part| part.kind() == Kind::Operation);
+        let operation =
+            operations.next().filter(|_| matches!(object.kind(), Kind::PathItem | Kind::Operation));
+        operation.filter(|_| operations.next().is_none())?.text("operationId")
+    }
+
+    /// Returns the name for comparisons. Names of headers are case-insensitive (RFC 9110, section 5.1).
+    fn folded(&self) -> String {
+        let is_header = match self.object.kind() {
+            Kind::Header => true,
+            Kind::Parameter => self.name.ends_with(" in header"),
+            _ => false,
+        };
+        if is_header { self.name.to_ascii_lowercase() } else { self.name.clone() }
+    }
+}
+
+impl Comparison<'_> {
+    /// Compares the named objects that `list` finds in two objects. `at` is the place where the document would have
+    /// a missing one.
+    pub(super) fn named<'a>(
+        &mut self,
+        pair: &Pair<'a>,
+        word: &'static str,
+        at: &Spot,
+        list: impl Fn(Object<'a>) -> Vec<Named<'a>>,
+    ) {
+        for (document, code) in self.matched(pair, word, at, list(pair.written), list(pair.coded)) {
+            self.pair(pair.inner(word, &document.name, document.object, code.object));
+        }
+    }
+
+    /// Reports the objects that only one side has, and returns the others in pairs.
+    pub(super) fn matched<'a>(
+        &mut self,
+        pair: &Pair<'a>,
+        word: &'static str,
+        at: &Spot,
+        mut written: Vec<Named<'a>>,
+        mut coded: Vec<Named<'a>>,
+    ) -> Vec<(Named<'a>, Named<'a>)> {
+        let subject = &pair.subject;
+        let (only_written, only_coded) = rules::one_sided(word, pair.written.kind());
+        coded.retain(|named| {
+            let mut pointer = at.pointer.clone();
+            pointer::push(&mut pointer, &named.name);
+            !self.unclear.contains(&pointer)
+        });
+        written.retain(|named| !self.unclear.contains(&named.spot().pointer));
+        let names: HashSet<String> = written.iter().map(Named::folded).collect();
+        let mut missing: Vec<&Named<'a>> =
+            coded.iter().filter(|named| !names.contains(&named.folded())).collect();
+        let by_name: HashMap<String, &Named<'a>> =
+            coded.iter().map(|named| (named.folded(), named)).collect();
+        let mut pairs = Vec::new();
+        for named in written {
+            if let Some(code) = by_name.get(&named.folded()) {
+                pairs.push((named, (*code).clone()));
+                continue;
+            }
+            // A similar status or method is not a misspelling.
+            let known = missing.iter().map(|missing| missing.name.as_str());
+            let same = |one: &str, other: &str| one.split('/').map(unnamed).eq(other.split('/').map(unnamed));
+            let near = match word {
+                "response" | "operation" => None,
+                _ => known
+                    .clone()
+                    .find(|name| word == "path" && same(name, &named.name))
+                    .or_else(|| nearest(&named.name, known)),
+            };
+            let meant = near.map(str::to_owned);
+            missing.retain(|missing| Some(missing.name.as_str()) != meant.as_deref());
+            let shown = quoted(word, &shortened(&named.name));
+            let fix = match (&meant, self.scaffold(&named)) {
+                (Some(meant), _) => format!(
+                    "Did you mean `{meant}`, which the code has? Write it here, or rename it in the code."
+                ),
+                (None, Some(command)) => {
+                    format!("Run `{command}` to add {shown} to the code, or remove it here.")
+                }
+                (None, None) => format!("Add {shown} to the code, or remove it here."),
+            };
+            let code = match &meant {
+                Some(meant) => format!("{meant}, but no {}", shortened(&named.name)),
+                None => format!("no such {word}"),
+            };
+            let message = one_sided(subject, &shown, "document", "code");
+            let finding = only_written.at(&named.spot()).message(&subject.with(word, &named.name), message);
+            let mut finding = finding.sides(name_or_word(word, &named.name), code).fix(fix);
+            finding.scaffold = named.operation().filter(|_| meant.is_none()).map(str::to_owned);
+            finding.repairs.extend(meant.as_deref().map(|meant| named.renamed(meant)));
+            if meant.is_none() {
+                finding.repairs.extend(named.removed(&mut self.searches));
+            }
+            self.add(finding.instead(meant));
+        }
+        for named in missing {
+            let shown = quoted(word, &shortened(&named.name));
+            let fix = format!("Remove {shown} from the code, or describe it here.");
+            let message = one_sided(subject, &shown, "code", "document");
+            let finding = only_coded.at(at).message(&subject.with(word, &named.name), message);
+            self.add(finding.sides(format!("no such {word}"), name_or_word(word, &named.name)).fix(fix));
+        }
+        pairs
+    }
+
+    /// The command that adds a path, an operation or a schema to the code.
+    fn scaffold(&self, named: &Named<'_>) -> Option<String> {
+        let command = self.help.scaffold?;
+        let object = named.object.resolved()?;
+        let operations: Vec<_> = match object.kind() {
+            Kind::Operation => vec![object],
+            Kind::PathItem => object.parts().filter(|part| part.kind() == Kind::Operation).collect(),
+            Kind::Schema if object.keyword() == "schemas" => Vec::new(),
+            _ => return None,
+        };
+        Some(match operations[..] {
+            [operation] => format!("{command} {} --write", operation.text("operationId")?),
+            _ => format!("{command} --write"),
+        })
+    }
+}
+
+/// Returns a segment of a path without the name of its variable.
+fn unnamed(segment: &str) -> &str {
+    if segment.starts_with('{') && segment.ends_with('}') { "{}" } else { segment }
+}
+
+fn name_or_word(word: &str, name: &str) -> String {
+    if name.is_empty() { word.to_owned() } else { shortened(name) }
+}
+
+fn quoted(word: &str, name: &str) -> String {
+    if name.is_empty() { format!("the {word}") } else { format!("{word} `{name}`") }
+}
+
+fn one_sided(subject: &Subject, shown: &str, here: &str, there: &str) -> String {
+    match subject.parts() {
+        [] => format!("{shown} is in the {here}, but not in the {there}."),
+        _ => format!("{subject} has {shown} in the {here}, but not in the {there}."),
+    }
+}
+
+/// Returns the known name that is most similar to a misspelt one.
+pub(super) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    document::finding::nearest(name, known, 1.max(name.chars().count() / 3))
+}

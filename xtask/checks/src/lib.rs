@@ -1,0 +1,23 @@
+//! Checks OpenAPI 3.0 documents: one document, two versions, or a document and its code.
+//!
+//! Each module imports only from modules below it in this list; `tests/layers.rs` checks that.
+//!
+//! - [`report`]: findings as text, JSON, SARIF, Markdown and GitHub annotations.
+//! - [`outcome`]: the result of a comparison: the changes, the version, the waivers, and the exit status.
+//! - [`config`]: `contract.toml`: the rules that apply, and the accepted findings.
+//! - [`registry`]: all rules, by name.
+//! - [`drift`]: compares a document with the document of the code.
+//! - [`breaking`]: compares two versions of a document.
+//! - [`lint`]: checks one document.
+//! - `subschema`: decides whether every value of one schema is a value of another.
+//! - [`markdown`]: escapes text of a document for Markdown.
+
+pub mod breaking;
+pub mod config;
+pub mod drift;
+pub mod lint;
+pub mod markdown;
+pub mod outcome;
+pub mod registry;
+pub mod report;
+mod subschema;

@@ -1,0 +1,114 @@
+//! Examples and defaults that do not match their schema.
+//!
+//! An example that would take too long is not validated, but reported.
+
+mod assertions;
+mod validator;
+
+use document::Node;
+use document::finding::{Spot, shortened};
+use document::openapi::{Kind, Model, Object, Step, head};
+use document::rule::{Findings, Rule, rules};
+
+use self::assertions::Direction;
+use self::validator::{Mismatch, Validator};
+use super::rules::schemas::has_type;
+use crate::lint::examples_of;
+
+rules! {
+    MEDIA: Recommended Error "no-invalid-media-type-examples",
+        "OpenAPI 3.0.3, 4.7.14.1; Spectral: oas3-valid-media-example; Redocly: \
+         no-invalid-media-type-examples",
+        "The examples of a request or response body match its schema.";
+    PARAMETER: Recommended Error "no-invalid-parameter-examples",
+        "OpenAPI 3.0.3, 4.7.12.2; Redocly: no-invalid-parameter-examples",
+        "The examples of a parameter match its schema.";
+    HEADER: Recommended Error "no-invalid-header-examples", "OpenAPI 3.0.3, 4.7.21",
+        "The examples of a header match its schema.";
+    SCHEMA: Recommended Error "no-invalid-schema-examples",
+        "Spectral: oas3-valid-schema-example; Redocly: no-invalid-schema-examples",
+        "The `example` of a schema matches the schema.";
+    DEFAULT: Recommended Error "no-invalid-defaults", "OpenAPI 3.0.3, 4.7.24.1",
+        "The `default` of a schema matches the schema.";
+    COSTLY: Strict Error "example-validation-limit", "this tool",
+        "Examples can be validated within the limits of this tool for time and memory.";
+}
+
+/// A value that should match a schema.
+struct Sample<'a> {
+    rule: &'static Rule,
+    /// The object and the keyword that hold the value.
+    owner: Object<'a>,
+    keyword: &'static str,
+    value: &'a Node,
+    schema: Object<'a>,
+    direction: Direction,
+}
+
+impl Sample<'_> {
+    fn spot(&self, pointer: &str) -> Spot {
+        let node = self.value.pointer(pointer).unwrap_or(self.value);
+        let mut spot = self.owner.spot_at(&[Step::Key(self.keyword)], head(node));
+        spot.pointer.push_str(pointer);
+        spot
+    }
+}
+
+pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
+    let mut validator = Validator::new();
+    for sample in samples_of(model) {
+        let value = sample.value.to_json();
+        let Some(mismatches) = validator.mismatches(sample.schema, sample.direction, &value) else {
+            let message = format!("Validating this against {} would take too long.", sample.schema.subject());
+            let fix = "Compose the schemas less deeply, or shorten the example.";
+            findings.add(&COSTLY, sample.spot(""), message, fix);
+            if validator.is_exhausted() {
+                return;
+            }
+            continue;
+        };
+        for Mismatch { pointer, message, fix, is_superfluous } in mismatches {
+            let word = if sample.keyword == "default" { "default" } else { "example" };
+            let whole = sample.owner.subject();
+            let subject = match pointer.rsplit_once('/') {
+                Some((_, name)) => format!("`{}` in the {word} of {whole}", shortened(name)),
+                None => format!("The {word} of {whole}"),
+            };
+            let added =
+                findings.add(sample.rule, sample.spot(&pointer), format!("{subject} {message}."), fix);
+            if is_superfluous {
+                added.remove();
+            }
+        }
+    }
+}
+
+/// All values that should match a schema.
+fn samples_of<'a>(model: &'a Model<'a>) -> impl Iterator<Item = Sample<'a>> {
+    let split = model.all(Kind::Schema).any(|schema| schema.flag("readOnly") || schema.flag("writeOnly"));
+    model.everything().filter(|object| !object.is_reference()).flat_map(move |object| {
+        let direction = if split { Direction::of(object) } else { Direction::Either };
+        let rule = match object.kind() {
+            Kind::MediaType => &MEDIA,
+            Kind::Parameter => &PARAMETER,
+            Kind::Header => &HEADER,
+            Kind::Schema => return values_of(object),
+            _ => return Vec::new(),
+        };
+        let Some(schema) = object.child("schema").and_then(|schema| schema.resolved()) else {
+            return Vec::new();
+        };
+        let sample = |(owner, keyword, value)| Sample { rule, owner, keyword, value, schema, direction };
+        examples_of(object).map(sample).collect()
+    })
+}
+
+/// The `example` and the `default` of a schema. `default-type` reports a default of another type.
+fn values_of(schema: Object<'_>) -> Vec<Sample<'_>> {
+    let typed = |value: &&Node| has_type(schema, value);
+    let default = schema.get("default").filter(typed).map(|value| (&DEFAULT, "default", value));
+    let example = schema.get("example").map(|value| (&SCHEMA, "example", value));
+    let direction = Direction::Either;
+    let sample = |(rule, keyword, value)| Sample { rule, owner: schema, keyword, value, schema, direction };
+    example.into_iter().chain(default).map(sample).collect()
+}

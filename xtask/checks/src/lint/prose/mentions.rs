@@ -1,0 +1,137 @@
+//! Mentions in descriptions and summaries.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use document::finding::shortened;
+use document::openapi::{Kind, Model};
+use document::rule::Findings;
+use http::StatusCode;
+use regex::Regex;
+
+use super::super::rules::names::{is_camel, is_header, matches};
+use super::known::{Known, operation};
+use super::{CODE, HEADER, NAME, OPERATION, Prose, STATUS};
+
+/// Headers that the document need not declare: the HTTP library sends them, OpenAPI declares them by the keys
+/// of `content`, or, as for `Allow`, only responses outside of operations have them.
+const UNDECLARED: &[&str] = &["accept", "allow", "content-type", "date", "content-length", "host"];
+
+/// Headers of one word. Other capitalised words are not treated as headers.
+const ONE_WORD: &str = "\
+    Accept Age Allow Authorization Connection Cookie Date Deprecation ETag Expect Expires Forwarded From \
+    Host Link Location Origin Prefer Range Referer Server Sunset Trailer Upgrade Vary Via Warning";
+
+/// Words that may follow a status code. Before any other word, the number is treated as a count.
+const AFTER: &str = "\
+    a an and answer answers are as because belong belongs but by error errors even for from has if in \
+    instead is it means on once or response responses says so status tells than that the then to unless \
+    until when whenever where which while with without";
+
+/// Words that may precede a status code. After other words, such as `item` or `page`, a number is not a status
+/// code.
+const BEFORE: &str = "\
+    a also an and answer answered answering answers any as be by code each either every for from get \
+    gets given http if into is it means no not of on one only or receives response return returned \
+    returning returns say says see send sends sent status statuses the this when while with without";
+
+static OPERATIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"\b(GET|PUT|POST|DELETE|OPTIONS|HEAD|PATCH|TRACE) (/[^\s`'")\]>,;?]*)"#).ok()
+});
+static NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b[1-5][0-9][0-9]\b").ok());
+/// Two words or more in lower case, with underscores between.
+static SNAKE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[a-z0-9]+(_[a-z0-9]+)+$").ok());
+static CODE_SPANS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`[A-Za-z][A-Za-z0-9_-]*`").ok());
+
+pub(crate) fn check(model: &Model<'_>, known: &Known<'_>, findings: &mut Findings) {
+    for owner in model.everything().filter(|object| !object.is_reference()) {
+        for prose in ["summary", "description"].into_iter().filter_map(|keyword| Prose::of(owner, keyword)) {
+            operations(prose, known, findings);
+            statuses(prose, known, findings);
+            words(prose, known, findings);
+        }
+    }
+}
+
+fn operations(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
+    for found in OPERATIONS.iter().flat_map(|regex| regex.captures_iter(prose.text)) {
+        let (Some(method), Some(path)) = (found.get(1), found.get(2)) else { continue };
+        let name = path.as_str().trim_end_matches(['.', ':', '!']);
+        if !known.operations.contains(&operation(method.as_str(), name)) {
+            let message = format!("The operation `{} {}` does not exist.", method.as_str(), shortened(name));
+            let fix = "Write a method and a path that are in `paths`.";
+            findings.add(&OPERATION, prose.spot(method.start()..path.start() + name.len()), message, fix);
+        }
+    }
+}
+
+fn statuses(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
+    let operation = prose.owner.within(Kind::Operation);
+    for number in NUMBERS.iter().flat_map(|regex| regex.find_iter(prose.text)) {
+        if !is_status(prose.text, &number.range()) {
+            continue;
+        }
+        let status = number.as_str();
+        let has = |key: &str| match operation {
+            Some(own) => own.get("responses").is_some_and(|responses| responses.get(key).is_some()),
+            None => known.statuses.contains(key) || known.listed.contains(key),
+        };
+        if ![status, &format!("{}XX", &status[..1]), "default"].into_iter().any(has) {
+            let owner = operation.map_or("any operation".to_owned(), |own| own.subject().to_string());
+            let message = format!("{status} is mentioned, but is not a response of {owner}.");
+            let fix = "Add it to `responses`, or correct the text.";
+            findings.add(&STATUS, prose.spot(number.range()), message, fix);
+        }
+    }
+}
+
+/// Whether a number of three digits is a status code, judged by the words around it.
+fn is_status(text: &str, number: &Range<usize>) -> bool {
+    let assigned = text[number.clone()].parse().ok().and_then(|code| StatusCode::from_u16(code).ok());
+    if assigned.is_none_or(|status| status.canonical_reason().is_none()) {
+        return false;
+    }
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let before = text[..number.start].trim_end_matches('`');
+    let previous = before.trim_end();
+    let word = previous.rsplit(|character| !is_word(character)).next().unwrap_or_default();
+    let fits_before = match (previous.len() < before.len(), word) {
+        (true, "") => true,
+        (true, word) => BEFORE.split(' ').any(|known| known.eq_ignore_ascii_case(word)),
+        (false, _) => before.is_empty() || before.ends_with(['(', '|', '"', '\'']),
+    };
+    let after = text[number.end..].trim_start_matches('`');
+    let next = after.trim_start();
+    let word = next.split(|character| !is_word(character)).next().unwrap_or_default();
+    let fits_after = if next.len() < after.len() {
+        word.is_empty() || AFTER.split(' ').any(|known| known == word)
+    } else {
+        // Not part of a longer number.
+        !after.starts_with(['-', '.', ',', ':', '/']) || !after[1..].starts_with(|c: char| c.is_ascii_digit())
+    };
+    fits_before && fits_after
+}
+
+fn words(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
+    for span in CODE_SPANS.iter().flat_map(|regex| regex.find_iter(prose.text)) {
+        let word = span.start() + 1..span.end() - 1;
+        let text = &prose.text[word.clone()];
+        let lower = text.to_ascii_lowercase();
+        let looks_like_header =
+            is_header(text) && (text.contains('-') || ONE_WORD.split(' ').any(|word| word == text));
+        let is_declared = UNDECLARED.contains(&lower.as_str()) || known.headers.contains(&lower);
+        let (rule, what, fix) = if known.names.contains(text) || (looks_like_header && is_declared) {
+            continue;
+        } else if looks_like_header {
+            (&HEADER, "a declared header", "Declare it where it is sent, or correct the text.")
+        } else if matches(&SNAKE, text) {
+            let fix = "Add it to the table of codes in `info.description`, or correct the text.";
+            (&CODE, "an error code or a name in the document", fix)
+        } else if is_camel(text) && text.contains(|c: char| c.is_ascii_uppercase()) {
+            (&NAME, "a name in the document", "Correct the spelling, or the text.")
+        } else {
+            continue;
+        };
+        findings.add(rule, prose.spot(word), format!("`{text}` is mentioned, but is not {what}."), fix);
+    }
+}

@@ -1,0 +1,221 @@
+//! Keywords of one object that require or exclude each other.
+
+use std::collections::HashSet;
+
+use fluent_uri::Iri;
+
+use document::Value;
+use document::finding::shortened;
+use document::openapi::shapes::text_of;
+use document::openapi::{Id, Kind, Model, Object, in_place};
+use document::repair::Repair;
+use document::rule::{Findings, Rule, rules};
+
+use crate::lint::item_spot;
+
+rules! {
+    CONDITION: Spec Error "struct-combination", "OpenAPI 3.0.3, 4.7; JSON Schema draft Wright-00, 5",
+        "Keywords of one object that require or exclude each other are combined as the specification says.";
+    INEFFECTIVE: Recommended Warning "no-ineffective-keywords",
+        "OpenAPI 3.0.3, 4.7.12.2, 4.7.24.2 and 4.7.27.1; JSON Schema draft Wright-00, 5.3 and 5.5",
+        "No keyword is without effect because of the other keywords of its object.";
+    ARRAY_ITEMS: Spec Error "array-items", "OpenAPI 3.0.3, 4.7.24.1; Spectral: array-items",
+        "A schema with `type: array` has `items`.";
+    EXAMPLE_VALUE: Recommended Error "oas3-examples-value-or-externalValue",
+        "Spectral: oas3-examples-value-or-externalValue",
+        "An Example Object has a `value` or an `externalValue`.";
+    LIST: Spec Error "struct-list", "JSON Schema draft Wright-00, 5.15 and 5.22 to 5.24",
+        "`required`, `allOf`, `anyOf` and `oneOf` are not empty, and `required` has no duplicates.";
+    ENUM: Recommended Error "duplicated-entry-in-enum",
+        "JSON Schema draft Wright-00, 5.20; Spectral: duplicated-entry-in-enum",
+        "An `enum` is not empty and has no duplicates.";
+}
+
+pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
+    let parts = model.everything().flat_map(in_place).filter_map(|part| part.resolved());
+    let composed = parts.map(|part| part.id).collect();
+    for object in model.everything().filter(|object| !object.is_reference()) {
+        match object.kind() {
+            Kind::Parameter | Kind::Header => {
+                described(object, findings);
+                located(object, findings);
+            }
+            Kind::MediaType => {
+                one_of(object, &["example", "examples"], None, findings);
+                let in_request = object.parent().is_some_and(|body| body.kind() == Kind::RequestBody);
+                if in_request && object.name().to_ascii_lowercase().starts_with("multipart/") {
+                    demands(object, &["schema"], findings);
+                }
+            }
+            Kind::Xml if object.text("namespace").is_some_and(|uri| Iri::parse(uri).is_err()) => {
+                let message = format!("The namespace of {} is not an absolute URI.", object.subject());
+                let fix = "Write a URI such as `https://example.com/schema`.";
+                findings.add(&CONDITION, object.value_spot("namespace"), message, fix);
+            }
+            Kind::Example => one_of(object, &["value", "externalValue"], Some(&EXAMPLE_VALUE), findings),
+            Kind::Link => one_of(object, &["operationRef", "operationId"], Some(&CONDITION), findings),
+            Kind::Responses if object.node().entries().iter().all(|entry| entry.key.starts_with("x-")) => {
+                let message = format!("{} has no response.", object.subject());
+                let fix = "Add a response, such as `'200'` or `default`.";
+                findings.add(&CONDITION, object.spot(), message, fix);
+            }
+            Kind::SecurityScheme => security_scheme(object, findings),
+            Kind::OAuthFlow => match object.name() {
+                "implicit" => demands(object, &["authorizationUrl"], findings),
+                "authorizationCode" => demands(object, &["authorizationUrl", "tokenUrl"], findings),
+                _ => demands(object, &["tokenUrl"], findings),
+            },
+            Kind::Schema => schema(object, &composed, findings),
+            _ => {}
+        }
+    }
+}
+
+/// Checks that a Parameter or Header Object has either `schema` or `content`.
+fn described(object: Object<'_>, findings: &mut Findings) {
+    one_of(object, &["schema", "content"], Some(&CONDITION), findings);
+    one_of(object, &["example", "examples"], None, findings);
+    let Some(content) = object.get("content") else { return };
+    let number = content.entries().len();
+    if number != 1 && matches!(content.value, Value::Mapping(_)) {
+        let message = format!("`content` of {} has {number} media types.", object.subject());
+        findings.add(&CONDITION, object.key_spot("content"), message, "Write exactly one.");
+    }
+    let excluded = ["style", "explode", "allowReserved", "example", "examples"];
+    for keyword in excluded.into_iter().filter(|keyword| object.has(keyword)) {
+        let message = format!("`{keyword}` cannot be combined with `content`.");
+        let fix = "Move it into the media type, or remove it.";
+        findings.add(&CONDITION, object.key_spot(keyword), message, fix).remove();
+    }
+}
+
+/// The styles of each location (section 4.7.12.3).
+const STYLES: &[(&str, &[&str])] = &[
+    ("path", &["matrix", "label", "simple"]),
+    ("query", &["form", "spaceDelimited", "pipeDelimited", "deepObject"]),
+    ("header", &["simple"]),
+    ("cookie", &["form"]),
+];
+
+/// Checks the keywords of a parameter or header that depend on its location.
+fn located(object: Object<'_>, findings: &mut Findings) {
+    let is_header = object.kind() == Kind::Header;
+    let place = if is_header { Some("header") } else { object.text("in") };
+    let Some((place, styles)) = STYLES.iter().find(|(known, _)| place == Some(known)) else { return };
+    for keyword in ["allowEmptyValue", "allowReserved"] {
+        if *place != "query" && object.has(keyword) {
+            // `false` is the default. The keywords of a header must apply to it (section 4.7.21).
+            let is_invalid = object.flag(keyword) && (keyword == "allowEmptyValue" || is_header);
+            let rule = if is_invalid { &CONDITION } else { &INEFFECTIVE };
+            let message = format!("`{keyword}` applies only to parameters in `query`.");
+            findings.add(rule, object.key_spot(keyword), message, "Remove it.").remove();
+        }
+    }
+    if let Some(style) = object.text("style").filter(|style| !is_header && !styles.contains(style)) {
+        let message = format!("A parameter in `{place}` cannot have the style `{}`.", shortened(style));
+        let fix = format!("Use `{}`.", styles.join("`, `"));
+        let added = findings.add(&CONDITION, object.value_spot("style"), message, fix);
+        styles.iter().fold(added, |added, style| added.write(*style));
+    }
+}
+
+fn security_scheme(object: Object<'_>, findings: &mut Findings) {
+    let kind = object.text("type").unwrap_or_default();
+    let demanded: &[&str] = match kind {
+        "apiKey" => &["name", "in"],
+        "http" => &["scheme"],
+        "oauth2" => &["flows"],
+        "openIdConnect" => &["openIdConnectUrl"],
+        _ => return,
+    };
+    demands(object, demanded, findings);
+    for keyword in ["name", "in", "scheme", "bearerFormat", "flows", "openIdConnectUrl"] {
+        let belongs = demanded.contains(&keyword) || (keyword == "bearerFormat" && kind == "http");
+        if object.has(keyword) && !belongs {
+            let message = format!("`{keyword}` does not apply to a security scheme of type `{kind}`.");
+            findings
+                .add(&INEFFECTIVE, object.key_spot(keyword), message, "Remove it, or correct `type`.")
+                .remove();
+        }
+    }
+}
+
+fn demands(object: Object<'_>, demanded: &[&str], findings: &mut Findings) {
+    for keyword in demanded.iter().filter(|keyword| !object.has(keyword)) {
+        let message = format!("{} has no `{keyword}`.", object.subject());
+        findings.add(&CONDITION, object.spot(), message, format!("Add `{keyword}`."));
+    }
+}
+
+fn schema(object: Object<'_>, composed: &HashSet<Id>, findings: &mut Findings) {
+    for (keyword, rule) in
+        [("required", &LIST), ("allOf", &LIST), ("oneOf", &LIST), ("anyOf", &LIST), ("enum", &ENUM)]
+    {
+        list(object, keyword, rule, findings);
+    }
+    // A part of a composition and its parent schema can have the discriminator (section 4.7.25.1).
+    let is_composed = ["oneOf", "anyOf", "allOf"].iter().any(|keyword| object.has(keyword))
+        || object.keyword() == "schemas"
+        || composed.contains(&object.id);
+    // A keyword, whether a required other keyword is missing, that other keyword, and the rule.
+    let lacks = [
+        ("type", object.text("type") == Some("array") && !object.has("items"), "items", &ARRAY_ITEMS),
+        ("exclusiveMinimum", !object.has("minimum"), "minimum", &INEFFECTIVE),
+        ("exclusiveMaximum", !object.has("maximum"), "maximum", &INEFFECTIVE),
+        ("nullable", object.flag("nullable") && !object.has("type"), "type", &INEFFECTIVE),
+        ("discriminator", !is_composed, "oneOf", &CONDITION),
+    ];
+    for (keyword, _, other, rule) in lacks.iter().filter(|(keyword, lacks, ..)| *lacks && object.has(keyword))
+    {
+        let message = format!("`{keyword}` of {} requires `{other}` beside it.", object.subject());
+        findings.add(rule, object.key_spot(keyword), message, format!("Add `{other}`."));
+    }
+    if object.flag("readOnly") && object.flag("writeOnly") {
+        let message = format!("{} has both `readOnly` and `writeOnly`.", object.subject());
+        let other = object.key_spot("readOnly").pointer;
+        let added = findings.add(&CONDITION, object.key_spot("writeOnly"), message, "Remove one.");
+        added.remove().repair(Repair::Remove { at: other });
+    }
+    if let Some(Value::Number(number)) = object.get("multipleOf").map(|node| &node.value)
+        && number.as_f64().is_none_or(|number| number <= 0.0)
+    {
+        let message = format!("`multipleOf` of {} is not greater than 0.", object.subject());
+        findings.add(&CONDITION, object.value_spot("multipleOf"), message, "Write a number greater than 0.");
+    }
+}
+
+/// Checks a list, which must not be empty. The values of `required` and `enum` must be unique.
+fn list(object: Object<'_>, keyword: &str, rule: &Rule, findings: &mut Findings) {
+    let Some(Value::Sequence(items)) = object.get(keyword).map(|list| &list.value) else { return };
+    if items.is_empty() {
+        let message = format!("`{keyword}` of {} is empty.", object.subject());
+        let fix = format!("Remove `{keyword}`, or add items.");
+        findings.add(rule, object.value_spot(keyword), message, fix).remove();
+    }
+    let mut seen = HashSet::new();
+    for (number, item) in items.iter().enumerate() {
+        if matches!(keyword, "required" | "enum") && !seen.insert(item.to_json().to_string()) {
+            let value = shortened(&text_of(item));
+            let message = format!("`{value}` occurs twice in `{keyword}` of {}.", object.subject());
+            findings.add(rule, item_spot(object, keyword, number), message, "Remove one.").remove();
+        }
+    }
+}
+
+/// Checks two keywords that exclude each other. `required` is the rule that requires one of them.
+fn one_of(object: Object<'_>, keywords: &[&str; 2], required: Option<&Rule>, findings: &mut Findings) {
+    let [one, other] = keywords;
+    match (object.has(one), object.has(other), required) {
+        (true, true, _) => {
+            let message = format!("{} has both `{one}` and `{other}`.", object.subject());
+            let at = object.key_spot(one).pointer;
+            let added = findings.add(&CONDITION, object.key_spot(other), message, "Remove one.");
+            added.remove().repair(Repair::Remove { at });
+        }
+        (false, false, Some(rule)) => {
+            let message = format!("{} has neither `{one}` nor `{other}`.", object.subject());
+            findings.add(rule, object.spot(), message, format!("Add `{one}`."));
+        }
+        _ => {}
+    }
+}

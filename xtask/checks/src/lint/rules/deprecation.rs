@@ -1,0 +1,87 @@
+//! The dates and the successor of deprecated operations.
+
+use jiff::civil::Date;
+
+use document::finding::shortened;
+use document::openapi::{Kind, Model, Object};
+use document::repair::Repair;
+use document::rule::{Findings, rules};
+
+rules! {
+    DATES: Strict Error "deprecation-dates", "this project",
+        "A deprecated operation, and no other, has `x-deprecated-since`, a later `x-sunset` (both \
+         YYYY-MM-DD), and `x-successor`, a path of the document.";
+    PASSED: Strict Error "sunset-passed", "this project; RFC 8594",
+        "The `x-sunset` date of an operation is not in the past.";
+    NEAR: Strict Warning "sunset-near", "this project; RFC 8594",
+        "The `x-sunset` date of an operation is more than 90 days ahead.";
+}
+
+/// The number of days before the sunset on which the warnings begin.
+const WARNING_DAYS: i32 = 90;
+
+const KEYWORDS: [&str; 3] = ["x-deprecated-since", "x-sunset", "x-successor"];
+
+pub(crate) fn check(model: &Model<'_>, today: Date, findings: &mut Findings) {
+    for operation in model.all(Kind::Operation) {
+        if operation.flag("deprecated") {
+            deprecated(operation, today, findings);
+            continue;
+        }
+        for keyword in KEYWORDS.into_iter().filter(|keyword| operation.has(keyword)) {
+            let message = format!("{} has `{keyword}` but is not deprecated.", operation.subject());
+            let fix = "Remove it, or add `deprecated: true`.";
+            let (at, key) = (operation.pointer(), "deprecated".to_owned());
+            let added = findings.add(&DATES, operation.key_spot(keyword), message, fix);
+            let added = added.remove();
+            if operation.has("deprecated") {
+                let at = operation.key_spot("deprecated").pointer;
+                added.repair(Repair::Write { at, value: true.into() });
+            } else if KEYWORDS.iter().all(|keyword| operation.has(keyword)) {
+                added.repair(Repair::Add { at, key, value: true.into() });
+            }
+        }
+    }
+}
+
+fn deprecated(operation: Object<'_>, today: Date, findings: &mut Findings) {
+    let subject = operation.subject();
+    for keyword in KEYWORDS.into_iter().filter(|keyword| !operation.has(keyword)) {
+        let message = format!("{subject} is deprecated but has no `{keyword}`.");
+        findings.add(&DATES, operation.key_spot("deprecated"), message, format!("Add `{keyword}`."));
+    }
+    let mut date = |keyword: &str| {
+        let text = operation.get(keyword)?.as_str().unwrap_or_default();
+        let date = text.parse::<Date>().ok().filter(|date| date.to_string() == text);
+        if date.is_none() {
+            let message = format!("`{keyword}` of {subject} is not a date.");
+            let fix = "Write a date such as `'2030-12-05'`.";
+            findings.add(&DATES, operation.value_spot(keyword), message, fix);
+        }
+        date
+    };
+    let (since, sunset) = (date("x-deprecated-since"), date("x-sunset"));
+    let spot = || operation.value_spot("x-sunset");
+    if let Some((since, sunset)) = since.zip(sunset).filter(|(since, sunset)| since >= sunset) {
+        let message = format!("{subject} is deprecated since {since}, but its sunset is on {sunset}.");
+        findings.add(&DATES, spot(), message, "Correct one of the dates.");
+    }
+    if let Some((sunset, span)) = sunset.and_then(|sunset| Some((sunset, today.until(sunset).ok()?))) {
+        let days = span.get_days();
+        if days < 0 {
+            let message = format!("The sunset of {subject} was on {sunset}.");
+            let fix = "Remove the operation, or move the date and announce it.";
+            findings.add(&PASSED, spot(), message, fix);
+        } else if days <= WARNING_DAYS {
+            let message = format!("The sunset of {subject} is on {sunset}, in {days} days.");
+            findings.add(&NEAR, spot(), message, "Plan the release that removes the operation.");
+        }
+    }
+    let Some(successor) = operation.get("x-successor") else { return };
+    let paths = operation.model().root().get("paths");
+    if successor.as_str().and_then(|path| paths?.get(path)).is_none() {
+        let path = shortened(successor.as_str().unwrap_or_default());
+        let message = format!("The successor `{path}` of {subject} is not a path of the document.");
+        findings.add(&DATES, operation.value_spot("x-successor"), message, "Write a path such as `/pets`.");
+    }
+}

@@ -1,0 +1,124 @@
+//! Names, summaries and descriptions must be present and not empty.
+
+use semver::Version;
+
+use document::finding::shortened;
+use document::openapi::{Demand, Kind, Model, Object};
+use document::rule::{Added, Findings, Rule, rules};
+
+rules! {
+    CONTACT: Recommended Error "info-contact", "Spectral: info-contact",
+        "`info` has a `contact`.";
+    CONTACT_PROPERTIES: Strict Error "contact-properties", "Spectral: contact-properties",
+        "The contact has a `name`, and a `url` or an `email`.";
+    LICENSE: Recommended Error "info-license", "Spectral: info-license; Redocly: info-license",
+        "`info` has a `license`.";
+    LICENSE_URL: Recommended Error "license-url", "Spectral: license-url; Redocly: info-license-strict",
+        "The license has a `url`.";
+    INFO: Recommended Error "info-description", "Spectral: info-description",
+        "`info` has a `description`.";
+    VERSION: Strict Error "info-version-semver", "this project; Semantic Versioning 2.0.0, 2",
+        "`info.version` is MAJOR.MINOR.PATCH.";
+    TAG: Recommended Error "tag-description", "Spectral: tag-description; Redocly: tag-description",
+        "Each tag has a `description`.";
+    ID: Recommended Error "operation-operationId",
+        "Spectral: operation-operationId; Redocly: operation-operationId",
+        "Each operation has an `operationId`.";
+    SUMMARY: Recommended Error "operation-summary", "Redocly: operation-summary",
+        "Each operation has a `summary`.";
+    OPERATION: Recommended Error "operation-description",
+        "Spectral: operation-description; Redocly: operation-description",
+        "Each operation has a `description`.";
+    PARAMETER: Strict Error "parameter-description",
+        "Spectral: oas3-parameter-description; Redocly: parameter-description",
+        "Each parameter has a `description`.";
+    HEADER: Strict Error "header-description", "this project",
+        "Each header has a `description`.";
+    SCHEMA: Strict Error "schema-description", "this project",
+        "Schemas in `components`, and properties that are not references, have a `description`.";
+    EMPTY: Strict Error "no-empty-descriptions", "this project",
+        "Titles, names, summaries and descriptions are not empty.";
+    SCRIPT: Recommended Error "no-script-tags-in-markdown", "Spectral: no-script-tags-in-markdown",
+        "No description contains `<script`, because a documentation page might run it.";
+    EVAL: Recommended Error "no-eval-in-markdown", "Spectral: no-eval-in-markdown",
+        "No description contains `eval(`, because a documentation page might run it.";
+}
+
+/// The objects that must have a keyword, the rule, and what to write.
+const EXPECTED: &[(Kind, &str, &Rule, &str)] = &[
+    (Kind::Info, "contact", &CONTACT, "the person or team that answers questions"),
+    (Kind::Info, "license", &LICENSE, "the name and the URL of the license"),
+    (Kind::Info, "description", &INFO, "what the service does"),
+    (Kind::Contact, "name", &CONTACT_PROPERTIES, "the name of a person or team"),
+    (Kind::License, "url", &LICENSE_URL, "the URL of the license text"),
+    (Kind::Tag, "description", &TAG, "what its operations have in common"),
+    (Kind::Operation, "operationId", &ID, "a name such as `listPets`"),
+    (Kind::Operation, "summary", &SUMMARY, "a few words, for lists of operations"),
+    (Kind::Operation, "description", &OPERATION, "what a client should know"),
+    (Kind::Parameter, "description", &PARAMETER, "its effect and its values"),
+    (Kind::Header, "description", &HEADER, "its meaning and the RFC that defines it"),
+    (Kind::Schema, "description", &SCHEMA, "its meaning and its unit or form"),
+];
+
+pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
+    for (kind, keyword, rule, what) in EXPECTED {
+        let lacks =
+            |object: &Object<'_>| !object.has(keyword) && (*kind != Kind::Schema || is_public(object));
+        for object in model.all(*kind).filter(lacks) {
+            let message = format!("{} has no `{keyword}`.", object.subject());
+            findings.add(rule, object.spot(), message, format!("Add `{keyword}`: {what}."));
+        }
+    }
+    for contact in model.all(Kind::Contact).filter(|contact| !contact.has("url") && !contact.has("email")) {
+        let message = "The contact has neither `url` nor `email`.";
+        findings.add(&CONTACT_PROPERTIES, contact.spot(), message, "Add one of them.");
+    }
+    for info in model.all(Kind::Info) {
+        let Some(text) = info.text("version") else { continue };
+        let is_release = |version: Version| version.pre.is_empty() && version.build.is_empty();
+        if !Version::parse(text).is_ok_and(is_release) {
+            let message = format!("`{}` is not a semantic version.", shortened(text));
+            let fix = "Write three numbers, such as `1.0.0`.";
+            let added = findings.add(&VERSION, info.value_spot("version"), message, fix);
+            completed(text).into_iter().fold(added, Added::write);
+        }
+    }
+    for object in model.everything().filter(|object| !object.is_reference()) {
+        for keyword in ["title", "name", "summary", "description"] {
+            words(object, keyword, findings);
+        }
+    }
+}
+
+/// Returns a version without its `v`, and with the numbers that it lacks; `None` if it has other parts.
+fn completed(version: &str) -> Option<String> {
+    let numbers = version.strip_prefix('v').unwrap_or(version);
+    let parts: Vec<&str> = numbers.split('.').collect();
+    let lacking = 3_usize.checked_sub(parts.len())?;
+    let completed = format!("{numbers}{}", ".0".repeat(lacking));
+    let version = Version::parse(&completed).ok()?;
+    (version.pre.is_empty() && version.build.is_empty()).then_some(completed)
+}
+
+fn is_public(schema: &Object<'_>) -> bool {
+    schema.keyword() == "properties"
+        || schema.parent().is_some_and(|parent| parent.kind() == Kind::Components)
+}
+
+fn words(object: Object<'_>, keyword: &str, findings: &mut Findings) {
+    let Some(text) = object.text(keyword) else { return };
+    if text.trim().is_empty() {
+        let message = format!("`{keyword}` of {} is empty.", object.subject());
+        let fix = "Write it, or remove it if it is optional.";
+        let added = findings.add(&EMPTY, object.value_spot(keyword), message, fix);
+        let keywords = object.kind().table().keywords;
+        if keywords.iter().any(|(known, demand, _)| *known == keyword && *demand == Demand::Optional) {
+            added.remove();
+        }
+    }
+    let dangers = [("<script", &SCRIPT), ("eval(", &EVAL)];
+    for (danger, rule) in dangers.into_iter().filter(|(danger, _)| text.contains(danger)) {
+        let message = format!("`{keyword}` of {} contains `{danger}`.", object.subject());
+        findings.add(rule, object.value_spot(keyword), message, "Remove it.");
+    }
+}

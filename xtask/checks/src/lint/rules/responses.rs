@@ -1,0 +1,103 @@
+//! Responses: status codes, error bodies, examples.
+
+use document::openapi::{Kind, Model, Object, Step};
+use document::repair::Repair;
+use document::rule::{Findings, Rule, rules};
+use document::{Entry, Node};
+
+rules! {
+    SUCCESS: Recommended Error "operation-success-response",
+        "Spectral: operation-success-response; Redocly: operation-2xx-response",
+        "Each operation has a 2xx or 3xx response.";
+    ERROR: Recommended Error "operation-4xx-response", "Redocly: operation-4xx-response",
+        "Each operation has a 4xx response.";
+    EXPLICIT: Strict Error "explicit-status-codes", "this project",
+        "Responses are listed by status code, without `default` and ranges such as `4XX`.";
+    BODY: Strict Error "error-body", "this project",
+        "Each 4xx and 5xx response has the schema `Error` as `application/json`, and no other body.";
+    QUOTED: Spec Error "quoted-status-codes", "OpenAPI 3.0.3, 4.7.16.2",
+        "Status codes are in quotation marks, since the keys of JSON are strings.";
+    EXAMPLE: Strict Error "media-type-example", "this project",
+        "Each request and response body has an example.";
+    NO_BODY: Recommended Error "no-body-with-204", "RFC 9110, 6.4.1 and 15.3.6",
+        "Responses with the status 1xx, 204, 205 and 304 have no body.";
+}
+
+pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
+    for responses in model.all(Kind::Responses) {
+        let owner = responses.parent().map(|operation| operation.subject()).unwrap_or_default();
+        let needed: [(&Rule, &[char], _); 2] =
+            [(&SUCCESS, &['2', '3'], "2xx or 3xx"), (&ERROR, &['4'], "4xx")];
+        for (rule, classes, what) in needed {
+            if !responses.parts().any(|response| response.name().starts_with(classes)) {
+                let message = format!("{owner} has no {what} response.");
+                findings.add(rule, responses.spot(), message, format!("Add a {what} response."));
+            }
+        }
+        for response in responses.parts() {
+            status(response, findings);
+        }
+    }
+    for media_type in model.all(Kind::MediaType) {
+        if !media_type.has("example") && !media_type.has("examples") {
+            let message = format!("{} has no example.", media_type.subject());
+            findings.add(&EXAMPLE, media_type.spot(), message, "Add an `example`.");
+        }
+    }
+}
+
+fn status(response: Object<'_>, findings: &mut Findings) {
+    let status = response.name();
+    if !status.bytes().all(|byte| byte.is_ascii_digit()) {
+        let message = format!("`{status}` is not a single status code.");
+        findings.add(&EXPLICIT, response.spot(), message, "List each status code.");
+    }
+    let spot = response.spot();
+    let key = response.model().source().get(spot.span.start..).unwrap_or_default();
+    if key.starts_with(status) && status.bytes().all(|byte| byte.is_ascii_digit()) {
+        let message = format!("The status code {status} is not in quotation marks.");
+        findings.add(&QUOTED, spot, message, format!("Write `'{status}'`.")).rename(status);
+    }
+    let Some(resolved) = response.resolved() else { return };
+    let content = resolved.get("content").map(Node::entries).unwrap_or_default();
+    if (status.starts_with('1') || matches!(status, "204" | "205" | "304")) && !content.is_empty() {
+        let message =
+            format!("{} has a body, which HTTP does not allow for this status.", response.subject());
+        let at = response.key_spot("content").pointer;
+        let fix = "Remove `content`, or use another status.";
+        findings.add(&NO_BODY, response.spot(), message, fix).repair(Repair::Remove { at });
+    }
+    if !status.starts_with(['4', '5']) {
+        return;
+    }
+    let spot = match content.iter().find(|entry| is_not_error_schema(entry)) {
+        Some(entry) => resolved.spot_at(&[Step::Key("content"), Step::Key(&entry.key)], entry.key_span),
+        None if content.is_empty() => response.spot(),
+        None => return,
+    };
+    let message = format!("{} does not have the schema `Error` as its only body.", response.subject());
+    let fix =
+        "Under `content`, write `application/json` alone, with the schema `#/components/schemas/Error`.";
+    let is_defined = response.model().root().node().pointer("/components/schemas/Error").is_some();
+    let added = findings.add(&BODY, spot, message, fix);
+    let wrong = content.iter().find(|entry| is_not_error_schema(entry)).filter(|_| is_defined);
+    let (Some(wrong), at) = (wrong, added.place()) else { return };
+    let has_error_schema =
+        wrong.value.get("schema").and_then(|schema| schema.get("$ref")?.as_str()) == Some(ERROR_SCHEMA);
+    if wrong.key == JSON && wrong.value.get("schema").is_some_and(|schema| schema.get("$ref").is_some()) {
+        added.repair(Repair::Write { at: format!("{at}/schema/$ref"), value: ERROR_SCHEMA.into() });
+    } else if wrong.key != JSON && content.iter().any(|entry| entry.key == JSON) {
+        added.remove();
+    } else if wrong.key != JSON && has_error_schema {
+        added.rename(JSON);
+    }
+}
+
+/// The schema of the body of each error, and its media type.
+const ERROR_SCHEMA: &str = "#/components/schemas/Error";
+const JSON: &str = "application/json";
+
+fn is_not_error_schema(media_type: &Entry) -> bool {
+    let schema = media_type.value.get("schema").and_then(|schema| schema.get("$ref")?.as_str());
+    media_type.key != JSON || schema != Some(ERROR_SCHEMA)
+}

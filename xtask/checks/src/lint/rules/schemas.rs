@@ -1,0 +1,194 @@
+//! Schemas without contradictions: `required`, `enum`, `type`, `format`, bounds.
+
+use std::collections::HashSet;
+
+use document::finding::shortened;
+use document::openapi::shapes::{converted, text_of, type_of};
+use document::openapi::{Kind, Model, Object, in_place};
+use document::repair::Repair;
+use document::rule::{Added, Findings, rules};
+use document::{Node, Value};
+
+use crate::lint::{Suggestions, item_spot, items, meant_or};
+
+rules! {
+    REQUIRED: Recommended Error "no-required-schema-properties-undefined",
+        "Redocly: no-required-schema-properties-undefined",
+        "Each name in `required` is the name of a property of the schema.";
+    ENUM_TYPE: Recommended Error "typed-enum", "Spectral: typed-enum; Redocly: no-enum-type-mismatch",
+        "The values of an `enum` have the `type` of their schema.";
+    DEFAULT_TYPE: Spec Error "default-type", "OpenAPI 3.0.3, 4.7.24.1",
+        "The `default` of a schema has the `type` of the schema.";
+    KEYWORDS: Recommended Error "no-schema-type-mismatch", "Redocly: no-schema-type-mismatch",
+        "A schema has only keywords that apply to its `type`.";
+    FORMAT: Recommended Error "format-matches-type", "OpenAPI 3.0.3, 4.4",
+        "The `format` of a schema applies to its `type`.";
+    BOUNDS: Recommended Error "bounds-in-order", "this tool",
+        "The lower bound of a schema does not exceed its upper bound.";
+}
+
+/// Types with the keywords that apply only to them.
+pub(crate) const KEYWORDS_OF: &[(&[&str], &[&str])] = &[
+    (&["string"], &["minLength", "maxLength", "pattern"]),
+    (&["number", "integer"], &["minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum"]),
+    (&["array"], &["items", "minItems", "maxItems", "uniqueItems"]),
+    (&["object"], &["properties", "required", "additionalProperties", "minProperties", "maxProperties"]),
+];
+
+/// Types with the formats that apply only to them: those of OpenAPI and the common ones of JSON Schema.
+pub(crate) const FORMATS_OF: &[(&str, &[&str])] = &[
+    ("integer", &["int32", "int64"]),
+    ("number", &["float", "double"]),
+    ("string", &["byte", "binary", "date", "date-time", "password", "uuid", "uri", "email"]),
+    ("string", &["hostname", "ipv4", "ipv6"]),
+];
+
+const PAIRS: &[(&str, &str)] = &[
+    ("minimum", "maximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+];
+
+pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
+    let mut suggestions = Suggestions::default();
+    for schema in model.all(Kind::Schema) {
+        required(schema, &mut suggestions, findings);
+        values(schema, findings);
+        bounds(schema, findings);
+        let Some(kind) = schema.text("type") else { continue };
+        let others = KEYWORDS_OF.iter().filter(|(types, _)| !types.contains(&kind));
+        for keyword in others.flat_map(|(_, keywords)| *keywords).filter(|keyword| schema.has(keyword)) {
+            let message = format!("`{keyword}` does not apply to `type: {}`.", shortened(kind));
+            findings
+                .add(&KEYWORDS, schema.key_spot(keyword), message, "Remove it, or correct the `type`.")
+                .remove();
+        }
+        let format = schema.text("format").unwrap_or_default();
+        let right = FORMATS_OF.iter().find(|(_, formats)| formats.contains(&format)).map(|(kind, _)| *kind);
+        if let Some(right) = right.filter(|right| *right != kind) {
+            let message = format!("`format: {format}` does not apply to `type: {}`.", shortened(kind));
+            let fix = format!("Write `type: {right}`, or another format.");
+            let at = schema.value_spot("type").pointer;
+            let repair = Repair::Write { at, value: right.into() };
+            findings.add(&FORMAT, schema.value_spot("format"), message, fix).repair(repair);
+        }
+    }
+}
+
+/// The limit of schemas of a composition to search for a name. Larger compositions are not checked.
+const MAX_COMPOSED: usize = 100;
+/// The limit of parts of each of these schemas.
+const MAX_PARTS: usize = 1_000;
+
+fn required(schema: Object<'_>, suggestions: &mut Suggestions, findings: &mut Findings) {
+    let items = items(schema, "required");
+    if items.is_empty() {
+        return;
+    }
+    // One part of a composition may require what another part defines.
+    let mut whole = schema;
+    while let Some(owner) = whole.parent().filter(|_| matches!(whole.keyword(), "allOf" | "anyOf" | "oneOf"))
+    {
+        whole = owner;
+    }
+    let Some(names) = property_names(whole) else { return };
+    for (number, item) in items.iter().enumerate() {
+        if let Some(name) = item.as_str().filter(|name| !names.contains(name)) {
+            let meant = suggestions.nearest(name, names.iter().copied());
+            let (subject, name) = (schema.subject(), shortened(name));
+            let message = format!("{subject} requires `{name}`, which is not one of its properties.");
+            let fix = meant_or(meant, "Correct the name, or add the property.");
+            let added = findings.add(&REQUIRED, item_spot(schema, "required", number), message, fix);
+            meant.into_iter().fold(added, Added::write);
+        }
+    }
+}
+
+/// Returns the names of the properties of a schema and of the schemas that it is composed of. `None` if they are
+/// too many, or a reference has no target.
+pub(super) fn property_names(schema: Object<'_>) -> Option<HashSet<&str>> {
+    let mut open = vec![schema];
+    let mut seen = HashSet::new();
+    let mut names = HashSet::new();
+    while let Some(object) = open.pop() {
+        let object = object.resolved()?;
+        if !seen.insert(object.id) {
+            continue;
+        }
+        if seen.len() > MAX_COMPOSED || object.parts().nth(MAX_PARTS).is_some() {
+            return None;
+        }
+        names.extend(object.get("properties").into_iter().flat_map(Node::entries).map(|entry| &*entry.key));
+        open.extend(in_place(object));
+    }
+    Some(names)
+}
+
+fn values(schema: Object<'_>, findings: &mut Findings) {
+    let kind = shortened(schema.text("type").unwrap_or_default());
+    for (number, item) in items(schema, "enum").iter().enumerate().filter(|(_, item)| !has_type(schema, item))
+    {
+        let (value, other) = (shortened(&text_of(item)), type_of(item));
+        let message = format!("`{value}` in the `enum` is {other}, not of `type: {kind}`.");
+        let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
+        let added = findings.add(&ENUM_TYPE, item_spot(schema, "enum", number), message, fix);
+        typed(schema, item).into_iter().fold(added, Added::write);
+    }
+    if let Some(default) = schema.get("default").filter(|default| !has_type(schema, default)) {
+        let message =
+            format!("The `default` of {} is {}, not of `type: {kind}`.", schema.subject(), type_of(default));
+        let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
+        let added = findings.add(&DEFAULT_TYPE, schema.value_spot("default"), message, fix);
+        typed(schema, default).into_iter().fold(added, Added::write);
+    }
+}
+
+/// Returns a scalar with the `type` of a schema, if it is written like one of that type.
+fn typed(schema: Object<'_>, value: &Node) -> Option<serde_json::Value> {
+    let kind = schema.text("type")?;
+    let expected = match kind {
+        "string" => "a string",
+        "boolean" => "`true` or `false`",
+        "number" | "integer" => "a number",
+        _ => return None,
+    };
+    converted(expected, value).filter(|value| kind != "integer" || value.is_i64() || value.is_u64())
+}
+
+/// Whether a value has the `type` of a schema.
+pub(crate) fn has_type(schema: Object<'_>, value: &Node) -> bool {
+    match (&value.value, schema.text("type").unwrap_or_default()) {
+        (Value::Null, _) if schema.flag("nullable") => true,
+        (Value::String(_), "string")
+        | (Value::Bool(_), "boolean")
+        | (Value::Number(_), "number")
+        | (Value::Sequence(_), "array")
+        | (Value::Mapping(_), "object") => true,
+        // Integers of more than 64 bits are read as floating point.
+        (Value::Number(number), "integer") => {
+            number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|number| number.abs() >= 1e18)
+        }
+        // `struct-value` reports an unknown `type`.
+        (_, kind) => !["string", "boolean", "number", "integer", "array", "object"].contains(&kind),
+    }
+}
+
+fn bounds(schema: Object<'_>, findings: &mut Findings) {
+    let number = |keyword: &str| match &schema.get(keyword)?.value {
+        Value::Number(number) => Some(number),
+        _ => None,
+    };
+    for (low, high) in PAIRS {
+        let Some((least, most)) = number(low).zip(number(high)) else { continue };
+        let above = match (least.as_i64(), most.as_i64()) {
+            (Some(least), Some(most)) => least > most,
+            _ => least.as_f64().zip(most.as_f64()).is_some_and(|(least, most)| least > most),
+        };
+        if above {
+            let message =
+                format!("`{low}` of {} is {least}, which exceeds its `{high}` of {most}.", schema.subject());
+            findings.add(&BOUNDS, schema.value_spot(low), message, "Correct one of them.");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Servers and the variables in their URLs.
+
+use std::collections::HashSet;
+
+use document::finding::shortened;
+use document::openapi::{Kind, Model, Object};
+use document::repair::Repair;
+use document::rule::{Findings, rules};
+
+rules! {
+    SERVERS: Recommended Error "oas3-api-servers", "Spectral: oas3-api-servers; Redocly: no-empty-servers",
+        "The document has at least one server.";
+    TRAILING_SLASH: Recommended Error "oas3-server-trailing-slash",
+        "Spectral: oas3-server-trailing-slash; Redocly: no-server-trailing-slash",
+        "The URL of a server does not end in `/`, because each path begins with one.";
+    EXAMPLE: Recommended Warning "oas3-server-not-example.com",
+        "Spectral: oas3-server-not-example.com; Redocly: no-server-example.com",
+        "The URL of a server does not contain `example.com`.";
+    VARIABLES: Recommended Error "oas3-server-variables",
+        "OpenAPI 3.0.3, 4.7.6; Spectral: oas3-server-variables; Redocly: no-undefined-server-variable",
+        "The variables in the URL of a server are defined, the defined ones are in the URL, and a `default` \
+         is in its `enum`.";
+    UNIQUE: Recommended Error "no-identical-servers", "this tool",
+        "No two servers in a list have the same URL.";
+}
+
+pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
+    let root = model.root();
+    if root.get("servers").is_none_or(|servers| servers.items().is_empty()) {
+        let message = "The document has no server.";
+        let fix = "Add `servers` with the URL of the service.";
+        findings.add(&SERVERS, root.key_spot("servers"), message, fix);
+    }
+    let mut urls = HashSet::new();
+    for server in model.all(Kind::Server) {
+        let Some(url) = server.text("url") else { continue };
+        let owner = server.parent().map(|parent| parent.id);
+        let wrong = [
+            (url.ends_with('/'), &TRAILING_SLASH, "ends in `/`", "Remove the slash."),
+            (url.contains("example.com"), &EXAMPLE, "contains `example.com`", "Write the real host."),
+            (!urls.insert((owner, url)), &UNIQUE, "is listed twice", "Remove one."),
+        ];
+        for (_, rule, what, fix) in wrong.into_iter().filter(|(is_wrong, ..)| *is_wrong) {
+            let message = format!("The server URL `{}` {what}.", shortened(url));
+            let at = server.pointer();
+            let added = findings.add(rule, server.value_spot("url"), message, fix);
+            if rule.name == TRAILING_SLASH.name {
+                added.write(url.trim_end_matches('/'));
+            } else if rule.name == UNIQUE.name {
+                added.repair(Repair::Remove { at });
+            }
+        }
+        variables(server, url, findings);
+    }
+}
+
+/// The number of values of an `enum` that are offered as a repair.
+const MAX_CHOICES: usize = 5;
+
+fn variables(server: Object<'_>, url: &str, findings: &mut Findings) {
+    let in_url: HashSet<&str> = names(url).collect();
+    let defined: HashSet<&str> = server.children("variables").map(|variable| variable.name()).collect();
+    for name in names(url).filter(|name| !defined.contains(name)) {
+        let message = format!("The variable `{{{}}}` of the server URL is not defined.", shortened(name));
+        let fix = "Define it in `variables` with a `default`.";
+        findings.add(&VARIABLES, server.value_spot("url"), message, fix);
+    }
+    for variable in server.children("variables") {
+        let name = shortened(variable.name());
+        if !in_url.contains(variable.name()) {
+            let message = format!("The server URL does not contain the variable `{{{name}}}`.");
+            findings.add(&VARIABLES, variable.spot(), message, "Remove it, or add it to the URL.").remove();
+        }
+        let Some((default, allowed)) = variable.text("default").zip(variable.get("enum")) else { continue };
+        if !allowed.items().is_empty() && !allowed.items().iter().any(|value| value.as_str() == Some(default))
+        {
+            let message = format!(
+                "The default `{}` of the variable `{name}` is not in its `enum`.",
+                shortened(default)
+            );
+            let fix = "Use a value of `enum`, or add this one to it.";
+            let added = findings.add(&VARIABLES, variable.value_spot("default"), message, fix);
+            let values = allowed.items().iter().filter_map(|value| value.as_str());
+            values.take(MAX_CHOICES).fold(added, |added, value| added.write(value));
+        }
+    }
+}
+
+/// The names in braces, in order.
+pub(crate) fn names(template: &str) -> impl Iterator<Item = &str> {
+    template.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name))
+}

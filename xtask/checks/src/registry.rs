@@ -1,0 +1,70 @@
+//! All rules of the library, with their examples: the texts of `--rules` and `--explain`.
+
+use std::fmt::Write as _;
+
+use document::finding;
+use document::rule::Rule;
+use include_dir::{Dir, include_dir};
+
+use crate::{breaking, drift, lint};
+
+/// The examples: a folder for each family of rules, a file for each rule.
+static FIXTURES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures");
+
+/// The families of rules, named like their folders of fixtures.
+pub fn families() -> Vec<(&'static str, Vec<&'static Rule>)> {
+    vec![
+        ("lint", lint::rules().collect()),
+        ("breaking", breaking::rules().collect()),
+        ("drift", drift::rules().collect()),
+    ]
+}
+
+/// All rules, family by family.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    families().into_iter().flat_map(|(_, rules)| rules)
+}
+
+/// The rule with this name.
+pub fn find(name: &str) -> Option<&'static Rule> {
+    rules().find(|rule| rule.name == name)
+}
+
+/// Returns the rule with the most similar name.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    finding::nearest(name, rules().map(|rule| rule.name), 3)
+}
+
+/// All rules as a Markdown table.
+pub fn table() -> String {
+    let mut table = "| rule | severity | profile | explanation | origin |\n".to_owned();
+    table.push_str("| --- | --- | --- | --- | --- |\n");
+    for Rule { name, severity, profile, explanation, origin } in rules() {
+        let explanation = explanation.replace('|', "\\|");
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "| `{name}` | {severity} | {profile} | {explanation} | {origin} |");
+    }
+    table
+}
+
+/// Describes a rule, with an example that triggers it.
+pub fn explain(rule: &Rule) -> String {
+    let Rule { name, severity, profile, explanation, origin } = rule;
+    let mut text =
+        format!("{name}\n\n{explanation}\n\nseverity: {severity}\nprofile: {profile}\norigin: {origin}\n");
+    if let Some(example) = example(name) {
+        text.push_str("\nExample: after these edits of a document, the rule reports the place `at`.\n    ");
+        text.push_str(example);
+        text.push('\n');
+    }
+    text
+}
+
+/// Returns the text of the first edits in the fixture of a rule that trigger the rule.
+fn example(name: &str) -> Option<&'static str> {
+    let file =
+        FIXTURES.dirs().find_map(|family| family.get_file(family.path().join(format!("{name}.yaml"))))?;
+    let text = file.contents_utf8()?;
+    let span = document::read(text).ok()?.get("breaks")?.items().first()?.span;
+    text.get(span.start..span.end)
+}

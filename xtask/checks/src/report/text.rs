@@ -1,0 +1,98 @@
+//! Findings as text: the lines of the file and of the code, each with a caret, and the fix.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use document::Span;
+use document::finding::{Finding, Severity};
+
+use super::{About, Sources, from_here};
+
+pub(super) fn render(about: &About<'_>, sources: &Sources) -> String {
+    let renderer = Renderer::styled();
+    let shown = about.findings.iter().map(|finding| renderer.render(&[group(about, finding, sources)]));
+    shown.map(|finding| finding + "\n\n").collect()
+}
+
+fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> Group<'a> {
+    let level = match finding.severity {
+        Severity::Info => Level::INFO,
+        Severity::Warning => Level::WARNING,
+        Severity::Error | Severity::Unreadable => Level::ERROR,
+    };
+    let code = (!finding.code.is_empty()).then(|| format!("code: {}", finding.code));
+    let title = level.primary_title(finding.message.as_str()).id(finding.rule.as_str());
+    let (group, path) = (Group::with_title(title), about.path.to_owned());
+    let mut group = with_line(group, path, about.text, finding.span, AnnotationKind::Primary, code);
+    let source = finding.source.as_ref();
+    if let Some((location, text)) = source.and_then(|it| Some((it, sources.text(&it.file)?))) {
+        let lacks = finding.rule.ends_with("-not-in-code") && finding.instead.is_none();
+        let label = match (finding.code.is_empty(), lacks) {
+            (true, _) => "the code of this finding",
+            (false, true) => "the place in the code where it is missing",
+            (false, false) => "the code differs here",
+        };
+        let path = from_here(sources.root(), &location.file);
+        let label = Some(label.to_owned());
+        group = with_line(group, path, text, location.span, AnnotationKind::Context, label);
+    }
+    if !finding.pointer.is_empty() {
+        group = group.element(Level::NOTE.with_name("at").message(finding.pointer.as_str()));
+    }
+    let shared = finding.pointer.starts_with("/components/") || finding.operations.len() > 1;
+    if shared && !finding.operations.is_empty() {
+        group = group.element(Level::NOTE.with_name("used by").message(listed(&finding.operations)));
+    }
+    if let Some(elsewhere) = &finding.elsewhere {
+        group = group.element(Level::NOTE.with_name("was at").message(elsewhere.to_string()));
+    }
+    if !finding.also.is_empty() {
+        group = group.element(Level::NOTE.with_name("also").message(finding.also.join("\n")));
+    }
+    if !finding.impact.is_empty() {
+        group = group.element(Level::NOTE.with_name("impact").message(finding.impact.as_str()));
+    }
+    if finding.fix.is_empty() {
+        return group;
+    }
+    group.element(Level::HELP.message(finding.fix.as_str()))
+}
+
+/// The limit of operations that a finding names.
+const MAX_OPERATIONS: usize = 10;
+
+fn listed(operations: &[String]) -> String {
+    let named = operations.iter().take(MAX_OPERATIONS).cloned().collect::<Vec<_>>().join(", ");
+    match operations.len().saturating_sub(MAX_OPERATIONS) {
+        0 => named,
+        more => format!("{named}, and {more} more"),
+    }
+}
+
+/// The limit of bytes of a line before and after a place that the renderer gets. The renderer reads all of them
+/// for each finding, and prints what fits on a line of a terminal.
+const AROUND: usize = 400;
+
+/// Adds the first line of a span, underlined, or a part of the line if it is long.
+fn with_line<'a>(
+    group: Group<'a>,
+    path: String,
+    text: &'a str,
+    span: Span,
+    kind: AnnotationKind,
+    label: Option<String>,
+) -> Group<'a> {
+    let span = Span { end: span.end.min(span.start + AROUND), ..span }.first_line(text);
+    let from = text.floor_char_boundary(span.start.saturating_sub(AROUND));
+    let line_start = text[from..span.start].rfind('\n').map(|before| from + before + 1);
+    let is_cut = from > 0 && line_start.is_none();
+    let from = line_start.unwrap_or(from);
+    let to = text.floor_char_boundary(span.end + AROUND);
+    let to = text[span.end..to].find('\n').map_or(to, |length| span.end + length);
+    let annotation = kind.span(span.start - from..span.end - from).label(label);
+    let snippet = Snippet::source(&text[from..to]).line_start(span.line.max(1)).annotation(annotation);
+    if !is_cut {
+        return group.element(snippet.path(path));
+    }
+    // The renderer would count the column from the beginning of the shortened line.
+    let origin = Origin::path(path).line(span.line).char_column(span.column);
+    group.element(origin).element(snippet)
+}

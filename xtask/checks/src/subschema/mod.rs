@@ -1,0 +1,186 @@
+//! Decides by meaning whether every value of one schema is a value of another.
+//!
+//! A comparison of keywords cannot find that `oneOf: [A]` equals `A`, or an enum of integers a range. So each schema
+//! is first brought into a normal form: alternatives, each of one JSON type, each a conjunction of everything that holds
+//! for it ([`normal`]). Two normal forms are compared alternative by alternative ([`inclusion`]). Prior work:
+//! Habib et al., "Finding Data Compatibility Bugs with JSON Subschema Checking", ISSTA 2021.
+//!
+//! "Included" means proven. Where alternatives are too many, or two patterns cannot be compared, the result is
+//! "not included". The schemas of properties and items stay references to other schemas, which are compared in
+//! turn, so recursive schemas are compared like others, and the cost is linear in the size of the documents.
+
+mod format;
+mod identical;
+mod inclusion;
+mod normal;
+mod number;
+mod pattern;
+mod shape;
+mod unchanged;
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+pub(crate) use identical::{ANNOTATIONS, are_identical};
+pub(crate) use inclusion::{Inclusion, Reading, Side};
+pub(crate) use normal::range;
+use pattern::Patterns;
+use shape::{Case, Shape};
+
+use document::openapi::{Id, Model, Object};
+
+/// A conjunction of schemas: all of them hold. Each has a number within its document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Conjunction(u32);
+
+/// Every value.
+const ANY: Conjunction = Conjunction(0);
+/// No value, as in `additionalProperties: false`.
+const NEVER: Conjunction = Conjunction(1);
+/// The value `null`.
+const NULL: Conjunction = Conjunction(2);
+/// Stands for the schema of `null` among the parts of a conjunction.
+const ONLY_NULL: Id = Id::MAX - 1;
+/// Stands for a schema without values among the parts of a conjunction.
+const NOTHING: Id = Id::MAX;
+
+/// The alternatives are too many or nested too deeply to compare.
+#[derive(Clone, Copy, Debug)]
+struct Undecided;
+
+/// The alternatives of a schema.
+type Normal = Result<Rc<[Case]>, Undecided>;
+
+/// The schemas of one document.
+pub(crate) struct Schemas<'a> {
+    model: &'a Model<'a>,
+    parts: Vec<Vec<Id>>,
+    numbers: HashMap<Vec<Id>, Conjunction>,
+    /// The normal forms, by conjunction and `hiding`.
+    normals: HashMap<(Conjunction, Option<&'static str>), Normal>,
+    /// The keyword of the properties that are absent: `readOnly` in requests, `writeOnly` in responses.
+    hiding: Option<&'static str>,
+    /// The depth of nested computations of normal forms.
+    depth: usize,
+    /// How many more cases may be combined.
+    work: usize,
+    patterns: Patterns,
+}
+
+impl<'a> Schemas<'a> {
+    /// Schemas whose normal forms take at most `work` steps together.
+    pub(crate) fn new(model: &'a Model<'a>, work: usize) -> Self {
+        let (never, null) = (vec![NOTHING], vec![ONLY_NULL]);
+        Self {
+            model,
+            numbers: HashMap::from([(Vec::new(), ANY), (never.clone(), NEVER), (null.clone(), NULL)]),
+            parts: vec![Vec::new(), never, null],
+            normals: HashMap::new(),
+            hiding: None,
+            depth: 0,
+            work,
+            patterns: Patterns::default(),
+        }
+    }
+
+    /// Returns the conjunction of these schemas, whose `allOf` is resolved already.
+    pub(crate) fn conjunction(&mut self, parts: &[Object<'a>]) -> Conjunction {
+        self.numbered(parts.iter().map(|part| part.id).collect())
+    }
+
+    /// The conjunction of the schemas at these places.
+    fn at(&mut self, places: impl IntoIterator<Item = Object<'a>>) -> Conjunction {
+        let parts = flattened(places, &mut || true);
+        self.conjunction(&parts)
+    }
+
+    fn numbered(&mut self, mut parts: Vec<Id>) -> Conjunction {
+        parts.sort_unstable();
+        parts.dedup();
+        let next = Conjunction(u32::try_from(self.parts.len()).unwrap_or(u32::MAX));
+        *self.numbers.entry(parts).or_insert_with_key(|parts| {
+            self.parts.push(parts.clone());
+            next
+        })
+    }
+
+    /// Returns the conjunction of both. A `readOnly` or `writeOnly` schema keeps its flag even if it has no value.
+    fn and(&mut self, one: Conjunction, other: Conjunction) -> Conjunction {
+        match (one, other) {
+            (NEVER, other) | (other, NEVER)
+                if !self.flag(other, "readOnly") && !self.flag(other, "writeOnly") =>
+            {
+                NEVER
+            }
+            (ANY, same) | (same, ANY) => same,
+            _ if one == other => one,
+            _ => {
+                self.numbered([one, other].iter().flat_map(|of| self.parts[of.0 as usize].clone()).collect())
+            }
+        }
+    }
+
+    /// Whether certainly no value matches a schema, counting what is known of the lengths of formats.
+    pub(crate) fn accepts_nothing(&mut self, schema: Object<'a>) -> bool {
+        let schema = self.at([schema]);
+        let is_nothing =
+            |case: &Case| matches!(&case.shape, Shape::Text(text) if format::is_contradictory(text));
+        self.normal(schema).is_ok_and(|cases| cases.iter().all(is_nothing))
+    }
+
+    /// Whether two schemas may have a value in common.
+    fn overlap(&mut self, one: Object<'a>, other: Object<'a>) -> bool {
+        let (one, other) = (self.at([one]), self.at([other]));
+        let both = self.and(one, other);
+        !self.is_empty(both)
+    }
+
+    fn parts(&self, of: Conjunction) -> impl Iterator<Item = Object<'a>> + use<'a> {
+        let model = self.model;
+        let parts = self.parts[of.0 as usize].clone();
+        parts.into_iter().filter(|id| *id < ONLY_NULL).map(move |id| model.object(id))
+    }
+
+    /// Whether the conjunction includes [`NEVER`].
+    fn is_never(&self, of: Conjunction) -> bool {
+        self.parts[of.0 as usize].contains(&NOTHING)
+    }
+
+    /// Whether the conjunction includes [`NULL`].
+    fn is_null(&self, of: Conjunction) -> bool {
+        self.parts[of.0 as usize].contains(&ONLY_NULL)
+    }
+
+    /// Whether a property with this schema is absent.
+    fn is_hidden(&self, of: Conjunction) -> bool {
+        self.hiding.is_some_and(|hiding| self.flag(of, hiding))
+    }
+
+    /// Whether a keyword is `true` in one of the schemas.
+    fn flag(&self, of: Conjunction, keyword: &str) -> bool {
+        self.parts(of).any(|part| part.flag(keyword))
+    }
+}
+
+/// Returns the schemas at these places and those that their `allOf` adds, with references resolved. Stops when
+/// `go_on`, called before each step, returns `false`.
+pub(crate) fn flattened<'a>(
+    places: impl IntoIterator<Item = Object<'a>>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Vec<Object<'a>> {
+    let mut parts = Vec::new();
+    let mut seen: HashSet<Id> = HashSet::new();
+    let mut open: Vec<Object<'a>> = places.into_iter().collect();
+    open.reverse();
+    while let Some(place) = open.pop() {
+        if !go_on() {
+            break;
+        }
+        let Some(part) = place.resolved().filter(|part| seen.insert(part.id)) else { continue };
+        parts.push(part);
+        let first = open.len();
+        open.extend(part.children("allOf"));
+        open[first..].reverse();
+    }
+    parts
+}

@@ -1,0 +1,131 @@
+//! The exact messages of findings.
+
+use checks::drift::{Help, compare};
+
+use crate::document::{DOCUMENT_OF_CODE, edit, findings, parsed};
+
+/// Checks the message and the fix of the only finding of an edit.
+#[track_caller]
+fn assert_message(after: &[&str], old: &str, new: &str, message: &str, help: &str) {
+    let findings = findings(&edit(after, old, new).text);
+    let said: Vec<_> = findings.iter().map(|it| (it.message.as_str(), it.fix.as_str())).collect();
+    assert_eq!(said, [(message, help)]);
+}
+
+const LIMIT: &[&str] = &["name: limit"];
+const STATUS: &[&str] = &["    BookStatus:"];
+
+#[test]
+fn the_fix_of_a_changed_keyword_begins_with_the_code() {
+    assert_message(
+        LIMIT,
+        "maximum: 100",
+        "maximum: 50",
+        "`maximum` of parameter `limit` of operation `listBooks` is `50` in the document and `100` in the code.",
+        "Change the code to `maximum: 50`, or write `maximum: 100` here.",
+    );
+    assert_message(
+        LIMIT,
+        "in: query",
+        "in: query\n          required: true",
+        "`required` of parameter `limit` of operation `listBooks` is `true` in the document and `false` by default in the code.",
+        "Change the code to `required: true`, or write `required: false` here.",
+    );
+    assert_message(
+        LIMIT,
+        "maximum: 100",
+        "maximum: 100\n            multipleOf: 5",
+        "Parameter `limit` of operation `listBooks` has `multipleOf: 5` in the document, but not in the code.",
+        "Add `multipleOf: 5` to the code, or remove it here.",
+    );
+    assert_message(
+        LIMIT,
+        "            maximum: 100\n",
+        "",
+        "Parameter `limit` of operation `listBooks` has `maximum: 100` in the code, but not in the document.",
+        "Remove `maximum` from the code, or write `maximum: 100` here.",
+    );
+}
+
+#[test]
+fn text_is_quoted_if_the_other_side_is_not_text() {
+    assert_message(
+        LIMIT,
+        "default: 20",
+        "default: '20'",
+        "`default` of parameter `limit` of operation `listBooks` is `'20'` in the document and `20` in the code.",
+        "Change the code to `default: '20'`, or write `default: 20` here.",
+    );
+    assert_message(
+        STATUS,
+        "sold]",
+        "1]",
+        "`enum` of schema `BookStatus` has `1` in the document, where the code has `'sold'`.",
+        "Change the code to `enum: [available, pending, 1]`, or write `enum: ['available', 'pending', 'sold']` here.",
+    );
+}
+
+#[test]
+fn lists_name_the_items() {
+    assert_message(
+        STATUS,
+        "sold]",
+        "gone]",
+        "`enum` of schema `BookStatus` has `gone` in the document, where the code has `sold`.",
+        "Change the code to `enum: [available, pending, gone]`, or write `enum: [available, pending, sold]` here.",
+    );
+    assert_message(
+        STATUS,
+        "sold]",
+        "sold, lost]",
+        "`enum` of schema `BookStatus` has `lost` in the document, but not in the code.",
+        "Change the code to `enum: [available, pending, sold, lost]`, or write `enum: [available, pending, sold]` here.",
+    );
+}
+
+#[test]
+fn a_misspelt_keyword_is_the_only_finding() {
+    assert_message(
+        LIMIT,
+        "maximum:",
+        "maximun:",
+        "`maximun` of parameter `limit` of operation `listBooks` is not a keyword of the Schema Object.",
+        "Write `maximum`, which the code has.",
+    );
+    assert_message(
+        LIMIT,
+        "maximum:",
+        "titel: A\n            maximum:",
+        "`titel` of parameter `limit` of operation `listBooks` is not a keyword of the Schema Object.",
+        "Did you mean `title`?",
+    );
+}
+
+#[test]
+fn the_fix_for_missing_code_is_a_command() {
+    let delete = "delete:\n      operationId: deleteBook\n      responses: {'204': {description: Gone.}}";
+    assert_message(
+        &["  /books/{bookId}:\n"],
+        "    get:",
+        &format!("    {delete}\n    get:"),
+        "Path `/books/{bookId}` has operation `delete` in the document, but not in the code.",
+        "Run `scaffold deleteBook --write` to add operation `delete` to the code, or remove it here.",
+    );
+    assert_message(
+        &["paths:"],
+        "\n  /books:",
+        &format!("\n  /shelves:\n    {delete}\n  /books:"),
+        "Path `/shelves` is in the document, but not in the code.",
+        "Run `scaffold deleteBook --write` to add path `/shelves` to the code, or remove it here.",
+    );
+    assert_message(
+        &["components:", "  schemas:"],
+        "\n",
+        "\n    Shelf: {type: object}\n",
+        "Schema `Shelf` is in the document, but not in the code.",
+        "Run `scaffold --write` to add schema `Shelf` to the code, or remove it here.",
+    );
+    let edited = edit(&["components:", "  schemas:"], "\n", "\n    Shelf: {type: object}\n").text;
+    let findings = compare(&parsed(&edited), &DOCUMENT_OF_CODE, Help::default());
+    assert_eq!(findings[0].fix, "Add schema `Shelf` to the code, or remove it here.");
+}

@@ -1,0 +1,11 @@
+//! Linting a frozen document, edits of it for each rule, and broken documents.
+
+mod broken;
+#[allow(dead_code)] // `tests/generator` of the root package uses the rest.
+#[path = "../documents/fixture.rs"]
+mod fixture;
+mod registry;
+mod renames;
+mod repairs;
+mod rules;
+mod validity;

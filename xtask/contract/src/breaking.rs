@@ -1,0 +1,90 @@
+//! `breaking`: compares two versions of a document.
+
+use std::path::Path;
+
+use checks::outcome::{FailOn, Outcome};
+use checks::report::overview::{joined, overview};
+use checks::report::{self, About, Format, Report, Sources, changes};
+use document::Document;
+use document::finding::{Finding, Severity, summary};
+
+use crate::values;
+
+const NAME: &str = "breaking";
+
+/// The options of the command.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// The options that the commands share.
+    #[command(flatten)]
+    pub common: crate::Options,
+    /// What makes the command fail.
+    #[arg(long, value_parser = values::fail_on(), default_value = "breaking", value_name = "FAIL_ON")]
+    pub fail_on: FailOn,
+    /// The least severity that the text shows, besides waived changes; its last line counts the rest. The other formats
+    /// have all findings.
+    // Also where the text is piped, so that a log or a pager has what the terminal has.
+    #[arg(long, value_parser = values::level(), default_value_t = Severity::Warning, value_name = "LEVEL")]
+    pub level: Severity,
+}
+
+/// Compares `revision` with `base`, the version that clients rely on. Returns the exit status.
+pub fn run(base: &Path, revision: &Path, options: &Options, root: &Path) -> u8 {
+    compare(base, revision, options, root).unwrap_or_else(|status| status)
+}
+
+fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Result<u8, u8> {
+    let common = &options.common;
+    let config = common.load_config(NAME, revision, root)?;
+    // Reading takes most of the time, and the two files are independent.
+    let (base, revision) = std::thread::scope(|scope| {
+        let reading = scope.spawn(|| Document::load(base));
+        let revision = Document::load(revision);
+        reading.join().map(|base| (base, revision)).map_err(|_| 2)
+    })?;
+    let (base, revision) = match (base, revision) {
+        (Ok(base), Ok(revision)) => (base, revision),
+        (base, revision) => {
+            let unreadable: Vec<_> = base.err().into_iter().chain(revision.err()).collect();
+            return Err(common.refuse_documents(NAME, &unreadable, root));
+        }
+    };
+    let outcome = Outcome::of(&base, &revision, &config, common.today());
+    if common.format == Format::Markdown {
+        report::write(&changes::markdown(&outcome, &base, &revision, root));
+        return Ok(outcome.exit_code(options.fail_on));
+    }
+    // The revision is last, and its version the last finding.
+    let mut files = vec![
+        (config.path.as_str(), config.text.as_str()),
+        (&base.path, &base.text),
+        (&revision.path, &revision.text),
+    ];
+    files.dedup_by_key(|(path, _)| *path);
+    let mut findings: Vec<_> = files.iter().map(|(file, _)| outcome.in_file(file)).collect();
+    let summed = format!("{} against {}: {}", revision.path, base.path, outcome.summary());
+    let mut rest = String::new();
+    if common.format == Format::Text {
+        let mut hidden = Vec::new();
+        for findings in &mut findings {
+            let is_hidden = |it: &mut Finding| it.severity < options.level && it.accepted.is_none();
+            hidden.extend(findings.extract_if(.., is_hidden));
+        }
+        report::write(&overview(&summed, &findings.iter().flatten().collect::<Vec<_>>()));
+        findings = findings.into_iter().map(joined).collect();
+        if !hidden.is_empty() {
+            let number = summary(hidden.iter().map(|finding| finding.severity));
+            rest = format!("\nnot shown: {number}; `--level info` shows all");
+        }
+    }
+    let about: Vec<_> =
+        files.iter().zip(&findings).map(|((path, text), findings)| About { path, text, findings }).collect();
+    let summary = summed + &rest;
+    let sources = Sources::new(root);
+    report::print(
+        common.format,
+        &Report { command: NAME, files: &about, sources: &sources, summary: &summary },
+    );
+    Ok(outcome.exit_code(options.fail_on))
+}

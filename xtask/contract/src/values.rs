@@ -1,0 +1,67 @@
+//! The values of options that are one of a few names, with their descriptions in the help text.
+
+use checks::outcome::FailOn;
+use checks::report::Format;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use document::finding::Severity;
+use document::rule::Profile;
+
+/// A value, its name, and its description.
+type Named<T> = (T, &'static str, &'static str);
+
+const FORMATS: &[Named<Format>] = &[
+    (Format::Text, "text", "Text for terminals: excerpts with carets, with colours on a terminal"),
+    (Format::Json, "json", "JSON for programs: one array of findings"),
+    (Format::Github, "github", "For GitHub Actions: an annotation on the pull request for each finding"),
+    (
+        Format::Sarif,
+        "sarif",
+        "SARIF 2.1.0 for code scanning: rules, findings, and those that the configuration accepts",
+    ),
+    (Format::Markdown, "markdown", "Markdown for a comment on a pull request: a summary and a table"),
+];
+
+const PROFILES: &[Named<Profile>] = &[
+    (Profile::Spec, "spec", "Validity by the specification, or by an RFC that it refers to"),
+    (Profile::Recommended, "recommended", "Common practice of API design"),
+    (Profile::Strict, "strict", "All rules, including those specific to one project"),
+];
+
+const LEVELS: &[Named<Severity>] = &[
+    (Severity::Info, "info", "A fact without need for action"),
+    (Severity::Warning, "warning", "Probably a mistake"),
+    (Severity::Error, "error", "A violated requirement"),
+];
+
+const FAILURES: &[Named<FailOn>] = &[
+    (FailOn::Breaking, "breaking", "A breaking change, or a version that is too low"),
+    (
+        FailOn::Version,
+        "version",
+        "A version that is too low for what changed. A breaking change with a new major version passes",
+    ),
+];
+
+pub(crate) fn format() -> impl TypedValueParser<Value = Format> {
+    one_of(FORMATS)
+}
+
+pub(crate) fn profile() -> impl TypedValueParser<Value = Profile> {
+    one_of(PROFILES)
+}
+
+pub(crate) fn level() -> impl TypedValueParser<Value = Severity> {
+    one_of(LEVELS)
+}
+
+pub(crate) fn fail_on() -> impl TypedValueParser<Value = FailOn> {
+    one_of(FAILURES)
+}
+
+fn one_of<T: Copy + Send + Sync + 'static>(values: &'static [Named<T>]) -> impl TypedValueParser<Value = T> {
+    let names = values.iter().map(|(_, name, description)| PossibleValue::new(*name).help(*description));
+    PossibleValuesParser::new(names).try_map(|name| {
+        let found = values.iter().find(|(_, known, _)| *known == name);
+        found.map(|(value, ..)| *value).ok_or("an unknown name")
+    })
+}

@@ -1,0 +1,233 @@
+//! Edits of one entry, item or value.
+
+use serde_json::Value as Json;
+
+use super::Edit;
+use super::format::{block, flow, key_like, literal};
+use crate::text::{self, Entry, Node, Value, pointer};
+
+/// Removes an entry of a mapping or an item of a list.
+pub(super) fn remove(text: &str, root: &Node, at: &str) -> Option<Edit> {
+    match at_pointer(root, at)? {
+        Part::Entry(owner, number) => remove_entry(text, owner, number),
+        Part::Item(list, number) => remove_item(text, list, number),
+    }
+}
+
+/// Renames a key. `None` if another entry has the name.
+pub(super) fn rename(text: &str, root: &Node, at: &str, to: &str) -> Option<Edit> {
+    let Part::Entry(owner, number) = at_pointer(root, at)? else { return None };
+    let Entry { key, key_span, .. } = &owner.entries()[number];
+    // A status without quotes keeps its name.
+    if key != to && owner.entry(to).is_some() {
+        return None;
+    }
+    let range = key_span.start..key_span.end;
+    Some(Edit { text: key_like(text.get(range.clone())?, to), range })
+}
+
+/// Replaces a value.
+pub(super) fn write(text: &str, root: &Node, at: &str, value: &Json) -> Option<Edit> {
+    let node = root.pointer(at)?;
+    if is_alias(root, at)? {
+        return None;
+    }
+    let range = node.span.start..node.span.end;
+    let old = text.get(range.clone())?;
+    let comments = || old.contains(" #") || old.lines().any(|line| line.trim_start().starts_with('#'));
+    let new = match (value, &node.value) {
+        (_, Value::String(_)) if let Some((header, indent)) = block_scalar(text, range.start) => {
+            let is_literal = matches!(header, "|" | "|-" | "|+");
+            Edit { text: literal(value.as_str().filter(|_| is_literal)?, indent), range }
+        }
+        _ if !old.contains('\n') => {
+            return Some(Edit { text: flow(value, sample(text, old)), range });
+        }
+        (_, Value::Sequence(_) | Value::Mapping(_)) if comments() => return None,
+        (_, Value::Sequence(_) | Value::Mapping(_)) if is_flow(text, node) => {
+            Edit { text: flow(value, sample(text, "")), range }
+        }
+        (_, Value::Sequence(_) | Value::Mapping(_)) => {
+            let line = text[..range.start].rfind('\n').map_or(0, |before| before + 1);
+            let start = match node.value {
+                Value::Sequence(_) if !old.starts_with('-') => line + text[line..range.start].rfind('-')?,
+                _ => range.start,
+            };
+            let indent: String = text[line..start].chars().map(|_| ' ').collect();
+            let text = block(value, &indent).unwrap_or_else(|| flow(value, ""));
+            Edit { text, range: start..range.end }
+        }
+        _ => return None,
+    };
+    // The end of a value of several lines is not always exact, for example after an alias.
+    let written = text::read(&super::edited(text, std::slice::from_ref(&new))).ok()?;
+    (written.pointer(at).map(Node::to_json).as_ref() == Some(value)).then_some(new)
+}
+
+/// Replaces an entry by another key with another value. `None` if another entry has the key, or the value has several
+/// lines.
+pub(super) fn replace(text: &str, root: &Node, at: &str, (key, value): (&str, &Json)) -> Option<Edit> {
+    let Part::Entry(owner, number) = at_pointer(root, at)? else { return None };
+    let entry = &owner.entries()[number];
+    let is_here = entry.value.span.start >= entry.key_span.end;
+    if !is_here || owner.entry(key).is_some() {
+        return None;
+    }
+    let range = entry.key_span.start..entry.value.span.end;
+    let old = text.get(range.clone()).filter(|old| !old.contains('\n'))?;
+    let text = format!("{}: {}", key_like(old, key), flow(value, sample(text, "")));
+    Some(Edit { range, text })
+}
+
+/// Adds an entry to a mapping. `None` if it has the key.
+pub(super) fn add(text: &str, owner: &Node, key: &str, value: &Json) -> Option<Edit> {
+    let is_new = matches!(owner.value, Value::Mapping(_)) && owner.entry(key).is_none();
+    if is_new { add_entry(text, owner, key, value) } else { None }
+}
+
+/// Returns the header and the indentation of the block scalar whose content begins at an offset.
+fn block_scalar(text: &str, start: usize) -> Option<(&str, &str)> {
+    let (before, indent) = text[..start].rsplit_once('\n')?;
+    let header = before.trim_end().rsplit([' ', '\n']).next()?;
+    let is_header = header.starts_with(['|', '>']) && indent.chars().all(|it| it == ' ');
+    is_header.then_some((header, indent))
+}
+
+/// Returns what a value is formatted like: strings of JSON in a document in JSON, else as `old`.
+fn sample<'t>(text: &str, old: &'t str) -> &'t str {
+    let first = text.trim_start_matches('\u{feff}').trim_start();
+    if first.starts_with('{') { "\"" } else { old }
+}
+
+/// A value, with its key or number.
+enum Part<'a> {
+    Entry(&'a Node, usize),
+    Item(&'a Node, usize),
+}
+
+fn at_pointer<'a>(root: &'a Node, pointer: &str) -> Option<Part<'a>> {
+    let (owner, _) = pointer.rsplit_once('/')?;
+    let token = pointer::tokens(pointer)?.last()?;
+    let owner = root.pointer(owner)?;
+    match &owner.value {
+        Value::Mapping(mapping) => {
+            let number = mapping.entries().iter().position(|entry| entry.key == token)?;
+            Some(Part::Entry(owner, number))
+        }
+        Value::Sequence(items) => {
+            pointer::index(&token).filter(|it| *it < items.len()).map(|it| Part::Item(owner, it))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the value at a pointer is an alias, whose text is elsewhere. `None` if there is no such value.
+fn is_alias(root: &Node, at: &str) -> Option<bool> {
+    Some(match at_pointer(root, at)? {
+        Part::Entry(owner, number) => {
+            let entry = &owner.entries()[number];
+            entry.value.span.start < entry.key_span.end
+        }
+        Part::Item(list, _) => !is_ascending(list.items().iter().map(|item| item.span.start)),
+    })
+}
+
+fn is_ascending(starts: impl Iterator<Item = usize>) -> bool {
+    let starts: Vec<usize> = starts.collect();
+    starts.is_sorted_by(|one, other| one < other)
+}
+
+/// Whether a mapping or list has brackets.
+fn is_flow(text: &str, node: &Node) -> bool {
+    text[node.span.start..].starts_with(['{', '['])
+}
+
+fn remove_entry(text: &str, owner: &Node, number: usize) -> Option<Edit> {
+    let entries = owner.entries();
+    let Entry { key_span, .. } = &entries[number];
+    let end_of = |entry: &Entry| match entry.value.span.start >= entry.key_span.end {
+        true => Some(entry.value.span.end.max(entry.key_span.end)),
+        // An alias.
+        false => None,
+    };
+    if let Some(next) = entries.get(number + 1) {
+        return Some(Edit { range: key_span.start..next.key_span.start, text: String::new() });
+    }
+    let end = end_of(&entries[number])?;
+    let before = number.checked_sub(1).map(|number| &entries[number]);
+    remove_last(text, owner, before.map(end_of), (key_span.start, end))
+}
+
+fn remove_item(text: &str, list: &Node, number: usize) -> Option<Edit> {
+    let items = list.items();
+    if !is_ascending(items.iter().map(|item| item.span.start)) || items[0].span.start < list.span.start {
+        return None;
+    }
+    let item = &items[number];
+    if let Some(next) = items.get(number + 1) {
+        return Some(Edit { range: item.span.start..next.span.start, text: String::new() });
+    }
+    let before = number.checked_sub(1).map(|number| Some(items[number].span.end));
+    let line = text[..item.span.start].rfind('\n').map_or(0, |before| before + 1);
+    let marker = text[line..item.span.start].rfind('-').map_or(item.span.start, |marker| line + marker);
+    let start = if is_flow(text, list) { item.span.start } else { marker };
+    remove_last(text, list, before, (start, item.span.end))
+}
+
+/// Removes the last part of a collection. `before` is the end of the part before it, if there is one.
+fn remove_last(
+    text: &str,
+    owner: &Node,
+    before: Option<Option<usize>>,
+    (start, end): (usize, usize),
+) -> Option<Edit> {
+    let end = start + text.get(start..end.max(start))?.trim_end().len();
+    let edit = |range, text: &str| Some(Edit { range, text: text.to_owned() });
+    let Some(before) = before else {
+        let empty = if matches!(owner.value, Value::Mapping(_)) { "{}" } else { "[]" };
+        return edit(start..end, if is_flow(text, owner) { "" } else { empty });
+    };
+    if is_flow(text, owner) {
+        return edit(before?..end, "");
+    }
+    // The whole lines of the entry.
+    let line = text[..start].rfind('\n').map_or(0, |before| before + 1);
+    let is_first = text[line..start].chars().all(char::is_whitespace);
+    let end = text[end..].find('\n').map_or(text.len(), |length| end + length + 1);
+    if is_first { edit(line..end, "") } else { None }
+}
+
+fn add_entry(text: &str, owner: &Node, name: &str, value: &Json) -> Option<Edit> {
+    let entries = owner.entries();
+    let Some(first) = entries.first() else {
+        let after = owner.span.start + 1;
+        let is_empty = text.get(owner.span.start..)?.starts_with('{');
+        // JSON strings are strings of YAML too.
+        let entry = format!("{}: {}", key_like("\"", name), flow(value, "\""));
+        return is_empty.then_some(Edit { range: after..after, text: entry });
+    };
+    let sample = text.get(first.key_span.start..first.key_span.end)?;
+    let entry = format!(
+        "{}: {}",
+        key_like(sample, name),
+        flow(value, if sample.starts_with('"') { "\"" } else { "" })
+    );
+    let line = text[..first.key_span.start].rfind('\n').map_or(0, |before| before + 1);
+    let indent: String = text[line..first.key_span.start].chars().map(|_| ' ').collect();
+    let is_simple = |entry: &&Entry| {
+        let written = text.get(entry.value.span.start..entry.value.span.end).unwrap_or_default();
+        let is_scalar = !matches!(entry.value.value, Value::Mapping(_) | Value::Sequence(_) | Value::Null);
+        let is_here = entry.value.span.start >= entry.key_span.end;
+        is_scalar && is_here && !written.contains('\n')
+    };
+    let is_flow = is_flow(text, owner);
+    // After the last scalar; a new first line would be far from the others.
+    if let Some(anchor) = entries.iter().rfind(is_simple) {
+        let end = anchor.value.span.end;
+        let text = if is_flow { format!(", {entry}") } else { format!("\n{indent}{entry}") };
+        return Some(Edit { range: end..end, text });
+    }
+    let start = first.key_span.start;
+    let text = if is_flow { format!("{entry}, ") } else { format!("{entry}\n{indent}") };
+    Some(Edit { range: start..start, text })
+}

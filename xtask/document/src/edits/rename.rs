@@ -1,0 +1,144 @@
+//! Renames something with everything that refers to it.
+
+use serde_json::Value as Json;
+
+use super::format::{flow, key_like};
+use super::uses::{Use, object_at, uses};
+use super::{Edit, parts};
+use crate::openapi::{Kind, Model, Object, template};
+use crate::text::{Entry, Node, pointer};
+
+/// Renames what is at a place: its key, or the name that is its value.
+pub(super) fn at(model: &Model<'_>, at: &str, to: &str) -> Option<Vec<Edit>> {
+    if let Some(object) = object_at(model, at).filter(|object| object.key_span().is_some()) {
+        return renamed(object, to);
+    }
+    let (owner, token) = at.rsplit_once('/')?;
+    if let Some(owner) = object_at(model, owner)
+        && let (Kind::Tag | Kind::Parameter, "name") | (Kind::Operation, "operationId") =
+            (owner.kind(), token)
+    {
+        return renamed_value(owner, token, to);
+    }
+    Some(vec![parts::rename(model.source(), model.root().node(), at, to)?])
+}
+
+/// Returns the edits that give an object another key, with everything that refers to the object or to a part of it:
+/// references, and for a component the mappings of discriminators and the security requirements, for a property
+/// `required`, for a path its parameters with the links that name them. `None` if there is another object with the key,
+/// or a place cannot be edited.
+pub fn renamed(object: Object<'_>, to: &str) -> Option<Vec<Edit>> {
+    let (model, own) = (object.model(), object.pointer());
+    let text = model.source();
+    let mut edits = vec![parts::rename(text, model.root().node(), &own, to)?];
+    if to == object.name() {
+        return Some(edits);
+    }
+    for used in uses(object) {
+        // The links with an `operationId` do not depend on the key of the operation.
+        if used.is_pointer || object.kind() != Kind::Operation {
+            edits.push(used_as(&used, text, &own, to)?);
+        }
+    }
+    if object.kind() == Kind::PathItem {
+        edits.extend(variables(object, to));
+    }
+    Some(edits)
+}
+
+/// Returns the edit of a place that refers to the object with the pointer `own`.
+fn used_as(used: &Use, text: &str, own: &str, to: &str) -> Option<Edit> {
+    let range = used.span.start..used.span.end;
+    let old = text.get(range.clone())?;
+    let new = if used.is_pointer { reference(&used.text, own, to)? } else { to.to_owned() };
+    Some(Edit { range, text: flow(&Json::from(new), old) })
+}
+
+/// Returns a reference to an object, or to a part of it, after the object got another key.
+fn reference(reference: &str, own: &str, to: &str) -> Option<String> {
+    let mut tokens: Vec<&str> = reference.split('/').collect();
+    // A fragment of a URI has percent-encoding beside the escapes of a pointer (RFC 6901, section 6).
+    let to = to.replace('%', "%25").replace('~', "~0").replace('/', "~1");
+    *tokens.get_mut(own.matches('/').count())? = &to;
+    Some(tokens.join("/"))
+}
+
+/// Renames the parameters in a path that are declared in the path itself.
+fn variables(path: Object<'_>, to: &str) -> Vec<Edit> {
+    let ((_, old), (_, new)) = (template(path.name()), template(to));
+    if old.len() != new.len() {
+        return Vec::new();
+    }
+    let owners = path.parts().filter(|part| part.kind() == Kind::Operation).chain([path]);
+    let parameters = owners.flat_map(|owner| owner.children("parameters"));
+    let declared = parameters.filter(|it| !it.is_reference() && it.text("in") == Some("path"));
+    let renamed = declared.filter_map(|parameter| {
+        let name = parameter.text("name")?;
+        let number = old.iter().position(|old| *old == name)?;
+        (new[number] != name).then(|| written(parameter.get("name")?, path.model().source(), new[number]))?
+    });
+    let in_links = old.iter().zip(&new).filter(|(old, new)| old != new);
+    let in_links = in_links.flat_map(|(old, new)| in_links_to(path, "path", old, new));
+    renamed.chain(in_links).collect()
+}
+
+/// Renames a parameter in the links that lead to an operation, or to one of a path. They name it `limit` or
+/// `query.limit` (OpenAPI 3.0.3, section 4.7.20.1).
+fn in_links_to(owner: Object<'_>, location: &str, old: &str, new: &str) -> Vec<Edit> {
+    let model = owner.model();
+    let is_operation = |it: &Object<'_>| it.kind() == Kind::Operation;
+    let operations: Vec<_> = owner.parts().chain([owner]).filter(is_operation).collect();
+    let ids: Vec<&str> = operations.iter().filter_map(|operation| operation.text("operationId")).collect();
+    let places: Vec<String> = operations.iter().map(Object::pointer).collect();
+    let leads_here = |link: &Object<'_>| match (link.text("operationId"), link.text("operationRef")) {
+        (Some(id), _) => ids.contains(&id),
+        (_, Some(reference)) => {
+            pointer::in_reference(reference).is_some_and(|at| places.iter().any(|it| *it == at))
+        }
+        _ => false,
+    };
+    let qualified = format!("{location}.{old}");
+    let parameters = model.all(Kind::Link).filter(leads_here).filter_map(|link| link.get("parameters"));
+    let named = parameters.flat_map(Node::entries).filter(|it| it.key == old || it.key == qualified);
+    let edits = named.filter_map(|Entry { key, key_span, .. }| {
+        let range = key_span.start..key_span.end;
+        let sample = model.source().get(range.clone())?;
+        Some(Edit { text: key_like(sample, &format!("{}{new}", &key[..key.len() - old.len()])), range })
+    });
+    edits.collect()
+}
+
+fn written(node: &Node, text: &str, to: &str) -> Option<Edit> {
+    let range = node.span.start..node.span.end;
+    let old = text.get(range.clone()).filter(|old| !old.contains('\n'))?;
+    Some(Edit { text: key_like(old, to), range })
+}
+
+/// Renames a tag, a parameter or an operation, whose name is a value. `None` if there is another one with the name.
+fn renamed_value(owner: Object<'_>, keyword: &str, to: &str) -> Option<Vec<Edit>> {
+    let (model, node) = (owner.model(), owner.get(keyword)?);
+    let old = node.as_str()?;
+    let mut others: Box<dyn Iterator<Item = Object<'_>>> = match owner.kind() {
+        Kind::Parameter => Box::new(owner.parent()?.children("parameters")),
+        kind => Box::new(model.all(kind)),
+    };
+    let is_same = |it: &Object<'_>| it.text(keyword) == Some(to) && it.text("in") == owner.text("in");
+    if to != old && others.any(|other| other != owner && is_same(&other)) {
+        return None;
+    }
+    if owner.kind() == Kind::Parameter && owner.text("in") == Some("path") {
+        let path = owner.within(Kind::PathItem)?;
+        let variable = format!("{{{old}}}");
+        if path.name().contains(&variable) {
+            return renamed(path, &path.name().replace(&variable, &format!("{{{to}}}")));
+        }
+    }
+    let mut edits = vec![written(node, model.source(), to)?];
+    if let Some(users) = owner.parent().filter(|_| owner.kind() == Kind::Parameter) {
+        edits.extend(in_links_to(users, owner.text("in").unwrap_or_default(), old, to));
+    }
+    for used in uses(owner).iter().filter(|used| !used.is_pointer) {
+        edits.push(used_as(used, model.source(), "", to)?);
+    }
+    Some(edits)
+}

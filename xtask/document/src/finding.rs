@@ -1,0 +1,262 @@
+//! The result of a check: one type for every command and every output format.
+
+use std::fmt;
+
+use crate::repair::Repair;
+pub use crate::text::shortened;
+use crate::text::{Span, Unreadable};
+
+/// The severity of a finding, from the least to the greatest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// A fact without need for action.
+    Info,
+    /// Probably a mistake.
+    Warning,
+    /// A violated requirement.
+    #[default]
+    Error,
+    /// The file or a part of it cannot be read, and was not checked or compared.
+    Unreadable,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+            Severity::Unreadable => "unreadable",
+        })
+    }
+}
+
+/// The object of a finding, the outermost part first: operation, response, header. It is used in the message, and
+/// to find the place in the code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subject {
+    /// The parts that the message names.
+    parts: Vec<(&'static str, String)>,
+    /// All parts on the path from the document.
+    trail: Vec<(&'static str, String)>,
+}
+
+impl Subject {
+    /// The whole document.
+    pub fn document() -> Self {
+        Self::default()
+    }
+
+    /// A part of it: a `kind`, and its name unless there is just one.
+    #[must_use]
+    pub fn with(&self, kind: &'static str, name: &str) -> Self {
+        let mut subject = self.clone();
+        subject.parts.push((kind, name.to_owned()));
+        subject.trail.push((kind, name.to_owned()));
+        subject
+    }
+
+    /// Adds the component to which this refers. Messages name only the component, since others may refer to it too.
+    #[must_use]
+    pub fn component(&self, name: &str) -> Self {
+        Self { parts: vec![("component", name.to_owned())], trail: self.trail.clone() }
+    }
+
+    /// Returns the kinds and names in messages, the outermost first.
+    pub fn parts(&self) -> &[(&'static str, String)] {
+        &self.parts
+    }
+
+    /// Returns the kinds and names on the path from the document, through references.
+    pub fn trail(&self) -> &[(&'static str, String)] {
+        &self.trail
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.parts.is_empty() {
+            return formatter.write_str("the document");
+        }
+        for (position, (kind, name)) in self.parts.iter().rev().enumerate() {
+            let of = if position == 0 { "" } else { " of " };
+            let name = shortened(name);
+            match name.is_empty() {
+                true => write!(formatter, "{of}the {kind}")?,
+                false => write!(formatter, "{of}{kind} `{name}`")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A place in a document.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    /// JSON pointer (RFC 6901).
+    pub pointer: String,
+    /// The text of the key or value.
+    pub span: Span,
+    /// The object at the place, or its owner.
+    pub subject: Subject,
+}
+
+/// A place in a second file, such as source code that differs from the document, or the document before a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The file, with `/` between its parts: source code from the root of the repository, a document as it was given.
+    pub file: String,
+    /// The text of the place.
+    pub span: Span,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}:{}", self.file, self.span.line, self.span.column)
+    }
+}
+
+/// A problem that a check reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule's name, in kebab-case.
+    pub rule: String,
+    /// The severity.
+    pub severity: Severity,
+    /// JSON pointer (RFC 6901) of the place in the file; that of the owner for a missing part.
+    pub pointer: String,
+    /// The key or value at fault.
+    pub span: Span,
+    /// The object of the finding.
+    pub subject: Subject,
+    /// The problem, as a sentence.
+    pub message: String,
+    /// The value in the file.
+    pub file: String,
+    /// The value in the code. Empty if the code is not compared.
+    pub code: String,
+    /// What the difference does to clients, as a sentence. Empty if the finding is not about a change.
+    pub impact: String,
+    /// The fix, as a sentence. Empty if nothing needs to be fixed.
+    pub fix: String,
+    /// The changes that fix it. Empty if the fix needs a decision.
+    pub repairs: Vec<Repair>,
+    /// The name in the code that differs from the file's, or a name that only one side has.
+    pub instead: Option<String>,
+    /// The Rust code that differs from the document.
+    pub source: Option<Location>,
+    /// The place in the other document.
+    pub elsewhere: Option<Location>,
+    /// JSON pointer of the place in the document before a change. Empty for an added part.
+    pub was: String,
+    /// The `operationId` of an operation that the code lacks and that a command of the project can add.
+    pub scaffold: Option<String>,
+    /// The reason why the configuration accepts it: that of a waiver or of an `ignore`.
+    pub accepted: Option<String>,
+    /// The operations that it was found in. One place in `components` can be used by many.
+    pub operations: Vec<String>,
+    /// Further places of the same finding, in a report for people: each with its line and object.
+    pub also: Vec<String>,
+}
+
+impl Finding {
+    /// Returns a finding with a place and no message.
+    pub fn new(severity: Severity, rule: impl Into<String>, pointer: &str, span: Span) -> Self {
+        Self { rule: rule.into(), severity, pointer: pointer.to_owned(), span, ..Self::default() }
+    }
+
+    /// Sets the subject and the message.
+    #[must_use]
+    pub fn message(mut self, subject: &Subject, message: impl Into<String>) -> Self {
+        self.subject = subject.clone();
+        self.message = capitalised(&message.into());
+        self
+    }
+
+    /// Returns the impact and the fix.
+    pub fn advice(&self) -> impl Iterator<Item = &str> {
+        [self.impact.as_str(), self.fix.as_str()].into_iter().filter(|sentence| !sentence.is_empty())
+    }
+
+    /// Sets the values in the file and in the code.
+    #[must_use]
+    pub fn sides(mut self, file: impl Into<String>, code: impl Into<String>) -> Self {
+        self.file = file.into();
+        self.code = code.into();
+        self
+    }
+
+    /// Sets the fix.
+    #[must_use]
+    pub fn fix(mut self, fix: impl Into<String>) -> Self {
+        self.fix = fix.into();
+        self
+    }
+
+    /// Adds a change that fixes it.
+    #[must_use]
+    pub fn repair(mut self, repair: impl Into<Option<Repair>>) -> Self {
+        self.repairs.extend(repair.into());
+        self
+    }
+
+    /// Sets `instead`.
+    #[must_use]
+    pub fn instead(mut self, name: Option<impl Into<String>>) -> Self {
+        self.instead = name.map(Into::into);
+        self
+    }
+}
+
+/// Returns the finding for a file that could not be read.
+impl From<&Unreadable> for Finding {
+    fn from(unreadable: &Unreadable) -> Self {
+        let problem = &unreadable.problem;
+        let span = Span { end: problem.span.start, ..problem.span };
+        Self::new(Severity::Unreadable, "unreadable", "", span)
+            .message(&Subject::document(), format!("{}.", problem.message))
+            .fix("Nothing was checked. Fix this first.")
+    }
+}
+
+/// Returns a text with a capital first letter.
+pub fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// Returns the most similar name, at most `distance` edits away. Case, `-` and `_` are ignored.
+pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>, distance: usize) -> Option<&'n str> {
+    // The comparison takes quadratic time, so long names are skipped.
+    const LONGEST: usize = 100;
+    let folded = |name: &str| name.to_lowercase().replace(['-', '_'], "");
+    let wanted = folded(name);
+    let length = wanted.chars().count();
+    let edits = |known: &str| {
+        let known = folded(known);
+        // Each edit changes the length by at most one.
+        (known.chars().count().abs_diff(length) <= distance)
+            .then(|| strsim::damerau_levenshtein(&wanted, &known))
+    };
+    let near = known.filter(|known| name.len().max(known.len()) <= LONGEST);
+    let near = near.filter_map(|known| Some((edits(known)?, known)));
+    near.filter(|(edits, _)| *edits <= distance).min().map(|(_, known)| known)
+}
+
+/// Returns the number of findings of each severity, such as `2 errors, 1 warning`.
+pub fn summary(severities: impl Iterator<Item = Severity>) -> String {
+    let severities: Vec<Severity> = severities.collect();
+    let nouns = [
+        (Severity::Unreadable, "unreadable place"),
+        (Severity::Error, "error"),
+        (Severity::Warning, "warning"),
+        (Severity::Info, "note"),
+    ];
+    let counted = nouns.into_iter().filter_map(|(severity, noun)| {
+        let count = severities.iter().filter(|known| **known == severity).count();
+        let plural = if count == 1 { "" } else { "s" };
+        (count > 0).then(|| format!("{count} {noun}{plural}"))
+    });
+    let counts: Vec<_> = counted.collect();
+    if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") }
+}

@@ -1,0 +1,235 @@
+//! Path items, operations and servers.
+
+use std::collections::HashSet;
+
+use crate::text::Node;
+
+use super::{Kind, Model, Object, Parameter, RequestBody, Response, Security};
+
+/// The fixed fields of the Path Item Object that hold an operation (section 4.7.9).
+pub const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+/// A Path Item Object, under its path or the expression of a callback.
+#[derive(Clone, Copy, Debug)]
+pub struct PathItem<'a> {
+    path: &'a str,
+    /// The object at the path, which may have other fields beside a reference.
+    declared: Object<'a>,
+    object: Object<'a>,
+}
+
+/// An Operation Object.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation<'a> {
+    item: PathItem<'a>,
+    object: Object<'a>,
+}
+
+impl<'a> Model<'a> {
+    /// The path items under `paths`, in the order of the file.
+    pub fn path_items(&'a self) -> impl Iterator<Item = PathItem<'a>> {
+        let paths = self.root().child("paths");
+        let items = paths.into_iter().flat_map(|paths| paths.parts());
+        items.filter(|object| object.kind() == Kind::PathItem).filter_map(PathItem::new)
+    }
+
+    /// The operations under `paths`, in the order of the file.
+    pub fn operations(&'a self) -> impl Iterator<Item = Operation<'a>> {
+        self.path_items().flat_map(|item| item.operations())
+    }
+
+    /// The operation with this operationId.
+    pub fn operation(&'a self, id: &str) -> Option<Operation<'a>> {
+        self.operations().find(|operation| operation.id() == Some(id))
+    }
+}
+
+impl<'a> PathItem<'a> {
+    /// Returns the view of a path item or a reference to one. `None` if the reference has no target.
+    pub fn new(declared: Object<'a>) -> Option<Self> {
+        Some(Self { path: declared.name(), declared, object: declared.resolved()? })
+    }
+
+    /// The path template, or the expression of a callback.
+    pub fn path(&self) -> &'a str {
+        self.path
+    }
+
+    /// The operations, in the order of the file: those beside a reference, then those of its target.
+    pub fn operations(self) -> impl Iterator<Item = Operation<'a>> {
+        let is_other = move |part: &Object<'_>| self.declared.child(part.name()).is_none();
+        let target = (self.declared != self.object).then_some(self.object).into_iter();
+        let parts = self.declared.parts().chain(target.flat_map(|target| target.parts()).filter(is_other));
+        parts
+            .filter(|part| part.kind() == Kind::Operation)
+            .map(move |object| Operation { item: self, object })
+    }
+
+    /// The operation for a method, in lower case.
+    pub fn operation(self, method: &str) -> Option<Operation<'a>> {
+        let object = self.declared.child(method).or_else(|| self.object.child(method));
+        object.map(|object| Operation { item: self, object })
+    }
+}
+
+impl<'a> Operation<'a> {
+    /// The path item that the operation is in.
+    pub fn item(&self) -> PathItem<'a> {
+        self.item
+    }
+
+    /// The path template.
+    pub fn path(&self) -> &'a str {
+        self.item.path
+    }
+
+    /// The method, in lower case.
+    pub fn method(&self) -> &'a str {
+        self.object.name()
+    }
+
+    /// The `operationId`.
+    pub fn id(&self) -> Option<&'a str> {
+        self.object.text("operationId")
+    }
+
+    /// The `operationId`, else the method and the path.
+    pub fn name(&self) -> String {
+        self.id().map_or_else(|| format!("{} {}", self.method().to_uppercase(), self.path()), str::to_owned)
+    }
+
+    /// The parameters that apply: those of the operation, then those of the path item that the operation
+    /// does not override (section 4.7.10, `parameters`).
+    pub fn parameters(&self) -> Vec<Parameter<'a>> {
+        let mut known = HashSet::new();
+        let owners = [self.object, self.item.declared, self.item.object].into_iter();
+        let parameters = owners.flat_map(|owner| owner.children("parameters")).filter_map(Parameter::new);
+        parameters.filter(|parameter| known.insert(parameter.key())).collect()
+    }
+
+    /// The request body, its reference resolved.
+    pub fn request_body(&self) -> Option<RequestBody<'a>> {
+        self.object.child("requestBody").and_then(RequestBody::new)
+    }
+
+    /// The responses by status code, range or `default`, references resolved.
+    pub fn responses(&self) -> impl Iterator<Item = (&'a str, Response<'a>)> {
+        let responses = self.object.child("responses").into_iter().flat_map(|responses| responses.parts());
+        responses.filter_map(|object| Some((object.name(), Response::new(object)?)))
+    }
+
+    /// The security that applies: its own, else that of the document (section 4.7.10, `security`).
+    pub fn security(&self) -> Security<'a> {
+        Security::of(self.object)
+    }
+
+    /// The servers that apply: its own, else those of the path item, else those of the document
+    /// (section 4.7.10, `servers`). Empty if none of them has `servers`; then the URL is `/`.
+    pub fn servers(&self) -> Vec<Server<'a>> {
+        self.servers_owner().children("servers").map(Server).collect()
+    }
+
+    /// Returns the object whose `servers` apply, or the document if there are none.
+    pub fn servers_owner(&self) -> Object<'a> {
+        let root = self.object.model().root();
+        let owners = [self.object, self.item.declared, self.item.object];
+        owners.into_iter().find(|owner| owner.child("servers").is_some()).unwrap_or(root)
+    }
+
+    /// Whether the operation is deprecated.
+    pub fn is_deprecated(&self) -> bool {
+        self.object.flag("deprecated")
+    }
+
+    /// The path items of its callbacks, each with the name of the callback, references resolved.
+    pub fn callbacks(&self) -> impl Iterator<Item = (&'a str, PathItem<'a>)> {
+        let callbacks = self.object.children("callbacks");
+        callbacks.filter_map(|callback| Some((callback.name(), callback.resolved()?))).flat_map(
+            |(name, callback)| {
+                callback.parts().filter_map(move |object| Some((name, PathItem::new(object)?)))
+            },
+        )
+    }
+}
+
+/// A Server Object.
+#[derive(Clone, Copy, Debug)]
+pub struct Server<'a>(Object<'a>);
+
+/// Splits a template such as `/pets/{petId}/toys` into its shape, `/pets/{}/toys`, and the names in braces.
+pub fn template(text: &str) -> (String, Vec<&str>) {
+    let (mut shape, mut names, mut rest) = (String::with_capacity(text.len()), Vec::new(), text);
+    while let Some((before, Some((name, after)))) =
+        rest.split_once('{').map(|(before, after)| (before, after.split_once('}')))
+    {
+        shape.push_str(before);
+        shape.push_str("{}");
+        names.push(name);
+        rest = after;
+    }
+    (shape + rest, names)
+}
+
+/// Returns the keys of a Responses Object that cover a status, the nearest first: `404`, `4XX`, `default`
+/// (section 4.7.16).
+pub fn covering_statuses(key: &str) -> Vec<String> {
+    let range = key.get(..1).filter(|_| key.len() == 3).map(|digit| format!("{digit}XX"));
+    let mut keys: Vec<_> =
+        [Some(key.to_owned()), range, Some("default".to_owned())].into_iter().flatten().collect();
+    keys.dedup();
+    keys
+}
+
+impl<'a> Server<'a> {
+    /// The view of a Server Object.
+    pub fn new(object: Object<'a>) -> Self {
+        Self(object)
+    }
+
+    /// The URL template.
+    pub fn url(&self) -> &'a str {
+        self.0.text("url").unwrap_or_default()
+    }
+
+    /// The URL with each variable replaced by its default.
+    pub fn url_with_defaults(&self) -> String {
+        let mut url = self.url().to_owned();
+        for variable in self.variables() {
+            let default = variable.text("default").unwrap_or_default();
+            url = url.replace(&format!("{{{}}}", variable.name()), default);
+        }
+        url
+    }
+
+    /// Returns the URLs of the template: one for each value in the `enum` of a variable, or with `{}` if any value
+    /// is allowed or there are too many values. A variable of any value at the beginning is replaced by its
+    /// default, since the URL could be any.
+    pub fn urls(&self) -> Vec<String> {
+        const MAX_URLS: usize = 100;
+        let (shape, names) = template(self.url());
+        let mut pieces = shape.split("{}");
+        let mut urls = vec![pieces.next().unwrap_or_default().to_owned()];
+        for (name, piece) in names.into_iter().zip(pieces) {
+            let variable = self.variables().find(|variable| variable.name() == name);
+            let listed =
+                variable.and_then(|variable| variable.get("enum")).map(Node::items).unwrap_or_default();
+            let mut values: Vec<_> = listed.iter().filter_map(Node::as_str).collect();
+            if values.is_empty() || values.len() * urls.len() > MAX_URLS {
+                let default = variable.and_then(|variable| variable.text("default"));
+                values = vec![default.filter(|_| urls[0].is_empty()).unwrap_or("{}")];
+            }
+            let with = |url: &String| values.iter().map(|value| format!("{url}{value}{piece}")).collect();
+            urls = urls.iter().flat_map(|url| -> Vec<String> { with(url) }).collect();
+        }
+        urls
+    }
+
+    /// Returns the Server Variable Objects. The name of each object is the name of its variable.
+    pub fn variables(&self) -> impl Iterator<Item = Object<'a>> {
+        self.0.children("variables")
+    }
+}
+
+deref_to_object!(PathItem, object);
+deref_to_object!(Operation, object);
+deref_to_object!(Server, 0);

@@ -1,0 +1,176 @@
+//! Resolves references. Each must lead to an object of this document, of the right kind, without cycles.
+
+use std::cell::LazyCell;
+use std::collections::HashMap;
+
+use crate::text::Node;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::Kind;
+use super::model::{Id, Model, Object};
+use super::shapes::with_article;
+use crate::finding::{nearest, shortened};
+use crate::repair::Repair;
+use crate::rule::{Findings, rules};
+use crate::text::pointer;
+
+rules! {
+    INVALID: Spec Error "invalid-ref",
+        "OpenAPI 3.0.3, 4.7.23; Spectral: invalid-ref; Redocly: no-unresolved-refs",
+        "Each `$ref` leads to an object of this document, of the kind that its place requires.";
+    CYCLE: Spec Error "no-circular-refs", "JSON Schema draft Wright-00, 7",
+        "No chain of references or compositions leads back to its beginning without a property or item \
+         between.";
+}
+
+/// Resolves all references.
+pub(super) fn follow(root: &Node, model: &mut Model<'_>) {
+    let places: HashMap<*const Node, Id> =
+        model.objects.iter().enumerate().map(|(id, object)| (std::ptr::from_ref(object.node), id)).collect();
+    let references: Vec<Id> = (0..model.objects.len()).filter(|id| model.objects[*id].is_reference).collect();
+    for id in &references {
+        let target = model.objects[*id].node.get("$ref").and_then(Node::as_str);
+        let node = target.and_then(pointer::in_reference).and_then(|pointer| root.pointer(&pointer));
+        model.objects[*id].target = node.and_then(|node| places.get(&std::ptr::from_ref(node)).copied());
+    }
+    let mut known = vec![false; model.objects.len()];
+    for id in references {
+        let mut chain = Vec::new();
+        let mut next = Some(id);
+        let end = loop {
+            let Some(id) = next else { break None };
+            let object = &model.objects[id];
+            if !object.is_reference || known[id] {
+                // If the chain is a cycle, the end of a reference in it is still `None`.
+                break object.end;
+            }
+            known[id] = true;
+            chain.push(id);
+            next = object.target;
+        };
+        for id in chain {
+            model.objects[id].end = end;
+        }
+    }
+}
+
+pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
+    let mut external = Vec::new();
+    let (components, mut searched) = (LazyCell::new(|| components(model)), 0);
+    for object in model.everything().filter(Object::is_reference) {
+        let Some(reference) = object.text("$ref") else { continue };
+        let (message, fix) = match model.target(object.id) {
+            Some(target) if target.kind() == object.kind() => continue,
+            Some(target) => {
+                let [other, name] = [target, object].map(|object| with_article(object.kind().table().name));
+                (
+                    format!("`{}` is {other}, but {name} is required here.", shortened(reference)),
+                    "Correct the reference.",
+                )
+            }
+            None if !reference.starts_with('#') => {
+                external.push(object);
+                continue;
+            }
+            None => {
+                let message = format!("`{}` does not lead to an object of OpenAPI.", shortened(reference));
+                let of_kind = components.get(&object.kind()).filter(|_| searched < MAX_SEARCHES);
+                searched += 1;
+                if let Some(meant) = of_kind.and_then(|names| meant(reference, names)) {
+                    let fix =
+                        format!("Did you mean `{}`? Else add its target to `components`.", shortened(meant));
+                    let at = object.value_spot("$ref").pointer;
+                    let added = findings.add(&INVALID, object.value_spot("$ref"), message, fix);
+                    added.repair(Repair::Write { at, value: meant.into() });
+                    continue;
+                }
+                (message, "Correct the reference, or add its target to `components`.")
+            }
+        };
+        findings.add(&INVALID, object.value_spot("$ref"), message, fix);
+    }
+    if let Some(first) = external.first() {
+        let lines = external.iter().take(FIRST_EXTERNAL).map(|object| {
+            let reference = shortened(object.text("$ref").unwrap_or_default());
+            format!("`{reference}` on line {}", object.spot().span.line)
+        });
+        let lines = lines.collect::<Vec<_>>().join(", ");
+        let more = if external.len() > FIRST_EXTERNAL { ", ..." } else { "" };
+        let message = match external.len() {
+            1 => format!("A reference leads to another file: {lines}."),
+            number => format!("{number} references lead to other files: {lines}{more}."),
+        };
+        let fix = "Bundle the document into one file first, for example with `redocly bundle`.";
+        findings.add(&INVALID, first.value_spot("$ref"), message, fix);
+        model.complete = false;
+        return;
+    }
+    cycles(model, findings);
+}
+
+/// The number of wrong references for which a similar component is searched, because a document can have very many.
+const MAX_SEARCHES: usize = 50;
+
+/// Returns the references to all components, by their kind.
+fn components(model: &Model<'_>) -> HashMap<Kind, Vec<String>> {
+    let mut components: HashMap<Kind, Vec<String>> = HashMap::new();
+    for object in model.everything() {
+        let pointer = object.pointer();
+        if pointer.starts_with("/components/") && pointer.matches('/').count() == 3 {
+            components.entry(object.kind()).or_default().push(format!("#{pointer}"));
+        }
+    }
+    components
+}
+
+/// Returns the reference whose last part is similar to that of a wrong one, or the longest one that begins the same.
+fn meant<'c>(wrong: &str, references: &'c [String]) -> Option<&'c str> {
+    const SHORTEST: usize = 4;
+    fn last(reference: &str) -> &str {
+        reference.rsplit('/').next().unwrap_or_default()
+    }
+    let name = last(wrong);
+    let near = nearest(name, references.iter().map(|it| last(it)), 2.min(name.len() / 3));
+    let begins = |known: &&str| {
+        known.len().min(name.len()) >= SHORTEST && (known.starts_with(name) || name.starts_with(*known))
+    };
+    let found =
+        near.or_else(|| references.iter().map(|it| last(it)).filter(begins).max_by_key(|it| it.len()))?;
+    references.iter().map(String::as_str).find(|reference| last(reference) == found)
+}
+
+/// The number of references to other files that the finding lists.
+const FIRST_EXTERNAL: usize = 3;
+
+/// Reports cycles of references, and of schemas that apply to the same value.
+fn cycles(model: &Model<'_>, findings: &mut Findings) {
+    let mut graph: DiGraph<Id, ()> = DiGraph::new();
+    let nodes: Vec<NodeIndex> = (0..model.objects.len()).map(|id| graph.add_node(id)).collect();
+    for object in model.everything() {
+        if let Some(target) = model.objects[object.id].target {
+            graph.add_edge(nodes[object.id], nodes[target], ());
+        }
+        for part in in_place(object) {
+            graph.add_edge(nodes[object.id], nodes[part.id], ());
+        }
+    }
+    for circle in kosaraju_scc(&graph) {
+        let goes_round = circle.len() > 1 || graph.contains_edge(circle[0], circle[0]);
+        let first = circle.iter().map(|node| graph[*node]).filter(|id| model.objects[*id].is_reference).min();
+        let Some(first) = first.filter(|_| goes_round) else { continue };
+        let object = model.object(first);
+        let reference = shortened(object.text("$ref").unwrap_or_default());
+        let message = format!("`{reference}` leads back to this place.");
+        let fix = "Replace the reference by the object, or move it into a property or items.";
+        findings.add(&CYCLE, object.value_spot("$ref"), message, fix);
+    }
+}
+
+/// Returns the schemas in this one that apply to the same value.
+pub fn in_place<'a>(schema: Object<'a>) -> impl Iterator<Item = Object<'a>> {
+    let applies = |part: &Object<'_>| matches!(part.keyword(), "allOf" | "anyOf" | "oneOf" | "not");
+    schema
+        .parts()
+        .filter(move |part| schema.kind() == Kind::Schema && part.kind() == Kind::Schema && applies(part))
+}

@@ -1,0 +1,221 @@
+//! Checks single values and keys: type, form, and suggestions for misspelt keys.
+
+use serde_json::json;
+
+use crate::finding::nearest;
+use crate::repair::Repair;
+pub use crate::text::type_of;
+use crate::text::{Entry, Node, Value};
+
+use super::{Keys, Kind, Shape};
+
+/// Keywords of other versions, whether removing them is enough, and the equivalent in OpenAPI 3.0.
+const ELSEWHERE: &[(&[&str], bool, &str)] = &[
+    (&["const"], false, "Write an `enum` of one value."),
+    (&["examples"], false, "Write one `example`: a list of examples in a schema came with OpenAPI 3.1."),
+    (&["identifier"], false, "Write the license's `url`: `identifier` came with OpenAPI 3.1."),
+    (&["webhooks"], true, "Remove it: webhooks came with OpenAPI 3.1."),
+    (&["jsonSchemaDialect", "contains", "dependentRequired"], true, "Remove it: it came with OpenAPI 3.1."),
+    (
+        &["patternProperties"],
+        false,
+        "Write `additionalProperties` with a schema: OpenAPI 3.0 has no patterns for names.",
+    ),
+    (&["propertyNames"], true, "Remove it: OpenAPI 3.0 has no schema for names."),
+    (&["prefixItems"], false, "Write one schema for all `items`: OpenAPI 3.0 has no tuples."),
+    (&["if", "then", "else"], false, "Write `oneOf`: conditions came with OpenAPI 3.1."),
+    (
+        &["unevaluatedProperties"],
+        false,
+        "Write `additionalProperties`: `unevaluatedProperties` came with OpenAPI 3.1.",
+    ),
+    (&["$defs", "definitions"], false, "Move it to `components/schemas`."),
+    (&["$schema"], true, "Remove it: OpenAPI 3.0 has one dialect of schemas."),
+    (&["$id"], true, "Remove it: OpenAPI 3.0 identifies schemas by their place."),
+    (&["contentEncoding"], false, "Write `format: byte`."),
+    (&["contentMediaType"], false, "Write `format: binary`."),
+    (&["pathItems"], false, "Write the path under `paths`: `pathItems` came with OpenAPI 3.1."),
+    (&["swagger"], false, "Write `openapi: 3.0.3`: this keyword is of Swagger 2.0."),
+    (&["host", "basePath"], false, "Write `servers`: this keyword is of Swagger 2.0."),
+    (&["consumes"], false, "Write the media types under `requestBody`: this keyword is of Swagger 2.0."),
+    (&["produces"], false, "Write the media types under each response: this keyword is of Swagger 2.0."),
+    (&["securityDefinitions"], false, "Write `components/securitySchemes`: this keyword is of Swagger 2.0."),
+    (&["collectionFormat"], false, "Write `style` and `explode`: this keyword is of Swagger 2.0."),
+    (&["$ref"], false, "Write it out: the specification allows no reference here."),
+];
+
+/// Returns the keyword of an object that is the most similar to a misspelt key.
+pub fn meant(kind: Kind, key: &str) -> Option<&'static str> {
+    let keywords = kind.table().keywords.iter().map(|(keyword, ..)| *keyword);
+    nearest(key, keywords, 2.min(key.len() / 3))
+}
+
+/// The fix for a key that is not a keyword.
+pub fn instead_of(kind: Kind, key: &str) -> String {
+    if let Some(keyword) = meant(kind, key) {
+        return format!("Did you mean `{keyword}`?");
+    }
+    let elsewhere = ELSEWHERE.iter().find(|(keywords, ..)| keywords.contains(&key));
+    let fix = match elsewhere {
+        Some((.., fix)) => fix,
+        None if kind == Kind::Discriminator => "Remove it.",
+        None => "Remove it, or begin its name with `x-` if tools of your own read it.",
+    };
+    fix.to_owned()
+}
+
+/// Returns the repair of an entry whose key is not a keyword, if [`instead_of`] names exactly that. `at` is the pointer of
+/// its value.
+pub fn repair_of(kind: Kind, entry: &Entry, at: String) -> Option<Repair> {
+    let Entry { key, value, .. } = entry;
+    if let Some(keyword) = meant(kind, key) {
+        return Some(Repair::Rename { at, to: keyword.to_owned() });
+    }
+    let replaced = match (&**key, value.items()) {
+        ("const", _) => Some(("enum", json!([value.to_json()]))),
+        ("examples", [first, ..]) => Some(("example", first.to_json())),
+        ("contentEncoding", _) if value.as_str() == Some("base64") => Some(("format", json!("byte"))),
+        ("contentMediaType", _) => Some(("format", json!("binary"))),
+        _ => None,
+    };
+    if let Some((key, value)) = replaced.filter(|_| kind == Kind::Schema) {
+        return Some(Repair::Replace { at, key: key.to_owned(), value });
+    }
+    let key = key.as_str();
+    let elsewhere = ELSEWHERE.iter().find(|(keywords, ..)| keywords.contains(&key));
+    elsewhere.is_none_or(|(_, is_superfluous, _)| *is_superfluous).then_some(Repair::Remove { at })
+}
+
+/// Returns a scalar as the expected type, if it is written like one of that type: `'true'` as a boolean, `1.0` as a
+/// string.
+pub fn converted(expected: &str, node: &Node) -> Option<serde_json::Value> {
+    match (expected, &node.value) {
+        ("a string", Value::Number(_) | Value::Bool(_)) => Some(text_of(node).into()),
+        ("`true` or `false`", Value::String(text)) => text.parse::<bool>().ok().map(Into::into),
+        ("a number", Value::String(text)) => text.parse::<serde_json::Number>().ok().map(Into::into),
+        _ => None,
+    }
+}
+
+/// Returns the repair of a schema's keyword that has another type in OpenAPI 3.1: a `type` of two types, one of them `null`,
+/// and an exclusive bound that is a number. `at` is the pointer of the schema.
+pub fn from_3_1(schema: &Node, keyword: &str, at: &str) -> Option<Repair> {
+    let write = |value| Repair::Write { at: format!("{at}/{keyword}"), value };
+    let add = |key: &str, value| Repair::Add { at: at.to_owned(), key: key.to_owned(), value };
+    let value = schema.get(keyword)?;
+    match (keyword, &value.value) {
+        ("type", Value::Sequence(types)) => {
+            let names: Vec<&str> = types.iter().map(|name| name.as_str().unwrap_or("null")).collect();
+            match names[..] {
+                [one] => Some(write(json!(one))),
+                [one, "null"] | ["null", one] if schema.get("nullable").is_none() => {
+                    Some(Repair::Together(vec![write(json!(one)), add("nullable", json!(true))]))
+                }
+                _ => None,
+            }
+        }
+        ("exclusiveMinimum" | "exclusiveMaximum", Value::Number(limit)) => {
+            let bound = if keyword == "exclusiveMinimum" { "minimum" } else { "maximum" };
+            let is_free = schema.get(bound).is_none();
+            is_free.then(|| Repair::Together(vec![write(json!(true)), add(bound, json!(limit))]))
+        }
+        _ => None,
+    }
+}
+
+/// The fix for a key of the wrong form; `None` if its form is right.
+pub fn wrong_key(keys: Keys, key: &str) -> Option<&'static str> {
+    match keys {
+        Keys::Paths if !key.starts_with('/') => Some("Begin the path with a slash."),
+        Keys::Statuses if !is_status(key) => {
+            Some("Write a status from 100 to 599, a range such as `4XX`, or `default`.")
+        }
+        Keys::ComponentNames if !is_component_name(key) => {
+            Some("Use letters, digits, `.`, `-` and `_` only, so that a reference can name it.")
+        }
+        _ => None,
+    }
+}
+
+fn is_status(key: &str) -> bool {
+    let Some((first, rest)) = key.split_at_checked(1) else { return false };
+    let digits = rest.len() == 2 && rest.bytes().all(|byte| byte.is_ascii_digit());
+    key == "default" || (("1"..="5").contains(&first) && (digits || rest == "XX"))
+}
+
+fn is_component_name(key: &str) -> bool {
+    !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
+}
+
+/// A problem with a value.
+pub enum Wrong {
+    /// The type is wrong. Contains the expected type.
+    Type(&'static str),
+    /// The type is right, but the value is wrong. Contains the fix.
+    Value(String),
+}
+
+/// Returns the problem with a value that is not an object, list or map.
+pub fn wrong_value(shape: &Shape, node: &Node) -> Option<Wrong> {
+    let form = |right: bool, fix: &str| (!right).then(|| Wrong::Value(fix.to_owned()));
+    let text = node.as_str();
+    match (shape, &node.value) {
+        (Shape::Text | Shape::Uri | Shape::Email | Shape::Word(_), _) if text.is_none() => {
+            Some(Wrong::Type("a string"))
+        }
+        (Shape::Uri, Value::String(text)) => form(
+            fluent_uri::IriRef::parse(text.as_str()).is_ok(),
+            "Write a URL such as `https://example.com/terms`, percent-encoded where necessary.",
+        ),
+        (Shape::Email, Value::String(text)) => {
+            form(is_email(text), "Write an email address such as `api@example.com`.")
+        }
+        (Shape::Word(words), Value::String(text)) if !words.contains(&text.as_str()) => {
+            let fix = match words {
+                [one] => format!("Write `{one}`."),
+                _ => format!("Write one of `{}`.", words.join("`, `")),
+            };
+            Some(Wrong::Value(fix))
+        }
+        (Shape::Boolean, value) if !matches!(value, Value::Bool(_)) => Some(Wrong::Type("`true` or `false`")),
+        (Shape::Number | Shape::Count, value) if !matches!(value, Value::Number(_)) => {
+            Some(Wrong::Type("a number"))
+        }
+        (Shape::Count, Value::Number(number)) => form(number.is_u64(), "Write a non-negative integer."),
+        _ => None,
+    }
+}
+
+fn is_email(text: &str) -> bool {
+    let parts = text.rsplit_once('@').filter(|(name, host)| !name.is_empty() && !host.is_empty());
+    parts.is_some() && !text.contains(char::is_whitespace)
+}
+
+/// A scalar as text.
+pub fn text_of(node: &Node) -> String {
+    match &node.value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(value) => value.to_string(),
+        _ => type_of(node).to_owned(),
+    }
+}
+
+/// An explanation for common mistakes, to append to the fix.
+pub fn hint(keyword: &str, node: &Node) -> &'static str {
+    match (keyword, &node.value) {
+        ("type", Value::Sequence(_)) => ": OpenAPI 3.0 has one type and `nullable: true`",
+        ("exclusiveMinimum" | "exclusiveMaximum", Value::Number(_)) => {
+            ": in OpenAPI 3.0 it is `true` if `minimum` or `maximum` itself is excluded"
+        }
+        ("required", Value::Bool(_)) => ": a schema lists the names of the properties it requires",
+        ("items", Value::Sequence(_)) => ": OpenAPI 3.0 has one schema for all items",
+        ("version" | "openapi", Value::Number(_)) => ", in quotes",
+        _ => "",
+    }
+}
+
+pub(super) fn with_article(name: &str) -> String {
+    let article = if name.starts_with(['A', 'E', 'I', 'O', 'U', 'X']) { "an" } else { "a" };
+    format!("{article} {name}")
+}

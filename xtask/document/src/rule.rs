@@ -1,0 +1,204 @@
+//! Rules, and the collection of their findings.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use serde_json::Value;
+
+use crate::finding::{Finding, Severity, Spot, Subject};
+use crate::repair::Repair;
+
+/// The limit of findings of one rule. It does not apply to findings about validity.
+const MAX_PER_RULE: usize = 100;
+/// The limit of bytes of text of all findings, so that a hostile document cannot exhaust the memory.
+const MAX_BYTES: usize = 256 << 20;
+
+/// A set of rules; each profile contains those before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Profile {
+    /// Validity by the specification, or by an RFC that it refers to.
+    Spec,
+    /// Common practice of API design.
+    #[default]
+    Recommended,
+    /// All rules, including those specific to one project.
+    Strict,
+}
+
+impl Profile {
+    /// All profiles, the smallest first.
+    pub const ALL: [Self; 3] = [Self::Spec, Self::Recommended, Self::Strict];
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Spec => "spec",
+            Self::Recommended => "recommended",
+            Self::Strict => "strict",
+        })
+    }
+}
+
+/// A requirement on a document, or on the difference between two.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Its name, in kebab-case; the name in Spectral or Redocly where that linter has the same rule.
+    pub name: &'static str,
+    /// The severity of its findings, unless the configuration sets another.
+    pub severity: Severity,
+    /// The smallest profile that contains it.
+    pub profile: Profile,
+    /// The requirement, in one sentence.
+    pub explanation: &'static str,
+    /// The section of the specification, or the name of the rule in oasdiff, Spectral or Redocly.
+    pub origin: &'static str,
+}
+
+impl Rule {
+    /// A difference between two documents, or between a document and the code. It is in every profile.
+    pub const fn comparison(
+        name: &'static str,
+        severity: Severity,
+        origin: &'static str,
+        explanation: &'static str,
+    ) -> Self {
+        Self { name, severity, profile: Profile::Spec, explanation, origin }
+    }
+
+    /// Returns a finding of this rule at a place, without a message.
+    pub fn at(&self, spot: &Spot) -> Finding {
+        Finding::new(self.severity, self.name, &spot.pointer, spot.span)
+    }
+}
+
+/// Declares the rules of a module: a constant for each, and `RULES` with all of them in the same order.
+#[macro_export]
+macro_rules! rules {
+    ($($constant:ident: $profile:ident $severity:ident $name:literal, $origin:literal, $explanation:literal;)*) => {
+        $(pub(super) const $constant: $crate::rule::Rule = $crate::rule::Rule {
+            name: $name,
+            severity: $crate::finding::Severity::$severity,
+            profile: $crate::rule::Profile::$profile,
+            explanation: $explanation,
+            origin: $origin,
+        };)*
+        pub(crate) const RULES: &[&$crate::rule::Rule] = &[$(&$constant),*];
+    };
+}
+pub use crate::rules;
+
+/// Collects findings without duplicates, up to the limits.
+#[derive(Clone, Default)]
+pub struct Findings {
+    found: Vec<(Profile, Finding)>,
+    /// Rule, place and hash of the message. The value of an alias has the same findings at each use.
+    known: HashSet<(&'static str, usize, usize, u64)>,
+    counts: BTreeMap<&'static str, Count>,
+    bytes: usize,
+}
+
+/// A finding that was just added, unless it was left out.
+pub struct Added<'f>(Option<&'f mut Finding>);
+
+impl Added<'_> {
+    /// The JSON pointer of its place; empty if it was left out.
+    pub fn place(&self) -> String {
+        self.0.as_ref().map(|finding| finding.pointer.clone()).unwrap_or_default()
+    }
+
+    /// The finding is fixed by removing what is at its place.
+    pub fn remove(self) -> Self {
+        let at = self.place();
+        self.repair(Repair::Remove { at })
+    }
+
+    /// The finding is fixed by renaming the key at its place.
+    pub fn rename(self, to: &str) -> Self {
+        let at = self.place();
+        self.repair(Repair::Rename { at, to: to.to_owned() })
+    }
+
+    /// The finding is fixed by another value at its place.
+    pub fn write(self, value: impl Into<Value>) -> Self {
+        let at = self.place();
+        self.repair(Repair::Write { at, value: value.into() })
+    }
+
+    /// The finding is fixed by this change.
+    pub fn repair(mut self, repair: Repair) -> Self {
+        if let Some(finding) = &mut self.0 {
+            finding.repairs.push(repair);
+        }
+        self
+    }
+}
+
+#[derive(Clone, Default)]
+struct Count {
+    kept: usize,
+    /// The first finding that was left out, and how many there are.
+    left_out: Option<(Profile, Finding, usize)>,
+}
+
+impl Findings {
+    /// Adds a finding: the rule, the place, what is wrong, and how to fix it. Changes that fix it can be added to the
+    /// returned value.
+    pub fn add(
+        &mut self,
+        rule: &Rule,
+        spot: Spot,
+        message: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Added<'_> {
+        let message = message.into();
+        let mut hasher = DefaultHasher::new();
+        message.hash(&mut hasher);
+        if !self.known.insert((rule.name, spot.span.start, spot.span.end, hasher.finish())) {
+            return Added(None);
+        }
+        let count = self.counts.entry(rule.name).or_default();
+        let limited = rule.profile != Profile::Spec && count.kept >= MAX_PER_RULE;
+        let finding = rule.at(&spot);
+        if limited || self.bytes >= MAX_BYTES {
+            count.left_out.get_or_insert((rule.profile, finding, 0)).2 += 1;
+            return Added(None);
+        }
+        count.kept += 1;
+        self.bytes += spot.pointer.len() + 2 * message.len();
+        self.found.push((rule.profile, finding.message(&spot.subject, message).fix(fix)));
+        Added(self.found.last_mut().map(|(_, finding)| finding))
+    }
+
+    /// Whether something at a place or below it is invalid, or has a finding of one of these rules.
+    pub fn has(&self, rules: &[&Rule], at: &str) -> bool {
+        let is_below = |rest: &str| rest.is_empty() || rest.starts_with('/');
+        let mut here =
+            self.found.iter().filter(|(_, finding)| finding.pointer.strip_prefix(at).is_some_and(is_below));
+        here.any(|(profile, finding)| {
+            *profile == Profile::Spec || rules.iter().any(|rule| rule.name == finding.rule)
+        })
+    }
+
+    /// Whether the limit of memory is reached. Further checks have no effect then.
+    pub fn is_full(&self) -> bool {
+        self.bytes >= MAX_BYTES
+    }
+
+    /// All findings: those about validity first, then in the order of the file.
+    pub fn sorted(mut self) -> Vec<Finding> {
+        for (profile, finding, number) in self.counts.into_values().filter_map(|count| count.left_out) {
+            let message =
+                format!("{number} more findings of `{}` are not shown, from here on.", finding.rule);
+            let finding = finding.message(&Subject::document(), message);
+            self.found
+                .push((profile, finding.fix("Fix the findings that are shown, then run the check again.")));
+        }
+        let place = |(profile, finding): &(Profile, Finding)| {
+            (*profile != Profile::Spec, finding.span.start, finding.rule.clone())
+        };
+        self.found.sort_by_cached_key(place);
+        self.found.into_iter().map(|(_, finding)| finding).collect()
+    }
+}

@@ -1,0 +1,10 @@
+//! The layers of `src`: a module imports only from modules below it in the list in `src/lib.rs`.
+
+#[path = "../../../tests/layers/imports.rs"]
+mod imports;
+
+#[test]
+fn imports_point_downwards() {
+    imports::Crate { directory: env!("CARGO_MANIFEST_DIR"), name: "document" }
+        .assert_imports_point_downwards();
+}

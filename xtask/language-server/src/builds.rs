@@ -1,0 +1,203 @@
+//! What needs the code of the project: its sources, the comparison of the document with the built service, and the
+//! command that adds an operation.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::Output;
+use std::sync::Arc;
+use std::thread;
+
+use document::Span;
+use document::finding::{Finding, Location, capitalised};
+use lsp_server::{ErrorCode, Request, RequestId, Response};
+use lsp_types::notification::{Notification as _, ShowMessage};
+use lsp_types::{ExecuteCommandParams, MessageType, ShowMessageParams, Uri};
+use serde_json::Value;
+
+use crate::actions::SCAFFOLD;
+use crate::background::Background;
+use crate::diagnostics::{Check, diagnostic, information, related};
+use crate::drift::{self, CompileError};
+use crate::edits::Edits;
+use crate::project::Implementation;
+use crate::server::{Event, Server};
+use crate::text::Text;
+use crate::uris;
+use crate::world::World;
+
+/// The number of errors of the compiler that are shown.
+const MAX_ERRORS: usize = 100;
+
+impl Server {
+    /// Reads the sources in the background. A second call during that reads them once more.
+    pub(crate) fn read_sources(&mut self) {
+        if self.is_reading_sources {
+            self.sources_are_old = true;
+            return;
+        }
+        self.is_reading_sources = true;
+        let (project, events) = (self.world.project.clone(), self.events.clone());
+        thread::spawn(move || {
+            let read = std::panic::AssertUnwindSafe(|| project.implementation());
+            let implementation = std::panic::catch_unwind(read).unwrap_or_default();
+            // Fails only while the process ends.
+            let _ = events.send(Event::Sources(implementation));
+        });
+    }
+
+    pub(crate) fn sources_read(&mut self, implementation: Option<Arc<dyn Implementation>>) {
+        self.is_reading_sources = false;
+        self.world.implementation = implementation;
+        if std::mem::take(&mut self.sources_are_old) {
+            self.read_sources();
+        }
+    }
+
+    /// Compares the saved document with the code. Ends a comparison that is still running.
+    pub(crate) fn start_drift(&mut self) {
+        self.drift = None;
+        let Some(path) = self.world.project.document() else { return };
+        let Some(command) = self.world.project.drift(&path) else { return };
+        let text = Arc::new(Text::new(std::fs::read_to_string(&path).unwrap_or_default()));
+        let (number, events) = (self.next_number(), self.events.clone());
+        let done = move |output| {
+            // Fails only while the process ends.
+            let _ = events.send(Event::Drift(number, text, output));
+        };
+        self.drift = Some((number, Background::start(command, done)));
+    }
+
+    pub(crate) fn compared(&mut self, number: u64, text: &Text, output: Result<Output, String>) {
+        if self.drift.as_ref().is_none_or(|(running, _)| *running != number) {
+            return;
+        }
+        self.drift = None;
+        let (findings, errors) = match drift::findings(output, text, &self.world) {
+            Ok(findings) => (findings, Vec::new()),
+            // The findings of the last comparison may be wrong now.
+            Err(failure) => {
+                self.show(MessageType::WARNING, failure.message);
+                (Vec::new(), failure.errors)
+            }
+        };
+        self.world.drift = Arc::new(findings);
+        let mut changed = self.show_drift();
+        changed.extend(self.show_errors(errors));
+        self.publish(changed);
+    }
+
+    /// Replaces the diagnostics of the compiler's errors. Returns the changed files.
+    fn show_errors(&mut self, errors: Vec<CompileError>) -> Vec<Uri> {
+        let mut by_file: HashMap<Uri, Vec<_>> = HashMap::new();
+        for CompileError { file, line, column, message } in errors.into_iter().take(MAX_ERRORS) {
+            let path = self.world.project.root().join(&file);
+            let Some(uri) = uris::of_path(&path) else { continue };
+            let saved = std::fs::read_to_string(&path).unwrap_or_default();
+            let start = Text::new(saved.clone()).offset_of(line, column);
+            let span = Span { start, end: saved.len(), line, column }.first_line(&saved);
+            let Some(place) = self.snapshot().location(&Location { file, span }) else { continue };
+            let finding = Finding {
+                rule: "not-compiled".to_owned(),
+                message: format!("{}.", capitalised(&message)),
+                fix: "The document was not compared with the code. Fix this first.".to_owned(),
+                ..Finding::default()
+            };
+            by_file.entry(uri).or_default().push(diagnostic(&finding, place.range, Vec::new()));
+        }
+        self.board.set(&Check::Build, by_file)
+    }
+
+    /// Moves the places of the last comparison from the text of a file at one save to that at the next.
+    pub(crate) fn move_drift(&mut self, path: Option<&Path>, edits: &Edits) {
+        let World { project, drift, .. } = &mut self.world;
+        let (Some(path), false) = (path, edits.is_empty() || drift.is_empty()) else { return };
+        let (root, is_document) = (project.root(), project.document().as_deref() == Some(path));
+        let moved = |span: &mut Span| {
+            (span.start, span.end) = (edits.forward(span.start), edits.forward(span.end));
+        };
+        for finding in Arc::make_mut(drift) {
+            if is_document {
+                moved(&mut finding.span);
+            }
+            let source = finding.source.as_mut().filter(|source| root.join(&source.file) == path);
+            source.into_iter().for_each(|source| moved(&mut source.span));
+        }
+    }
+
+    /// Updates the diagnostics of the last comparison: in the document and in the sources. Returns the changed files.
+    pub(crate) fn show_drift(&mut self) -> Vec<Uri> {
+        let world = self.snapshot();
+        let key = world.project.document().and_then(|path| uris::of_path(&path));
+        let Some((key, view)) = key.and_then(|key| world.documents.get_key_value(&key)) else {
+            return Vec::new();
+        };
+        let mut by_file: HashMap<Uri, Vec<_>> = HashMap::new();
+        for finding in &*world.drift {
+            let bytes =
+                view.since_save.forward(finding.span.start)..view.since_save.forward(finding.span.end);
+            let range = view.text.range(bytes, world.encoding);
+            let shown = diagnostic(finding, range, related(&world, finding));
+            by_file.entry(key.clone()).or_default().push(shown);
+            let Some(source) = finding.source.as_ref().and_then(|source| world.location(source)) else {
+                continue;
+            };
+            let here = lsp_types::Location { uri: view.uri.clone(), range };
+            let back = vec![information(here, "the document".to_owned())];
+            let shown = diagnostic(finding, source.range, back);
+            by_file.entry(uris::normal(&source.uri)).or_default().push(shown);
+        }
+        self.board.set(&Check::Drift, by_file)
+    }
+
+    /// Runs a command of a code action in the background.
+    pub(crate) fn execute(&mut self, request: Request) {
+        let id = request.id;
+        let params: ExecuteCommandParams = match serde_json::from_value(request.params) {
+            Ok(params) => params,
+            Err(error) => return self.refuse(id, ErrorCode::InvalidParams, &error.to_string()),
+        };
+        let operation = params.arguments.first().and_then(Value::as_str);
+        let (Some(operation), SCAFFOLD) = (operation, params.command.as_str()) else {
+            let reason = format!("expected the command `{SCAFFOLD}` with an operationId");
+            return self.refuse(id, ErrorCode::InvalidParams, &reason);
+        };
+        let project = &self.world.project;
+        let command = project.document().and_then(|path| project.scaffold(&path, operation));
+        let Some(command) = command else {
+            return self.refuse(
+                id,
+                ErrorCode::InvalidParams,
+                "this project has no code to add the operation to",
+            );
+        };
+        let (events, done_id) = (self.events.clone(), id.clone());
+        let done = move |output| {
+            // Fails only while the process ends.
+            let _ = events.send(Event::Executed(done_id, output));
+        };
+        let running = Background::start(command, done);
+        self.executing.insert(id, running);
+    }
+
+    pub(crate) fn executed(&mut self, id: RequestId, output: Result<Output, String>) {
+        self.executing.remove(&id);
+        let (kind, message) = match &output {
+            Ok(output) if output.status.success() => {
+                (MessageType::INFO, String::from_utf8_lossy(&output.stdout).into_owned())
+            }
+            Ok(output) => {
+                let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+                (MessageType::ERROR, format!("{out}{err}"))
+            }
+            Err(problem) => (MessageType::ERROR, problem.clone()),
+        };
+        self.show(kind, message.trim().to_owned());
+        self.send(Response::new_ok(id, Value::Null));
+        self.read_sources();
+        self.start_drift();
+    }
+
+    fn show(&self, typ: MessageType, message: String) {
+        self.notify(ShowMessage::METHOD, ShowMessageParams { typ, message });
+    }
+}

@@ -1,0 +1,220 @@
+//! The documents that the server knows: those that are open in the editor, and that of the project.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use checks::config;
+use document::finding::Finding;
+use lsp_types::{TextDocumentContentChangeEvent, Uri};
+
+use crate::analysis::Job;
+use crate::edits::Edits;
+use crate::text::{Encoding, Text};
+use crate::tree::Tree;
+use crate::uris;
+use crate::world::View;
+
+/// A document.
+#[derive(Debug)]
+pub(crate) struct Document {
+    uri: Uri,
+    /// The path of a file.
+    pub(crate) path: Option<PathBuf>,
+    /// The version of the editor. `None` if it is not open there.
+    pub(crate) version: Option<i32>,
+    text: Arc<Text>,
+    /// The number of the text, unique in the server.
+    number: u64,
+    /// The number of the text that is being checked.
+    checking: Option<u64>,
+    /// The number of the last text that was read.
+    read: Option<u64>,
+    /// The number of the last text that was checked.
+    checked: Option<u64>,
+    tree: Option<Arc<Tree>>,
+    findings: Arc<Vec<Finding>>,
+    since_tree: Edits,
+    since_findings: Edits,
+    since_save: Edits,
+    /// The edits since the text that is being checked.
+    since_job: Edits,
+    /// For a configuration: its findings, by the document whose check found them.
+    configured: BTreeMap<Uri, Vec<Finding>>,
+    since_configured: Edits,
+}
+
+/// The kind of a document, by its name or the language that the editor sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    /// YAML or JSON.
+    Data,
+    /// The configuration of this tool.
+    Configuration,
+    /// Rust.
+    Rust,
+    /// Anything else.
+    Other,
+}
+
+impl Document {
+    /// A document with a text that was not checked.
+    pub(crate) fn new(uri: Uri, version: Option<i32>, text: String, number: u64) -> Self {
+        Self {
+            path: uris::to_path(&uri),
+            uri,
+            version,
+            text: Arc::new(Text::new(text)),
+            number,
+            checking: None,
+            read: None,
+            checked: None,
+            tree: None,
+            findings: Arc::default(),
+            since_tree: Edits::default(),
+            since_findings: Edits::default(),
+            since_save: Edits::default(),
+            since_job: Edits::default(),
+            configured: BTreeMap::new(),
+            since_configured: Edits::default(),
+        }
+    }
+
+    /// The URI, as the client writes it.
+    pub(crate) fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
+    /// The text in the editor.
+    pub(crate) fn text(&self) -> &Arc<Text> {
+        &self.text
+    }
+
+    /// The path, or the URI if it is not a file.
+    pub(crate) fn file(&self) -> String {
+        self.path.as_ref().map_or_else(|| self.uri.as_str().to_owned(), |path| path.display().to_string())
+    }
+
+    /// The kind of the document.
+    pub(crate) fn language(&self) -> Language {
+        let path = self.path.as_deref().unwrap_or(Path::new(self.uri.as_str()));
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        match extension.to_ascii_lowercase().as_str() {
+            "rs" => Language::Rust,
+            "toml" if path.file_name().is_some_and(|name| name == config::FILE) => Language::Configuration,
+            "yaml" | "yml" | "json" => Language::Data,
+            // The text of an editor that has no file yet.
+            _ if self.path.is_none() && extension.is_empty() => Language::Data,
+            _ => Language::Other,
+        }
+    }
+
+    /// Applies the changes of the editor. `number` is the number of the new text.
+    pub(crate) fn change(
+        &mut self,
+        changes: Vec<TextDocumentContentChangeEvent>,
+        encoding: Encoding,
+        number: u64,
+    ) {
+        let mut edits = Edits::default();
+        Arc::make_mut(&mut self.text).apply(changes, encoding, &mut edits);
+        for since in [
+            &mut self.since_tree,
+            &mut self.since_findings,
+            &mut self.since_save,
+            &mut self.since_job,
+            &mut self.since_configured,
+        ] {
+            since.extend(&edits);
+        }
+        self.outdated(number);
+    }
+
+    /// Gives the text a new number, so that it is checked again.
+    pub(crate) fn outdated(&mut self, number: u64) {
+        self.number = number;
+    }
+
+    /// Notes that the text was saved. Returns the edits since the save before.
+    pub(crate) fn saved(&mut self) -> Edits {
+        std::mem::take(&mut self.since_save)
+    }
+
+    /// Whether the newest text was read.
+    pub(crate) fn is_read(&self) -> bool {
+        self.read == Some(self.number)
+    }
+
+    /// Whether it has a tree, or had none when it was read.
+    pub(crate) fn can_answer(&self) -> bool {
+        self.language() != Language::Data || self.read.is_some()
+    }
+
+    /// Begins to check the newest text.
+    pub(crate) fn job(&mut self, key: Uri, config: Option<String>) -> Job {
+        self.checking = Some(self.number);
+        self.since_job = Edits::default();
+        Job { key, file: self.file(), text: self.text.clone(), number: self.number, config }
+    }
+
+    /// Whether the newest text is being checked.
+    pub(crate) fn is_checking(&self) -> bool {
+        self.checking == Some(self.number)
+    }
+
+    /// Keeps the tree of a text, unless the document was replaced since.
+    pub(crate) fn set_tree(&mut self, number: u64, tree: Option<Arc<Tree>>) {
+        if self.checking != Some(number) {
+            return;
+        }
+        self.read = Some(number);
+        if tree.is_some() {
+            self.tree = tree;
+            self.since_tree = self.since_job.clone();
+        }
+    }
+
+    /// Whether the findings are those of the newest text, or there are no checks of such a document.
+    pub(crate) fn is_checked(&self) -> bool {
+        self.language() != Language::Data || self.checked == Some(self.number)
+    }
+
+    /// Keeps the findings of a text. Returns whether it did: not if the document was replaced since.
+    pub(crate) fn set_findings(&mut self, number: u64, findings: Vec<Finding>) -> bool {
+        let is_expected = self.checking == Some(number);
+        if is_expected {
+            self.checked = Some(number);
+            self.findings = Arc::new(findings);
+            self.since_findings = self.since_job.clone();
+        }
+        is_expected
+    }
+
+    /// Keeps the findings of this configuration that the check of a document found.
+    pub(crate) fn set_configured(&mut self, document: &Uri, findings: Vec<Finding>) {
+        self.configured.insert(document.clone(), findings);
+        self.since_configured = Edits::default();
+    }
+
+    /// Forgets the findings that the check of a document found.
+    pub(crate) fn forget_configured(&mut self, document: &Uri) {
+        self.configured.remove(document);
+    }
+
+    /// Returns the document as it is now.
+    pub(crate) fn view(&self) -> View {
+        View {
+            uri: self.uri.clone(),
+            path: self.path.clone(),
+            version: self.version,
+            text: self.text.clone(),
+            tree: self.tree.clone(),
+            since_tree: self.since_tree.clone(),
+            since_save: self.since_save.clone(),
+            findings: self.findings.clone(),
+            since_findings: self.since_findings.clone(),
+            configured: self.configured.values().flatten().cloned().collect(),
+            since_configured: self.since_configured.clone(),
+        }
+    }
+}

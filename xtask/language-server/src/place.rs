@@ -1,0 +1,131 @@
+//! The object, key and value at an offset of a document.
+
+use document::edits::{component, mapped, object_at};
+use document::openapi::{Kind, Object, Step};
+use document::{Entry, Node, Span, Value, pointer};
+
+use crate::tree::Tree;
+
+/// What is at an offset.
+#[derive(Clone, Debug)]
+pub(crate) struct Place<'a> {
+    /// The innermost object of the specification that contains the offset.
+    pub(crate) object: Object<'a>,
+    /// The steps from that object to `node`.
+    pub(crate) steps: Vec<Step<'a>>,
+    /// The innermost entry that contains the offset.
+    pub(crate) entry: Option<&'a Entry>,
+    /// Whether the offset is in the key of `entry`.
+    pub(crate) in_key: bool,
+    /// The innermost value, or the value of the key.
+    pub(crate) node: &'a Node,
+    /// The text at the offset: that of the key, or of a scalar. Empty elsewhere.
+    pub(crate) span: Span,
+}
+
+impl<'a> Place<'a> {
+    /// Returns what is at an offset.
+    pub(crate) fn at(tree: &'a Tree, offset: usize) -> Self {
+        let model = tree.model();
+        let mut place = Self {
+            object: model.root(),
+            steps: Vec::new(),
+            entry: None,
+            in_key: false,
+            node: &tree.document().root,
+            span: Span::default(),
+        };
+        while place.descend(offset) {}
+        place
+    }
+
+    /// Whether the offset is in the key or the scalar.
+    pub(crate) fn is_on_text(&self) -> bool {
+        self.span != Span::default()
+    }
+
+    /// Moves one level down. Returns whether there can be another.
+    fn descend(&mut self, offset: usize) -> bool {
+        match &self.node.value {
+            Value::Mapping(mapping) => {
+                let entry = mapping.entries().iter().rfind(|entry| entry.key_span.start <= offset);
+                // The entries of an alias are elsewhere in the text.
+                let Some(entry) = entry else { return false };
+                self.entry = Some(entry);
+                self.step(Step::Key(&entry.key), &entry.value);
+                if offset <= entry.key_span.end {
+                    (self.in_key, self.span) = (true, entry.key_span);
+                    return false;
+                }
+                // An alias has the place of its anchor, which is before the key.
+                entry.value.span.start >= entry.key_span.end
+            }
+            Value::Sequence(items) => {
+                let before = items.iter().enumerate().take_while(|(_, item)| item.span.start <= offset);
+                let Some((number, item)) = before.last() else { return false };
+                self.entry = None;
+                self.step(Step::Item(number), item);
+                true
+            }
+            _ => {
+                let Span { start, end, .. } = self.node.span;
+                if (start..=end).contains(&offset) {
+                    self.span = self.node.span;
+                }
+                false
+            }
+        }
+    }
+
+    fn step(&mut self, step: Step<'a>, node: &'a Node) {
+        self.node = node;
+        self.steps.push(step);
+        let inner = self.object.parts().find(|part| part.steps() == self.steps);
+        if let Some(inner) = inner {
+            self.object = inner;
+            self.steps.clear();
+        }
+    }
+
+    /// The keyword of the object, if the place is its key or its scalar value.
+    pub(crate) fn keyword(&self) -> Option<&'a str> {
+        match self.steps[..] {
+            [Step::Key(keyword)] => Some(keyword),
+            _ => None,
+        }
+    }
+
+    /// Returns the object that a reference at this place leads to: a `$ref`, an `operationId` of a link, a mapping of a
+    /// discriminator, a name in a security requirement.
+    pub(crate) fn target(&self) -> Option<Object<'a>> {
+        let model = self.object.model();
+        if self.keyword() == Some("$ref") || (self.in_key && self.object.is_reference()) {
+            return model.target(self.object.id);
+        }
+        used_at(self)
+    }
+}
+
+/// Returns the object that the text at a place names without `$ref`: an operation in a link, a schema in the mapping of
+/// a discriminator, a scheme in a security requirement, a tag, or a property in `required`.
+fn used_at<'a>(place: &Place<'a>) -> Option<Object<'a>> {
+    let (object, model) = (place.object, place.object.model());
+    let text = place.node.as_str();
+    match (object.kind(), &place.steps[..]) {
+        (Kind::SecurityRequirement, [Step::Key(name), ..]) => component(model, "securitySchemes", name),
+        (Kind::Discriminator, [Step::Key("mapping"), Step::Key(_)]) if !place.in_key => {
+            mapped(model, text?).and_then(|pointer| object_at(model, &pointer))
+        }
+        (Kind::Link, [Step::Key("operationId")]) => {
+            model.all(Kind::Operation).find(|operation| operation.text("operationId") == text)
+        }
+        (Kind::Link, [Step::Key("operationRef")]) => object_at(model, &pointer::in_reference(text?)?),
+        (Kind::Schema, [Step::Key("required"), Step::Item(_)]) => {
+            object.children("properties").find(|property| Some(property.name()) == text)
+        }
+        (Kind::Operation, [Step::Key("tags"), Step::Item(_)]) => {
+            model.all(Kind::Tag).find(|tag| tag.text("name") == text)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,36 @@
+//! Find references: of components, operations and tags.
+
+use document::edits::uses;
+use document::openapi::{Kind, Object};
+use lsp_types::{Location, ReferenceParams, TextDocumentPositionParams};
+
+use crate::place::Place;
+use crate::world::World;
+
+/// Answers `textDocument/references`.
+pub(crate) fn references(world: &World, params: &ReferenceParams) -> Option<Vec<Location>> {
+    let TextDocumentPositionParams { text_document, position } = &params.text_document_position;
+    let view = world.view(&text_document.uri)?;
+    let tree = view.tree.as_ref()?;
+    let place = Place::at(tree, view.offset_in_tree(*position, world.encoding));
+    let object = named(&place)?;
+    let used = uses(object).into_iter().map(|used| view.location(used.span, world.encoding));
+    let declared = params.context.include_declaration.then(|| view.location(object.span(), world.encoding));
+    Some(declared.into_iter().chain(used).collect())
+}
+
+/// Returns the object whose name or reference is at a place.
+pub(crate) fn named<'a>(place: &Place<'a>) -> Option<Object<'a>> {
+    if !place.is_on_text() {
+        return None;
+    }
+    if let Some(target) = place.target() {
+        return Some(target);
+    }
+    let is_name = match place.object.kind() {
+        Kind::Tag => place.keyword() == Some("name"),
+        Kind::Operation => place.keyword() == Some("operationId"),
+        _ => false,
+    };
+    (is_name || (place.in_key && place.steps.is_empty())).then_some(place.object)
+}

@@ -1,0 +1,109 @@
+//! The released documents: the base of the comparison, and the release that introduced an object.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use checks::breaking::version;
+use document::openapi::{Kind, Model, Object, Parameter};
+use document::{Document, decode};
+
+use crate::text::Text;
+use crate::tree::Tree;
+
+/// A released document.
+#[derive(Clone, Debug)]
+struct Release {
+    path: PathBuf,
+    /// The time and size by which a change is recognised.
+    stamp: Option<(SystemTime, u64)>,
+    /// `None` if it cannot be read.
+    tree: Option<Arc<Tree>>,
+}
+
+/// The released documents, from the oldest to the newest.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Releases(Vec<Release>);
+
+impl Releases {
+    /// Reads the documents that are new or changed since `self` was read.
+    #[must_use]
+    pub(crate) fn updated(&self, paths: Vec<PathBuf>) -> Self {
+        let release = |path: PathBuf| {
+            let stamp = stamp(&path);
+            let known =
+                self.0.iter().find(|known| known.path == path && known.stamp == stamp && stamp.is_some());
+            known.cloned().unwrap_or_else(|| Release { tree: read(&path), path, stamp })
+        };
+        Self(paths.into_iter().map(release).collect())
+    }
+
+    /// The newest document.
+    pub(crate) fn newest(&self) -> Option<&Arc<Tree>> {
+        self.0.last().and_then(|release| release.tree.as_ref())
+    }
+
+    /// Whether this file is one of the documents.
+    pub(crate) fn contains(&self, path: &Path) -> bool {
+        self.0.iter().any(|release| release.path == path)
+    }
+
+    /// The document in this file.
+    pub(crate) fn in_file(&self, path: &str) -> Option<&Arc<Tree>> {
+        let trees = self.0.iter().filter_map(|release| release.tree.as_ref());
+        trees.into_iter().find(|tree| tree.document().path == path)
+    }
+
+    /// Returns the version of the oldest document that has an object.
+    pub(crate) fn since(&self, object: Object<'_>) -> Option<&str> {
+        let trees = self.0.iter().filter_map(|release| release.tree.as_deref());
+        let first = trees.into_iter().find(|tree| contains(tree.model(), object))?;
+        let document: &Document = first.document();
+        Some(version::text(document))
+    }
+
+    /// Whether both are the same documents in the same state.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.0.len() == other.0.len()
+            && self
+                .0
+                .iter()
+                .zip(&other.0)
+                .all(|(one, other)| one.path == other.path && one.stamp == other.stamp)
+    }
+
+    /// Whether there are no documents.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = path.metadata().ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+fn read(path: &Path) -> Option<Arc<Tree>> {
+    let bytes = std::fs::read(path).ok()?;
+    let text = Text::new(decode(&bytes).ok()?.to_owned());
+    let (tree, _) = Tree::read(&path.display().to_string(), text).ok()?;
+    Some(Arc::new(tree))
+}
+
+/// Whether a document has an object, identified like in the comparison of documents: an operation by its path and method,
+/// a parameter by its location and name, everything else by its place.
+fn contains(model: &Model<'_>, object: Object<'_>) -> bool {
+    counterpart(model, object).is_some()
+}
+
+fn counterpart<'m>(model: &'m Model<'m>, object: Object<'_>) -> Option<Object<'m>> {
+    let Some(parent) = object.parent() else { return Some(model.root()) };
+    let parent = counterpart(model, parent)?;
+    let is_same = |part: &Object<'_>| part.kind() == object.kind() && part.steps() == object.steps();
+    if object.kind() == Kind::Parameter && object.keyword() == "parameters" && object.name().is_empty() {
+        let key = Parameter::new(object)?.key();
+        let mut parts = parent.children("parameters");
+        return parts.find(|part| Parameter::new(*part).is_some_and(|known| known.key() == key));
+    }
+    parent.parts().find(is_same)
+}

@@ -1,0 +1,88 @@
+//! Rename a component, with everything that refers to it.
+
+use std::collections::HashMap;
+
+use document::edits::{Edit, component, is_component, renamed};
+use document::openapi::{Keys, Object, shapes};
+use document::{Span, shortened};
+use lsp_server::ErrorCode;
+use lsp_types::{
+    DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier, Position, PrepareRenameResponse,
+    RenameParams, TextDocumentEdit, TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit,
+};
+
+use crate::place::Place;
+use crate::references::named;
+use crate::world::{Refusal, View, World};
+
+/// Answers `textDocument/prepareRename`: the range of the name at a position.
+pub(crate) fn prepare(world: &World, params: &TextDocumentPositionParams) -> Option<PrepareRenameResponse> {
+    let view = world.view(&params.text_document.uri)?;
+    let tree = view.tree.as_ref()?;
+    let place = Place::at(tree, view.offset_in_tree(params.position, world.encoding));
+    let object = named(&place).filter(|object| is_component(*object))?;
+    let span = name_in(place.span, tree.document().text.as_str(), object.name())?;
+    let range = view.range(span, world.encoding);
+    Some(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder: object.name().to_owned() })
+}
+
+/// Answers `textDocument/rename`.
+///
+/// # Errors
+/// When there is no component at the position, the name is not allowed or used already, or the text cannot be read.
+pub(crate) fn rename(world: &World, params: &RenameParams) -> Result<Option<WorkspaceEdit>, Refusal> {
+    let refused = |reason: String| (ErrorCode::RequestFailed, reason);
+    let TextDocumentPositionParams { text_document, position } = &params.text_document_position;
+    let view = world.view(&text_document.uri);
+    let no_component = || refused("there is no component at this place".to_owned());
+    let view = view.filter(|view| view.tree.is_some()).ok_or_else(no_component)?;
+    if !view.since_tree.is_empty() {
+        return Err(refused("the document cannot be read now; correct its errors first".to_owned()));
+    }
+    let object = at(world, view, *position).ok_or_else(no_component)?;
+    let new = params.new_name.as_str();
+    if let Some(fix) = shapes::wrong_key(Keys::ComponentNames, new) {
+        return Err(refused(format!("`{}` cannot be the name of a component. {fix}", shortened(new))));
+    }
+    if new != object.name() && component(object.model(), object.keyword(), new).is_some() {
+        return Err(refused(format!("`components/{}` has `{}` already", object.keyword(), shortened(new))));
+    }
+    let unclear = || refused("a place that refers to it cannot be edited".to_owned());
+    let edits = renamed(object, new).ok_or_else(unclear)?;
+    let text_edit = |edit: Edit| {
+        let range = view.text.range(edit.range, world.encoding);
+        TextEdit { range, new_text: edit.text }
+    };
+    Ok(Some(workspace_edit(world, view, edits.into_iter().map(text_edit).collect())))
+}
+
+fn at<'a>(world: &World, view: &'a View, position: Position) -> Option<Object<'a>> {
+    let place = Place::at(view.tree.as_ref()?, view.offset_in_tree(position, world.encoding));
+    named(&place).filter(|object| is_component(*object))
+}
+
+/// Returns the place of a name in the text of a key or value. `None` if it is written with escapes.
+fn name_in(span: Span, text: &str, name: &str) -> Option<Span> {
+    let written = text.get(span.start..span.end)?;
+    let start = written.rfind(name)?;
+    let start_byte = span.start + start;
+    Some(Span {
+        start: start_byte,
+        end: start_byte + name.len(),
+        line: span.line,
+        column: span.column + start,
+    })
+}
+
+/// Returns edits of one document for the client, with the version of the text if the client accepts it.
+pub(crate) fn workspace_edit(world: &World, view: &View, edits: Vec<TextEdit>) -> WorkspaceEdit {
+    if world.versioned_edits {
+        let text_document =
+            OptionalVersionedTextDocumentIdentifier { uri: view.uri.clone(), version: view.version };
+        let edits = edits.into_iter().map(OneOf::Left).collect();
+        let changes = DocumentChanges::Edits(vec![TextDocumentEdit { text_document, edits }]);
+        return WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() };
+    }
+    let changes: HashMap<Uri, Vec<TextEdit>> = HashMap::from([(view.uri.clone(), edits)]);
+    WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }
+}

@@ -1,0 +1,155 @@
+//! Texts and positions: converts between offsets in bytes and the lines and columns of the protocol.
+
+use std::ops::Range;
+
+use line_index::{LineCol, LineIndex, TextSize, WideEncoding, WideLineCol};
+use lsp_types::{Position, PositionEncodingKind, TextDocumentContentChangeEvent};
+
+use crate::edits::Edits;
+
+/// The limit of bytes of a text. An edit that exceeds it is ignored.
+pub(crate) const MAX_TEXT: usize = 256 << 20;
+
+/// The unit of columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// Bytes of UTF-8.
+    Utf8,
+    /// Code units of UTF-16, which every client supports.
+    #[default]
+    Utf16,
+}
+
+impl Encoding {
+    /// Selects UTF-8 if the client offers it.
+    pub(crate) fn negotiated(offered: &[PositionEncodingKind]) -> Self {
+        if offered.contains(&PositionEncodingKind::UTF8) { Self::Utf8 } else { Self::Utf16 }
+    }
+
+    /// Returns its name in the protocol.
+    pub(crate) fn kind(self) -> PositionEncodingKind {
+        match self {
+            Self::Utf8 => PositionEncodingKind::UTF8,
+            Self::Utf16 => PositionEncodingKind::UTF16,
+        }
+    }
+}
+
+/// A text with an index of its lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    string: String,
+    index: LineIndex,
+}
+
+impl Text {
+    /// Indexes a text. A text above [`MAX_TEXT`] is treated as empty.
+    pub(crate) fn new(string: String) -> Self {
+        let string = if string.len() > MAX_TEXT { String::new() } else { string };
+        let index = LineIndex::new(&string);
+        Self { string, index }
+    }
+
+    /// The characters.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.string
+    }
+
+    /// Returns the offset of a position. A position after the end of its line or of the text is limited to that end,
+    /// and one inside a character to the beginning of the character.
+    pub(crate) fn offset(&self, position: Position, encoding: Encoding) -> usize {
+        let Some(line) = self.index.line(position.line) else { return self.string.len() };
+        let (start, end) = (usize::from(line.start()), usize::from(line.end()));
+        let content = self.string[start..end].trim_end_matches('\n');
+        let length = content.strip_suffix('\r').unwrap_or(content).len();
+        let column = match encoding {
+            Encoding::Utf8 => Some(position.character),
+            Encoding::Utf16 => {
+                let wide = WideLineCol { line: position.line, col: position.character };
+                self.index.to_utf8(WideEncoding::Utf16, wide).map(|place| place.col)
+            }
+        };
+        let column = column.and_then(|column| usize::try_from(column).ok()).unwrap_or(length).min(length);
+        self.string.floor_char_boundary(start + column)
+    }
+
+    /// Returns the position of an offset, limited to the text.
+    pub(crate) fn position(&self, offset: usize, encoding: Encoding) -> Position {
+        let offset = self.string.floor_char_boundary(offset.min(self.string.len()));
+        // The limit of the text is below that of the type.
+        let size = TextSize::try_from(offset).unwrap_or_default();
+        let place = self.index.try_line_col(size).unwrap_or(LineCol { line: 0, col: 0 });
+        let column = match encoding {
+            Encoding::Utf8 => place.col,
+            Encoding::Utf16 => self.index.to_wide(WideEncoding::Utf16, place).map_or(0, |wide| wide.col),
+        };
+        Position { line: place.line, character: column }
+    }
+
+    /// Returns the range of bytes as positions.
+    pub(crate) fn range(&self, bytes: Range<usize>, encoding: Encoding) -> lsp_types::Range {
+        let end = bytes.end.max(bytes.start);
+        lsp_types::Range { start: self.position(bytes.start, encoding), end: self.position(end, encoding) }
+    }
+
+    /// Returns the offset of a line and a column in characters, both from 1.
+    pub(crate) fn offset_of(&self, line: usize, column: usize) -> usize {
+        let line = u32::try_from(line.saturating_sub(1)).unwrap_or(u32::MAX);
+        let Some(range) = self.index.line(line) else { return self.string.len() };
+        let (start, end) = (usize::from(range.start()), usize::from(range.end()));
+        // The columns of a document do not count its byte order mark.
+        let mark = if line == 0 && self.string.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let mut characters = self.string[start + mark..end].char_indices();
+        characters.nth(column.saturating_sub(1)).map_or(end, |(offset, _)| start + mark + offset)
+    }
+
+    /// Applies the changes of a notification in their order, and adds them to `edits`.
+    pub(crate) fn apply(
+        &mut self,
+        changes: Vec<TextDocumentContentChangeEvent>,
+        encoding: Encoding,
+        edits: &mut Edits,
+    ) {
+        // The index is valid up to this line. Editors send changes from the last to the first, so that the index of
+        // the whole text is computed once.
+        let mut valid = u32::MAX;
+        for change in changes {
+            let Some(range) = change.range else {
+                replaced(&self.string, 0, &change.text, edits);
+                *self = Self::new(change.text);
+                valid = u32::MAX;
+                continue;
+            };
+            if valid <= range.end.line.max(range.start.line) {
+                self.index = LineIndex::new(&self.string);
+            }
+            valid = range.start.line.min(range.end.line);
+            let start = self.offset(range.start, encoding);
+            let end = self.offset(range.end, encoding).max(start);
+            if self.string.len() - (end - start) + change.text.len() > MAX_TEXT {
+                continue;
+            }
+            replaced(&self.string[start..end], start, &change.text, edits);
+            self.string.replace_range(start..end, &change.text);
+        }
+        if valid != u32::MAX {
+            self.index = LineIndex::new(&self.string);
+        }
+    }
+}
+
+/// Adds the edit that replaces `old`, which begins at `start`, by `new`. Clients may replace the whole text for a small
+/// change, so lines that both have at the beginning and the end are not part of the edit.
+fn replaced(old: &str, start: usize, new: &str, edits: &mut Edits) {
+    let lines = old.split_inclusive('\n').zip(new.split_inclusive('\n'));
+    let same = lines.take_while(|(one, other)| one == other).map(|(line, _)| line.len()).sum::<usize>();
+    let (old_rest, new_rest) = (&old[same..], &new[same..]);
+    let lines = old_rest.rsplit('\n').zip(new_rest.rsplit('\n'));
+    let last = lines.take_while(|(one, other)| one == other).map(|(line, _)| line.len() + 1).sum::<usize>();
+    // Without a line break before the last of them, they are all of the rest.
+    let last = last.min(old_rest.len()).min(new_rest.len());
+    let (length, old_end) = (new_rest.len() - last, start + old.len() - last);
+    if length > 0 || old_end > start + same {
+        edits.push(start + same, old_end, length);
+    }
+}

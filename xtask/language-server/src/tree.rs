@@ -1,0 +1,63 @@
+//! A document together with its model, to be shared between threads.
+
+use std::fmt;
+
+use checks::breaking::Side;
+use document::openapi::{LeftOut, Model, not_compared};
+use document::rule::Findings;
+use document::{Document, Unreadable};
+use self_cell::self_cell;
+
+use crate::text::Text;
+
+self_cell!(
+    struct Modelled {
+        owner: Document,
+        #[covariant]
+        dependent: Model,
+    }
+);
+
+/// A document that could be read, with its model and an index of its lines.
+pub(crate) struct Tree {
+    modelled: Modelled,
+    /// The text that the document was read from.
+    pub(crate) text: Text,
+    /// The places that a comparison cannot use.
+    left_out: Option<LeftOut>,
+}
+
+impl fmt::Debug for Tree {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "tree of {}", self.document().path)
+    }
+}
+
+impl Tree {
+    /// Reads a text that is in the file `path`. Also returns the findings about its structure.
+    ///
+    /// # Errors
+    /// When it is not YAML or JSON, or not OpenAPI 3.0.
+    pub(crate) fn read(path: &str, text: Text) -> Result<(Self, Findings), Unreadable> {
+        let document = Document::parse(path, text.as_str())?;
+        let mut findings = Findings::default();
+        let modelled = Modelled::new(document, |document| Model::of(document, &mut findings));
+        let left_out = not_compared(modelled.borrow_dependent(), findings.clone().sorted());
+        Ok((Self { modelled, text, left_out }, findings))
+    }
+
+    /// The document as a side of a comparison.
+    pub(crate) fn side(&self) -> Side<'_> {
+        Side { document: self.document(), model: self.model(), left_out: self.left_out.as_ref() }
+    }
+
+    /// The document.
+    pub(crate) fn document(&self) -> &Document {
+        self.modelled.borrow_owner()
+    }
+
+    /// The model of the document.
+    pub(crate) fn model(&self) -> &Model<'_> {
+        self.modelled.borrow_dependent()
+    }
+}

@@ -1,0 +1,125 @@
+//! Code actions.
+
+use std::sync::Arc;
+
+use language_server::Standalone;
+use lsp_types::Range;
+use serde_json::{Value, json};
+
+use crate::LIBRARY;
+use crate::rename::applied;
+use crate::session::{Session, range};
+
+/// Returns the code actions for a range.
+pub(crate) fn actions(session: &mut Session, name: &str, range: Range, context: Value) -> Vec<Value> {
+    let uri = session.uri(name);
+    let params = json!({ "textDocument": { "uri": uri }, "range": range, "context": context });
+    let found = session.request("textDocument/codeAction", params).unwrap();
+    found.as_array().cloned().unwrap_or_default()
+}
+
+#[test]
+fn a_quick_fix_removes_its_finding() {
+    let mut session = Session::new();
+    let wrong = LIBRARY.replace("      summary: List books", "      sumary: List books");
+    session.open("library.yaml", &wrong);
+    assert_eq!(session.diagnostics("library.yaml").len(), 2);
+    let found = actions(&mut session, "library.yaml", range(&wrong, "sumary"), json!({ "diagnostics": [] }));
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0]["title"], "Rename `sumary` to `summary`");
+    assert_eq!(found[0]["diagnostics"][0]["code"], "struct-keyword");
+    let uri = session.uri("library.yaml");
+    assert_eq!(applied(&wrong, &found[0]["edit"]["changes"][&uri]), LIBRARY);
+    let other =
+        actions(&mut session, "library.yaml", range(&wrong, "title: Library"), json!({ "diagnostics": [] }));
+    assert_eq!(other, Vec::<Value>::new());
+    let only = json!({ "diagnostics": [], "only": ["refactor"] });
+    assert_eq!(actions(&mut session, "library.yaml", range(&wrong, "sumary"), only), Vec::<Value>::new());
+}
+
+#[test]
+fn a_fix_is_moved_by_edits_before_it_and_dropped_by_edits_in_it() {
+    let capabilities = json!({ "workspace": { "workspaceEdit": { "documentChanges": true } } });
+    let project = Arc::new(Standalone { base: None });
+    let mut session = Session::with(tempfile::tempdir().unwrap(), project, capabilities);
+    let wrong = LIBRARY.replace("      summary: List books", "      sumary: List books");
+    session.open("library.yaml", &wrong);
+    session.diagnostics("library.yaml");
+    // While the text cannot be read, the findings are those of the last tree.
+    let broken = wrong.replacen("openapi: 3.0.3\n", "openapi: 3.0.3\n[\n", 1);
+    let start = lsp_types::Position::new(1, 0);
+    session.change("library.yaml", Some(Range { start, end: start }), "[\n");
+    let found = actions(&mut session, "library.yaml", range(&broken, "sumary"), json!({ "diagnostics": [] }));
+    let edits = found.first().map(|action| action["edit"]["documentChanges"][0].clone());
+    // The worker may have reported the broken text already; then there is no finding to fix.
+    if let Some(edits) = edits {
+        assert_eq!(edits["textDocument"]["version"], 2);
+        assert_eq!(
+            applied(&broken, &edits["edits"]),
+            LIBRARY.replacen("openapi: 3.0.3\n", "openapi: 3.0.3\n[\n", 1)
+        );
+    }
+    session.change("library.yaml", Some(range(&broken, "sumary")), "sum");
+    let touched = broken.replace("sumary", "sum");
+    let found =
+        actions(&mut session, "library.yaml", range(&touched, "sum: List"), json!({ "diagnostics": [] }));
+    assert_eq!(found, Vec::<Value>::new());
+}
+
+#[test]
+fn the_version_is_increased_as_the_changes_need() {
+    let directory = tempfile::tempdir().unwrap();
+    let base = directory.path().join("base.yaml");
+    std::fs::write(&base, LIBRARY).unwrap();
+    let mut session = Session::with(directory, Arc::new(Standalone { base: Some(base) }), json!({}));
+    let narrowed = LIBRARY.replace("maximum: 100\n", "maximum: 50\n");
+    session.open("library.yaml", &narrowed);
+    session.diagnostics("library.yaml");
+    let found = actions(
+        &mut session,
+        "library.yaml",
+        range(&narrowed, "version: 1.0.0"),
+        json!({ "diagnostics": [] }),
+    );
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let uri = session.uri("library.yaml");
+    let fixed = applied(&narrowed, &found[0]["edit"]["changes"][&uri]);
+    assert_eq!(fixed, narrowed.replace("version: 1.0.0", "version: 2.0.0"));
+}
+
+#[test]
+fn a_component_is_renamed_with_its_references() {
+    let mut session = Session::new();
+    let configuration = "profile = \"strict\"\n";
+    session.write("contract.toml", configuration);
+    let wrong = LIBRARY.replace("BookStatus", "book_status");
+    session.open("library.yaml", &wrong);
+    session.diagnostics("library.yaml");
+    let place = range(&wrong, "    book_status:");
+    let found = actions(&mut session, "library.yaml", place, json!({ "diagnostics": [] }));
+    assert_eq!(found[0]["title"], "Rename `book_status` to `BookStatus`");
+    let uri = session.uri("library.yaml");
+    assert_eq!(applied(&wrong, &found[0]["edit"]["changes"][&uri]), LIBRARY);
+}
+
+#[test]
+fn a_fix_is_not_offered_at_another_item_of_a_list() {
+    let mut session = Session::new();
+    let wrong = LIBRARY.replacen("in: query", "in: qery", 1);
+    session.open("library.yaml", &wrong);
+    session.diagnostics("library.yaml");
+    let place = range(&wrong, "in: qery");
+    assert!(!actions(&mut session, "library.yaml", place, json!({ "diagnostics": [] })).is_empty());
+    let (before, after) = wrong.split_once("        - name: limit\n").unwrap();
+    let first = "        - name: first\n          in: query\n          schema: { type: string }\n";
+    let inserted = format!("{before}{first}        - name: limit\n{after}");
+    session.change("library.yaml", None, &inserted);
+    // Whether the findings are old or new, the fix is one of the right parameter.
+    let found =
+        actions(&mut session, "library.yaml", range(&inserted, "in: qery"), json!({ "diagnostics": [] }));
+    let uri = session.uri("library.yaml");
+    for action in found {
+        let fixed = applied(&inserted, &action["edit"]["changes"][&uri]);
+        assert!(!fixed.contains("in: qery") && fixed.contains(first), "{action:#}");
+    }
+}

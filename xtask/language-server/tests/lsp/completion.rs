@@ -1,0 +1,131 @@
+//! Completion in texts that are being written: most are not valid.
+
+use serde_json::{Value, json};
+
+use crate::LIBRARY;
+use crate::rename::applied;
+use crate::session::{Session, position};
+
+/// Returns the suggestions at `|` in a text, and the text without it.
+fn suggestions(name: &str, marked: &str) -> (Vec<Value>, String) {
+    let mut session = Session::new();
+    let text = marked.replace('|', "");
+    // The tree with the components is that of the last valid text.
+    let valid = if name.ends_with("json") {
+        serde_json::to_string(&document::read(LIBRARY).unwrap().to_json()).unwrap()
+    } else {
+        LIBRARY.to_owned()
+    };
+    session.open(name, &valid);
+    session.diagnostics(name);
+    session.change(name, None, &text);
+    let found = session.at("completion", name, position(marked, "|", 0), json!({})).unwrap();
+    (found["items"].as_array().cloned().unwrap_or_default(), text)
+}
+
+fn labels(marked: &str) -> Vec<String> {
+    let (items, _) = suggestions("library.yaml", marked);
+    items.iter().map(|item| item["label"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Returns the text after the suggestion with this label was accepted.
+fn accepted(name: &str, marked: &str, label: &str) -> String {
+    let (items, text) = suggestions(name, marked);
+    let item = items.iter().find(|item| item["label"] == label);
+    let item = item.unwrap_or_else(|| panic!("no `{label}` for {marked}: {items:?}"));
+    applied(&text, &json!([item["textEdit"]]))
+}
+
+const START: &str = "openapi: 3.0.3\ninfo: { title: A, version: 1.0.0 }\npaths:\n  /books:\n    get:\n";
+
+#[test]
+fn keywords_are_those_of_the_object() {
+    let top = labels("openapi: 3.0.3\n|\n");
+    assert!(top.contains(&"paths".to_owned()) && top.contains(&"components".to_owned()), "{top:?}");
+    assert!(!top.contains(&"openapi".to_owned()), "{top:?}");
+    let operation = labels(&format!("{START}      summary: x\n      op|\n      deprecated: true\n"));
+    assert_eq!(operation, ["operationId"]);
+    let parameter = labels(&format!("{START}      parameters:\n        - name: a\n          |\n"));
+    assert!(
+        parameter.contains(&"in".to_owned()) && parameter.contains(&"schema".to_owned()),
+        "{parameter:?}"
+    );
+    assert!(!parameter.contains(&"name".to_owned()) && !parameter.contains(&"operationId".to_owned()));
+    // A list may begin in the column of its key.
+    let same_column = labels(&format!("{START}      parameters:\n      - name: a\n        |\n"));
+    assert_eq!(same_column, parameter);
+    let first = labels(&format!("{START}      parameters:\n        - |\n          in: query\n"));
+    assert!(first.contains(&"name".to_owned()) && !first.contains(&"in".to_owned()), "{first:?}");
+    assert!(first.contains(&"$ref".to_owned()));
+    let schema = labels("components:\n  schemas:\n    A:\n      properties:\n        b:\n          ma|\n");
+    assert!(schema.contains(&"maxLength".to_owned()) && schema.contains(&"maximum".to_owned()), "{schema:?}");
+}
+
+#[test]
+fn names_have_no_suggestions() {
+    for marked in [
+        "components:\n  schemas:\n    |\n",
+        "paths:\n  |\n",
+        "info:\n  description: |-\n    some op§\n",
+        "info:\n  # com§\n",
+        "info:\n  x-own:\n    §\n",
+    ] {
+        let marked = marked.replace("|-", "BLOCK").replace('§', "|");
+        let (items, _) = suggestions("library.yaml", &marked);
+        assert_eq!(items, Vec::<Value>::new(), "{marked}");
+    }
+}
+
+#[test]
+fn values_are_those_of_the_keyword() {
+    assert_eq!(labels("components:\n  schemas:\n    A:\n      type: st|\n"), ["string"]);
+    let locations = labels(&format!("{START}      parameters:\n        - name: a\n          in: |\n"));
+    assert_eq!(locations, ["query", "header", "path", "cookie"]);
+    assert_eq!(labels(&format!("{START}      deprecated: |\n")), ["true", "false"]);
+    let tags = labels(&format!("{START}      tags: [|\n"));
+    assert_eq!(tags, ["books"]);
+    assert_eq!(labels(&format!("{START}      tags:\n        - |\ntags:\n  - name: books\n")), ["books"]);
+}
+
+#[test]
+fn references_lead_to_components_of_the_right_kind() {
+    // Texts that can be read have their own components. A bar marks the place.
+    let components = LIBRARY[LIBRARY.find("components:\n").unwrap()..].replace('|', ">");
+    let start = format!("{START}      responses:\n        '200':\n");
+    let responses = labels(&format!("{start}          $ref: |\n{components}"));
+    assert!(responses.contains(&"#/components/responses/RateLimited".to_owned()), "{responses:?}");
+    assert!(responses.iter().all(|label| label.starts_with("#/components/responses/")), "{responses:?}");
+    let flow = format!("{START}      responses:\n        '401': {{ $ref: '#/comp|' }}\n{components}");
+    let expected = flow.replace("#/comp|", "#/components/responses/Unauthorized");
+    assert_eq!(accepted("library.yaml", &flow, "#/components/responses/Unauthorized"), expected);
+    let open = format!("{start}          $ref: #/components/res|\n{components}");
+    let found = accepted("library.yaml", &open, "#/components/responses/Internal");
+    assert!(found.contains("$ref: '#/components/responses/Internal'\n"), "{found}");
+    let schema = labels(&format!(
+        "{start}          content:\n            application/json: {{ schema: {{ $ref: '|' }} }}\n{components}"
+    ));
+    assert!(schema.contains(&"#/components/schemas/Book".to_owned()), "{schema:?}");
+}
+
+#[test]
+fn statuses_and_media_types_are_offered() {
+    let marked = format!("{START}      responses:\n        '200': {{ description: x }}\n        40|\n");
+    let statuses = labels(&marked);
+    assert!(statuses.contains(&"404".to_owned()) && !statuses.contains(&"200".to_owned()), "{statuses:?}");
+    let found = accepted("library.yaml", &marked, "404");
+    assert!(found.ends_with("        '404':\n"), "{found}");
+    let marked = format!("{START}      requestBody:\n        content:\n          |\n");
+    assert!(labels(&marked).contains(&"application/json".to_owned()));
+    let found = accepted("library.yaml", &marked, "application/json");
+    assert!(found.ends_with("          application/json:\n"), "{found}");
+}
+
+#[test]
+fn json_has_quotes() {
+    let marked = "{ \"openapi\": \"3.0.3\", \"paths\": { \"/books\": { \"get\": { \"op|\" } } } }";
+    let found = accepted("library.json", marked, "operationId");
+    assert!(found.contains("{ \"operationId\":  }") || found.contains("\"operationId\": "), "{found}");
+    let marked = "{ \"components\": { \"schemas\": { \"A\": { \"$ref\": \"#|\" } } } }";
+    let found = accepted("library.json", marked, "#/components/schemas/Book");
+    assert!(found.contains("\"$ref\": \"#/components/schemas/Book\" }"), "{found}");
+}

@@ -1,0 +1,194 @@
+//! Diagnostics of lint, of breaking changes and of the configuration.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use language_server::{Project, Standalone};
+use lsp_types::{Diagnostic, DiagnosticSeverity, NumberOrString};
+use serde_json::json;
+
+use crate::LIBRARY;
+use crate::session::{Session, line, position, range};
+
+/// The rules of diagnostics, each with its line.
+pub(crate) fn rules(diagnostics: &[Diagnostic]) -> Vec<(String, u32)> {
+    let rule = |shown: &Diagnostic| match &shown.code {
+        Some(NumberOrString::String(rule)) => (rule.clone(), shown.range.start.line + 1),
+        _ => panic!("no rule: {shown:?}"),
+    };
+    diagnostics.iter().map(rule).collect()
+}
+
+#[test]
+fn an_edit_is_reported_and_its_correction_too() {
+    let mut session = Session::new();
+    session.open("library.yaml", LIBRARY);
+    assert_eq!(session.diagnostics("library.yaml"), []);
+    let word = range(LIBRARY, "operationId: listBooks");
+    session.change("library.yaml", Some(word), "operationID: listBooks");
+    let diagnostics = session.diagnostics("library.yaml");
+    let lines = u32::try_from(line(LIBRARY, "operationId: listBooks")).unwrap();
+    assert!(rules(&diagnostics).contains(&("struct-keyword".to_owned(), lines)), "{diagnostics:#?}");
+    assert_eq!(diagnostics[0].severity, Some(DiagnosticSeverity::ERROR));
+    assert_eq!(diagnostics[0].range.end.character, diagnostics[0].range.start.character + 11);
+    session.change("library.yaml", Some(word), "operationId: listBooks");
+    assert_eq!(session.diagnostics("library.yaml"), []);
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn a_text_that_is_not_yaml_is_reported_at_its_place() {
+    let mut session = Session::new();
+    let broken = LIBRARY.replace("title: Library", "title: 'Library");
+    session.open("library.yaml", &broken);
+    let diagnostics = session.diagnostics("library.yaml");
+    let expected = u32::try_from(line(&broken, "title: 'Library")).unwrap();
+    assert_eq!(rules(&diagnostics), [("unreadable".to_owned(), expected)]);
+}
+
+#[test]
+fn other_files_have_no_diagnostics() {
+    let mut session = Session::new();
+    let files = [
+        ("values.yaml", "replicas: 3\nimage: nginx\n"),
+        ("broken.yaml", "a: [1\nb: {\n"),
+        ("empty.yaml", ""),
+        ("package.json", "{ \"name\": \"x\" }"),
+        ("main.rs", "fn main() {}"),
+    ];
+    for (name, text) in files {
+        session.open(name, text);
+    }
+    // The last of the queue: the others were checked before it.
+    session.open("library.yaml", LIBRARY);
+    assert_eq!(session.diagnostics("library.yaml"), []);
+    for (name, _) in &files[..4] {
+        assert_eq!(session.diagnostics(name), [], "{name}");
+    }
+}
+
+#[test]
+fn the_last_of_many_edits_is_the_one_that_counts() {
+    let mut session = Session::new();
+    session.open("library.yaml", LIBRARY);
+    let place = position(LIBRARY, "title: Library", "title: Library".len());
+    for _ in 0..200 {
+        session.change("library.yaml", Some(lsp_types::Range { start: place, end: place }), "!");
+    }
+    assert_eq!(session.diagnostics("library.yaml"), []);
+    let hover = session.hover("library.yaml", position(LIBRARY, "listBooks", 1));
+    assert!(hover.contains("`listBooks`"), "{hover}");
+}
+
+/// A project whose releases can be read once for each message. A check reads them, so it reports its beginning and waits.
+struct Gated(Sender<()>, Mutex<Receiver<()>>);
+
+impl Project for Gated {
+    fn root(&self) -> PathBuf {
+        PathBuf::from("/")
+    }
+
+    fn releases(&self) -> Vec<PathBuf> {
+        // Both fail after the test has ended.
+        let _ = self.0.send(());
+        let _ = self.1.lock().unwrap().recv();
+        Vec::new()
+    }
+}
+
+#[test]
+fn diagnostics_arrive_while_somebody_types() {
+    let ((begin, begun), (permit, gate)) = (channel(), channel());
+    let project = Arc::new(Gated(begin, Mutex::new(gate)));
+    let mut session = Session::with(tempfile::tempdir().unwrap(), project, json!({}));
+    let mut text = LIBRARY.replace("title: Library", "titel: Library");
+    session.open("library.yaml", &text);
+    let start = position(LIBRARY, "openapi", 0);
+    for _ in 0..3 {
+        begun.recv().unwrap();
+        session.change("library.yaml", Some(lsp_types::Range { start, end: start }), "# typed\n");
+        text.insert_str(0, "# typed\n");
+        // The response shows that the edit has arrived.
+        session.hover("library.yaml", position(&text, "listBooks", 1));
+        permit.send(()).unwrap();
+        let expected = u32::try_from(line(&text, "titel")).unwrap();
+        let shown = session.await_diagnostics("library.yaml", |published| {
+            let lines = rules(&published.diagnostics).into_iter();
+            lines.filter(|(rule, _)| rule == "struct-keyword").any(|(_, line)| line == expected)
+        });
+        assert_eq!(rules(&shown)[0].0, "struct-keyword");
+        // The client is not told that this version was checked.
+        assert_eq!(session.version("library.yaml"), None);
+    }
+    permit.send(()).unwrap();
+    let shown = session.diagnostics("library.yaml");
+    assert_eq!(rules(&shown)[0], ("struct-keyword".to_owned(), u32::try_from(line(&text, "titel")).unwrap()));
+    drop((permit, begun));
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn the_configuration_beside_the_document_applies_also_while_it_is_edited() {
+    let mut session = Session::new();
+    session.write("contract.toml", "[rules]\n\"operation-tags\" = \"info\"\n");
+    let untagged = LIBRARY.replacen("      tags: [books]\n", "", 1);
+    assert_ne!(untagged, LIBRARY);
+    session.open("library.yaml", &untagged);
+    let shown = session.diagnostics("library.yaml");
+    let tags = shown.iter().find(|shown| rules(&[(*shown).clone()])[0].0 == "operation-tags").unwrap();
+    assert_eq!(tags.severity, Some(DiagnosticSeverity::INFORMATION));
+
+    session.open("contract.toml", "[rules]\n\"operation-tags\" = \"off\"\n");
+    session.await_diagnostics("library.yaml", |published| published.diagnostics.is_empty());
+
+    session.change("contract.toml", None, "[rules]\n\"operation-tag\" = \"off\"\n");
+    let shown = session.await_diagnostics("contract.toml", |published| !published.diagnostics.is_empty());
+    assert_eq!(rules(&shown), [("configuration".to_owned(), 2)]);
+    assert!(shown[0].message.contains("Did you mean `operation-tags`?"), "{shown:#?}");
+
+    let unused = "[[ignore]]\nrule = \"info-contact\"\nat = \"/info\"\nreason = \"None.\"\n";
+    session.change("contract.toml", None, unused);
+    let shown = session.await_diagnostics("contract.toml", |published| {
+        published.diagnostics.iter().any(|shown| shown.message.contains("no finding"))
+    });
+    assert_eq!(rules(&shown), [("ignore-unused".to_owned(), 1)]);
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn a_breaking_change_leads_to_the_base() {
+    let directory = tempfile::tempdir().unwrap();
+    let base = directory.path().canonicalize().unwrap().join("base.yaml");
+    std::fs::write(&base, LIBRARY).unwrap();
+    let mut session = Session::with(directory, Arc::new(Standalone { base: Some(base) }), json!({}));
+    let narrowed =
+        LIBRARY.replace("version: 1.0.0", "version: 2.0.0").replace("maximum: 100\n", "maximum: 50\n");
+    session.open("library.yaml", &narrowed);
+    let shown = session.diagnostics("library.yaml");
+    let expected = u32::try_from(line(&narrowed, "maximum: 50")).unwrap();
+    assert_eq!(rules(&shown), [("request-max-decreased".to_owned(), expected)]);
+    let related = shown[0].related_information.as_ref().unwrap();
+    assert!(related[0].location.uri.as_str().ends_with("/base.yaml"));
+    assert_eq!(related[0].location.range, range_of_value(LIBRARY, "maximum: 100"));
+
+    // The base itself is not compared.
+    session.open("base.yaml", LIBRARY);
+    assert_eq!(session.diagnostics("base.yaml"), []);
+}
+
+fn range_of_value(text: &str, part: &str) -> lsp_types::Range {
+    let key = part.find(' ').unwrap() + 1;
+    lsp_types::Range { start: position(text, part, key), end: position(text, part, part.len()) }
+}
+
+#[test]
+fn a_closed_document_has_no_diagnostics() {
+    let mut session = Session::new();
+    session.open("library.yaml", &LIBRARY.replace("openapi: 3.0.3", "openapi: 3.1.0"));
+    assert_eq!(session.diagnostics("library.yaml").len(), 1);
+    let uri = session.uri("library.yaml");
+    session.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+    session.await_diagnostics("library.yaml", |published| published.diagnostics.is_empty());
+    assert_eq!(session.end(), 0);
+}
