@@ -46,7 +46,7 @@ async fn serve(spec: &Path, code: &Value) -> (Server, String) {
         successor: "/probe",
     });
     let deprecations = deprecations.collect::<Vec<_>>().leak();
-    let document = Document { yaml: "", json: "", version: "0.0.0", deprecations, released: &[], pages: &[] };
+    let document = Document { version: "0.0.0", deprecations, origin: "", files: &[] };
     let log = slog::Logger::root(slog::Discard, slog::o!());
     let store = StoreOptions {
         write_queue: 16,
