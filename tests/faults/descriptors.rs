@@ -119,14 +119,14 @@ async fn too_few_file_descriptors_to_start() {
     if let Some(cluster) = shared() {
         let url = cluster.url(&cluster.database("").await);
         let serve = |command: &mut Command| {
-            prefix(command, &["prlimit", "--nofile=200:200", "--"]);
+            prefix(command, &["prlimit", "--nofile=140:140", "--"]);
             command.env("ANIMAL_STORE_POSTGRES__READERS", "100");
         };
         let arguments = ["serve", "--bind", "127.0.0.1:0", "--database", &url];
         let finished = directory.run_changed(&arguments, serve).await;
         // The first line warns about `fsync`, which is off.
         let line = finished.stderr.lines().last().unwrap();
-        let expected = "error: the limit on open files is 200, and the service needs more than 249";
+        let expected = "error: the limit on open files is 140, and the service needs more than 149";
         assert!(finished.code == Some(1) && line.starts_with(expected), "{}", finished.stderr);
     }
     // The service raises the soft limit up to the hard limit.
