@@ -9,9 +9,7 @@ use serde_json::Value;
 use crate::finding::{Finding, Severity, Spot, Subject};
 use crate::repair::Repair;
 
-/// The limit of findings of one rule. It does not apply to findings about validity.
-const MAX_PER_RULE: usize = 100;
-/// The limit of bytes of text of all findings, so that a hostile document cannot exhaust the memory.
+/// The limit of bytes of all findings, so that a hostile document cannot exhaust the memory.
 const MAX_BYTES: usize = 256 << 20;
 
 /// A set of rules; each profile contains those before it.
@@ -89,13 +87,14 @@ macro_rules! rules {
 }
 pub use crate::rules;
 
-/// Collects findings without duplicates, up to the limits.
+/// Collects findings without duplicates, up to a limit of memory.
 #[derive(Clone, Default)]
 pub struct Findings {
     found: Vec<(Profile, Finding)>,
     /// Rule, place and hash of the message. The value of an alias has the same findings at each use.
     known: HashSet<(&'static str, usize, usize, u64)>,
-    counts: BTreeMap<&'static str, Count>,
+    /// By rule, the first finding that was left out, and how many there are.
+    left_out: BTreeMap<&'static str, (Profile, Finding, usize)>,
     bytes: usize,
 }
 
@@ -135,13 +134,6 @@ impl Added<'_> {
     }
 }
 
-#[derive(Clone, Default)]
-struct Count {
-    kept: usize,
-    /// The first finding that was left out, and how many there are.
-    left_out: Option<(Profile, Finding, usize)>,
-}
-
 impl Findings {
     /// Adds a finding: the rule, the place, what is wrong, and how to fix it. Changes that fix it can be added to the
     /// returned value.
@@ -158,15 +150,12 @@ impl Findings {
         if !self.known.insert((rule.name, spot.span.start, spot.span.end, hasher.finish())) {
             return Added(None);
         }
-        let count = self.counts.entry(rule.name).or_default();
-        let limited = rule.profile != Profile::Spec && count.kept >= MAX_PER_RULE;
         let finding = rule.at(&spot);
-        if limited || self.bytes >= MAX_BYTES {
-            count.left_out.get_or_insert((rule.profile, finding, 0)).2 += 1;
+        if self.is_full() {
+            self.left_out.entry(rule.name).or_insert((rule.profile, finding, 0)).2 += 1;
             return Added(None);
         }
-        count.kept += 1;
-        self.bytes += spot.pointer.len() + 2 * message.len();
+        self.bytes += size_of::<Finding>() + spot.pointer.len() + 2 * message.len();
         self.found.push((rule.profile, finding.message(&spot.subject, message).fix(fix)));
         Added(self.found.last_mut().map(|(_, finding)| finding))
     }
@@ -188,17 +177,21 @@ impl Findings {
 
     /// All findings: those about validity first, then in the order of the file.
     pub fn sorted(mut self) -> Vec<Finding> {
-        for (profile, finding, number) in self.counts.into_values().filter_map(|count| count.left_out) {
-            let message =
-                format!("{number} more findings of `{}` are not shown, from here on.", finding.rule);
-            let finding = finding.message(&Subject::document(), message);
-            self.found
-                .push((profile, finding.fix("Fix the findings that are shown, then run the check again.")));
-        }
+        let left_out = self.left_out.into_values();
+        self.found.extend(left_out.map(|(profile, finding, number)| (profile, not_shown(finding, number))));
         let place = |(profile, finding): &(Profile, Finding)| {
             (*profile != Profile::Spec, finding.span.start, finding.rule.clone())
         };
         self.found.sort_by_cached_key(place);
         self.found.into_iter().map(|(_, finding)| finding).collect()
     }
+}
+
+/// Returns a finding that stands for others of its rule, of which it is the first. It is about the whole document, so that
+/// an accepted place does not hide the others.
+pub fn not_shown(first: Finding, number: usize) -> Finding {
+    let message = format!("{number} more findings of `{}` are not shown, from here on.", first.rule);
+    Finding::new(first.severity, first.rule, "", first.span)
+        .message(&Subject::document(), message)
+        .fix("Fix the findings that are shown, then run the check again.")
 }

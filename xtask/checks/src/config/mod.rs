@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use document::finding::{Finding, Severity, Subject, shortened};
 use document::repair::Repair;
-use document::rule::Profile;
+use document::rule::{Profile, not_shown};
 use document::{Span, pointer};
 use serde::Deserialize;
 use toml::Spanned;
@@ -22,6 +22,9 @@ pub use edits::edits;
 
 /// The name of the file, in the directory of the document.
 pub const FILE: &str = "contract.toml";
+
+/// The limit of findings of one rule in a report. It does not apply to findings about validity.
+const MAX_PER_RULE: usize = 100;
 
 /// The rules that apply, their severities, and the accepted findings.
 #[derive(Debug, Default)]
@@ -201,7 +204,7 @@ impl Config {
         }
     }
 
-    /// Applies severities and `ignore` entries.
+    /// Applies severities and `ignore` entries, then limits the findings that remain.
     pub fn apply(&self, findings: Vec<Finding>) -> Applied {
         let mut used = vec![false; self.ignores.len()];
         let (mut left, mut ignored) = (Vec::with_capacity(findings.len()), Vec::new());
@@ -227,7 +230,7 @@ impl Config {
                 .fix("Delete the entry, or correct `rule` and `at`.")
                 .repair(Repair::Remove { at: format!("/ignore/{number}") })
         });
-        Applied { findings: left, ignored, unused: unused.collect() }
+        Applied { findings: limited(left), ignored, unused: unused.collect() }
     }
 }
 
@@ -248,6 +251,29 @@ impl Ignore {
         finding.rule == *self.rule.get_ref()
             && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
+}
+
+/// Replaces the findings of a rule beyond the limit by one that counts them, at the place of the first.
+fn limited(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    for finding in &findings {
+        *numbers.entry(finding.rule.clone()).or_default() += 1;
+    }
+    numbers.retain(|rule, number| {
+        let is_limited = registry::find(rule).is_some_and(|rule| rule.profile != Profile::Spec);
+        is_limited && *number > MAX_PER_RULE
+    });
+    let mut shown: BTreeMap<String, usize> = BTreeMap::new();
+    let limit = |finding: Finding| {
+        let Some(number) = numbers.get(&finding.rule) else { return Some(finding) };
+        let position = shown.entry(finding.rule.clone()).or_default();
+        *position += 1;
+        match *position {
+            ..=MAX_PER_RULE => Some(finding),
+            position => (position == MAX_PER_RULE + 1).then(|| not_shown(finding, number - MAX_PER_RULE)),
+        }
+    };
+    findings.into_iter().filter_map(limit).collect()
 }
 
 /// Returns when a waiver has effect; `None` if it does not have exactly one of the two entries.

@@ -66,6 +66,28 @@ fn an_ignore_covers_its_rule_at_its_place_and_below_and_is_reported_if_unused() 
     }
 }
 
+/// The limit of findings of a rule counts those that remain.
+#[test]
+fn an_ignore_of_many_findings_hides_none_elsewhere() {
+    let path = |name: &str, parameters: usize| {
+        let parameter = |number| format!("{{name: {name}{number}, in: query, schema: {{type: string}}}}");
+        let parameters: Vec<_> = (0..parameters).map(parameter).collect();
+        let responses = "responses: {'200': {description: Done.}}";
+        format!("  /{name}: {{get: {{parameters: [{}], {responses}}}}}\n", parameters.join(", "))
+    };
+    let document = LIBRARY.replace("paths:\n", &format!("paths:\n{}{}", path("many", 150), path("one", 1)));
+    for (at, rest) in [("many", "Parameter `one0`"), ("one", "50 more findings of `parameter-description`")] {
+        let ignore = format!(
+            "[[ignore]]\nrule = \"parameter-description\"\nat = \"/paths/~1{at}\"\nreason = \"Generated.\"\n"
+        );
+        let (_, printed) = lint(&document, Some(&ignore), &["--profile", "strict"]);
+        let found: Vec<_> = printed.split("\n\n").filter(|it| it.contains("parameter-description")).collect();
+        assert!(found.iter().any(|it| it.contains(rest)), "{at}: {printed}");
+        let ignored = format!("`{at}0`");
+        assert!(!found.iter().any(|it| it.contains(&ignored)), "{at}: {printed}");
+    }
+}
+
 #[test]
 fn an_undefined_or_invalid_entry_is_an_error_at_its_line() {
     for (text, line, message) in [
