@@ -36,7 +36,8 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Compares two documents, applies severities and waivers, then judges the version.
+    /// Compares two documents, applies severities and waivers, then judges the version. An `ignore` entry can accept its
+    /// version; any other change needs a waiver.
     pub fn of(base: &Document, revision: &Document, config: &Config, today: Date) -> Self {
         Self::of_changes(base, revision, compare(base, revision, today), config, today)
     }
@@ -64,7 +65,9 @@ impl Outcome {
             severity.is_some()
         };
         changes.retain_mut(configured);
-        let mut waivers = waivers::apply(&config.waivers, (base, revision), &mut changes, today);
+        let waive =
+            |changes: &mut [Change]| waivers::apply(&config.waivers, (base, revision), changes, today);
+        waive(&mut changes);
         for _ in 0..MAX_UNDONE {
             let Some(undone) = undo::without_waived(base, revision, &changes) else { break };
             let mut hidden = compare(base, &undone, today);
@@ -82,9 +85,15 @@ impl Outcome {
                 }
             }
             changes.extend(hidden);
-            waivers = waivers::apply(&config.waivers, (base, revision), &mut changes, today);
+            waive(&mut changes);
         }
-        let mut version = version::judge(base, revision, &changes);
+        // The waivers decide which version is needed, and can then allow a lower one.
+        let compared = changes.len();
+        let mut judged = Vec::from_iter(version::judge(base, revision, &changes));
+        judged.retain_mut(|it| configured(it) && !config.ignores(it.rule.name, &it.place.pointer));
+        changes.append(&mut judged);
+        let mut waivers = waive(&mut changes);
+        let mut version = changes.split_off(compared).pop();
         let versions = Versions::of(base, revision, &changes);
         for change in changes.iter_mut().chain(&mut waivers).chain(&mut version) {
             change.fix = fix::sentence(change, versions.as_ref());
@@ -92,12 +101,17 @@ impl Outcome {
         Self { versions, changes, version, waivers }
     }
 
+    /// Returns the problem with the version, unless the configuration accepts it by the severity `info` or a waiver.
+    pub fn low_version(&self) -> Option<&Change> {
+        self.version.as_ref().filter(|change| change.severity > Severity::Info)
+    }
+
     /// Returns the changes that forbid a release of the revision: a version that is too low or unreadable,
     /// invalid or expired waivers, and parts that were not understood.
     pub fn refusals(&self) -> impl Iterator<Item = &Change> {
         let not_understood = self.changes.iter().filter(|change| change.severity == Severity::Unreadable);
         let waivers = self.waivers.iter().filter(|change| change.breaks());
-        self.version.iter().chain(waivers).chain(not_understood)
+        self.low_version().into_iter().chain(waivers).chain(not_understood)
     }
 
     /// Everything to report: the waivers, the changes with the most severe first, then the version.
@@ -121,14 +135,14 @@ impl Outcome {
         match fails {
             true => 1,
             false if self.changes.iter().any(is_unreadable) => 2,
-            false => u8::from(fail_on == FailOn::Version && self.version.is_some()),
+            false => u8::from(fail_on == FailOn::Version && self.low_version().is_some()),
         }
     }
 
     /// The number of changes of each severity, and how many are waived.
     pub fn summary(&self) -> String {
         let summary = summary(self.all().map(|change| change.severity));
-        match self.changes.iter().filter(|change| change.waived.is_some()).count() {
+        match self.all().filter(|change| change.waived.is_some()).count() {
             0 => summary,
             waived => format!("{summary} ({waived} waived)"),
         }

@@ -3,12 +3,13 @@
 //! A breaking change needs a new major version, any other change of requests or responses a new minor one, and
 //! a change that affects only generated clients or other programs a new patch version. Descriptions and examples
 //! may change within a version. Before 1.0.0 the minor version takes the place of the major one, and the patch
-//! version that of the minor one (semver.org, items 4 and 8).
+//! version that of the minor one (semver.org, items 4 and 8). A pre-release promises no compatibility, so after one any
+//! later version is enough (item 9).
 
 use document::finding::{Severity, Subject};
 use document::repair::Repair;
 use document::{Document, Node};
-use semver::Version;
+use semver::{BuildMetadata, Version};
 
 use super::change::{Change, Location};
 use super::rules::{self, Bump, ChangeRule};
@@ -30,6 +31,18 @@ impl Versions {
         let (base, revision) = (version(base).ok()?, version(revision).ok()?);
         Some(Self { least: least(&base, needed(changes)), base, revision })
     }
+}
+
+/// Whether a rule is about the version.
+pub(crate) fn is_version_rule(rule: &str) -> bool {
+    let rules = [
+        &rules::VERSION_UNREADABLE,
+        &rules::VERSION_DECREASED,
+        &rules::VERSION_SAME,
+        &rules::VERSION_NOT_MAJOR,
+        &rules::VERSION_NOT_MINOR,
+    ];
+    rules.iter().any(|known| known.name == rule)
 }
 
 /// Returns the increment that changes require together.
@@ -58,11 +71,12 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
         let change = change(base, revision, &rules::VERSION_DECREASED, what);
         return Some(set(change, &least));
     }
+    let is_same = new.cmp_precedence(&old).is_eq();
     let numbers = |version: &Version| (version.major, version.minor, version.patch);
-    if numbers(&new) >= numbers(&least) {
+    let is_enough = if old.pre.is_empty() { numbers(&new) >= numbers(&least) } else { !is_same };
+    if is_enough || needed == Bump::None {
         return None;
     }
-    let is_same = numbers(&old) == numbers(&new);
     let rule = match needed {
         _ if is_same => &rules::VERSION_SAME,
         Bump::Major => &rules::VERSION_NOT_MAJOR,
@@ -97,7 +111,8 @@ fn why(changes: &[Change], needed: Bump, joint: &str) -> String {
 /// Returns the lowest version that may follow `old` for the increment `needed`.
 fn least(old: &Version, needed: Bump) -> Version {
     match (needed, old.major) {
-        (Bump::None, _) => Version::new(old.major, old.minor, old.patch),
+        (Bump::None, _) => Version { build: BuildMetadata::EMPTY, ..old.clone() },
+        _ if !old.pre.is_empty() => Version::new(old.major, old.minor, old.patch),
         (Bump::Patch, _) | (Bump::Minor, 0) => Version::new(old.major, old.minor, old.patch + 1),
         (Bump::Minor, _) => Version::new(old.major, old.minor + 1, 0),
         (Bump::Major, 0) => Version::new(0, old.minor + 1, 0),

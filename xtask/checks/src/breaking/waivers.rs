@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use super::change::{Change, Location, Term, Waived};
 use super::rules::{self, Bump, ChangeRule, change_rules};
-use super::version::version;
+use super::version::{is_version_rule, version};
 
 /// A waiver for one breaking change.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ impl Waiver {
     fn apply(&self, changes: &mut [Change], today: Date) -> Result<(), (&'static ChangeRule, String)> {
         let name = shortened(&self.rule);
         let known = change_rules().find(|known| known.name == self.rule);
-        if known.is_none_or(|known| known.bump == Bump::None) {
+        if known.is_none_or(|known| known.bump == Bump::None && !is_version_rule(known.name)) {
             let what = format!("`{name}` is not the rule of a change that can be waived");
             return Err((&rules::WAIVER_INVALID, what));
         }

@@ -14,6 +14,7 @@ use document::{Span, pointer};
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::breaking::version::is_version_rule;
 use crate::breaking::waivers::Waiver;
 use crate::breaking::{Location, Term};
 use crate::registry;
@@ -204,6 +205,15 @@ impl Config {
         }
     }
 
+    /// Whether an `ignore` entry accepts the findings of a rule at a place.
+    pub fn ignores(&self, rule: &str, at: &str) -> bool {
+        self.ignore(rule, at).is_some()
+    }
+
+    fn ignore(&self, rule: &str, at: &str) -> Option<usize> {
+        self.ignores.iter().position(|ignore| ignore.get_ref().covers(rule, at))
+    }
+
     /// Applies severities and `ignore` entries, then limits the findings that remain.
     pub fn apply(&self, findings: Vec<Finding>) -> Applied {
         let mut used = vec![false; self.ignores.len()];
@@ -211,8 +221,7 @@ impl Config {
         for mut finding in findings {
             let Some(severity) = self.severity(&finding.rule, finding.severity) else { continue };
             finding.severity = severity;
-            let covering = self.ignores.iter().position(|ignore| ignore.get_ref().covers(&finding));
-            match covering {
+            match self.ignore(&finding.rule, &finding.pointer) {
                 Some(position) => {
                     used[position] = true;
                     finding.accepted = Some(self.ignores[position].get_ref().reason.get_ref().clone());
@@ -221,15 +230,19 @@ impl Config {
                 None => left.push(finding),
             }
         }
-        let unused = self.ignores.iter().zip(used).enumerate().filter(|(_, (_, used))| !used);
-        let unused = unused.map(|(number, (entry, _))| {
-            let Ignore { rule, at, .. } = entry.get_ref();
-            let message = format!("the rule `{}` has no finding at `{at}`.", rule.get_ref());
-            Finding::new(Severity::Warning, "ignore-unused", "", Span::within(&self.text, entry.span()))
-                .message(&Subject::document(), message)
-                .fix("Delete the entry, or correct `rule` and `at`.")
-                .repair(Repair::Remove { at: format!("/ignore/{number}") })
-        });
+        // The rules of the version apply to a comparison only.
+        let is_unused = |ignore: &Ignore, used: bool| !used && !is_version_rule(ignore.rule.get_ref());
+        let unused = self.ignores.iter().zip(used).enumerate();
+        let unused = unused.filter(|(_, (entry, used))| is_unused(entry.get_ref(), *used)).map(
+            |(number, (entry, _))| {
+                let Ignore { rule, at, .. } = entry.get_ref();
+                let message = format!("the rule `{}` has no finding at `{at}`.", rule.get_ref());
+                Finding::new(Severity::Warning, "ignore-unused", "", Span::within(&self.text, entry.span()))
+                    .message(&Subject::document(), message)
+                    .fix("Delete the entry, or correct `rule` and `at`.")
+                    .repair(Repair::Remove { at: format!("/ignore/{number}") })
+            },
+        );
         Applied { findings: limited(left), ignored, unused: unused.collect() }
     }
 }
@@ -246,10 +259,9 @@ pub struct Applied {
 }
 
 impl Ignore {
-    fn covers(&self, finding: &Finding) -> bool {
-        let below = finding.pointer.strip_prefix(&self.at);
-        finding.rule == *self.rule.get_ref()
-            && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    fn covers(&self, rule: &str, at: &str) -> bool {
+        let below = at.strip_prefix(&self.at);
+        rule == self.rule.get_ref() && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
 

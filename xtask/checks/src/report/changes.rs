@@ -104,7 +104,7 @@ fn rows(outcome: &Outcome) -> Vec<Row<'_>> {
 fn headline(outcome: &Outcome, rows: &[Row<'_>], base: &Document, root: &Path) -> String {
     let version = match &outcome.versions {
         None => "the versions cannot be compared".to_owned(),
-        Some(versions) if outcome.version.is_some() => {
+        Some(versions) if outcome.low_version().is_some() => {
             format!("version must be {}, is {}", versions.least, versions.revision)
         }
         Some(versions) if versions.base == versions.revision => format!("version may stay {}", versions.base),
@@ -117,7 +117,7 @@ fn headline(outcome: &Outcome, rows: &[Row<'_>], base: &Document, root: &Path) -
     }
     let version = text(&version);
     match counts.is_empty() {
-        true if outcome.version.is_none() => {
+        true if outcome.low_version().is_none() => {
             format!(
                 "The contract is that of {} {}",
                 code(&from_root(root, &base.path)),
@@ -164,7 +164,7 @@ fn steps(outcome: &Outcome, rows: &[Row<'_>], revision: &Document, root: &Path) 
     if has(Class::Unreadable) {
         steps.push("Fix the places that are not understood. The rest was not compared.".to_owned());
     }
-    if let Some(problem) = &outcome.version {
+    if let Some(problem) = outcome.low_version() {
         let set = match &outcome.versions {
             Some(versions) => {
                 format!(
