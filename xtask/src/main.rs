@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use checks::report::JSON;
+use checks::registry;
+use checks::report::{self, JSON};
 use clap::{Parser, Subcommand};
 use contract::{breaking, lint};
 use jiff::Zoned;
@@ -152,6 +153,11 @@ enum Command {
 fn main() -> ExitCode {
     let status = match Arguments::parse().command {
         Command::Check(options) => check::run(&options),
+        // `cargo xtask check` has rules too.
+        Command::Lint { options, .. } if options.rules => {
+            report::write(&registry::table(registry::rules()));
+            Ok(0)
+        }
         Command::Lint { spec, options } => {
             Ok(lint::run(&spec.unwrap_or_else(own_spec), &options, &workspace()))
         }

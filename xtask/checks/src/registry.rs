@@ -35,11 +35,11 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     finding::nearest(name, rules().map(|rule| rule.name), 3)
 }
 
-/// All rules as a Markdown table.
-pub fn table() -> String {
+/// Rules as a Markdown table.
+pub fn table(rules: impl Iterator<Item = &'static Rule>) -> String {
     let mut table = "| rule | severity | profile | explanation | origin |\n".to_owned();
     table.push_str("| --- | --- | --- | --- | --- |\n");
-    for Rule { name, severity, profile, explanation, origin } in rules() {
+    for Rule { name, severity, profile, explanation, origin } in rules {
         let explanation = explanation.replace('|', "\\|");
         // Writing to a string cannot fail.
         let _ = writeln!(table, "| `{name}` | {severity} | {profile} | {explanation} | {origin} |");

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use checks::config::Applied;
-use checks::lint::lint;
-use checks::registry;
+use checks::lint::{self, lint};
 use checks::report::{self, About, Format, Report, Sources};
+use checks::{breaking, registry};
 use document::finding::summary;
 
 use crate::exit_status;
@@ -28,7 +28,7 @@ pub struct Options {
 /// Runs the command. Paths in JSON and in annotations begin at `root`. Returns the exit status.
 pub fn run(path: &Path, options: &Options, root: &Path) -> u8 {
     if options.rules {
-        report::write(&registry::table());
+        report::write(&registry::table(lint::rules().chain(breaking::rules())));
         return 0;
     }
     if let Some(name) = &options.explain {
