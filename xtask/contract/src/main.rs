@@ -1,6 +1,6 @@
 //! Checks and compares OpenAPI 3.0 documents.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -57,8 +57,15 @@ enum Command {
     },
 }
 
+/// Returns the root of the repository around the current directory, or else that directory.
+fn root() -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    let root = here.ancestors().find(|directory| directory.join(".git").exists()).map(Path::to_owned);
+    root.unwrap_or(here)
+}
+
 fn main() -> ExitCode {
-    let root = std::env::current_dir().unwrap_or_default();
+    let root = root();
     ExitCode::from(match Arguments::parse().command {
         Command::Lint { document, options } => lint::run(&document.unwrap_or_default(), &options, &root),
         Command::Breaking { base, revision, options } => breaking::run(&base, &revision, &options, &root),

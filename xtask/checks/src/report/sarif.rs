@@ -181,7 +181,8 @@ fn result(
         rule_index,
         level: level(finding.severity),
         message: Message { text: text.trim_end().to_owned() },
-        partial_fingerprints: json!({ "place/v1": fingerprint(&location, finding, numbers) }),
+        // The only name by which GitHub recognises an alert again.
+        partial_fingerprints: json!({ "primaryLocationLineHash": fingerprint(&location, finding, numbers) }),
         locations: vec![location],
         related_locations: related.collect(),
         suppressions: finding.accepted.iter().map(justification).collect(),

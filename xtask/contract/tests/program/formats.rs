@@ -113,7 +113,10 @@ fn fingerprints(document: &str) -> Vec<(String, u64)> {
     let results = log["runs"][0]["results"].as_array().unwrap();
     let one = |result: &Value| {
         let line = &result["locations"][0]["physicalLocation"]["region"]["startLine"];
-        (result["partialFingerprints"]["place/v1"].as_str().unwrap().to_owned(), line.as_u64().unwrap())
+        (
+            result["partialFingerprints"]["primaryLocationLineHash"].as_str().unwrap().to_owned(),
+            line.as_u64().unwrap(),
+        )
     };
     results.iter().map(one).collect()
 }
@@ -169,5 +172,26 @@ fn an_ignored_finding_is_suppressed_in_sarif_and_absent_elsewhere() {
     for format in ["text", "json", "github", "markdown"] {
         let (status, printed) = lint(format);
         assert!(status == Some(0) && !printed.contains("info-contact"), "{printed}");
+    }
+}
+
+/// Annotations and code scanning know the files of a repository by their paths from its root.
+#[test]
+fn paths_begin_at_the_root_of_the_repository() {
+    let workplace = Workplace::new(&[]);
+    for directory in [".git", "api"] {
+        std::fs::create_dir(workplace.path(directory)).unwrap();
+    }
+    workplace.write("api/library.yaml", edited("summary: List books", "sumary: List books").as_bytes());
+    for (format, place) in [
+        ("github", "::error file=api/library.yaml,"),
+        ("sarif", "\"uri\": \"api/library.yaml\""),
+        ("json", "\"file\": \"api/library.yaml\""),
+        ("text", "--> library.yaml:"),
+    ] {
+        let mut command = workplace.command(&["lint", "library.yaml", "--today", TODAY, "--format", format]);
+        let output = command.current_dir(workplace.path("api")).output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(printed.contains(place), "{printed}");
     }
 }
