@@ -189,28 +189,39 @@ fn first(path: &str, findings: &[Finding], command: &str) -> String {
 fn write(root: &Path, document: &Document, version: &Version, changes: &Release) -> Result<(), ReleaseError> {
     let directory = root.join(RELEASED);
     fs::create_dir_all(&directory).map_err(unusable(&directory))?;
-    let mut sums = read_or_empty(&directory.join(SUMS))?;
-    for (name, content) in [
+    let contents = [
         (format!("{version}.yaml"), document.text.clone()),
         (format!("{version}.json"), json(&document.root)),
         (changes_file(version), json(changes)),
-    ] {
-        let path = directory.join(&name);
-        fs::write(&path, &content).map_err(unusable(&path))?;
+    ];
+    let mut sums = read_or_empty(&directory.join(SUMS))?;
+    for (name, content) in &contents {
         sums += &format!("{}  {name}\n", verify::sum(content.as_bytes()));
     }
-    let path = directory.join(SUMS);
-    fs::write(&path, sums).map_err(unusable(&path))?;
-    let path = root.join(CHANGELOG);
-    let before = read_or_empty(&path)?;
+    let before = read_or_empty(&root.join(CHANGELOG))?;
     // Text before the first entry stays as it is: it may be edited, or come from an older version of this program.
     let (preface, older) = match before.find("\n## ") {
         Some(first) => before.split_at(first),
         None if before.is_empty() => (PREFACE, ""),
         None => (&*before, ""),
     };
-    fs::write(&path, format!("{preface}\n{}\n{older}", changes.to_markdown().trim_end()))
-        .map_err(unusable(&path))
+    let changelog = format!("{preface}\n{}\n{older}", changes.to_markdown().trim_end());
+    let [document, others @ ..] = contents.map(|(name, content)| (directory.join(name), content));
+    let lists = [(directory.join(SUMS), sums), (root.join(CHANGELOG), changelog)];
+    replace(others.into_iter().chain(lists).chain([document]))
+}
+
+/// Writes all files beside their places before it renames the first, so that a write that fails leaves no part of a
+/// release. The document is the last of them: until then, its version is not released.
+fn replace(files: impl Iterator<Item = (PathBuf, String)>) -> Result<(), ReleaseError> {
+    let mut written = Vec::new();
+    for (path, content) in files {
+        let mut beside = path.clone().into_os_string();
+        beside.push(".new");
+        fs::write(&beside, content).map_err(unusable(&path))?;
+        written.push((beside, path));
+    }
+    written.iter().try_for_each(|(beside, path)| fs::rename(beside, path).map_err(unusable(path)))
 }
 
 fn read_or_empty(path: &Path) -> Result<String, ReleaseError> {

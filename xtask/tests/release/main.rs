@@ -103,6 +103,19 @@ fn a_released_version_is_not_released_again() {
 }
 
 #[test]
+fn a_release_that_failed_can_be_repeated() {
+    for obstacle in ["openapi/CHANGELOG.md", "openapi/CHANGELOG.md.new"] {
+        let (_kept, root) = workspace();
+        fs::create_dir(root.join(obstacle)).unwrap();
+        let error = release_on(&root, DAY).unwrap_err();
+        assert!(error.message.contains("CHANGELOG.md"), "{}", error.message);
+        fs::remove_dir(root.join(obstacle)).unwrap();
+        assert_eq!(release_on(&root, DAY).unwrap(), "1.0.0");
+        assert_eq!(problems(&root), Vec::<String>::new());
+    }
+}
+
+#[test]
 fn a_version_too_low_for_its_changes_is_an_error_and_nothing_is_written() {
     let (_kept, root) = workspace();
     release_on(&root, DAY).unwrap();
