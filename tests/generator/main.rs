@@ -5,8 +5,6 @@
 #[allow(dead_code)] // The linter's tests use the rest.
 mod fixture;
 
-mod constants;
-
 use std::panic;
 use std::path::Path;
 

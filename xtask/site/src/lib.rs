@@ -8,12 +8,14 @@
 //!
 //! Modules, the lowest layer first: [`sources`] reads the files; `code`, `markdown`, `spec`, `schema`, `request`,
 //! `sample` and `operation` render the parts of a document; `assets` are the files that pages load; `layout` is the frame
-//! of a page; `reference`, `changelog`, `downloads`, `missing`, `search` and `feed` are the pages.
+//! of a page; `reference`, `changelog`, `downloads`, `missing`, `search` and `feed` are the pages; [`embedded`] writes
+//! them for the build script.
 
 mod assets;
 mod changelog;
 mod code;
 mod downloads;
+pub mod embedded;
 mod feed;
 mod layout;
 mod markdown;

@@ -4,10 +4,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use crate::{File, ORIGIN};
 use brotli::enc::BrotliEncoderParams;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder};
-use site::File;
 
 /// Higher levels take 10 to 20 times as long, and make the largest file smaller by a tenth.
 const BROTLI_LEVEL: i32 = 9;
@@ -16,7 +16,7 @@ const BROTLI_LEVEL: i32 = 9;
 ///
 /// # Errors
 /// The directory or a file cannot be read.
-pub(crate) fn releases(directory: &Path) -> io::Result<Vec<File>> {
+pub(super) fn releases(directory: &Path) -> io::Result<Vec<File>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(directory)? {
         let name = entry?.file_name().into_string().unwrap_or_default();
@@ -36,7 +36,7 @@ pub(crate) fn releases(directory: &Path) -> io::Result<Vec<File>> {
 ///
 /// # Errors
 /// A file cannot be written.
-pub(crate) fn write(output: &Path, file: &File) -> io::Result<String> {
+pub(super) fn write(output: &Path, file: &File) -> io::Result<String> {
     let path = output.join("site").join(&file.path);
     fs::create_dir_all(path.parent().unwrap_or(&path))?;
     let include = |extension: &str, content: &[u8]| {
@@ -53,8 +53,7 @@ pub(crate) fn write(output: &Path, file: &File) -> io::Result<String> {
             io::Result::Ok("None".to_owned())
         }
     };
-    let parts: Vec<&str> =
-        std::str::from_utf8(&file.content).unwrap_or_default().split(site::ORIGIN).collect();
+    let parts: Vec<&str> = std::str::from_utf8(&file.content).unwrap_or_default().split(ORIGIN).collect();
     let mut deflated = String::new();
     let (mut gzip, mut brotli) = ("None".to_owned(), "None".to_owned());
     if parts.len() > 1 {

@@ -1,9 +1,6 @@
 //! What the build script reads from the document.
 
-#[path = "../../build/document.rs"]
-mod document;
-
-use document::Constants;
+use site::embedded::Constants;
 
 const TEXT: &str = "\
 openapi: 3.0.3

@@ -5,9 +5,9 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 /// The values of the constants.
-pub(crate) struct Constants {
+pub struct Constants {
     /// The document in JSON, in the order of the file.
-    pub(crate) json: String,
+    pub json: String,
     version: String,
     deprecations: Vec<String>,
 }
@@ -17,7 +17,7 @@ impl Constants {
     ///
     /// # Errors
     /// A message that names the place or the keyword.
-    pub(crate) fn read(text: &str) -> Result<Self, String> {
+    pub fn read(text: &str) -> Result<Self, String> {
         let tree = document::read(text).map_err(|problem| problem.to_string())?;
         let json = serde_json::to_string(&tree).map_err(|error| error.to_string())?;
         let root = tree.to_json();
@@ -32,7 +32,7 @@ impl Constants {
 
     /// Returns the expression of the type `Result<Document, &str>`, with the expressions of the files. `origin` is what
     /// pages have in place of the address of the service.
-    pub(crate) fn to_rust(&self, origin: &str, files: &str) -> String {
+    pub fn to_rust(&self, origin: &str, files: &str) -> String {
         let deprecations = self.deprecations.join(",");
         format!(
             "Ok(Document {{ version: {:?}, deprecations: &[{deprecations}], origin: {origin:?}, files: &[{files}] }})",
