@@ -1,5 +1,6 @@
 //! `breaking`: compares two versions of a document.
 
+use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use checks::outcome::{FailOn, Outcome};
@@ -44,7 +45,8 @@ fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Resu
         reading.join().map(|base| (base, revision)).map_err(|_| 2)
     })?;
     let (base, revision) = match (base, revision) {
-        (Ok(base), Ok(revision)) => (base, revision),
+        // The process ends soon, and frees large documents faster as a whole.
+        (Ok(base), Ok(revision)) => (ManuallyDrop::new(base), ManuallyDrop::new(revision)),
         (base, revision) => {
             let unreadable: Vec<_> = base.err().into_iter().chain(revision.err()).collect();
             return Err(common.refuse_documents(NAME, &unreadable, root));

@@ -16,17 +16,15 @@ pub(crate) fn without_waived(base: &Document, revision: &Document, changes: &[Ch
     let waived = changes.iter().filter(|change| change.waived.is_some());
     let mut repairs: Vec<Repair> = waived.filter_map(|change| repair(base, revision, change)).collect();
     repairs.dedup();
-    let mut text = revision.text.clone();
-    let mut is_edited = false;
+    let mut undone = None;
     for repair in repairs {
-        let document = Document::parse(&revision.path, &text).ok()?;
-        let model = Model::of(&document, &mut Findings::default());
+        let document = undone.as_ref().unwrap_or(revision);
+        let model = Model::of(document, &mut Findings::default());
         if let Some(edits) = edits(&model, &repair) {
-            text = edited(&text, &edits);
-            is_edited = true;
+            undone = Some(Document::parse(&revision.path, &edited(&document.text, &edits)).ok()?);
         }
     }
-    Document::parse(&revision.path, &text).ok().filter(|_| is_edited)
+    undone
 }
 
 /// Returns the repair that writes the value of the base at the place of a change.

@@ -101,8 +101,12 @@ impl Digests {
         let mut keywords = HashSet::new();
         for part in object.parts().filter(|part| !is_idle(part.keyword())) {
             keywords.insert(part.keyword());
+            let mut steps = state.build_hasher();
+            part.steps().hash(&mut steps);
             for (sum, digests) in with_parts.iter_mut().zip([&self.texts, &self.contents]) {
-                *sum = sum.wrapping_add(state.hash_one((part.steps(), digests[part.id])));
+                let mut hasher = steps.clone();
+                hasher.write_u64(digests[part.id]);
+                *sum = sum.wrapping_add(hasher.finish());
             }
         }
         let entries = object.node().entries().iter();

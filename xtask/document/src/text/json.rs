@@ -85,7 +85,7 @@ impl Reader<'_> {
                 Value::Sequence(items.collect::<Result<_, _>>()?)
             }
             Parsed::Object(object) => {
-                let mut mapping = Mapping::default();
+                let mut mapping = Mapping::with_capacity(object.properties.len());
                 for property in &object.properties {
                     let key = match &property.name {
                         ObjectPropName::String(name) => name.value.as_ref(),
