@@ -337,32 +337,34 @@ impl<'a> Comparer<'a> {
     }
 
     /// Calls `report` for each pair whose values differ although no change was reported at or below it, the
-    /// innermost first.
-    pub(super) fn report_unexplained(&mut self, report: impl Fn(&mut Self, Pair)) {
+    /// innermost first. Where `is_overlap`, it does not explain the pairs above, and is reported once.
+    pub(super) fn report_unexplained(
+        &mut self,
+        is_overlap: impl Fn(&mut Self, Pair) -> bool,
+        report: impl Fn(&mut Self, Pair, bool),
+    ) {
         let above = self.users.above();
         let mut explained = vec![Verdict::Equal; self.users.len()];
-        let explain = |explained: &mut Vec<Verdict>, user: User, by: Verdict| {
-            let mut open = vec![user];
-            while let Some(user) = open.pop() {
-                if explained[user] < by {
-                    explained[user] = by;
-                    open.extend(&above[user]);
-                }
-            }
-        };
-        self.unclear.iter().for_each(|user| explain(&mut explained, *user, Verdict::Breaking));
+        let mut overlaps = vec![false; self.users.len()];
+        self.unclear.iter().for_each(|user| mark(&above, &mut explained, *user, Verdict::Breaking));
         for raw in &self.raws {
             let breaks = raw.rule.severity == Severity::Error;
             let by = if breaks { Verdict::Breaking } else { Verdict::Compatible };
-            raw.users.iter().for_each(|user| explain(&mut explained, *user, by));
+            raw.users.iter().for_each(|user| mark(&above, &mut explained, *user, by));
         }
         let mut pairs: Vec<(User, Pair)> = self.pairs.iter().map(|(pair, user)| (*user, *pair)).collect();
         pairs.sort_unstable_by_key(|(user, _)| Reverse(*user));
         for (user, pair) in pairs {
             if pair.letter > Verdict::Same && explained[user] < pair.letter {
                 self.users.current = user;
-                report(self, pair);
-                explain(&mut explained, user, pair.letter);
+                let overlap = is_overlap(self, pair);
+                if !(overlap && overlaps[user]) {
+                    report(self, pair, overlap);
+                }
+                match overlap {
+                    true => mark(&above, &mut overlaps, user, true),
+                    false => mark(&above, &mut explained, user, pair.letter),
+                }
             }
         }
     }
@@ -397,6 +399,17 @@ impl<'a> Comparer<'a> {
             Some(Change { base: old, operations, description, fix, ..change })
         });
         changes.collect()
+    }
+}
+
+/// Raises the mark of a user, and of all above it, to at least `to`.
+fn mark<T: Copy + PartialOrd>(above: &[Vec<User>], marks: &mut [T], user: User, to: T) {
+    let mut open = vec![user];
+    while let Some(user) = open.pop() {
+        if marks[user] < to {
+            marks[user] = to;
+            open.extend(&above[user]);
+        }
     }
 }
 

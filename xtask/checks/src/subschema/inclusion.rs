@@ -66,6 +66,8 @@ struct Question {
     narrow: Conjunction,
     wide: Conjunction,
     reading: Reading,
+    /// Whether a value may match several alternatives of `oneOf`.
+    may_overlap: bool,
 }
 
 /// The schemas of two documents, and the questions decided so far.
@@ -110,7 +112,21 @@ impl<'a> Inclusion<'a> {
         wide: Conjunction,
         reading: Reading,
     ) -> bool {
-        let question = Question { side, narrow, wide, reading };
+        self.result(Question { side, narrow, wide, reading, may_overlap: false })
+    }
+
+    /// Same as [`Self::includes`] if a value may match several alternatives of `oneOf`, in both documents.
+    pub(crate) fn includes_overlapping(
+        &mut self,
+        side: Side,
+        narrow: Conjunction,
+        wide: Conjunction,
+        reading: Reading,
+    ) -> bool {
+        self.result(Question { side, narrow, wide, reading, may_overlap: true })
+    }
+
+    fn result(&mut self, question: Question) -> bool {
         if self.is_unchanged(question) {
             return true;
         }
@@ -123,13 +139,15 @@ impl<'a> Inclusion<'a> {
                 self.open.extend(std::mem::take(&mut self.dependents[next]));
             }
         }
-        self.read(Reading::Strict);
+        self.read(Reading::Strict, false);
         self.results[number]
     }
 
     /// Sets how the values of both documents are read.
-    fn read(&mut self, reading: Reading) {
-        self.schemas.iter_mut().for_each(|schemas| schemas.hiding = reading.hiding());
+    fn read(&mut self, reading: Reading, may_overlap: bool) {
+        for schemas in &mut self.schemas {
+            (schemas.hiding, schemas.may_overlap) = (reading.hiding(), may_overlap);
+        }
     }
 
     /// Whether two schemas of one document may have a value in common.
@@ -139,9 +157,9 @@ impl<'a> Inclusion<'a> {
         (one, other): (Object<'a>, Object<'a>),
         reading: Reading,
     ) -> bool {
-        self.read(reading);
+        self.read(reading, false);
         let overlap = self.of(side).overlap(one, other);
-        self.read(Reading::Strict);
+        self.read(Reading::Strict, false);
         overlap
     }
 
@@ -218,7 +236,7 @@ impl<'a> Inclusion<'a> {
     }
 
     fn decide(&mut self, question: Question) -> bool {
-        self.read(question.reading);
+        self.read(question.reading, question.may_overlap);
         let (side, other) = (question.side, question.side.other());
         let narrow = self.of(side).normal(question.narrow);
         let wide = self.of(other).normal(question.wide);
@@ -388,7 +406,8 @@ impl<'a> Inclusion<'a> {
         if cases.iter().all(differs) {
             return true;
         }
-        let strict = Question { side: other, narrow: excluded, wide: ANY, reading: Reading::Strict };
+        let strict =
+            Question { side: other, narrow: excluded, wide: ANY, reading: Reading::Strict, ..question };
         narrow.except.iter().any(|except| self.lookup(Question { wide: *except, ..strict }))
     }
 }

@@ -56,10 +56,12 @@ pub(crate) struct Schemas<'a> {
     model: &'a Model<'a>,
     parts: Vec<Vec<Id>>,
     numbers: HashMap<Vec<Id>, Conjunction>,
-    /// The normal forms, by conjunction and `hiding`.
-    normals: HashMap<(Conjunction, Option<&'static str>), Normal>,
+    /// The normal forms, by conjunction, `hiding` and `may_overlap`.
+    normals: HashMap<(Conjunction, Option<&'static str>, bool), Normal>,
     /// The keyword of the properties that are absent: `readOnly` in requests, `writeOnly` in responses.
     hiding: Option<&'static str>,
+    /// Whether a value may match several alternatives of `oneOf`, as with `anyOf`.
+    may_overlap: bool,
     /// The depth of nested computations of normal forms.
     depth: usize,
     /// How many more cases may be combined.
@@ -77,6 +79,7 @@ impl<'a> Schemas<'a> {
             parts: vec![Vec::new(), never, null],
             normals: HashMap::new(),
             hiding: None,
+            may_overlap: false,
             depth: 0,
             work,
             patterns: Patterns::default(),

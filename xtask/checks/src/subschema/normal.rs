@@ -36,19 +36,20 @@ const OF_STRINGS: [&str; 12] = [
 impl<'a> Schemas<'a> {
     /// Returns the alternatives of a conjunction, none if no value is valid.
     pub(super) fn normal(&mut self, of: Conjunction) -> Normal {
-        if let Some(known) = self.normals.get(&(of, self.hiding)) {
+        let key = (of, self.hiding, self.may_overlap);
+        if let Some(known) = self.normals.get(&key) {
             return known.clone();
         }
         if self.depth > MAX_LEVELS {
             return Err(Undecided);
         }
         // A normal form that depends on itself is undecided.
-        self.normals.insert((of, self.hiding), Err(Undecided));
+        self.normals.insert(key, Err(Undecided));
         self.depth += 1;
         let cases = self.alternatives(of);
         self.depth -= 1;
         let normal = cases.map(|cases| self.merged(cases).into());
-        self.normals.insert((of, self.hiding), normal.clone());
+        self.normals.insert(key, normal.clone());
         normal
     }
 
@@ -197,7 +198,7 @@ impl<'a> Schemas<'a> {
         if members.len() > MAX_CASES {
             return Err(Undecided);
         }
-        let exclusive = keyword == "oneOf" && !part.has("discriminator");
+        let exclusive = keyword == "oneOf" && !self.may_overlap && !part.has("discriminator");
         let mut cases = Vec::new();
         for (position, member) in members.iter().enumerate() {
             let mut own = self.normal(*member)?.to_vec();

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use checks::breaking::Change;
 use drift::ChangeClass;
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ use crate::alarms::admits_nothing;
 use crate::case::{Case, DIRECTIONS, Dice, Direction, breaks, changes_in, generated, names, yaml};
 use crate::edit::edited;
 use crate::generate::{self, Vocabulary};
-use crate::instances::{refused, refused_from};
+use crate::instances::{is_overlap, refused, refused_from};
 use crate::judge::Part;
 use crate::shrink;
 use crate::values::{FEW, MANY};
@@ -67,14 +68,17 @@ struct Kind {
     applies: fn(&Comparison<'_>) -> bool,
 }
 
-static KINDS: [Kind; 5] = [
+static KINDS: [Kind; 6] = [
     Kind {
-        why: "`drift` ignores the direction: the opposite change breaks clients, and no value shows that this one does",
+        why: "`drift` ignores the direction: the opposite change breaks clients or has a note about an overlap, and no \
+              value shows that this one breaks them",
         applies: |it| {
+            let back = changes_in(it.direction, it.revision, it.base);
+            let overlaps = |change: &Change| change.rule.name.ends_with("-alternatives-overlap");
             it.opinion == Opinion::Incompatible
                 && !it.breaks
                 && refused(it.direction, it.base, it.revision, FEW).1.is_none()
-                && breaks(&changes_in(it.direction, it.revision, it.base))
+                && (breaks(&back) || back.iter().any(overlaps))
         },
     },
     Kind {
@@ -84,6 +88,17 @@ static KINDS: [Kind; 5] = [
                 && !it.breaks
                 && refused(it.direction, it.base, it.revision, FEW).1.is_none()
                 && refused(it.direction, it.revision, it.base, FEW).1.is_none()
+        },
+    },
+    Kind {
+        why: "the refused value matches several alternatives of `oneOf`, which is a note",
+        applies: |it| {
+            let value = refused(it.direction, it.base, it.revision, FEW).1;
+            let changes = changes_in(it.direction, it.base, it.revision);
+            it.opinion == Opinion::Incompatible
+                && !it.breaks
+                && value
+                    .is_some_and(|value| is_overlap(it.direction, (it.base, it.revision), &value, &changes))
         },
     },
     Kind {

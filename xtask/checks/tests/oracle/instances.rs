@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use checks::breaking::Change;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::case::{Case, DIRECTIONS, Dice, Direction, breaks, changes_in, flow, generated, names, yaml};
 use crate::edit::edited;
@@ -103,10 +103,49 @@ fn opened(schema: &mut Value) {
     }
 }
 
+/// Whether the value is refused only because it matches several alternatives of `oneOf`. That is a note by policy: authors
+/// rarely mean that a value must not match another alternative too.
+pub(crate) fn is_overlap(
+    direction: Direction,
+    (base, revision): (&Case, &Case),
+    value: &Value,
+    changes: &[Change],
+) -> bool {
+    let rules = ["request-alternatives-overlap", "response-alternatives-overlap"];
+    let mut receiver = sides(direction, base, revision).1.clone();
+    overlapping(&mut receiver.schema);
+    receiver.components.values_mut().for_each(overlapping);
+    changes.iter().any(|change| rules.contains(&change.rule.name))
+        && Judge::new(&receiver, direction, Part::Receiver).accepts(value)
+}
+
+/// Lets a value match several alternatives of `oneOf`: each `oneOf` becomes an `anyOf`, in an `allOf` with others.
+fn overlapping(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            map.values_mut().for_each(overlapping);
+            if let Some(alternatives) = map.remove("oneOf") {
+                match map.remove("anyOf") {
+                    None => drop(map.insert("anyOf".to_owned(), alternatives)),
+                    Some(others) => {
+                        let parts = map.entry("allOf").or_insert_with(|| json!([]));
+                        let both = [json!({"anyOf": alternatives}), json!({"anyOf": others})];
+                        parts.as_array_mut().expect("a list").extend(both);
+                    }
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(overlapping),
+        _ => {}
+    }
+}
+
 /// Whether the change is not reported as breaking, although this value is sent and refused.
 fn is_missed(direction: Direction, base: &Case, revision: &Case, value: &Value) -> bool {
     let changes = changes_in(direction, base, revision);
-    !breaks(&changes) && !is_opened(direction, base, value, &changes)
+    !(breaks(&changes)
+        || is_opened(direction, base, value, &changes)
+        || is_overlap(direction, (base, revision), value, &changes))
 }
 
 #[test]

@@ -20,7 +20,7 @@ use std::collections::{BTreeSet, HashSet};
 use document::finding::Severity;
 use document::openapi::Object;
 
-use super::comparer::Comparer;
+use super::comparer::{Comparer, Pair};
 use super::data::{canonical, difference};
 use super::place::At;
 use super::rules::{self, ChangeRule, Family, Role};
@@ -247,12 +247,16 @@ pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
     if !cx.may_go_on() {
         return;
     }
-    cx.report_unexplained(|cx, pair| {
+    cx.report_unexplained(is_overlap, |cx, pair, is_overlap| {
         let (old, new) = (cx.schema(Side::Base, pair.base), cx.schema(Side::Revision, pair.revision));
         let is_decided = cx.inclusion.is_decided(old.values, new.values);
         let (mut base, mut revision) = (At::of(&old.anchor), At::of(&new.anchor));
         let widened = pair.role.is_request() == (pair.letter == Verdict::Compatible);
-        let family = if widened { &rules::VALUES_WIDENED } else { &rules::VALUES_NARROWED };
+        let family = match widened {
+            _ if is_overlap => &rules::OVERLAP,
+            true => &rules::VALUES_WIDENED,
+            false => &rules::VALUES_NARROWED,
+        };
         // Values that match several alternatives of `oneOf` are not allowed.
         let overlap = match (is_decided, widened) {
             (false, _) => None,
@@ -273,6 +277,18 @@ pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
         };
         cx.report(family.rule(pair.role), Some(base), Some(revision), what);
     });
+}
+
+/// Whether clients break only because a value must not match several alternatives of `oneOf`: clients and servers that
+/// choose an alternative rarely reject a value that matches another one too.
+fn is_overlap(cx: &mut Comparer<'_>, pair: Pair) -> bool {
+    let (old, new) =
+        (cx.schema(Side::Base, pair.base).values, cx.schema(Side::Revision, pair.revision).values);
+    let (side, narrow, wide) =
+        if pair.role.is_request() { (Side::Base, old, new) } else { (Side::Revision, new, old) };
+    pair.letter == Verdict::Breaking
+        && cx.inclusion.is_decided(old, new)
+        && cx.inclusion.includes_overlapping(side, narrow, wide, Verdict::reading(pair.role))
 }
 
 /// Returns what excludes or allows values, where no keyword does so by itself.
