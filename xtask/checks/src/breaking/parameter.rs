@@ -4,6 +4,7 @@
 use document::openapi::{Object, Operation, Parameter, Serialization, template};
 
 use super::comparer::Comparer;
+use super::data::canonical;
 use super::deprecation::Sunset;
 use super::matching::pairs_then;
 use super::place::At;
@@ -107,7 +108,40 @@ fn both<'a>(cx: &mut Comparer<'a>, old: &Parameter<'a>, new: &Parameter<'a>) {
             cx.report_flag(rules, (old, new), keyword, (&what.0, &what.1));
         }
     }
-    value(cx, (old, new), &rules::PARAMETER_SERIALIZATION, role);
+    match became_list(old, new).filter(|_| role.is_request()) {
+        Some((one, list)) => {
+            let is_split =
+                one.text("type") == Some("string") && !(new.location() == "query" && new.explode());
+            let rule =
+                if is_split { &rules::PARAMETER_BECAME_SPLIT_LIST } else { &rules::PARAMETER_BECAME_LIST };
+            let what = "the value became a list of such values";
+            cx.report_keyword(rule, (&one, &list), "type", what);
+            // The default is compared already.
+            schema::compare_item(cx, one, list, Role::RequiredParameter);
+        }
+        None => value(cx, (old, new), &rules::PARAMETER_SERIALIZATION, role),
+    }
+}
+
+/// Returns the schema of one value in the query or a header, and that of a list in which it is the only item, written in
+/// the same way (section 4.7.12.2, the table of examples).
+fn became_list<'a>(old: &Parameter<'a>, new: &Parameter<'a>) -> Option<(Object<'a>, Object<'a>)> {
+    let is_written_alike = match (old.location(), new.location()) {
+        ("query", "query") => new.style() == "form",
+        locations => locations == ("header", "header"),
+    };
+    let (one, list): (Object<'a>, Object<'a>) = (*old.schema()?.resolved()?, *new.schema()?.resolved()?);
+    let is_scalar = matches!(one.text("type"), Some("string" | "number" | "integer" | "boolean"));
+    let is_list = list.text("type") == Some("array");
+    // Other keywords could refuse a list of one value.
+    let is_plain = ["allOf", "oneOf", "anyOf", "not", "enum"].iter().all(|keyword| !list.has(keyword));
+    let limit = |keyword: &str| list.get(keyword).map(canonical);
+    let takes_one = matches!(limit("minItems").as_deref(), None | Some("0" | "1"))
+        && limit("maxItems").as_deref() != Some("0");
+    let was_default = one.get("default").map(|value| format!("[{}]", canonical(value)));
+    let has_same_default = was_default == list.get("default").map(canonical);
+    (is_written_alike && is_scalar && is_list && is_plain && takes_one && has_same_default)
+        .then_some((one, list))
 }
 
 /// Compares how the value of a parameter or a header is written.

@@ -126,6 +126,8 @@ rules! {
     PARAMETER_DEFAULT_ADDED = "request-parameter-default-value-added", Error, Major, Changed, OASDIFF, "Requests without the parameter are understood differently.";
     PARAMETER_DEFAULT_REMOVED = "request-parameter-default-value-removed", Error, Major, Changed, OASDIFF, "Requests without the parameter are understood differently.";
     PARAMETER_SERIALIZATION = "request-parameter-serialization-changed", Error, Major, Changed, OURS, "Values serialized in the old way are misunderstood.";
+    PARAMETER_BECAME_LIST = "request-parameter-became-list", Info, Minor, Changed, OURS, "Requests may contain several values. One value is a list of one, so the old requests are valid.";
+    PARAMETER_BECAME_SPLIT_LIST = "request-parameter-became-split-list", Warning, Minor, Changed, OURS, "Requests may contain several values. One value is a list of one, unless it contains a comma.";
     PARAMETER_SPELLING_NARROWED = "request-parameter-spelling-narrowed", Error, Major, Changed, OURS, "Requests with such values are refused or misunderstood.";
     PARAMETER_SPELLING_WIDENED = "request-parameter-spelling-widened", Info, Minor, Changed, OURS, "Requests may contain such values.";
 

@@ -221,6 +221,17 @@ pub(super) fn compare_children<'a>(
     }
 }
 
+/// Queues a schema and the items of a list for comparison.
+pub(super) fn compare_item<'a>(cx: &mut Comparer<'a>, one: Object<'a>, list: Object<'a>, role: Role) {
+    let items = list.child("items");
+    if items.as_ref().is_some_and(is_unclear) {
+        return cx.leave_out();
+    }
+    let base = at(cx, Side::Base, &[one], one);
+    let revision = at(cx, Side::Revision, items.as_slice(), list);
+    cx.compare_later(base, revision, role);
+}
+
 /// Whether a schema is a reference that leads nowhere or to another file, which is reported as not understood.
 fn is_unclear(schema: &Object<'_>) -> bool {
     schema.resolved().is_none()
