@@ -19,7 +19,7 @@ use crate::workspace::SPEC;
 const QUIET: Duration = Duration::from_millis(50);
 
 /// The directories with Rust code that the service and its tests over HTTP are built from.
-const DIRECTORIES: [&str; 3] = ["src", "build", "tests/http"];
+const DIRECTORIES: [&str; 2] = ["src", "tests/http"];
 /// Further files.
 const FILES: [&str; 3] = [SPEC, "build.rs", "Cargo.toml"];
 

@@ -36,7 +36,7 @@ fn copy() -> PathBuf {
     if to.exists() {
         fs::remove_dir_all(&to).unwrap();
     }
-    for part in [".cargo", "build", "src", "openapi", "xtask/document/src", "xtask/site"] {
+    for part in [".cargo", "src", "openapi", "xtask/document/src", "xtask/site"] {
         copy_all(&from.join(part), &to.join(part));
     }
     for file in ["Cargo.lock", "build.rs", "xtask/document/Cargo.toml", "tests/http/v1/mod.rs"] {
