@@ -1,6 +1,5 @@
 //! `cargo xtask check`: compares the document with the code.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use checks::drift::{Help, TOLERATED, compare};
@@ -8,12 +7,10 @@ use checks::report::{self, About, Report};
 use contract::{Output, exit_status};
 use document::Document;
 use document::finding::{Finding, summary};
-use jiff::Zoned;
 use launcher::workspace::workspace;
 
 use crate::dropshot;
 use crate::dropshot::source::Sources;
-use crate::watch;
 use crate::workspace::own_spec;
 
 /// The command that generates Rust code for missing operations and schemas.
@@ -28,11 +25,6 @@ pub struct Options {
     /// The format of findings.
     #[command(flatten)]
     pub output: Output,
-    /// Compare again whenever the document is saved, until Ctrl-C.
-    ///
-    /// Only the document is watched: a change of Rust code needs a new build. `cargo xtask dev` also builds.
-    #[arg(long)]
-    pub watch: bool,
     /// Print the table of differences that are not reported, and compare nothing.
     #[arg(long)]
     pub tolerated: bool,
@@ -47,7 +39,7 @@ pub struct Options {
 /// Compares the document with the code, and prints the differences. Returns the exit status.
 ///
 /// # Errors
-/// A message, if the code has no document or the file cannot be watched.
+/// A message, if the code has no document.
 pub fn run(options: &Options) -> Result<u8, String> {
     if options.tolerated {
         println!("| tolerated | because |\n| --- | --- |");
@@ -61,22 +53,10 @@ pub fn run(options: &Options) -> Result<u8, String> {
         None => dropshot::document()?,
     };
     let spec = options.spec.clone().unwrap_or_else(own_spec);
-    if !options.watch {
-        return Ok(check(&spec, &code, options));
-    }
-    let clear = if std::io::stdout().is_terminal() { "\x1b[2J\x1b[3J\x1b[H" } else { "" };
-    watch::until_stopped(&spec, || {
-        anstream::println!("{clear}──── {}", Zoned::now().strftime("%H:%M:%S"));
-        check(&spec, &code, options);
-        anstream::println!(
-            "Waiting for {} to be saved; start again after a change of Rust code. Ctrl-C ends it.",
-            spec.display()
-        );
-    })?;
-    Ok(0)
+    Ok(check(&spec, &code, options))
 }
 
-/// Compares once. Returns the exit status.
+/// Returns the exit status.
 fn check(spec: &Path, code: &Document, options: &Options) -> u8 {
     let (path, text, mut findings) = match Document::load(spec) {
         Ok(document) => {

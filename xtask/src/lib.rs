@@ -20,5 +20,4 @@ pub mod release;
 pub mod scaffold;
 mod service;
 pub mod site;
-pub mod watch;
 pub mod workspace;

@@ -79,10 +79,10 @@ enum Command {
     Scaffold(scaffold::Arguments),
     /// Build the service and run it with a development database and API key.
     Serve(serve::Options),
-    /// Serve the service while writing it: after each save, build, restart, check, and run the tests of what changed.
+    /// Serve the service while writing it: after each save, build, restart, and compare the document with the code.
     ///
-    /// Prints one line for each event. Enter prints a summary; q or Ctrl-C ends. Database and API key are those of
-    /// `serve`. A newer save cancels what runs. A service that does not compile leaves the old one running.
+    /// Prints one line for each event, and the errors of the compiler and of `check`; Ctrl-C ends. Database and API key
+    /// are those of `serve`. A newer save cancels what runs. A service that does not compile leaves the old one running.
     Dev {
         /// The address that the service listens on; port 0 selects a free port at each start.
         #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]

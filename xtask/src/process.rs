@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{self, Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{self, Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -79,9 +79,9 @@ impl Running {
         Pid::from_child(&self.child)
     }
 
-    /// Returns standard output and standard error, if they are pipes and were not taken before.
-    pub(crate) fn take_output(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
-        (self.child.stdout.take(), self.child.stderr.take())
+    /// Returns standard output, if it is a pipe and was not taken before.
+    pub(crate) fn take_output(&mut self) -> Option<ChildStdout> {
+        self.child.stdout.take()
     }
 
     /// The process identifier.

@@ -4,10 +4,10 @@
 //! time.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -17,43 +17,18 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 
+const CODE: &str = "src/operations/create_pet.rs";
 const SPEC: &str = "openapi/animal-store.yaml";
-const CREATE: &str = "src/operations/create_pet.rs";
 
-const DOCUMENT: &str = "openapi: 3.0.3
-info: {title: T, version: 1.0.0}
-paths:
-  /pets:
-    get: {operationId: listPets, responses: {'200': {description: list}}}
-    post: {operationId: createPet, responses: {'201': {description: add}}}
-  /pets/{petId}:
-    get: {operationId: getPet, responses: {'200': {description: get}}}
-";
-
-/// `build` fails while the operation has the word BROKEN, `test` waits while it has the word SLOW, and fails while it
-/// has the word WRONG. `run` prints the file `findings.json`.
+/// `build` fails while the operation has the word BROKEN, and waits while it has the word SLOW. `run` prints the file
+/// `findings`.
 const CARGO: &str = r#"#!/bin/sh
-echo "$@" >> calls
 echo $$ >> pids
 case "$1" in
 build)
-    if grep -q BROKEN src/operations/create_pet.rs; then
-        echo '{"reason":"compiler-message","message":{"level":"error","message":"mismatched types","rendered":"error: mismatched types","spans":[{"file_name":"src/operations/create_pet.rs","line_start":3,"column_start":5,"is_primary":true}]}}'
-        exit 101
-    fi
-    echo '{"reason":"compiler-artifact","target":{"name":"animal-store"},"executable":"'"$PWD"'/target/debug/animal-store"}' ;;
-run) cat findings.json ;;
-test)
-    if grep -q SLOW src/operations/create_pet.rs; then
-        echo > slow; cat forever
-    fi
-    if grep -q WRONG src/operations/create_pet.rs; then
-        echo 'test v1::pets::create::adds ... FAILED'
-        printf 'failures:\n\n---- v1::pets::create::adds stdout ----\nassertion failed\n\n'
-        echo 'test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 9 filtered out; finished in 0.1s'
-        exit 101
-    fi
-    echo 'test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out; finished in 0.1s' ;;
+    if grep -q SLOW src/operations/create_pet.rs; then echo > slow; cat forever; fi
+    if grep -q BROKEN src/operations/create_pet.rs; then exit 101; fi ;;
+run) cat findings ;;
 esac
 "#;
 
@@ -87,7 +62,6 @@ fn limit(process: Pid) -> Sender<()> {
 struct Developing {
     root: TempDir,
     child: Child,
-    keys: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     _limit: Sender<()>,
     _turn: MutexGuard<'static, ()>,
@@ -97,40 +71,30 @@ impl Developing {
     /// Starts the command, and waits until the service is built, served and checked.
     fn start() -> Self {
         let turn = one_at_a_time();
-        let root = TempDir::new().unwrap();
-        for (file, text) in [
-            (SPEC, DOCUMENT),
-            (CREATE, "one"),
-            ("src/main.rs", "main"),
-            ("tests/http/v1/pets/limit.rs", "limit"),
-            ("findings.json", "[]"),
-            ("Cargo.lock", ""),
-            ("xtask/Cargo.toml", ""),
-        ] {
-            write(root.path(), file, text);
+        let root = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        for file in [SPEC, CODE, "src/main.rs", "Cargo.lock", "xtask/Cargo.toml"] {
+            write(root.path(), file, "one");
         }
+        write(root.path(), "findings", "no differences\n");
         let pipes = Command::new("mkfifo").args(["slow", "forever"]).current_dir(root.path()).status();
         assert!(pipes.unwrap().success());
-        let cargo = script(root.path(), "cargo", CARGO);
+        script(root.path(), "cargo", CARGO);
         script(root.path(), "target/debug/animal-store", SERVICE);
-        let mut child = Command::new(env!("CARGO_BIN_EXE_xtask"))
+        // The command looks for the service beside itself.
+        let program = root.path().join("target/debug/xtask");
+        fs::hard_link(env!("CARGO_BIN_EXE_xtask"), &program).unwrap();
+        let mut child = Command::new(program)
             .args(["dev", "--bind", "127.0.0.1:1"])
-            .env("CARGO", cargo)
+            .env("CARGO", root.path().join("cargo"))
             .env("CARGO_MANIFEST_DIR", root.path().join("xtask"))
             .current_dir(root.path())
-            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let keys = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
         let limit = limit(Pid::from_child(&child));
-        let mut developing = Self { root, child, keys, output, _limit: limit, _turn: turn };
-        developing.wait_for(&[
-            "build    passed",
-            "service  http://127.0.0.1:1/docs, API key ask_1",
-            "check    the document and the code agree",
-        ]);
+        let mut developing = Self { root, child, output, _limit: limit, _turn: turn };
+        developing.wait_for(&["service  http://127.0.0.1:1/docs, API key ask_1", "no differences"]);
         developing
     }
 
@@ -142,28 +106,33 @@ impl Developing {
         fs::read_to_string(self.root.path().join(file)).unwrap_or_default()
     }
 
-    /// Waits until each of these texts was printed, in any order. Returns what was printed.
+    fn service(&self) -> Pid {
+        Pid::from_raw(self.read("service").trim().parse().unwrap()).unwrap()
+    }
+
+    /// Waits until these texts were printed in this order. Returns what was printed.
     fn wait_for(&mut self, texts: &[&str]) -> String {
-        let mut printed = String::new();
-        while !texts.iter().all(|text| printed.contains(text)) {
-            let read = self.output.read_line(&mut printed).unwrap();
-            assert!(read > 0, "the command ended, and did not print all of {texts:?}:\n{printed}");
+        let (mut printed, mut after) = (String::new(), 0);
+        for text in texts {
+            while !printed[after..].contains(text) {
+                let read = self.output.read_line(&mut printed).unwrap();
+                assert!(read > 0, "the command ended before it printed {text:?}:\n{printed}");
+            }
+            after += printed[after..].find(text).unwrap_or_default() + text.len();
         }
         printed
     }
 
-    fn press(&mut self, key: &[u8]) {
-        self.keys.as_mut().unwrap().write_all(key).unwrap();
-    }
-
-    /// Waits until the test script runs and waits.
-    fn wait_until_slow(&self) {
+    /// Saves an operation whose build waits, and waits until it does.
+    fn save_slow(&self) {
+        self.save(CODE, "SLOW");
         // Reading from a named pipe waits until the script writes.
         assert_eq!(self.read("slow"), "\n");
     }
 
-    /// Reads the rest of the output. Returns it if the command ended with 0 and all programs that it started ended.
-    fn ended(&mut self) -> String {
+    /// Sends a signal. Fails unless the command ends with 0 and all programs that it started have ended.
+    fn end(&mut self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
         let mut rest = String::new();
         self.output.read_to_string(&mut rest).unwrap();
         assert!(self.child.wait().unwrap().success(), "{rest}");
@@ -171,13 +140,12 @@ impl Developing {
             let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
             assert_eq!(test_kill_process(pid), Err(Errno::SRCH), "{rest}");
         }
-        rest
     }
 }
 
 impl Drop for Developing {
     fn drop(&mut self) {
-        // Fails if the command has ended. SIGTERM, so that it ends its programs.
+        // SIGTERM, so that it ends its programs.
         if self.child.try_wait().is_ok_and(|status| status.is_none()) {
             let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
             let _ = self.child.wait();
@@ -194,138 +162,55 @@ fn write(root: &Path, file: &str, text: &str) {
     fs::rename(beside, path).unwrap();
 }
 
-fn script(root: &Path, file: &str, text: &str) -> PathBuf {
+fn script(root: &Path, file: &str, text: &str) {
     write(root, file, text);
-    let path = root.join(file);
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    path
+    fs::set_permissions(root.join(file), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
-fn a_save_of_an_operation_is_built_checked_and_tested() {
+fn each_save_is_built_served_and_checked() {
     let mut developing = Developing::start();
-    let first = developing.read("service");
-    developing.save(CREATE, "two WRONG");
-    let printed = developing.wait_for(&["failed: v1::pets::create::adds"]);
-    let order = [
-        "save     src/operations/create_pet.rs: tests of createPet",
-        "build    passed",
-        "check    the document and the code agree",
-        "tests    1 failed, 4 passed",
-        "tests    failed: v1::pets::create::adds",
-    ];
-    let places: Vec<_> =
-        order.iter().map(|text| printed.find(text).unwrap_or_else(|| panic!("{text}: {printed}"))).collect();
-    assert!(places.is_sorted(), "{printed}");
-    assert_ne!(developing.read("service"), first, "the service was not restarted");
-    // The database is kept: one key was made for it.
-    assert_eq!(developing.read("target/dev/animals.db"), "made\n");
-    let calls = developing.read("calls");
-    assert_eq!(
-        calls.lines().last(),
-        Some("test --test http --message-format json -- create_pet v1::pets:: --skip v1::pets::pet_id::")
-    );
-
-    developing.press(b"\n");
-    let summary = developing.wait_for(&["assertion failed"]);
-    for text in [
-        "service  running since ",
-        "build    passed (",
-        "tests    1 failed, 4 passed (",
-        "last failing output: tests",
-    ] {
-        assert!(summary.contains(text), "{text}: {summary}");
+    let mut before = developing.service();
+    for file in [CODE, SPEC, "src/operations/new.rs"] {
+        developing.save("findings", "error: it differs\n");
+        developing.save(file, "two");
+        developing.wait_for(&[
+            &format!("save     {file}\n"),
+            "service  http://127.0.0.1:1/docs",
+            "error: it differs\n",
+        ]);
+        assert_eq!(test_kill_process(before), Err(Errno::SRCH));
+        before = developing.service();
     }
-    developing.save(CREATE, "three");
-    developing.wait_for(&["tests    5 passed"]);
-    developing.press(b"\nq");
-    let rest = developing.ended();
-    assert!(!rest.contains("last failing") && rest.ends_with("dev      ended\n"), "{rest}");
+    developing.end(Signal::INT);
 }
 
 #[test]
-fn a_compile_error_is_one_line_and_the_old_service_keeps_running() {
+fn code_that_does_not_compile_leaves_the_service_running() {
     let mut developing = Developing::start();
-    let service = developing.read("service");
-    developing.save(CREATE, "BROKEN");
-    let printed = developing.wait_for(&["keeps running"]);
-    assert!(
-        printed.contains("build    src/operations/create_pet.rs:3:5: mismatched types; the service of "),
-        "{printed}"
-    );
-    // What did not compile is tested with the next save.
-    developing.save("tests/http/v1/pets/limit.rs", "other");
-    developing.wait_for(&["tests of createPet, v1::pets::limit", "keeps running"]);
-    assert_eq!(developing.read("service"), service);
-    let pid = Pid::from_raw(service.trim().parse().unwrap()).unwrap();
-    assert_eq!(test_kill_process(pid), Ok(()));
-    assert!(!developing.read("calls").contains("test "));
-    developing.save(CREATE, "repaired");
-    developing.wait_for(&["tests    5 passed"]);
-    kill_process(Pid::from_child(&developing.child), Signal::INT).unwrap();
-    developing.ended();
+    let before = developing.service();
+    developing.save(CODE, "BROKEN");
+    developing.wait_for(&["build    failed, see above; the old service keeps running"]);
+    assert_eq!(developing.service(), before);
+    assert_eq!(test_kill_process(before), Ok(()));
+    developing.save(CODE, "repaired");
+    developing.wait_for(&["service  http://127.0.0.1:1/docs", "no differences"]);
+    assert_ne!(developing.service(), before);
 }
 
 #[test]
 fn a_newer_save_cancels_what_runs() {
     let mut developing = Developing::start();
-    developing.save(CREATE, "SLOW");
-    developing.wait_until_slow();
-    developing.save(CREATE, "fast");
-    let printed = developing.wait_for(&["tests    5 passed"]);
-    assert!(printed.contains("tests of createPet; tests cancelled"), "{printed}");
-    assert_eq!(printed.matches("tests    ").count(), 1, "{printed}");
-    developing.press(b"q");
-    developing.ended();
+    developing.save_slow();
+    developing.save(CODE, "fast");
+    let printed = developing.wait_for(&["service  ", "no differences"]);
+    assert!(!printed.contains("build    failed"), "{printed}");
+    assert_eq!(printed.matches("service  ").count(), 1, "{printed}");
 }
 
 #[test]
-fn an_edit_of_the_document_is_checked_first_and_tests_its_operations() {
+fn a_signal_ends_all_programs() {
     let mut developing = Developing::start();
-    developing.save("findings.json", "[{\"file\": \"openapi/animal-store.yaml\", \"line\": 8, \"message\": \"It differs.\", \"fix\": \"\"}]");
-    developing.save(SPEC, &DOCUMENT.replace("description: get", "description: one"));
-    let printed = developing.wait_for(&["tests    5 passed"]);
-    assert!(printed.contains("save     openapi/animal-store.yaml: tests of getPet\n"), "{printed}");
-    let check = printed.find("check    1 error: openapi/animal-store.yaml:8 It differs.").unwrap();
-    assert!(check < printed.find("build    passed").unwrap(), "{printed}");
-    // Not readable: only the check runs, and the difference of the next version is that to the last readable one.
-    developing.save(SPEC, "openapi: [");
-    developing.wait_for(&["save     openapi/animal-store.yaml: no tests", "check    "]);
-    developing.save(
-        SPEC,
-        &DOCUMENT
-            .replace("description: list", "description: all")
-            .replace("description: get", "description: one"),
-    );
-    let printed = developing.wait_for(&["tests    5 passed"]);
-    assert!(printed.contains("tests of listPets\n"), "{printed}");
-    developing.save("src/main.rs", "other");
-    let printed = developing.wait_for(&["tests    5 passed"]);
-    assert!(printed.contains("save     src/main.rs: tests of all operations\n"), "{printed}");
-    assert!(developing.read("calls").trim_end().ends_with("-- v1::"));
-}
-
-#[test]
-fn the_end_of_the_terminal_and_sigterm_end_all_programs() {
-    for signal in [Signal::HUP, Signal::TERM] {
-        let mut developing = Developing::start();
-        developing.save(CREATE, "SLOW");
-        developing.wait_until_slow();
-        kill_process(Pid::from_child(&developing.child), signal).unwrap();
-        developing.ended();
-    }
-}
-
-#[test]
-fn a_service_that_ends_by_itself_is_reported() {
-    let mut developing = Developing::start();
-    let pid = Pid::from_raw(developing.read("service").trim().parse().unwrap()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
-    developing.wait_for(&["service  ended by itself"]);
-    developing.press(b"\n");
-    developing.wait_for(&["service  not running"]);
-    // Without standard input the command continues.
-    developing.keys = None;
-    developing.save(CREATE, "two");
-    developing.wait_for(&["service  http://127.0.0.1:1/docs", "tests    5 passed"]);
+    developing.save_slow();
+    developing.end(Signal::TERM);
 }

@@ -46,11 +46,7 @@ pub fn run(options: &Options) -> Result<u8, String> {
 /// # Errors
 /// When the database or its key cannot be created, or the service does not start.
 pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result<u8, String> {
-    let directory = target(program)?.join("dev");
-    fs::create_dir_all(&directory).map_err(in_file(&directory))?;
-    let file = directory.join("animals.db");
-    let database = format!("sqlite:{}", file.display());
-    let key = development_key(program, &file, &database)?;
+    let Development { database, key, .. } = Development::of(program)?;
     let mut signals = signals()?;
     let mut child = command(program, &[], bind, &database)
         .stdin(Stdio::null())
@@ -72,6 +68,31 @@ pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result
         return Err("the service did not start, see above; if the port is in use, choose another with --bind 127.0.0.1:8081".to_owned());
     }
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
+
+/// The development database, in `dev` of the target directory of the service.
+pub struct Development {
+    /// Its directory.
+    pub directory: PathBuf,
+    /// Its URL.
+    pub database: String,
+    /// Its API key.
+    pub key: String,
+}
+
+impl Development {
+    /// Creates the database and the key, if they do not exist.
+    ///
+    /// # Errors
+    /// A message, if they cannot be created.
+    pub fn of(program: &Path) -> Result<Self, String> {
+        let directory = target(program)?.join("dev");
+        fs::create_dir_all(&directory).map_err(in_file(&directory))?;
+        let file = directory.join("animals.db");
+        let database = format!("sqlite:{}", file.display());
+        let key = development_key(program, &file, &database)?;
+        Ok(Self { directory, database, key })
+    }
 }
 
 /// Returns the command that builds the service.
@@ -121,7 +142,7 @@ pub fn create_key(program: &Path, name: &str, database: &str) -> Result<String, 
 }
 
 /// Returns the API key in the file `key` beside the development database, or a new key if one of the two is missing.
-pub fn development_key(program: &Path, file: &Path, database: &str) -> Result<String, String> {
+fn development_key(program: &Path, file: &Path, database: &str) -> Result<String, String> {
     let kept = file.with_file_name("key");
     if file.exists() {
         match fs::read_to_string(&kept) {

@@ -10,4 +10,3 @@ mod ends;
 #[path = "../../checks/tests/drift/mutants.rs"]
 mod mutants;
 mod served;
-mod watch;
