@@ -7,7 +7,7 @@
 //! ones know only HMAC-SHA-256:
 //!
 //! - A store with replicas still issues it, because replicas of 1.1.0 would refuse the other during a rolling upgrade.
-//!   1.3.0 issues SipHash there too. Until then a page takes 6k instructions more (`xtask/src/bench/README.md`), a tenth
+//!   1.3.0 issues SipHash there too. Until then a page takes 6k instructions more (`xtask/RECORDS.md`), a tenth
 //!   of that on a processor with SHA instructions.
 //! - It is accepted until 2.0.0, because clients keep cursors for polling.
 

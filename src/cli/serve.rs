@@ -81,7 +81,7 @@ impl Serve {
 
 /// Wakes a thread of `runtime` again and again. A thread that gets an event from the kernel does not wake another one to
 /// wait for the next event; if a slow disk holds it, no request and no timer would be noticed (see "Reads on a slow disk" in
-/// xtask/src/bench/README.md).
+/// xtask/RECORDS.md).
 async fn keep_polling(runtime: Handle) {
     let mut interval = interval(POLL_INTERVAL);
     loop {

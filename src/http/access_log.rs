@@ -135,7 +135,7 @@ impl KV for LoggedResponse<'_> {
     }
 }
 
-/// Returns the text of an address. With `std::fmt` it takes 3% of a get (`xtask/src/bench/README.md`, "access log").
+/// Returns the text of an address. With `std::fmt` it takes 3% of a get (`xtask/RECORDS.md`, "access log").
 fn dotted(address: Ipv4Addr) -> String {
     let mut text = String::with_capacity(15);
     for (place, octet) in address.octets().into_iter().enumerate() {

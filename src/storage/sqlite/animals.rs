@@ -93,7 +93,7 @@ pub(super) fn page(connection: &Connection, query: PetsQuery) -> rusqlite::Resul
 }
 
 fn pet(row: &Row<'_>) -> rusqlite::Result<Pet> {
-    // By reference (xtask/src/bench/README.md, "What made requests cheaper", rows read by reference).
+    // By reference (xtask/RECORDS.md, "What made requests cheaper", rows read by reference).
     let name = row.get_ref(1)?.as_str()?.to_owned();
     let name = PetName::try_from(name).map_err(|why| unexpected(1, why))?;
     let status = match row.get_ref(3)?.as_str_or_null()? {

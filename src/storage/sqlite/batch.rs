@@ -12,7 +12,7 @@ use crate::storage::store::StoreError;
 pub(super) type WriteResult<T> = rusqlite::Result<Result<T, StoreError>>;
 
 /// What a write can use: the connection, and the statements that many writes run. A batch takes each from the cache of
-/// rusqlite once (xtask/src/bench/README.md, "What made requests cheaper", statements taken once for a batch).
+/// rusqlite once (xtask/RECORDS.md, "What made requests cheaper", statements taken once for a batch).
 pub(super) struct Batch<'c> {
     connection: &'c Connection,
     statements: RefCell<Vec<(&'static str, CachedStatement<'c>)>>,

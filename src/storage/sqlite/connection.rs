@@ -25,7 +25,7 @@ pub(super) fn open_for_writing(path: &Path, lock_timeout: Duration) -> rusqlite:
     // The thread that writes does it between batches (`checkpoint.rs`).
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     // Detects a damaged page before it is changed, which would spread the damage. Not on connections for reading, where it
-    // hardly ever prevents a wrong response (see xtask/src/bench/README.md, "Growth").
+    // hardly ever prevents a wrong response (see xtask/RECORDS.md, "Growth").
     connection.pragma_update(None, "cell_size_check", true)?;
     // The journal of a savepoint; otherwise SQLite allocates 64 KiB for each.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
@@ -72,7 +72,7 @@ fn open(path: &Path, access: OpenFlags, lock_timeout: Duration) -> rusqlite::Res
     // The program makes none, and another one could undo a revocation.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     // Plans do not depend on parameters. Otherwise SQLite prepares a statement again when a bound of a range changes
-    // (xtask/src/bench/README.md, "What made requests cheaper", `SQLITE_DBCONFIG_ENABLE_QPSG`).
+    // (xtask/RECORDS.md, "What made requests cheaper", `SQLITE_DBCONFIG_ENABLE_QPSG`).
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }

@@ -8,7 +8,7 @@
 //! - A read waits for its connection without a thread, and the runtime has more threads than there are connections
 //!   ([`blocking_reads`]).
 //!
-//! Other ways take more CPU time (see "Reads on a slow disk" in xtask/src/bench/README.md).
+//! Other ways take more CPU time (see "Reads on a slow disk" in xtask/RECORDS.md).
 
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;

@@ -60,7 +60,7 @@ fn escape_if(line: &mut Vec<u8>, start: usize, is_special: impl Fn(&u8) -> bool)
 }
 
 /// Appends fields to a line, except those without a value. Strings and numbers are appended without `std::fmt`, which the
-/// row "access log" of `xtask/src/bench/README.md` is about.
+/// row "access log" of `xtask/RECORDS.md` is about.
 struct Fields<'a>(&'a mut Vec<u8>);
 
 impl Fields<'_> {

@@ -1,5 +1,4 @@
-//! Clients of the service: hostile ones, and good ones beside them. The tests and `cargo xtask bench
-//! connections` use them.
+//! Clients of the service: hostile ones, and good ones beside them, which `cargo xtask bench` uses too.
 
 pub mod frames;
 pub mod good;

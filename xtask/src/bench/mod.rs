@@ -5,16 +5,12 @@
 //! them; ratios are therefore more stable than absolute times.
 
 pub mod baseline;
-#[path = "../../../tests/connections/clients/mod.rs"]
+#[path = "../../../tests/connections/clients/good.rs"]
 #[allow(dead_code, missing_docs, unreachable_pub)] // The tests use the rest.
-mod clients;
-mod connections;
+mod client;
 mod counter;
-mod growth;
 mod instructions;
-mod latency;
 mod load;
-mod peers;
 pub mod profile;
 mod requests;
 pub(crate) mod seed;
@@ -38,14 +34,6 @@ pub enum Part {
     Service,
     /// Instructions and allocations per request, compared with a committed table. Does not need wrk.
     Instructions,
-    /// Response times at fixed rates, while animals are added. Needs oha.
-    Latency,
-    /// Requests per second, CPU time and instructions, compared with servers of other frameworks. Needs npm and Python.
-    Peers,
-    /// Time and instructions of a request, and memory of the service, with 1,000 to 10,000,000 animals.
-    Growth,
-    /// What hostile connections cost: memory, and the response times of other clients.
-    Connections,
 }
 
 /// The options of `cargo xtask bench`.
@@ -59,9 +47,6 @@ pub struct Arguments {
     /// The duration of each measurement.
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub seconds: u64,
-    /// The largest number of animals in the store.
-    #[arg(long, value_name = "NUMBER", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1_000..=10_000_000))]
-    pub most: u64,
     /// Write the measured instructions to the committed table instead of comparing them with it.
     #[arg(long)]
     pub update: bool,
@@ -87,10 +72,6 @@ pub fn run(options: &Arguments) -> Result<u8, String> {
         match part {
             Part::Service => service::run(&plan)?,
             Part::Instructions => status = instructions::run(&plan)?,
-            Part::Latency => latency::run(&plan)?,
-            Part::Peers => peers::run(&plan)?,
-            Part::Growth => growth::run(&plan)?,
-            Part::Connections => connections::run(&plan)?,
         }
     }
     Ok(status)
