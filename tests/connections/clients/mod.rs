@@ -1,4 +1,5 @@
-//! Clients of the service: hostile ones, and good ones beside them, which `cargo xtask bench` uses too.
+//! Clients of the service: hostile ones, and good ones beside them. The tests and `cargo xtask bench
+//! connections` use them.
 
 pub mod frames;
 pub mod good;

@@ -34,6 +34,20 @@ pub(super) struct Counts {
 }
 
 impl Counter {
+    /// Returns the best way that this machine offers, and says which. Without any it says what is missing.
+    pub(super) fn find(directory: &Path) -> Option<Self> {
+        match Self::available(directory) {
+            Ok(counter) => {
+                println!("bench: {}", counter.description());
+                Some(counter)
+            }
+            Err(missing) => {
+                println!("bench: instructions are not measured: {missing}");
+                None
+            }
+        }
+    }
+
     /// Returns the best way that this machine offers.
     pub(super) fn available(directory: &Path) -> Result<Self, String> {
         let file = directory.join("perf.csv");

@@ -48,7 +48,7 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<u8, String> {
 }
 
 /// Counts what one request costs a server.
-fn count(
+pub(super) fn count(
     plan: &Plan<'_>,
     counter: Counter,
     server: &Server,
@@ -97,8 +97,8 @@ fn requests(counter: Counter) -> u64 {
 
 /// What one request costs. `None`: not measured.
 #[derive(Clone, Copy)]
-struct PerRequest {
-    user: Option<f64>,
+pub(super) struct PerRequest {
+    pub(super) user: Option<f64>,
     kernel: Option<f64>,
     cycles: Option<f64>,
     allocations: Option<f64>,
@@ -122,7 +122,7 @@ impl PerRequest {
 }
 
 /// Formats a figure.
-fn cell(figure: Option<f64>, format: fn(f64) -> String) -> String {
+pub(super) fn cell(figure: Option<f64>, format: fn(f64) -> String) -> String {
     figure.map_or_else(|| NOT_MEASURED.to_owned(), format)
 }
 

@@ -5,12 +5,14 @@
 //! them; ratios are therefore more stable than absolute times.
 
 pub mod baseline;
-#[path = "../../../tests/connections/clients/good.rs"]
+#[path = "../../../tests/connections/clients/mod.rs"]
 #[allow(dead_code, missing_docs, unreachable_pub)] // The tests use the rest.
-mod client;
+mod clients;
+mod connections;
 mod counter;
 mod instructions;
 mod load;
+mod peers;
 pub mod profile;
 mod requests;
 pub(crate) mod seed;
@@ -34,6 +36,10 @@ pub enum Part {
     Service,
     /// Instructions and allocations per request, compared with a committed table. Does not need wrk.
     Instructions,
+    /// Requests per second, CPU time and instructions, compared with servers of other frameworks. Needs npm and Python.
+    Peers,
+    /// What hostile connections cost: memory, and the response times of other clients.
+    Connections,
 }
 
 /// The options of `cargo xtask bench`.
@@ -72,6 +78,8 @@ pub fn run(options: &Arguments) -> Result<u8, String> {
         match part {
             Part::Service => service::run(&plan)?,
             Part::Instructions => status = instructions::run(&plan)?,
+            Part::Peers => peers::run(&plan)?,
+            Part::Connections => connections::run(&plan)?,
         }
     }
     Ok(status)

@@ -9,7 +9,7 @@ use http::StatusCode;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-use super::client::{Client, Protocol};
+use super::clients::good::{Client, Protocol};
 use super::load::{BODY, CONNECTIONS, Request};
 use super::server::Server;
 
@@ -36,7 +36,7 @@ impl Clients {
             }
             Ok(idle)
         });
-        let idle = idle.map_err(|error: super::client::Error| format!("{address}: {error}"))?;
+        let idle = idle.map_err(|error: super::clients::good::Error| format!("{address}: {error}"))?;
         Ok(Self { runtime, idle, next: 0 })
     }
 

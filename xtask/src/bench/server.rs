@@ -22,7 +22,7 @@ pub(super) struct Store {
     url: String,
     key: String,
     /// The database, if it is on SQLite.
-    file: Option<PathBuf>,
+    pub(super) file: Option<PathBuf>,
     log: PathBuf,
 }
 
@@ -125,4 +125,13 @@ fn stat(process: u32) -> Result<Vec<u64>, String> {
     let stat = fs::read_to_string(&file).map_err(in_file(&file))?;
     let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace()).into_iter().flatten();
     Ok(fields.map(|field| field.parse().unwrap_or(0)).collect())
+}
+
+/// Returns a figure of the memory of a process in MiB: `VmRSS` is the resident memory, `VmHWM` its maximum.
+pub(super) fn memory(process: u32, name: &str) -> Result<f64, String> {
+    let file = PathBuf::from(format!("/proc/{process}/status"));
+    let status = fs::read_to_string(&file).map_err(in_file(&file))?;
+    let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let kib = value.and_then(|value| value.trim().trim_end_matches(" kB").parse::<f64>().ok());
+    kib.map(|kib| kib / 1024.0).ok_or_else(|| format!("{}: no {name}", file.display()))
 }
