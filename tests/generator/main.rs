@@ -12,7 +12,11 @@ use document as yaml;
 use progenitor::{GenerationSettings, Generator, InterfaceStyle};
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/checks/tests/documents/library.yaml");
-const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/checks/fixtures/lint");
+/// The rules of any project, and those of this one.
+const FIXTURES: [&str; 2] = [
+    concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/checks/fixtures/lint"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/fixtures/lint"),
+];
 
 /// Generates a client with the settings of the build script. Returns why it failed.
 fn generate(text: &str) -> Result<(), String> {
@@ -37,7 +41,7 @@ fn rejected_documents_fail_and_accepted_documents_work() {
     panic::set_hook(Box::new(|_| {}));
     let mut wrong = String::new();
     let mut failed = 0;
-    for case in fixture::cases(Path::new(FIXTURES), Path::new(DOCUMENT)) {
+    for case in FIXTURES.iter().flat_map(|folder| fixture::cases(Path::new(folder), Path::new(DOCUMENT))) {
         let fails = match (&case.generator, case.breaks) {
             (Some(generator), _) => generator == "fails",
             (None, true) if case.rule.starts_with("progenitor-") => true,

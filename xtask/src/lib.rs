@@ -17,6 +17,7 @@ pub mod pictures;
 mod process;
 mod python;
 pub mod release;
+pub mod rules;
 pub mod scaffold;
 mod service;
 pub mod site;

@@ -14,7 +14,9 @@ use launcher::{ci, fuzz, serve};
 use xtask::interop::Part;
 use xtask::release::newest_release;
 use xtask::workspace::own_spec;
-use xtask::{bench, check, dev, dist, faults, interop, licences, lsp, pictures, release, scaffold, site};
+use xtask::{
+    bench, check, dev, dist, faults, interop, licences, lsp, pictures, release, rules, scaffold, site,
+};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///
@@ -151,6 +153,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    rules::add();
     let status = match Arguments::parse().command {
         Command::Check(options) => check::run(&options),
         // `cargo xtask check` has rules too.

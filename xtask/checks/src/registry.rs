@@ -1,4 +1,4 @@
-//! All rules of the library, with their examples: the texts of `--rules` and `--explain`.
+//! All rules of the library and of the project, with their examples: the texts of `--rules` and `--explain`.
 
 use std::fmt::Write as _;
 
@@ -62,9 +62,9 @@ pub fn explain(rule: &Rule) -> String {
 
 /// Returns the text of the first edits in the fixture of a rule that trigger the rule.
 fn example(name: &str) -> Option<&'static str> {
-    let file =
-        FIXTURES.dirs().find_map(|family| family.get_file(family.path().join(format!("{name}.yaml"))))?;
-    let text = file.contents_utf8()?;
+    let mut families = FIXTURES.dirs();
+    let file = families.find_map(|family| family.get_file(family.path().join(format!("{name}.yaml"))));
+    let text = file.and_then(|file| file.contents_utf8()).or_else(|| lint::project_fixture(name))?;
     let span = document::read(text).ok()?.get("breaks")?.items().first()?.span;
     text.get(span.start..span.end)
 }

@@ -10,9 +10,9 @@
 //! composed schemas) is bounded, and a finding reports where the bound was reached.
 
 pub mod examples;
-mod progenitor;
-mod prose;
 mod rules;
+
+use std::sync::OnceLock;
 
 use jiff::civil::Date;
 
@@ -21,7 +21,69 @@ use document::openapi::{self, Model, Object, Parameter, Step, head};
 use document::rule::{Findings, Rule};
 use document::{Document, Node};
 
-type Check = fn(&Model<'_>, &mut Findings);
+pub use rules::names::{is_camel, is_header};
+pub use rules::schemas::{FORMATS_OF, KEYWORDS_OF};
+
+/// Checks a document, and adds the findings of its rules.
+pub type Check = fn(&Model<'_>, &mut Findings);
+
+/// The rules of a project, which [`add_project`] adds to those of this library.
+#[derive(Debug)]
+pub struct Project {
+    /// The rules of each check. Their names must differ from those of [`rules`].
+    pub checks: &'static [(&'static [&'static Rule], Check)],
+    /// Returns the fixture of a rule, in the format of the files in `fixtures/lint`: `--explain` shows its first edits.
+    pub fixture: fn(rule: &str) -> Option<&'static str>,
+}
+
+static PROJECT: OnceLock<&Project> = OnceLock::new();
+
+/// Adds the rules of a project to every later [`lint`] and [`rules`] of this process, so that the configuration, the
+/// reports and the language server know them too. Call it at the start of the program; only the first call has an effect.
+///
+/// ```
+/// use checks::lint::{Project, add_project};
+/// use document::finding::Severity;
+/// use document::openapi::{Kind, Model};
+/// use document::rule::{Findings, Profile, Rule};
+///
+/// static TITLE: Rule = Rule {
+///     name: "title-length",
+///     severity: Severity::Warning,
+///     profile: Profile::Strict,
+///     explanation: "The title has at most 40 characters.",
+///     origin: "our guidelines",
+/// };
+///
+/// fn title(model: &Model<'_>, findings: &mut Findings) {
+///     for info in model.all(Kind::Info) {
+///         if info.text("title").is_some_and(|title| title.chars().count() > 40) {
+///             findings.add(&TITLE, info.value_spot("title"), "The title is long.", "Write a shorter one.");
+///         }
+///     }
+/// }
+///
+/// static OURS: Project = Project { checks: &[(&[&TITLE], title)], fixture: |_| None };
+/// add_project(&OURS);
+/// let text = format!("openapi: 3.0.3\ninfo: {{title: {}, version: 1.0.0}}\npaths: {{}}\n", "long ".repeat(20));
+/// let document = document::Document::parse("api.yaml", &text).map_err(|it| it.problem).expect("it can be read");
+/// let findings = checks::lint::lint(&document, jiff::civil::date(2026, 1, 1));
+/// assert!(findings.iter().any(|finding| finding.rule == "title-length"));
+/// ```
+pub fn add_project(project: &'static Project) {
+    // A second call, such as that of another test, has no effect.
+    let _ = PROJECT.set(project);
+}
+
+/// The checks of the project.
+fn of_project() -> &'static [(&'static [&'static Rule], Check)] {
+    PROJECT.get().map(|project| project.checks).unwrap_or_default()
+}
+
+/// Returns the fixture of a rule of the project.
+pub fn project_fixture(rule: &str) -> Option<&'static str> {
+    (PROJECT.get()?.fixture)(rule)
+}
 
 /// The rules of each module with the function that checks them.
 const CHECKS: &[(&[&Rule], Check)] = &[
@@ -41,11 +103,6 @@ const CHECKS: &[(&[&Rule], Check)] = &[
     (rules::named::RULES, rules::named::check),
     (rules::names::RULES, rules::names::check),
     (examples::RULES, examples::check),
-    (progenitor::responses::RULES, progenitor::responses::check),
-    (progenitor::requests::RULES, progenitor::requests::check),
-    (progenitor::RULES, progenitor::check),
-    (progenitor::schemas::RULES, progenitor::schemas::check),
-    (prose::RULES, prose::check),
 ];
 
 /// Lints a document. Returns findings about validity first, and the others in the order of the file. `today` is
@@ -61,7 +118,7 @@ pub fn check(model: &Model<'_>, today: Date, mut findings: Findings) -> Vec<Find
     if !model.is_complete() {
         return findings.sorted();
     }
-    for (_, check) in CHECKS {
+    for (_, check) in CHECKS.iter().chain(of_project()) {
         if !findings.is_full() {
             check(model, &mut findings);
         }
@@ -72,7 +129,8 @@ pub fn check(model: &Model<'_>, today: Date, mut findings: Findings) -> Vec<Find
 
 /// All rules of [`lint`].
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    let checks = CHECKS.iter().map(|(rules, _)| *rules).chain([rules::deprecation::RULES]);
+    let checks =
+        CHECKS.iter().chain(of_project()).map(|(rules, _)| *rules).chain([rules::deprecation::RULES]);
     openapi::rules().chain(checks.flatten().copied())
 }
 
@@ -106,7 +164,7 @@ fn meant_or(meant: Option<&str>, otherwise: &str) -> String {
 }
 
 /// The items of a list under a keyword; none if the value is not a list.
-fn items<'a>(object: Object<'a>, keyword: &str) -> &'a [Node] {
+pub fn items<'a>(object: Object<'a>, keyword: &str) -> &'a [Node] {
     object.get(keyword).map(Node::items).unwrap_or_default()
 }
 
@@ -117,14 +175,14 @@ fn item_spot(object: Object<'_>, keyword: &str, number: usize) -> Spot {
 }
 
 /// The examples of a parameter, header or media type: the object and the keyword of each value.
-fn examples_of<'a>(object: Object<'a>) -> impl Iterator<Item = (Object<'a>, &'static str, &'a Node)> {
+pub fn examples_of<'a>(object: Object<'a>) -> impl Iterator<Item = (Object<'a>, &'static str, &'a Node)> {
     let own = object.get("example").map(|value| (object, "example", value));
     let named = object.resolved_children("examples");
     own.into_iter().chain(named.filter_map(|example| Some((example, "value", example.get("value")?))))
 }
 
 /// The parameters that an operation and its path item declare.
-fn parameters_of<'a>(operation: Object<'a>) -> impl Iterator<Item = Parameter<'a>> {
+pub fn parameters_of<'a>(operation: Object<'a>) -> impl Iterator<Item = Parameter<'a>> {
     let owners = operation.parent().into_iter().chain([operation]);
     owners.flat_map(|owner| owner.children("parameters")).filter_map(Parameter::new)
 }

@@ -13,7 +13,7 @@ use document::rule::{Profile, Rule};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::rules::{TODAY, findings, summary};
+use crate::judge::{TODAY, findings, summary};
 
 fn real() -> Value {
     let text = std::fs::read_to_string(crate::fixture::document()).unwrap();

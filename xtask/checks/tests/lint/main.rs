@@ -4,6 +4,7 @@ mod broken;
 #[allow(dead_code)] // `tests/generator` of the root package uses the rest.
 #[path = "../documents/fixture.rs"]
 mod fixture;
+mod judge;
 mod registry;
 mod renames;
 mod repairs;

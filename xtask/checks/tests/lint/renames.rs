@@ -7,7 +7,7 @@ use document::openapi::Model;
 use document::repair::Repair;
 use document::rule::Findings;
 
-use crate::rules::{TODAY, summary};
+use crate::judge::{TODAY, summary};
 
 const FEATURES: &str = include_str!("../documents/features.yaml");
 

@@ -8,7 +8,7 @@ use document::rule::{Findings, Profile};
 use document::{Document, Node};
 use serde_json::json;
 
-use crate::rules::{findings, summary};
+use crate::judge::{findings, summary};
 
 /// Adds the required parts that the file leaves out to a document.
 fn completed(item: &Node) -> String {

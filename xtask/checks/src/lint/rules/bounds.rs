@@ -7,27 +7,21 @@ use document::rule::{Findings, rules};
 use super::components::reachable;
 
 rules! {
-    CLOSED: Strict Error "closed-request-objects", "this project",
+    CLOSED: Strict Error "closed-request-objects", "this tool",
         "An object in a request has `additionalProperties: false`, so that a misspelt property is an error.";
-    OPEN: Strict Error "open-responses", "this project",
+    OPEN: Strict Error "open-responses", "this tool",
         "An object that occurs only in responses does not have `additionalProperties: false`, so that \
          properties can be added.";
-    BOUNDED: Strict Error "bounded-request-values", "this project",
+    BOUNDED: Strict Error "bounded-request-values", "this tool",
         "A value in a request is bounded: strings by length, arrays by number of items, numbers by range.";
 }
-
-/// Parameters that need no bounds: the service generates a cursor and refuses any other value.
-const UNBOUNDED: &[&str] = &["cursor"];
 
 /// Formats that limit the length.
 const BOUNDED_FORMATS: &[&str] = &["date", "date-time", "uuid", "ipv4", "ipv6"];
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let target = |object: Object<'_>| model.target(object.id).into_iter().collect();
-    let bounded_name =
-        |parameter: &Object<'_>| !UNBOUNDED.contains(&parameter.text("name").unwrap_or_default());
-    let parameters = model.all(Kind::Parameter).filter(bounded_name);
-    let in_requests = reachable(model.all(Kind::RequestBody).chain(parameters), target);
+    let in_requests = reachable(model.all(Kind::RequestBody).chain(model.all(Kind::Parameter)), target);
     let in_responses = reachable(model.all(Kind::Response), target);
     for schema in model.all(Kind::Schema).map(Schema::new) {
         let is_closed = matches!(schema.additional_properties(), Additional::None);

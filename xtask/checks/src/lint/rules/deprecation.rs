@@ -8,12 +8,12 @@ use document::repair::Repair;
 use document::rule::{Findings, rules};
 
 rules! {
-    DATES: Strict Error "deprecation-dates", "this project",
+    DATES: Strict Error "deprecation-dates", "this tool",
         "A deprecated operation, and no other, has `x-deprecated-since`, a later `x-sunset` (both \
          YYYY-MM-DD), and `x-successor`, a path of the document.";
-    PASSED: Strict Error "sunset-passed", "this project; RFC 8594",
+    PASSED: Strict Error "sunset-passed", "this tool; RFC 8594",
         "The `x-sunset` date of an operation is not in the past.";
-    NEAR: Strict Warning "sunset-near", "this project; RFC 8594",
+    NEAR: Strict Warning "sunset-near", "this tool; RFC 8594",
         "The `x-sunset` date of an operation is more than 90 days ahead.";
 }
 

@@ -17,7 +17,7 @@ rules! {
         "The license has a `url`.";
     INFO: Recommended Error "info-description", "Spectral: info-description",
         "`info` has a `description`.";
-    VERSION: Strict Error "info-version-semver", "this project; Semantic Versioning 2.0.0, 2",
+    VERSION: Strict Error "info-version-semver", "this tool; Semantic Versioning 2.0.0, 2",
         "`info.version` is MAJOR.MINOR.PATCH.";
     TAG: Recommended Error "tag-description", "Spectral: tag-description; Redocly: tag-description",
         "Each tag has a `description`.";
@@ -32,11 +32,11 @@ rules! {
     PARAMETER: Strict Error "parameter-description",
         "Spectral: oas3-parameter-description; Redocly: parameter-description",
         "Each parameter has a `description`.";
-    HEADER: Strict Error "header-description", "this project",
+    HEADER: Strict Error "header-description", "this tool",
         "Each header has a `description`.";
-    SCHEMA: Strict Error "schema-description", "this project",
+    SCHEMA: Strict Error "schema-description", "this tool",
         "Schemas in `components`, and properties that are not references, have a `description`.";
-    EMPTY: Strict Error "no-empty-descriptions", "this project",
+    EMPTY: Strict Error "no-empty-descriptions", "this tool",
         "Titles, names, summaries and descriptions are not empty.";
     SCRIPT: Recommended Error "no-script-tags-in-markdown", "Spectral: no-script-tags-in-markdown",
         "No description contains `<script`, because a documentation page might run it.";

@@ -1,4 +1,4 @@
-//! The rules that common linters have, and the rules of this project that a program can check.
+//! The rules that common linters have, and further ones that a program can check.
 
 pub(crate) mod bounds;
 pub(crate) mod combinations;

@@ -10,15 +10,15 @@ use document::openapi::{Kind, Model};
 use document::rule::{Findings, rules};
 
 rules! {
-    OPERATION: Strict Error "operation-id-case", "this project",
+    OPERATION: Strict Error "operation-id-case", "this tool",
         "An `operationId` is in camelCase.";
-    VERB: Strict Warning "operation-id-verb", "this project",
+    VERB: Strict Warning "operation-id-verb", "this tool",
         "An `operationId` begins with a verb from the list of this tool.";
-    SCHEMA: Strict Error "schema-name-case", "this project",
+    SCHEMA: Strict Error "schema-name-case", "this tool",
         "The names of `components/schemas` are in PascalCase.";
-    FIELD: Strict Error "field-name-case", "this project",
+    FIELD: Strict Error "field-name-case", "this tool",
         "Property names, and parameter names except those of headers, are in camelCase.";
-    HEADER: Strict Error "header-name-case", "this project",
+    HEADER: Strict Error "header-name-case", "this tool",
         "Header names are written as in their RFC, each word capitalised; those that begin with `x-` are in \
          lower case.";
 }
@@ -108,14 +108,16 @@ fn capitalised_words(name: &str) -> String {
     lower.split('-').map(finding::capitalised).collect::<Vec<_>>().join("-")
 }
 
-pub(crate) fn matches(pattern: &Option<Regex>, name: &str) -> bool {
+fn matches(pattern: &Option<Regex>, name: &str) -> bool {
     pattern.as_ref().is_some_and(|pattern| pattern.is_match(name))
 }
 
-pub(crate) fn is_camel(name: &str) -> bool {
+/// Whether a name is in camelCase.
+pub fn is_camel(name: &str) -> bool {
     matches(&CAMEL, name)
 }
 
-pub(crate) fn is_header(name: &str) -> bool {
+/// Whether a header is written as in its RFC.
+pub fn is_header(name: &str) -> bool {
     EXCEPTIONS.split(' ').any(|exception| exception == name) || matches(&WORDS, name)
 }

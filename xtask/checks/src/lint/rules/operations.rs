@@ -27,7 +27,7 @@ rules! {
     TAG_DEFINED: Recommended Error "operation-tag-defined",
         "Spectral: operation-tag-defined; Redocly: operation-tag-defined",
         "The tags of operations are defined in `tags` of the document.";
-    TAG_USED: Strict Error "no-unused-tags", "this project",
+    TAG_USED: Strict Error "no-unused-tags", "this tool",
         "Each defined tag is used by an operation.";
     TAG_UNIQUE: Spec Error "openapi-tags-uniqueness",
         "OpenAPI 3.0.3, 4.7.1.1; Spectral: openapi-tags-uniqueness",

@@ -1,4 +1,4 @@
-//! Paths: spelling, duplicates, and paths that dropshot cannot route.
+//! Paths: spelling and duplicates.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,33 +20,18 @@ rules! {
         "The braces of a path are balanced, and each pair has a name that occurs once.";
     IDENTICAL: Spec Error "no-identical-paths", "OpenAPI 3.0.3, 4.7.8.1; Redocly: no-identical-paths",
         "No two paths differ only in the names of their parameters.";
-    ROUTABLE: Strict Error "routable-paths", "dropshot; Redocly: no-ambiguous-paths reports fewer",
-        "After a common prefix, paths continue with literals or with one parameter that is a whole segment, so \
-         that dropshot can route them.";
-}
-
-/// The prefixes of all paths.
-#[derive(Default)]
-struct Prefixes<'a> {
-    /// The number of the longer prefix, by a prefix and the segment after it.
-    longer: HashMap<(usize, &'a str), usize>,
-    /// The first segment that was found after each prefix.
-    first: HashMap<usize, &'a str>,
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let mut templates: HashMap<String, &str> = HashMap::new();
-    let mut prefixes = Prefixes::default();
     for paths in model.all(Kind::Paths) {
         for path in paths.parts() {
             let template = path.name();
-            let is_routable = spelling(path, template, findings);
+            spelling(path, template, findings);
             if let Some(other) = templates.insert(anonymous(template), template) {
                 let message =
                     format!("`{}` and `{}` are the same path.", shortened(template), shortened(other));
                 findings.add(&IDENTICAL, path.spot(), message, "Move the operations into one of them.");
-            } else if is_routable {
-                route(path, &mut prefixes, findings);
             }
         }
     }
@@ -59,8 +44,7 @@ fn anonymous(template: &str) -> String {
     parts.fold(first, |path, part| path + "{}" + part.split_once('}').map_or(part, |(_, rest)| rest))
 }
 
-/// Checks the spelling of a path. Returns whether dropshot supports all its segments.
-fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) -> bool {
+fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) {
     if template.contains(['?', '#']) {
         let message = format!("The path `{}` has a query or a fragment.", shortened(template));
         findings.add(&QUERY, path.spot(), message, "Remove it, and declare `parameters` with `in: query`.");
@@ -78,36 +62,7 @@ fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) -> bool {
         let message =
             format!("The braces of the path `{}` are not distinct parameters.", shortened(template));
         findings.add(&DECLARATIONS, path.spot(), message, "Write each parameter once, such as `{petId}`.");
-        return false;
     }
-    let partial = |segment: &&str| segment.contains('{') && parameter(segment).is_none();
-    if let Some(segment) = template.split('/').find(partial) {
-        let message =
-            format!("The parameter in the segment `{}` is not a whole segment.", shortened(segment));
-        findings.add(&ROUTABLE, path.spot(), message, "Make it a segment of its own, such as `/{petId}`.");
-        return false;
-    }
-    true
-}
-
-fn route<'a>(path: Object<'a>, prefixes: &mut Prefixes<'a>, findings: &mut Findings) {
-    let template = path.name();
-    let mut prefix = 0;
-    for segment in template.split('/').skip(1) {
-        let other = *prefixes.first.entry(prefix).or_insert(segment);
-        if other != segment && (parameter(segment).is_some() || parameter(other).is_some()) {
-            let (path_shown, here, other) = (shortened(template), shortened(segment), shortened(other));
-            let message = format!("The path `{path_shown}` has `{here}` where another one has `{other}`.");
-            findings.add(&ROUTABLE, path.spot(), message, "Add a literal segment before one of them.");
-            return;
-        }
-        let next = prefixes.longer.len() + 1;
-        prefix = *prefixes.longer.entry((prefix, segment)).or_insert(next);
-    }
-}
-
-fn parameter(segment: &str) -> Option<&str> {
-    segment.strip_prefix('{')?.strip_suffix('}').filter(|name| !name.contains('{'))
 }
 
 /// Returns a path without empty segments.

@@ -11,7 +11,7 @@ use document::rule::{Findings, Rule, rules};
 rules! {
     VALID: Recommended Error "valid-pattern", "JSON Schema draft Wright-00, 5.8",
         "A `pattern` is a regular expression of ECMA 262.";
-    LINEAR: Strict Error "linear-pattern", "this project",
+    LINEAR: Strict Error "linear-pattern", "this tool",
         "A `pattern` can be matched in linear time: it is short, has bounded repetitions, and neither \
          lookaround nor back references.";
 }

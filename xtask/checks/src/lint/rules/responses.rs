@@ -1,9 +1,9 @@
-//! Responses: status codes, error bodies, examples.
+//! Responses: status codes, bodies, examples.
 
-use document::openapi::{Kind, Model, Object, Step};
+use document::Node;
+use document::openapi::{Kind, Model, Object};
 use document::repair::Repair;
 use document::rule::{Findings, Rule, rules};
-use document::{Entry, Node};
 
 rules! {
     SUCCESS: Recommended Error "operation-success-response",
@@ -11,13 +11,11 @@ rules! {
         "Each operation has a 2xx or 3xx response.";
     ERROR: Recommended Error "operation-4xx-response", "Redocly: operation-4xx-response",
         "Each operation has a 4xx response.";
-    EXPLICIT: Strict Error "explicit-status-codes", "this project",
+    EXPLICIT: Strict Error "explicit-status-codes", "this tool",
         "Responses are listed by status code, without `default` and ranges such as `4XX`.";
-    BODY: Strict Error "error-body", "this project",
-        "Each 4xx and 5xx response has the schema `Error` as `application/json`, and no other body.";
     QUOTED: Spec Error "quoted-status-codes", "OpenAPI 3.0.3, 4.7.16.2",
         "Status codes are in quotation marks, since the keys of JSON are strings.";
-    EXAMPLE: Strict Error "media-type-example", "this project",
+    EXAMPLE: Strict Error "media-type-example", "this tool",
         "Each request and response body has an example.";
     NO_BODY: Recommended Error "no-body-with-204", "RFC 9110, 6.4.1 and 15.3.6",
         "Responses with the status 1xx, 204, 205 and 304 have no body.";
@@ -67,37 +65,4 @@ fn status(response: Object<'_>, findings: &mut Findings) {
         let fix = "Remove `content`, or use another status.";
         findings.add(&NO_BODY, response.spot(), message, fix).repair(Repair::Remove { at });
     }
-    if !status.starts_with(['4', '5']) {
-        return;
-    }
-    let spot = match content.iter().find(|entry| is_not_error_schema(entry)) {
-        Some(entry) => resolved.spot_at(&[Step::Key("content"), Step::Key(&entry.key)], entry.key_span),
-        None if content.is_empty() => response.spot(),
-        None => return,
-    };
-    let message = format!("{} does not have the schema `Error` as its only body.", response.subject());
-    let fix =
-        "Under `content`, write `application/json` alone, with the schema `#/components/schemas/Error`.";
-    let is_defined = response.model().root().node().pointer("/components/schemas/Error").is_some();
-    let added = findings.add(&BODY, spot, message, fix);
-    let wrong = content.iter().find(|entry| is_not_error_schema(entry)).filter(|_| is_defined);
-    let (Some(wrong), at) = (wrong, added.place()) else { return };
-    let has_error_schema =
-        wrong.value.get("schema").and_then(|schema| schema.get("$ref")?.as_str()) == Some(ERROR_SCHEMA);
-    if wrong.key == JSON && wrong.value.get("schema").is_some_and(|schema| schema.get("$ref").is_some()) {
-        added.repair(Repair::Write { at: format!("{at}/schema/$ref"), value: ERROR_SCHEMA.into() });
-    } else if wrong.key != JSON && content.iter().any(|entry| entry.key == JSON) {
-        added.remove();
-    } else if wrong.key != JSON && has_error_schema {
-        added.rename(JSON);
-    }
-}
-
-/// The schema of the body of each error, and its media type.
-const ERROR_SCHEMA: &str = "#/components/schemas/Error";
-const JSON: &str = "application/json";
-
-fn is_not_error_schema(media_type: &Entry) -> bool {
-    let schema = media_type.value.get("schema").and_then(|schema| schema.get("$ref")?.as_str());
-    media_type.key != JSON || schema != Some(ERROR_SCHEMA)
 }

@@ -28,7 +28,7 @@ rules! {
 }
 
 /// Types with the keywords that apply only to them.
-pub(crate) const KEYWORDS_OF: &[(&[&str], &[&str])] = &[
+pub const KEYWORDS_OF: &[(&[&str], &[&str])] = &[
     (&["string"], &["minLength", "maxLength", "pattern"]),
     (&["number", "integer"], &["minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum"]),
     (&["array"], &["items", "minItems", "maxItems", "uniqueItems"]),
@@ -36,7 +36,7 @@ pub(crate) const KEYWORDS_OF: &[(&[&str], &[&str])] = &[
 ];
 
 /// Types with the formats that apply only to them: those of OpenAPI and the common ones of JSON Schema.
-pub(crate) const FORMATS_OF: &[(&str, &[&str])] = &[
+pub const FORMATS_OF: &[(&str, &[&str])] = &[
     ("integer", &["int32", "int64"]),
     ("number", &["float", "double"]),
     ("string", &["byte", "binary", "date", "date-time", "password", "uuid", "uri", "email"]),

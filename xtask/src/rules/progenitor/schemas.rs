@@ -9,8 +9,7 @@ use document::rule::{Findings, rules};
 use document::{Node, Value};
 use heck::ToPascalCase;
 
-use crate::lint::items;
-use crate::lint::rules::schemas::{FORMATS_OF, KEYWORDS_OF};
+use checks::lint::{FORMATS_OF, KEYWORDS_OF, items};
 
 rules! {
     TYPE: Strict Error "progenitor-type", "progenitor 0.15",

@@ -10,7 +10,7 @@ use document::{Node, Value};
 
 use super::known::Known;
 use super::{CODE_LISTED, CODE_STATUS, CODE_USED, MAX_BYTES, Prose};
-use crate::lint::examples_of;
+use checks::lint::examples_of;
 
 pub(crate) fn check(model: &Model<'_>, known: &Known<'_>, findings: &mut Findings) {
     // A response of `components` is checked once for each status that uses it.

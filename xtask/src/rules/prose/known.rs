@@ -10,7 +10,7 @@ use document::Node;
 use document::openapi::{Kind, Model};
 
 use super::Prose;
-use crate::lint::items;
+use checks::lint::items;
 
 /// A row of the table of error codes.
 pub(crate) struct Listed<'a> {

@@ -7,7 +7,7 @@ use document::openapi::{Additional, Kind, Model, Object, Schema, in_place};
 use document::repair::Repair;
 use document::rule::{Findings, rules};
 
-use crate::lint::parameters_of;
+use checks::lint::parameters_of;
 
 rules! {
     ONE: Strict Error "progenitor-one-media-type", "progenitor 0.15",

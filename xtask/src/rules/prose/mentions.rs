@@ -9,9 +9,9 @@ use document::rule::Findings;
 use http::StatusCode;
 use regex::Regex;
 
-use super::super::rules::names::{is_camel, is_header, matches};
 use super::known::{Known, operation};
 use super::{CODE, HEADER, NAME, OPERATION, Prose, STATUS};
+use checks::lint::{is_camel, is_header};
 
 /// Headers that the document need not declare: the HTTP library sends them, OpenAPI declares them by the keys
 /// of `content`, or, as for `Allow`, only responses outside of operations have them.
@@ -124,7 +124,7 @@ fn words(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
             continue;
         } else if looks_like_header {
             (&HEADER, "a declared header", "Declare it where it is sent, or correct the text.")
-        } else if matches(&SNAKE, text) {
+        } else if SNAKE.as_ref().is_some_and(|snake| snake.is_match(text)) {
             let fix = "Add it to the table of codes in `info.description`, or correct the text.";
             (&CODE, "an error code or a name in the document", fix)
         } else if is_camel(text) && text.contains(|c: char| c.is_ascii_uppercase()) {

@@ -1,0 +1,37 @@
+//! The rules of this project for its OpenAPI document, beside those of the package `checks`.
+//!
+//! Each has a file in `fixtures/lint` with edits that trigger it and edits that do not.
+//!
+//! - [`progenitor`]: what the generator of the Rust client supports.
+//! - [`routes`]: which paths dropshot can route.
+//! - [`errors`]: the bodies of errors.
+//! - [`prose`]: what descriptions mention exists.
+
+mod errors;
+mod progenitor;
+mod prose;
+mod routes;
+
+use checks::lint::{Project, add_project};
+use include_dir::{Dir, include_dir};
+
+static FIXTURES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/lint");
+
+/// The rules, with the function that checks them.
+pub static PROJECT: Project = Project {
+    checks: &[
+        (progenitor::responses::RULES, progenitor::responses::check),
+        (progenitor::requests::RULES, progenitor::requests::check),
+        (progenitor::RULES, progenitor::check),
+        (progenitor::schemas::RULES, progenitor::schemas::check),
+        (routes::RULES, routes::check),
+        (errors::RULES, errors::check),
+        (prose::RULES, prose::check),
+    ],
+    fixture: |rule| FIXTURES.get_file(format!("{rule}.yaml"))?.contents_utf8(),
+};
+
+/// Adds the rules to those that `lint`, the language server and the configuration know.
+pub fn add() {
+    add_project(&PROJECT);
+}

@@ -1,0 +1,66 @@
+//! The rules of this project: each reports the edits of its fixture and nothing else, and the registry knows it.
+
+#[path = "../checks/tests/documents/fixture.rs"]
+#[allow(dead_code)] // The tests of the package `checks` use the rest.
+mod fixture;
+#[path = "../checks/tests/lint/judge.rs"]
+#[allow(dead_code)] // As above.
+mod judge;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use checks::registry::{explain, find, rules};
+use document::rule::Rule;
+use xtask::rules::{PROJECT, add};
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/lint");
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/tests/documents/library.yaml");
+
+/// The rules whose findings have a repair in some fixture.
+const REPAIRED: &[&str] = &[
+    "error-body",
+    "error-code-used",
+    "error-example-status",
+    "progenitor-one-media-type",
+    "progenitor-parameter-style",
+    "progenitor-request-encoding",
+    "progenitor-request-media-type",
+    "progenitor-response-schema",
+    "progenitor-type",
+    "progenitor-websocket",
+];
+
+fn own() -> impl Iterator<Item = &'static Rule> {
+    PROJECT.checks.iter().flat_map(|(rules, _)| *rules).copied()
+}
+
+#[test]
+fn each_fixture_triggers_its_rule_and_no_other() {
+    add();
+    assert_eq!(judge::wrong_findings(Path::new(FOLDER), Path::new(DOCUMENT)), "");
+}
+
+#[test]
+fn each_repair_removes_its_finding() {
+    add();
+    let (wrong, rules) = judge::wrong_repairs(Path::new(FOLDER), Path::new(DOCUMENT));
+    assert_eq!(wrong, "");
+    let own: Vec<&str> = own().map(|rule| rule.name).filter(|name| rules.contains(*name)).collect();
+    assert_eq!(own.into_iter().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>(), REPAIRED);
+}
+
+#[test]
+fn the_registry_knows_each_rule_by_its_name_and_has_its_example() {
+    add();
+    let files = fs::read_dir(FOLDER).unwrap().map(|file| file.unwrap().path());
+    let files: BTreeSet<_> =
+        files.map(|file| file.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    assert_eq!(own().map(|rule| rule.name.to_owned()).collect::<BTreeSet<_>>(), files);
+    for rule in own() {
+        assert!(std::ptr::eq(find(rule.name).unwrap(), rule), "{} is the name of two rules", rule.name);
+        assert_eq!(rules().filter(|other| other.name == rule.name).count(), 1, "{}", rule.name);
+        assert!(explain(rule).contains("at: "), "{}", explain(rule));
+    }
+}
