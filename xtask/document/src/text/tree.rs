@@ -83,8 +83,9 @@ pub struct Entry {
 #[derive(Clone, Debug, Default)]
 pub struct Mapping {
     entries: Vec<Entry>,
-    /// The position of each key. Empty while a linear search is faster.
-    index: HashMap<String, usize>,
+    /// The position of each key. `None` while a linear search is faster.
+    #[expect(clippy::box_collection, reason = "most mappings have none")]
+    index: Option<Box<HashMap<String, usize>>>,
 }
 
 /// The number of entries up to which a linear search is used.
@@ -93,7 +94,7 @@ const MAX_LINEAR: usize = 16;
 impl Mapping {
     /// A mapping without entries that is to have this many.
     pub(super) fn with_capacity(entries: usize) -> Self {
-        Self { entries: Vec::with_capacity(entries), index: HashMap::new() }
+        Self { entries: Vec::with_capacity(entries), index: None }
     }
 
     /// The entries, in the order of the file.
@@ -103,10 +104,9 @@ impl Mapping {
 
     /// The entry with this key.
     pub fn get(&self, key: &str) -> Option<&Entry> {
-        let position = if self.index.is_empty() {
-            self.entries.iter().position(|entry| entry.key == key)
-        } else {
-            self.index.get(key).copied()
+        let position = match &self.index {
+            Some(index) => index.get(key).copied(),
+            None => self.entries.iter().position(|entry| entry.key == key),
         };
         self.entries.get(position?)
     }
@@ -115,10 +115,10 @@ impl Mapping {
     pub(super) fn push(&mut self, entry: Entry) {
         if self.entries.len() == MAX_LINEAR {
             let keys = self.entries.iter().map(|entry| entry.key.clone());
-            self.index = keys.zip(0..).collect();
+            self.index = Some(Box::new(keys.zip(0..).collect()));
         }
-        if self.entries.len() >= MAX_LINEAR {
-            self.index.insert(entry.key.clone(), self.entries.len());
+        if let Some(index) = &mut self.index {
+            index.insert(entry.key.clone(), self.entries.len());
         }
         self.entries.push(entry);
     }
