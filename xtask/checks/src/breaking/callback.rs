@@ -5,8 +5,9 @@
 
 use document::openapi::{METHODS, Operation};
 
-use super::comparer::{Comparer, named};
+use super::comparer::Comparer;
 use super::data::pairs;
+use super::lists::named;
 use super::matching::pairs_then;
 use super::operation::exchange;
 use super::place::At;

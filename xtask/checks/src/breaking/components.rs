@@ -3,8 +3,9 @@
 
 use document::openapi::{Model, Object};
 
-use super::comparer::{Comparer, named};
+use super::comparer::Comparer;
 use super::data::pairs;
+use super::lists::named;
 use super::place::At;
 use super::{rules, unknown};
 use crate::subschema::are_identical;

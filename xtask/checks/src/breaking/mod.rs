@@ -24,6 +24,7 @@ mod data;
 mod deprecation;
 mod encoding;
 pub(crate) mod fix;
+mod lists;
 mod matching;
 mod media_type;
 mod operation;

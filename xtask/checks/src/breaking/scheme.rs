@@ -9,7 +9,8 @@ use std::collections::{HashMap, HashSet};
 use document::finding::shortened;
 use document::openapi::{Model, Object};
 
-use super::comparer::{Comparer, named};
+use super::comparer::Comparer;
+use super::lists::named;
 use super::matching::pairs_then;
 use super::place::At;
 use super::{rules, unknown};

@@ -2,7 +2,7 @@
 //!
 //! A comparison of keywords cannot find that `oneOf: [A]` equals `A`, or an enum of integers a range. So each schema
 //! is first brought into a normal form: alternatives, each of one JSON type, each a conjunction of everything that holds
-//! for it ([`normal`]). Two normal forms are compared alternative by alternative ([`inclusion`]). Prior work:
+//! for it ([`normal`]). Two normal forms are compared alternative by alternative ([`inclusion`], [`within`]). Prior work:
 //! Habib et al., "Finding Data Compatibility Bugs with JSON Subschema Checking", ISSTA 2021.
 //!
 //! "Included" means proven. Where alternatives are too many, or two patterns cannot be compared, the result is
@@ -17,6 +17,7 @@ mod number;
 mod pattern;
 mod shape;
 mod unchanged;
+mod within;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -1,0 +1,77 @@
+//! Reports the pairs of schemas whose values differ although no keyword explains it.
+
+use std::collections::BTreeSet;
+
+use super::{Schema, Verdict, composition};
+use crate::breaking::comparer::{Comparer, Pair};
+use crate::breaking::data::canonical;
+use crate::breaking::place::At;
+use crate::breaking::rules;
+use crate::subschema::{ANNOTATIONS, Side};
+
+pub(super) fn report(cx: &mut Comparer<'_>) {
+    cx.report_unexplained(is_overlap, |cx, pair, is_overlap| {
+        let (old, new) = (cx.schema(Side::Base, pair.base), cx.schema(Side::Revision, pair.revision));
+        let is_decided = cx.inclusion.is_decided(old.values, new.values);
+        let (mut base, mut revision) = (At::of(&old.anchor), At::of(&new.anchor));
+        let widened = pair.role.is_request() == (pair.letter == Verdict::Compatible);
+        let family = match widened {
+            _ if is_overlap => &rules::OVERLAP,
+            true => &rules::VALUES_WIDENED,
+            false => &rules::VALUES_NARROWED,
+        };
+        // Values that match several alternatives of `oneOf` are not allowed.
+        let overlap = match (is_decided, widened) {
+            (false, _) => None,
+            (true, true) => composition::overlap(cx, Side::Base, (&old, &new), pair.role),
+            (true, false) => composition::overlap(cx, Side::Revision, (&new, &old), pair.role),
+        };
+        let what = match (is_decided, overlap) {
+            (false, _) => "its alternatives changed, and are too many to decide which values differ".to_owned(),
+            (true, Some((place, names))) if widened => {
+                base = place;
+                format!("values that matched both alternatives {names} of `oneOf` were not allowed, and may be now")
+            }
+            (true, Some((place, names))) => {
+                revision = place;
+                format!("values that match both alternatives {names} of `oneOf` are not allowed")
+            }
+            (true, None) => unexplained(&old, &new, widened),
+        };
+        cx.report(family.rule(pair.role), Some(base), Some(revision), what);
+    });
+}
+
+/// Whether clients break only because a value must not match several alternatives of `oneOf`: clients and servers that
+/// choose an alternative rarely reject a value that matches another one too.
+fn is_overlap(cx: &mut Comparer<'_>, pair: Pair) -> bool {
+    let (old, new) =
+        (cx.schema(Side::Base, pair.base).values, cx.schema(Side::Revision, pair.revision).values);
+    let (side, narrow, wide) =
+        if pair.role.is_request() { (Side::Base, old, new) } else { (Side::Revision, new, old) };
+    pair.letter == Verdict::Breaking
+        && cx.inclusion.is_decided(old, new)
+        && cx.inclusion.includes_overlapping(side, narrow, wide, Verdict::reading(pair.role))
+}
+
+/// Returns what excludes or allows values, where no keyword does so by itself.
+fn unexplained(old: &Schema<'_>, new: &Schema<'_>, widened: bool) -> String {
+    let keywords = |schema: &Schema<'_>| -> BTreeSet<(String, String)> {
+        let entries = schema.parts.iter().flat_map(|part| part.node().entries());
+        // The parts of `allOf` are among the parts.
+        let is_idle = |key: &str| key == "allOf" || ANNOTATIONS.contains(&key);
+        let restricting = entries.filter(|entry| !is_idle(&entry.key));
+        restricting.map(|entry| (format!("`{}`", entry.key), canonical(&entry.value))).collect()
+    };
+    let (old, new) = (keywords(old), keywords(new));
+    let changed: BTreeSet<&str> = old.symmetric_difference(&new).map(|(name, _)| name.as_str()).collect();
+    let names = changed.into_iter().collect::<Vec<_>>().join(", ");
+    let effect = if widened { "allow values that were excluded" } else { "exclude values that were allowed" };
+    match (names.is_empty(), new.iter().any(|(name, _)| name == "`oneOf`")) {
+        (false, _) => format!("the changes of its keywords together {effect}: {names}"),
+        (true, true) => {
+            format!("the changes of its alternatives {effect}: values must match exactly one in `oneOf`")
+        }
+        (true, false) => format!("the changes of the schemas that it refers to {effect}"),
+    }
+}

@@ -1,0 +1,174 @@
+//! Decides whether the values of one alternative are in the alternatives of a schema of the other document.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::inclusion::{Inclusion, Question, Reading, Side};
+use super::shape::{Case, Count, Members, Shape, Text};
+use super::{ANY, Conjunction, NEVER, Patterns, format};
+
+impl Inclusion<'_> {
+    /// Whether the values of a case are in the cases of the other side.
+    pub(super) fn is_covered(&mut self, question: Question, case: &Case, wide: &[Case]) -> bool {
+        if let Shape::Values(values) = &case.shape {
+            // Text cannot express null.
+            let is_sent = |value: &&Value| question.reading != Reading::Text || !value.is_null();
+            return values
+                .values()
+                .filter(is_sent)
+                .all(|value| wide.iter().any(|wide| self.has(question, wide, value)));
+        }
+        if wide.iter().any(|wide| self.is_within(question, case, wide, None)) {
+            return true;
+        }
+        // No alternative has all values of the case, but each may have those in which a property has one value.
+        let Shape::Object(members) = &case.shape else { return false };
+        members.required.iter().any(|name| {
+            let Some(schema) = members.property(name) else { return false };
+            let Ok(values) = self.of(question.side).normal(schema) else { return false };
+            let [Case { shape: Shape::Values(values), .. }] = &*values else { return false };
+            values.len() > 1
+                && values.values().all(|value| {
+                    wide.iter().any(|wide| self.is_within(question, case, wide, Some((name, value))))
+                })
+        })
+    }
+
+    /// Whether a value is in a case of the wide side.
+    fn has(&mut self, question: Question, wide: &Case, value: &Value) -> bool {
+        if let (Shape::Text(text), Value::String(string)) = (&wide.shape, value)
+            && !text.formats.iter().all(|format| format::has(format, string))
+        {
+            return false;
+        }
+        let schemas = self.of(question.side.other());
+        let as_text = question.reading == Reading::Text && (value.is_number() || value.is_boolean());
+        schemas.holds(wide, value) == Some(true)
+            || (as_text && schemas.holds(wide, &Value::String(value.to_string())) == Some(true))
+    }
+
+    /// Whether all values of a case without a list of values are in another. `fixed` sets a property to one value.
+    fn is_within(
+        &mut self,
+        question: Question,
+        narrow: &Case,
+        wide: &Case,
+        fixed: Option<(&str, &Value)>,
+    ) -> bool {
+        let nested = Question { reading: question.reading.nested(), ..question };
+        let within = match (&narrow.shape, &wide.shape) {
+            (Shape::Number(narrow, formats), Shape::Number(wide, demanded)) => {
+                wide.includes(narrow) && demanded.is_subset(formats)
+            }
+            (Shape::Number(..), Shape::Text(text)) if question.reading == Reading::Text => {
+                text.length == Count::default() && text.patterns.is_empty() && text.formats.is_empty()
+            }
+            (Shape::Text(narrow), Shape::Text(wide)) => self.is_text_within(question.side, narrow, wide),
+            (Shape::Array(narrow), Shape::Array(wide)) => {
+                let none = narrow.count.max == Some(0);
+                wide.count.includes(narrow.count)
+                    && (!wide.unique || narrow.unique || narrow.count.max.is_some_and(|max| max < 2))
+                    && (none || self.lookup(Question { narrow: narrow.items, wide: wide.items, ..nested }))
+            }
+            (Shape::Object(narrow), Shape::Object(wide)) => {
+                self.is_object_within(nested, narrow, wide, fixed)
+            }
+            _ => false,
+        };
+        within && wide.except.iter().all(|except| self.is_outside(question, narrow, *except))
+    }
+
+    fn is_text_within(&mut self, side: Side, narrow: &Text, wide: &Text) -> bool {
+        let patterns = &mut self.of(side).patterns;
+        let length = format::length(narrow);
+        let counted = wide.length.pattern();
+        let is_counted = |wide: &String, patterns: &mut Patterns| {
+            narrow.patterns.iter().any(|narrow| patterns.includes(wide, narrow))
+        };
+        (wide.length.includes(length) || counted.is_some_and(|counted| is_counted(&counted, patterns)))
+            && wide.formats.is_subset(&narrow.formats)
+            && wide
+                .patterns
+                .iter()
+                .all(|wide| narrow.patterns.iter().any(|narrow| patterns.includes(wide, narrow)))
+    }
+
+    fn is_object_within(
+        &mut self,
+        question: Question,
+        narrow: &Members,
+        wide: &Members,
+        fixed: Option<(&str, &Value)>,
+    ) -> bool {
+        let is_hidden = |side: Side, schema: Option<Conjunction>| {
+            schema.is_some_and(|schema| self.schemas[side as usize].is_hidden(schema))
+        };
+        let (side, other) = (question.side, question.side.other());
+        let names: BTreeSet<&String> =
+            narrow.properties.keys().chain(wide.properties.keys()).chain(&wide.required).collect();
+        let mut sent = Vec::new();
+        let mut least = 0;
+        for name in names {
+            let hidden = (is_hidden(side, narrow.property(name)), is_hidden(other, wide.property(name)));
+            let required =
+                (narrow.required.contains(name) && !hidden.0, wide.required.contains(name) && !hidden.1);
+            if required == (false, true) {
+                return false;
+            }
+            least += u64::from(required.0);
+            if hidden == (false, false) {
+                sent.push(name);
+            }
+        }
+        // If the schema lists properties, others are sent only if `additionalProperties` allows them.
+        let unlisted = match narrow.others {
+            None if question.reading == Reading::Strict || !narrow.lists => ANY,
+            None => NEVER,
+            Some(others) => others,
+        };
+        let mut count = narrow.count;
+        count.min = count.min.max(least);
+        if unlisted == NEVER {
+            let listed = narrow.properties.iter().filter(|(_, schema)| **schema != NEVER);
+            let most =
+                listed.map(|(name, _)| name).chain(&narrow.required).collect::<BTreeSet<_>>().len() as u64;
+            count.max = Some(count.max.map_or(most, |max| max.min(most)));
+        }
+        let within = wide.count == Count::default() || wide.count.includes(count);
+        within
+            && sent.into_iter().all(|name| {
+                let required = narrow.required.contains(name).then_some(ANY);
+                let narrow =
+                    narrow.properties.get(name).copied().or(narrow.others).or(required).unwrap_or(unlisted);
+                let wide = wide.property(name).unwrap_or(ANY);
+                match fixed.filter(|(fixed, _)| fixed == name) {
+                    Some((_, value)) => self.of(other).accepts(wide, value) == Some(true),
+                    None => self.lookup(Question { narrow, wide, ..question }),
+                }
+            })
+            && wide.others.is_none_or(|wide| self.lookup(Question { narrow: unlisted, wide, ..question }))
+    }
+
+    /// Whether no value of a case is a value of an excluded schema of the other document: the types, numbers or
+    /// strings differ, or the case excludes at least the same values.
+    fn is_outside(&mut self, question: Question, narrow: &Case, excluded: Conjunction) -> bool {
+        let other = question.side.other();
+        let Ok(cases) = self.of(other).normal(excluded) else { return false };
+        let differs = |case: &Case| match (&case.shape, &narrow.shape) {
+            (Shape::Values(values), _) => values
+                .values()
+                .all(|value| self.schemas[question.side as usize].holds(narrow, value) == Some(false)),
+            (Shape::Number(..), Shape::Number(..)) | (Shape::Text(_), Shape::Text(_)) => {
+                self.schemas[question.side as usize].both(&case.shape.clone().into(), narrow).is_none()
+            }
+            (one, other) => std::mem::discriminant(one) != std::mem::discriminant(other),
+        };
+        if cases.iter().all(differs) {
+            return true;
+        }
+        let strict =
+            Question { side: other, narrow: excluded, wide: ANY, reading: Reading::Strict, ..question };
+        narrow.except.iter().any(|except| self.lookup(Question { wide: *except, ..strict }))
+    }
+}
