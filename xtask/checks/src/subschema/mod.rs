@@ -162,7 +162,8 @@ impl<'a> Schemas<'a> {
 
     /// Whether a keyword is `true` in one of the schemas.
     fn flag(&self, of: Conjunction, keyword: &str) -> bool {
-        self.parts(of).any(|part| part.flag(keyword))
+        let mut schemas = self.parts[of.0 as usize].iter().filter(|id| **id < ONLY_NULL);
+        schemas.any(|id| self.model.object(*id).flag(keyword))
     }
 }
 

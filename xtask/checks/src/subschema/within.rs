@@ -105,22 +105,20 @@ impl Inclusion<'_> {
             schema.is_some_and(|schema| self.schemas[side as usize].is_hidden(schema))
         };
         let (side, other) = (question.side, question.side.other());
-        let names: BTreeSet<&String> =
-            narrow.properties.keys().chain(wide.properties.keys()).chain(&wide.required).collect();
-        let mut sent = Vec::new();
-        let mut least = 0;
-        for name in names {
-            let hidden = (is_hidden(side, narrow.property(name)), is_hidden(other, wide.property(name)));
-            let required =
-                (narrow.required.contains(name) && !hidden.0, wide.required.contains(name) && !hidden.1);
-            if required == (false, true) {
-                return false;
-            }
-            least += u64::from(required.0);
-            if hidden == (false, false) {
-                sent.push(name);
-            }
+        let is_sent =
+            |name: &String| !is_hidden(side, narrow.property(name)) && !is_hidden(other, wide.property(name));
+        let is_required =
+            |name: &String| narrow.required.contains(name) && !is_hidden(side, narrow.property(name));
+        if wide.required.iter().any(|name| !is_required(name) && !is_hidden(other, wide.property(name))) {
+            return false;
         }
+        let least = narrow.required.iter().filter(|name| is_required(name)).count() as u64;
+        let is_new = |name: &&String| !narrow.properties.contains_key(*name);
+        let others = wide.properties.keys().filter(is_new);
+        let undescribed =
+            wide.required.iter().filter(|name| is_new(name) && !wide.properties.contains_key(*name));
+        let names = narrow.properties.keys().chain(others).chain(undescribed);
+        let sent: Vec<_> = names.filter(|name| is_sent(name)).collect();
         // If the schema lists properties, others are sent only if `additionalProperties` allows them.
         let unlisted = match narrow.others {
             None if question.reading == Reading::Strict || !narrow.lists => ANY,
