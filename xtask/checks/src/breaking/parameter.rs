@@ -31,7 +31,13 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         written.any(|parameter| parameter.resolved().is_none())
     };
     for old in rest.removed.into_iter().filter(|_| !is_unclear(new)) {
-        let what = format!("the {} parameter `{}` was removed", old.location(), old.name());
+        let mut what = format!("the {} parameter `{}` was removed", old.location(), old.name());
+        let is_alike = |new: &&Parameter<'a>| {
+            new.location() == old.location() && new.name().eq_ignore_ascii_case(old.name())
+        };
+        if let Some(new) = rest.added.iter().find(is_alike) {
+            what += &format!("; new: `{}`", new.name());
+        }
         // The path template still has the parameter; only its declaration was removed.
         let is_in_path = old.location() == "path";
         let rule = if is_in_path { &rules::PATH_PARAMETER_DECLARED } else { removal(cx, &old) };

@@ -21,16 +21,17 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     }
     let is_success = |response: &Object<'a>| response.name().starts_with('2');
     let remaining = At::value_or_object(new, "responses");
-    let removed = |cx: &mut Comparer<'a>, old: &Object<'a>| {
-        let rule = if is_success(old) { &rules::SUCCESS_REMOVED } else { &rules::FAILURE_REMOVED };
-        cx.report(
-            rule,
-            Some(At::of(old)),
-            Some(remaining),
-            format!("the status `{}` was removed", old.name()),
-        );
-    };
     let matched = matched(&responses(old), &responses(new), covering_statuses);
+    let successes: Vec<_> =
+        matched.added.iter().filter(|new| is_success(new)).map(|new| format!("`{}`", new.name())).collect();
+    let removed = |cx: &mut Comparer<'a>, old: &Object<'a>| {
+        let mut what = format!("the status `{}` was removed", old.name());
+        let rule = if is_success(old) { &rules::SUCCESS_REMOVED } else { &rules::FAILURE_REMOVED };
+        if is_success(old) && !successes.is_empty() {
+            what += &format!("; new: {}", successes.join(", "));
+        }
+        cx.report(rule, Some(At::of(old)), Some(remaining), what);
+    };
     for (old, new) in matched.both {
         let (Some(before), Some(after)) = (Response::new(old), Response::new(new)) else { continue };
         // `default` covers every status, but replaces a success status only if its response is the same.

@@ -331,3 +331,28 @@ fn an_operation_that_moved_is_one_finding() {
     let what = "`GET /a` was removed without having been deprecated; it is `POST /b` now";
     assert_eq!(found, [(what.to_owned(), "/paths/~1b/post".to_owned())]);
 }
+
+#[test]
+fn what_replaces_a_status_or_a_parameter_is_named_beside_it() {
+    let document = |parameter: &str, status: u16| {
+        let parameter = format!("{{name: {parameter}, in: query, schema: {{type: string}}}}");
+        let responses = format!("{{'{status}': {{description: d}}}}");
+        small(&format!("{{/a: {{get: {{parameters: [{parameter}], responses: {responses}}}}}}}"), "{}")
+    };
+    let said = |base: &str, revision: &str| -> Vec<_> {
+        changes(base, revision).into_iter().filter(|it| it.breaks()).map(|it| it.what).collect()
+    };
+    let (old, new) = (document("Query", 200), document("query", 204));
+    assert_eq!(
+        said(&old, &new),
+        ["the query parameter `Query` was removed; new: `query`", "the status `200` was removed; new: `204`"]
+    );
+    assert_eq!(
+        said(&new, &old),
+        ["the query parameter `query` was removed; new: `Query`", "the status `204` was removed; new: `200`"]
+    );
+    assert_eq!(
+        said(&old, &document("text", 404))[..],
+        ["the query parameter `Query` was removed", "the status `200` was removed"]
+    );
+}
