@@ -10,7 +10,8 @@ use document::finding::{Finding, Severity, capitalised, summary};
 
 /// The limit of findings without an overview.
 const FEW: usize = 10;
-/// The limit of operations in the overview.
+/// The limits of rules and operations in the overview: together they fill a screen of 20 lines.
+const MAX_RULES: usize = 5;
 const MAX_OPERATIONS: usize = 10;
 
 /// Joins the findings of one rule that say the same about different objects, or are at the same place or in the same list:
@@ -50,7 +51,7 @@ fn list(pointer: &str) -> &str {
     if last.parse::<usize>().is_ok() { list } else { pointer }
 }
 
-/// Returns the overview: the result, the operations with the most findings, and the rules. Empty for few findings.
+/// Returns the overview: the result, the rules and the operations with the most findings. Empty for few findings.
 pub fn overview(result: &str, findings: &[&Finding]) -> String {
     if findings.len() <= FEW {
         return String::new();
@@ -61,8 +62,16 @@ pub fn overview(result: &str, findings: &[&Finding]) -> String {
     let operations =
         counted(others.flat_map(|it| it.operations.iter().map(|name| (name.as_str(), it.severity))));
     let rules = counted(findings.iter().map(|finding| (finding.rule.as_str(), finding.severity)));
-    let mut text = format!("{result}\n\nThe operations with the most findings:\n");
+    let mut text = format!("{result}\n\nThe rules with the most findings:\n");
     // Writing to a string cannot fail.
+    for (name, severities) in rules.iter().take(MAX_RULES) {
+        let _ = writeln!(text, "  {name}: {}", summary(severities.iter().copied()));
+    }
+    if let Some((_, rest)) = rules.split_at_checked(MAX_RULES).filter(|(_, rest)| !rest.is_empty()) {
+        let severities = rest.iter().flat_map(|(_, severities)| severities.iter().copied());
+        let _ = writeln!(text, "  and {} more rules: {}", rest.len(), summary(severities));
+    }
+    text.push_str("The operations with the most findings:\n");
     for (name, severities) in operations.iter().take(MAX_OPERATIONS) {
         let _ = writeln!(text, "  {name}: {}", summary(severities.iter().copied()));
     }
@@ -71,11 +80,8 @@ pub fn overview(result: &str, findings: &[&Finding]) -> String {
     }
     if !shared.is_empty() {
         let number = crate::breaking::MAX_OPERATIONS;
-        let _ = writeln!(text, "  {number} operations or more at once: {}", summary(shared.into_iter()));
-    }
-    text.push_str("The rules:\n");
-    for (name, severities) in rules {
-        let _ = writeln!(text, "  {name}: {}", summary(severities.into_iter()));
+        let shared = summary(shared.into_iter());
+        let _ = writeln!(text, "  not counted here: {shared}, each in {number} operations or more");
     }
     text + "\n"
 }

@@ -76,6 +76,10 @@ fn many_findings_begin_with_an_overview_and_end_with_the_version() {
         lines[..18].join("\n"),
         "new.yaml against old.yaml: 20 errors, 5 notes
 
+The rules with the most findings:
+  request-max-decreased: 14 errors
+  request-parameter-removed: 5 errors
+  api-version-not-bumped: 1 error
 The operations with the most findings:
   get0: 2 errors
   get1: 2 errors
@@ -87,11 +91,7 @@ The operations with the most findings:
   get7: 1 error
   get8: 1 error
   get9: 1 error
-  and 4 more operations
-The rules:
-  request-max-decreased: 14 errors
-  request-parameter-removed: 5 errors
-  api-version-not-bumped: 1 error"
+  and 4 more operations"
     );
     let titles: Vec<_> = lines.iter().filter(|line| line.starts_with("error[")).collect();
     // The parameter `token` was removed from four operations, for one reason.
