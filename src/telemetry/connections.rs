@@ -1,29 +1,20 @@
 //! The metrics of connections.
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+
+use super::Label;
 
 /// The metrics of the connections to the public listener. A clone shares them.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionMetrics {
     pub(crate) open: Gauge,
     pub(crate) refused: Counter,
-    closed: Family<ReasonLabels, Counter>,
-    timed_out: Family<TimeoutLabels, Counter>,
+    closed: Family<Label, Counter>,
+    timed_out: Family<Label, Counter>,
     pub(crate) handshakes_failed: Counter,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct TimeoutLabels {
-    timeout: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ReasonLabels {
-    reason: &'static str,
 }
 
 /// The time limit that a connection exceeded.
@@ -65,7 +56,7 @@ impl ConnectionMetrics {
     }
 
     pub(crate) fn closed_because_of(&self, reason: &'static str) {
-        self.closed.get_or_create(&ReasonLabels { reason }).inc();
+        self.closed.get_or_create(&[("reason", reason)]).inc();
     }
 
     pub(crate) fn timed_out(&self, timeout: Timeout) {
@@ -75,6 +66,6 @@ impl ConnectionMetrics {
             Timeout::Idle => "idle",
             Timeout::Send => "send",
         };
-        self.timed_out.get_or_create(&TimeoutLabels { timeout }).inc();
+        self.timed_out.get_or_create(&[("timeout", timeout)]).inc();
     }
 }

@@ -13,6 +13,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
+use super::Label;
 use super::connections::ConnectionMetrics;
 use super::logging::LogMetrics;
 use super::process::Process;
@@ -29,7 +30,7 @@ const DURATIONS: [f64; 17] = [
 pub struct Metrics {
     registry: Mutex<Registry>,
     requests: Family<RequestLabels, Histogram>,
-    authentication_failures: Family<FailureLabels, Counter>,
+    authentication_failures: Family<Label, Counter>,
     deprecated_calls: Family<DeprecatedLabels, Counter>,
     connections: ConnectionMetrics,
     /// Without labels, so that it is absent until it is set.
@@ -46,11 +47,6 @@ struct RequestLabels {
     http_request_method: &'static str,
     http_route: String,
     http_response_status_code: u16,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct FailureLabels {
-    reason: &'static str,
 }
 
 /// Why authentication failed.
@@ -173,7 +169,7 @@ impl Metrics {
             AuthenticationFailure::Missing => "missing",
             AuthenticationFailure::Invalid => "invalid",
         };
-        self.authentication_failures.get_or_create(&FailureLabels { reason }).inc();
+        self.authentication_failures.get_or_create(&[("reason", reason)]).inc();
     }
 
     /// Counts a call of a deprecated operation with an API key.
@@ -184,17 +180,8 @@ impl Metrics {
 
 /// Returns a standard method, or `_OTHER`: clients must not create label values.
 fn method_label(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "GET",
-        Method::HEAD => "HEAD",
-        Method::POST => "POST",
-        Method::PUT => "PUT",
-        Method::PATCH => "PATCH",
-        Method::DELETE => "DELETE",
-        Method::OPTIONS => "OPTIONS",
-        Method::TRACE => "TRACE",
-        _ => "_OTHER",
-    }
+    let standard = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
+    standard.into_iter().find(|name| *name == method.as_str()).unwrap_or("_OTHER")
 }
 
 #[cfg(test)]

@@ -5,3 +5,6 @@ pub mod connections;
 pub mod logging;
 pub mod metrics;
 mod process;
+
+/// The label of a metric that has only one: its name and a value.
+type Label = [(&'static str, &'static str); 1];

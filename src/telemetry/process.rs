@@ -29,38 +29,25 @@ impl Process {
 
 impl Collector for Process {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut gauge = |name: &str, help: &str, unit: Option<&Unit>, value: Option<f64>| match value {
-            Some(value) => {
-                let gauge = ConstGauge::new(value);
-                gauge.encode(encoder.encode_descriptor(name, help, unit, gauge.metric_type())?)
-            }
-            None => Ok(()),
-        };
         // Linux reports sizes in KiB.
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let bytes = |name: &str| field(&status, name).map(|kib| kib * 1024.0);
-        gauge("process_resident_memory", "Resident memory", Some(&Unit::Bytes), bytes("VmRSS"))?;
-        gauge("process_virtual_memory", "Virtual memory", Some(&Unit::Bytes), bytes("VmSize"))?;
-        gauge("process_open_fds", "Open file descriptors", None, open_descriptors())?;
         // Far below 2^53, unless there is no limit.
         let limit = getrlimit(Resource::Nofile).current.map(|limit| limit as f64);
-        gauge("process_max_fds", "Maximum number of open file descriptors", None, limit)?;
-        gauge(
-            "process_start_time",
-            "Start of the process since 1970",
-            Some(&Unit::Seconds),
-            Some(self.start),
-        )?;
-
+        for (name, help, unit, value) in [
+            ("process_resident_memory", "Resident memory", Some(&Unit::Bytes), bytes("VmRSS")),
+            ("process_virtual_memory", "Virtual memory", Some(&Unit::Bytes), bytes("VmSize")),
+            ("process_open_fds", "Open file descriptors", None, open_descriptors()),
+            ("process_max_fds", "Maximum number of open file descriptors", None, limit),
+            ("process_start_time", "Start of the process since 1970", Some(&Unit::Seconds), Some(self.start)),
+        ] {
+            let Some(gauge) = value.map(ConstGauge::new) else { continue };
+            gauge.encode(encoder.encode_descriptor(name, help, unit, gauge.metric_type())?)?;
+        }
         let used = clock_gettime(ClockId::ProcessCPUTime);
         let used = ConstCounter::new(used.tv_sec as f64 + used.tv_nsec as f64 / 1e9);
-        let help = "User and system time";
-        used.encode(encoder.encode_descriptor(
-            "process_cpu",
-            help,
-            Some(&Unit::Seconds),
-            used.metric_type(),
-        )?)
+        let (name, help, unit) = ("process_cpu", "User and system time", Some(&Unit::Seconds));
+        used.encode(encoder.encode_descriptor(name, help, unit, used.metric_type())?)
     }
 }
 

@@ -1,9 +1,10 @@
 //! The metrics of the log: what could not be written.
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
+
+use crate::telemetry::Label;
 
 /// The order in which records are dropped, first the least important.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,12 +21,7 @@ pub(super) enum Importance {
 #[derive(Clone, Debug, Default)]
 pub struct LogMetrics {
     write_errors: Counter,
-    dropped: Family<DroppedLabels, Counter>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct DroppedLabels {
-    record: &'static str,
+    dropped: Family<Label, Counter>,
 }
 
 impl LogMetrics {
@@ -53,6 +49,6 @@ impl LogMetrics {
             Importance::ServerError => "server_error",
             Importance::Other => "other",
         };
-        self.dropped.get_or_create(&DroppedLabels { record }).inc();
+        self.dropped.get_or_create(&[("record", record)]).inc();
     }
 }
