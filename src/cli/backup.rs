@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use animal_store::config::{Config, Flags};
 use animal_store::storage::sqlite;
 use clap::Args;
 
-use super::arguments::{DatabaseArgs, Failure, check_exists, load};
+use super::output::Failure;
+use super::store::check_exists;
 
 /// `animal-store backup`
 #[derive(Args)]
@@ -13,12 +15,12 @@ pub(crate) struct Backup {
     /// The file to create, such as animal-store-backup.db; it must not exist
     file: PathBuf,
     #[command(flatten)]
-    args: DatabaseArgs,
+    flags: Flags,
 }
 
 impl Backup {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = load(self.args, None, None)?;
+        let loaded = Config::load(&self.flags)?;
         let config = &loaded.config;
         let Some(path) = config.database.strip_prefix("sqlite:") else {
             return Err(

@@ -1,22 +1,23 @@
 //! The command `check-config`: checks the configuration without opening or creating anything.
 
+use animal_store::config::{Config, Flags};
 use animal_store::server::StartError;
 use animal_store::server::tls::TlsFiles;
 use animal_store::storage;
 use clap::Args;
 
-use super::arguments::{DatabaseArgs, Failure, load, print, print_warnings};
+use super::output::{Failure, print, print_warnings};
 
 /// `animal-store check-config`
 #[derive(Args)]
 pub(crate) struct CheckConfig {
     #[command(flatten)]
-    args: DatabaseArgs,
+    flags: Flags,
 }
 
 impl CheckConfig {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = load(self.args, None, None)?;
+        let loaded = Config::load(&self.flags)?;
         let config = &loaded.config;
         let tls = config.tls.as_ref().map(TlsFiles::load).transpose();
         tls.map_err(|error| loaded.with_source(error.setting(), StartError::from(error)))?;

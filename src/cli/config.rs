@@ -1,19 +1,20 @@
 //! The command `config`: prints the effective configuration.
 
+use animal_store::config::{Config, Flags};
 use clap::Args;
 
-use super::arguments::{DatabaseArgs, Failure, load, print, print_warnings};
+use super::output::{Failure, print, print_warnings};
 
 /// `animal-store config`
 #[derive(Args)]
-pub(crate) struct Config {
+pub(crate) struct PrintConfig {
     #[command(flatten)]
-    args: DatabaseArgs,
+    flags: Flags,
 }
 
-impl Config {
+impl PrintConfig {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = load(self.args, None, None)?;
+        let loaded = Config::load(&self.flags)?;
         print_warnings(&loaded);
         Ok(print(&loaded.to_toml())?)
     }

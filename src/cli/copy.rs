@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use animal_store::config::{password_in_flag, read_url_file};
+use animal_store::config::{Config, Flags, password_in_flag, read_url_file};
 use animal_store::storage::copy::{Copied, Progress, Step, Transfer, copy};
 use animal_store::storage::{self, Migrate, OpenError, StoreOptions};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use slog::Logger;
 
-use super::arguments::{DatabaseArgs, Failure, load, print, store_options};
+use super::output::{Failure, print};
+use super::store::store_options;
 
 /// `animal-store copy`
 #[derive(Args)]
@@ -37,17 +38,17 @@ pub(crate) struct Copy {
 
 impl Copy {
     pub(crate) async fn run(self) -> Result<(), Failure> {
-        let config = load(DatabaseArgs { config: self.config, ..Default::default() }, None, None)?.config;
+        let config = Config::load(&Flags { config: self.config, ..Flags::default() })?.config;
         let options = store_options(&config, &Logger::root(slog::Discard, slog::o!()));
-        let target = DatabaseUrl::of("--to", self.to, "--to-file", self.to_file)?;
+        let target = DatabaseUrl::of("--to", self.to, self.to_file)?;
         if self.discard {
             let discarded = storage::discard_copy(&target.url, &options).await;
             discarded.map_err(|error| target.with_flag(error))?;
             return Ok(print("the target is empty\n")?);
         }
-        let source = DatabaseUrl::of("--from", self.from, "--from-file", self.from_file)?;
+        let source = DatabaseUrl::of("--from", self.from, self.from_file)?;
         if let Some(path) = storage::missing_file(&source.url) {
-            let (path, flag) = (path.display(), source.flag);
+            let (path, flag) = (path.display(), &source.flag);
             return Err(format!(
                 "the source {path} does not exist; check the path given with {flag}, such as \
                  sqlite:animal-store.db"
@@ -97,28 +98,25 @@ impl Copy {
 /// The URL of a database, and the flag that it comes from. It may contain a password, so it is not printed.
 struct DatabaseUrl {
     url: String,
-    flag: &'static str,
-    /// The flag for a file.
-    file_flag: &'static str,
+    flag: String,
+    is_visible: bool,
 }
 
 impl DatabaseUrl {
     /// Returns the given URL or the one in the file. clap makes sure that there is exactly one of them.
-    fn of(
-        flag: &'static str,
-        url: Option<String>,
-        file_flag: &'static str,
-        file: Option<PathBuf>,
-    ) -> Result<Self, Failure> {
-        let Some(file) = file else { return Ok(Self { url: url.unwrap_or_default(), flag, file_flag }) };
-        let url = read_url_file(&file).map_err(|error| format!("{error} (set by {file_flag})"))?;
-        Ok(Self { url, flag: file_flag, file_flag })
+    fn of(flag: &str, url: Option<String>, file: Option<PathBuf>) -> Result<Self, Failure> {
+        let Some(file) = file else {
+            return Ok(Self { url: url.unwrap_or_default(), flag: flag.to_owned(), is_visible: true });
+        };
+        let flag = format!("{flag}-file");
+        let url = read_url_file(&file).map_err(|error| format!("{error} (set by {flag})"))?;
+        Ok(Self { url, flag, is_visible: false })
     }
 
     /// Warns if the password is on the command line.
     fn warn(&self) {
-        if self.flag != self.file_flag && storage::has_password(&self.url) {
-            eprintln!("warning: {}", password_in_flag(self.flag, self.file_flag));
+        if self.is_visible && storage::has_password(&self.url) {
+            eprintln!("warning: {}", password_in_flag(&self.flag));
         }
     }
 
@@ -133,17 +131,10 @@ impl DatabaseUrl {
 }
 
 fn show(bar: &ProgressBar, progress: Progress) {
-    let Progress { step, id, last } = progress;
-    let message = match step {
+    bar.set_message(match progress.step {
         Step::Copying => "copying",
         Step::Checking => "checking",
-    };
-    let is_new = bar.message() != message;
-    bar.set_message(message);
-    bar.set_length(last.max(0).unsigned_abs());
-    bar.set_position(id.max(0).unsigned_abs());
-    if is_new {
-        // The bar is drawn a few times per second; a shorter step would not be visible.
-        bar.force_draw();
-    }
+    });
+    bar.set_length(progress.last.max(0).unsigned_abs());
+    bar.set_position(progress.id.max(0).unsigned_abs());
 }

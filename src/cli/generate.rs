@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::arguments::{Failure, print};
+use super::output::{Failure, print};
 
 /// `animal-store completions`
 #[derive(Args)]

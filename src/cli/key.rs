@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use animal_store::config::shown::{changes_terminal, shown};
+use animal_store::config::terminal::{changes_terminal, escaped};
+use animal_store::config::{Config, Flags};
 use animal_store::keys;
 use animal_store::storage::{KeyRecord, Migrate};
 use animal_store::telemetry::logging::{self, LogMetrics};
@@ -11,7 +12,8 @@ use jiff::{SignedDuration, Timestamp};
 use nix::unistd::{User, getuid};
 use slog::{Logger, info};
 
-use super::arguments::{DatabaseArgs, Failure, IfMissing, load, open, print, print_warnings};
+use super::output::{Failure, print, print_warnings};
+use super::store::{IfMissing, open};
 
 /// How long the audit line may wait for standard error.
 const MAX_FLUSH: Duration = Duration::from_millis(500);
@@ -31,12 +33,12 @@ pub(crate) enum Key {
         #[arg(long, value_name = "DURATION", value_parser = lifetime)]
         expires_in: Option<SignedDuration>,
         #[command(flatten)]
-        args: DatabaseArgs,
+        flags: Flags,
     },
     /// List all keys, without their secrets
     List {
         #[command(flatten)]
-        args: DatabaseArgs,
+        flags: Flags,
     },
     /// Create a key that replaces another one, and print it; the old key stays valid for a while
     Rotate {
@@ -49,14 +51,14 @@ pub(crate) enum Key {
         #[arg(long, value_name = "DURATION", value_parser = lifetime)]
         expires_in: Option<SignedDuration>,
         #[command(flatten)]
-        args: DatabaseArgs,
+        flags: Flags,
     },
     /// Revoke a key, immediately and permanently
     Revoke {
         /// The identifier of the key, from `key list`
         id: String,
         #[command(flatten)]
-        args: DatabaseArgs,
+        flags: Flags,
     },
 }
 
@@ -91,16 +93,18 @@ impl Key {
                 "there is no valid key {id}; `animal-store key list` shows all keys, such as key_a1B2c3D4e5F6"
             )
         };
-        let (args, if_missing, migrate) = match &self {
-            Self::Create { args, .. } => (args, IfMissing::Create, Migrate::Apply),
-            Self::List { args } => (args, IfMissing::Fail, Migrate::Never),
-            Self::Rotate { args, .. } | Self::Revoke { args, .. } => (args, IfMissing::Fail, Migrate::Apply),
+        let (flags, if_missing, migrate) = match &self {
+            Self::Create { flags, .. } => (flags, IfMissing::Create, Migrate::Apply),
+            Self::List { flags } => (flags, IfMissing::Fail, Migrate::Never),
+            Self::Rotate { flags, .. } | Self::Revoke { flags, .. } => {
+                (flags, IfMissing::Fail, Migrate::Apply)
+            }
         };
-        let loaded = load(args.clone(), None, None)?;
+        let loaded = Config::load(flags)?;
         let store = open(&loaded, if_missing, migrate).await?;
         // Not earlier: a database that is rejected gets one line only.
         print_warnings(&loaded);
-        let (log, flush) = logging::start(&loaded.config.log, &LogMetrics::default())?;
+        let (log, buffer) = logging::start(&loaded.config.log, &LogMetrics::default())?;
         let result: Result<String, Failure> = async {
             Ok(match self {
                 Self::Create { name, note, expires_in, .. } => {
@@ -128,7 +132,7 @@ impl Key {
         }
         .await;
         store.close().await;
-        flush.wait(MAX_FLUSH);
+        buffer.flush(MAX_FLUSH);
         Ok(print(&result?)?)
     }
 }
@@ -169,7 +173,7 @@ fn list(keys: &[KeyRecord], now: Timestamp) -> String {
         let (created, expires) = (time(Some(key.created)), time(key.expires));
         let (revoked, used) = (time(key.revoked), time(key.last_used));
         let note = key.note.as_deref().unwrap_or_default();
-        let [id, name, note] = [&key.id, &key.name, note].map(shown);
+        let [id, name, note] = [&key.id, &key.name, note].map(escaped);
         table += &row([&id, state, &created, &expires, &revoked, &used, &name, &note]);
     }
     table

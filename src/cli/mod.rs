@@ -1,14 +1,15 @@
 //! The command line: the arguments, and a file for each subcommand.
 
-mod arguments;
 mod backup;
 mod check_config;
 mod config;
 mod copy;
 mod generate;
 mod key;
+mod output;
 mod restore;
 mod serve;
+mod store;
 
 use std::env;
 use std::ffi::OsString;
@@ -18,14 +19,13 @@ use std::process::ExitCode;
 use std::thread;
 
 use animal_store::VERSION;
-use animal_store::config::may_be_secret;
-use animal_store::config::shown::shown;
+use animal_store::config::terminal::{escaped, may_be_secret};
 use animal_store::document::DOCUMENT;
 use animal_store::server::descriptors;
 use animal_store::storage::blocking_reads;
-use arguments::{Failure, print};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+use output::{Failure, print};
 use rustix::process::Signal;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
@@ -53,7 +53,7 @@ enum Command {
     Serve(serve::Serve),
     /// Print the effective configuration with the source of each setting, without passwords
     #[command(after_help = SETTINGS)]
-    Config(config::Config),
+    Config(config::PrintConfig),
     /// Check the configuration like `serve`, without opening or creating anything
     #[command(after_help = SETTINGS)]
     CheckConfig(check_config::CheckConfig),
@@ -84,7 +84,7 @@ pub(crate) fn run() -> ExitCode {
             let first = message.split("\n\n").next().unwrap_or_default();
             let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
             let line = without_secrets(line, env::args_os());
-            eprintln!("{} (for help, run animal-store --help)", shown(&line));
+            eprintln!("{} (for help, run animal-store --help)", escaped(&line));
             return ExitCode::from(2);
         }
         Err(error) if error.kind() == ErrorKind::DisplayVersion => return exit(print_version()),
@@ -113,7 +113,7 @@ fn exit(result: Result<(), Failure>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", shown(&error.to_string()));
+            eprintln!("error: {}", escaped(&error.to_string()));
             ExitCode::FAILURE
         }
     }

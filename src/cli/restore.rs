@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use animal_store::config::shown::shown;
+use animal_store::config::terminal::escaped;
+use animal_store::config::{Config, Flags};
 use animal_store::storage::sqlite;
 use clap::Args;
 use jiff::Timestamp;
 
-use super::arguments::{DatabaseArgs, Failure, load, print};
+use super::output::{Failure, print};
 
 /// `animal-store restore`
 #[derive(Args)]
@@ -15,12 +16,12 @@ pub(crate) struct Restore {
     /// The backup, which stays as it is
     file: PathBuf,
     #[command(flatten)]
-    args: DatabaseArgs,
+    flags: Flags,
 }
 
 impl Restore {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = load(self.args, None, None)?;
+        let loaded = Config::load(&self.flags)?;
         let config = &loaded.config;
         let Some(path) = config.database.strip_prefix("sqlite:") else {
             return Err(
@@ -31,6 +32,6 @@ impl Restore {
         let replaced = sqlite::restore(&self.file, path.as_ref(), Path::new(&keep), config.lock_timeout)?;
         let kept = if replaced { format!("; the database before it is in {keep}") } else { String::new() };
         let line = format!("restored {} to {path}{kept}", self.file.display());
-        Ok(print(&(shown(&line) + "\n"))?)
+        Ok(print(&(escaped(&line) + "\n"))?)
     }
 }

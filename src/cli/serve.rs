@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use animal_store::VERSION;
-use animal_store::config::{ListenAddress, Loaded};
+use animal_store::config::{Config, Flags, ListenAddress, Loaded};
 use animal_store::document::DOCUMENT;
 use animal_store::http::client_address::TrustedProxies;
 use animal_store::server::tls::TlsFiles;
@@ -22,7 +22,8 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::interval;
 
-use super::arguments::{DatabaseArgs, Failure, load, store_options};
+use super::output::Failure;
+use super::store::store_options;
 
 /// How long the threads of the runtime may miss events.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -39,7 +40,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "[ADDRESS:]PORT")]
     ops_bind: Option<ListenAddress>,
     #[command(flatten)]
-    args: DatabaseArgs,
+    flags: Flags,
 }
 
 /// The listening sockets that a service manager opened (systemd, sd_listen_fds(3)): the first is that of the
@@ -68,13 +69,14 @@ impl Inherited {
 
 impl Serve {
     pub(crate) fn run(self, runtime: &Runtime, inherited: Inherited) -> Result<(), Failure> {
-        let loaded = load(self.args, self.bind, self.ops_bind)?;
+        let flags = Flags { bind: self.bind, ops_bind: self.ops_bind, ..self.flags };
+        let loaded = Config::load(&flags)?;
         let metrics = Arc::new(Metrics::default());
-        let (log, flush) = logging::start(&loaded.config.log, metrics.log())?;
+        let (log, buffer) = logging::start(&loaded.config.log, metrics.log())?;
         // What holds up requests must not hold up signals and operators.
         let own = Builder::new_current_thread().enable_all().build()?;
         let served = own.block_on(serve(&loaded, inherited, metrics, &log, runtime.handle()));
-        flush.wait(Duration::from_millis(500));
+        buffer.flush(Duration::from_millis(500));
         served
     }
 }

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::place::Origin;
-use super::shown::changes_terminal;
+use super::source::Source;
+use super::terminal::changes_terminal;
 use super::{Config, Loaded};
 use crate::storage::without_password;
 
@@ -32,13 +32,13 @@ impl Loaded {
             }
             return;
         }
-        let source = match Origin::of(self.figment.find_metadata(&key)) {
-            Origin::Default => "default".to_owned(),
-            Origin::File => {
+        let source = match Source::of(self.given(&key).1) {
+            Source::Default => "default".to_owned(),
+            Source::File => {
                 self.file.as_ref().map(|file| file.path().display().to_string()).unwrap_or_default()
             }
-            Origin::Environment => "environment".to_owned(),
-            Origin::Flag => "flag".to_owned(),
+            Source::Environment => "environment".to_owned(),
+            Source::Flag => "flag".to_owned(),
         };
         // JSON's strings and numbers are TOML's, too.
         let line = format!("{:<49} # {source}", format!("{key} = {value}"));
@@ -62,14 +62,15 @@ mod tests {
     #[test]
     fn the_page_is_the_configuration_again_with_its_sources() {
         let flags = Flags { database: Some("sqlite:flag.db".to_owned()), ..Flags::default() };
-        let page = Config::load(None, flags).unwrap().to_toml();
+        let page = Config::load(&flags).unwrap().to_toml();
         let line = |key: &str| page.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
         assert!(line("database = \"sqlite:flag.db\"").ends_with("# flag"));
         assert!(line("log.level = \"info\"").ends_with("# default"));
 
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), &page).unwrap();
-        let again = Config::load(Some(file.path()), Flags::default()).unwrap();
+        let flags = Flags { config: Some(file.path().to_owned()), ..Flags::default() };
+        let again = Config::load(&flags).unwrap();
         assert_eq!(again.config.database, "sqlite:flag.db");
         assert!(again.to_toml().contains(&format!("# {}", file.path().display())));
     }

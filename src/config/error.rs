@@ -1,11 +1,13 @@
-//! The error of an invalid configuration: the place, the problem, and what is expected; never a value that may
+//! The error of an invalid configuration: the setting, the problem, and what is expected; never a value that may
 //! be a password.
 
 use figment::error::{Actual, Kind};
 
-use super::place::{self, File, expected, may_be_secret};
+use super::expected::expected;
+use super::source::{File, location};
+use super::terminal::may_be_secret;
 
-/// An invalid configuration, in one line: the place, the problem, and what is expected.
+/// An invalid configuration, in one line: the setting, the problem, and what is expected.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(pub(super) String);
@@ -25,14 +27,15 @@ pub(super) fn describe(error: &figment::Error, file: Option<&File>) -> ConfigErr
     while key.last().is_some_and(|name| name.parse::<usize>().is_ok()) {
         key.pop();
     }
-    let place = place::place(error.metadata.as_ref(), &key, file);
+    let location = location(error.metadata.as_ref(), &key, file);
     let setting = key.join(".");
     let expected = expected(&setting);
     let found = match &error.kind {
         Kind::UnknownField(_, known) => {
-            return invalid(&format!("{place}: no such setting; expected one of {}", known.join(", ")));
+            return invalid(&format!("{location}: no such setting; expected one of {}", known.join(", ")));
         }
         Kind::MissingField(_) => "missing, ".to_owned(),
+        Kind::DuplicateField(_) => "given with its old and its new name, ".to_owned(),
         Kind::UnknownVariant(found, _) => found_text(found),
         Kind::InvalidType(found, _) | Kind::InvalidValue(found, _) if setting != "database" => match found {
             Actual::Str(text) => found_text(text),
@@ -40,7 +43,7 @@ pub(super) fn describe(error: &figment::Error, file: Option<&File>) -> ConfigErr
         },
         _ => String::new(),
     };
-    invalid(&format!("{place}: {found}expected {expected}"))
+    invalid(&format!("{location}: {found}expected {expected}"))
 }
 
 /// Returns the text that was found, unless it may be a database URL in the wrong place.

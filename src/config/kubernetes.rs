@@ -18,21 +18,14 @@ pub(super) fn injected(prefix: &str) -> Vec<String> {
 /// Whether Kubernetes injects a variable with this name, without the prefix of the settings, and this value.
 /// The Service may have a longer name, such as `animal-store-replicas`.
 pub(super) fn is_injected(name: &str, value: &str) -> bool {
-    const URLS: [&str; 3] = ["tcp://", "udp://", "sctp://"];
     let words: Vec<&str> = name.split('_').collect();
-    match words.as_slice() {
-        [.., "SERVICE", "HOST"] => true,
-        [.., "PORT", number, "TCP" | "UDP" | "SCTP"]
-        | [.., "PORT", number, "TCP" | "UDP" | "SCTP", "PROTO" | "PORT" | "ADDR"]
-            if number.parse::<u16>().is_ok() =>
-        {
-            true
-        }
-        // An operator who writes `ANIMAL_STORE_PORT=8080` must learn that there is no such setting.
-        [.., "PORT"] if URLS.iter().any(|url| value.starts_with(url)) => true,
-        // Also `SERVICE_PORT_<name of the port>`.
-        words => words.windows(2).any(|pair| pair == ["SERVICE", "PORT"]),
-    }
+    let is_of_service = |pair: &[&str]| match pair {
+        ["SERVICE", kind] => ["HOST", "PORT"].contains(kind),
+        ["PORT", number] => number.parse::<u16>().is_ok(),
+        _ => false,
+    };
+    // An operator who writes `ANIMAL_STORE_PORT=8080` must learn that there is no such setting.
+    words.windows(2).any(is_of_service) || words.last() == Some(&"PORT") && value.contains("://")
 }
 
 #[cfg(test)]
@@ -66,7 +59,6 @@ mod tests {
             ("PORT", "8080"),
             ("OPS_PORT", "9090"),
             ("BIND", "tcp://10.0.0.11:8080"),
-            ("PORT_8080", "8080"),
             ("PORT_HTTP_TCP", "8080"),
             ("SUPPORT", "tcp://10.0.0.11:8080"),
             ("MYSERVICE_HOST", "10.0.0.11"),

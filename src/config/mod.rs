@@ -3,11 +3,12 @@
 
 use std::cmp::Ordering;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::Args;
 use figment::providers::{Env, Format, Serialized, Toml};
-use figment::{Figment, Provider};
+use figment::{Figment, Metadata};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
@@ -20,23 +21,22 @@ use crate::telemetry::logging::Log;
 
 mod effective;
 mod error;
+mod expected;
 mod kubernetes;
 mod limited_file;
 mod listen_address;
 mod networks;
 mod permissions;
-mod place;
-mod renamed;
-pub mod shown;
+mod source;
+pub mod terminal;
 mod url_file;
 mod warnings;
 
 pub use error::ConfigError;
 use error::{describe, invalid};
+use expected::expected;
 pub use listen_address::ListenAddress;
-pub use place::may_be_secret;
-use place::{File, Origin, expected};
-use renamed::Renamed;
+use source::{File, PREFIX, Source, location};
 pub use url_file::read_url_file;
 pub use warnings::password_in_flag;
 
@@ -116,21 +116,32 @@ impl Default for Config {
     }
 }
 
-/// The settings that have a flag. `None` leaves the setting as it is.
-#[derive(Clone, Debug, Default, Serialize)]
+/// The new and the old name of a setting that was renamed.
+const RENAMED: (&str, &str) = ("connections.send_timeout", "connections.read_timeout");
+
+/// The configuration file, and the settings that have a flag. `None` leaves the setting as it is.
+#[derive(Args, Clone, Debug, Default, Serialize)]
 pub struct Flags {
-    /// `--bind`
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bind: Option<ListenAddress>,
-    /// `--ops-bind`
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ops_bind: Option<ListenAddress>,
-    /// `--database`
+    /// The database with the animals and API keys [default: sqlite:animal-store.db]
+    #[arg(long, value_name = "sqlite:PATH|postgres://...")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
-    /// `--database-file`
+    /// A file with the URL of the database, so that its password is not on the command line
+    #[arg(long, value_name = "FILE", conflicts_with = "database")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database_file: Option<PathBuf>,
+    /// A configuration file in TOML, such as `animal-store config` prints
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    pub config: Option<PathBuf>,
+    /// `--bind` of `serve`.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bind: Option<ListenAddress>,
+    /// `--ops-bind` of `serve`.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ops_bind: Option<ListenAddress>,
 }
 
 /// A configuration and the source of each setting.
@@ -141,37 +152,44 @@ pub struct Loaded {
     file: Option<File>,
     /// The variables that Kubernetes injected.
     injected: Vec<String>,
-    /// One warning for each setting with an old name.
-    renamed: Vec<String>,
 }
 
 impl Loaded {
     /// Returns the source of a setting for messages: a flag, an environment variable, or a line of the
     /// configuration file.
     pub fn source(&self, setting: &str) -> String {
-        let setting = match setting {
-            "database" if self.config.database_file.is_some() => "database_file",
-            setting => setting,
-        };
-        place::place_in(&self.figment, setting, self.file.as_ref())
+        match setting {
+            "database" if self.config.database_file.is_some() => self.location("database_file"),
+            setting => self.location(setting),
+        }
+    }
+
+    fn location(&self, setting: &str) -> String {
+        let (name, metadata) = self.given(setting);
+        location(metadata, &name.split('.').collect::<Vec<_>>(), self.file.as_ref())
+    }
+
+    /// Returns the name with which a setting was given, and its origin; `None` for the default.
+    fn given<'s>(&self, setting: &'s str) -> (&'s str, Option<&Metadata>) {
+        let name = if setting == RENAMED.0 && self.figment.contains(RENAMED.1) { RENAMED.1 } else { setting };
+        (name, self.figment.find_metadata(name))
     }
 
     /// Reads the URL of the database from its file, unless a stronger source has the URL itself.
     fn read_database_file(&mut self) -> Result<(), ConfigError> {
         let Some(path) = &self.config.database_file else { return Ok(()) };
-        let origin = |setting: &str| Origin::of(self.figment.find_metadata(setting));
-        let place = |setting: &str| place::place_in(&self.figment, setting, self.file.as_ref());
-        match origin("database").cmp(&origin("database_file")) {
+        let [url, file] = ["database", "database_file"].map(|setting| Source::of(self.given(setting).1));
+        match url.cmp(&file) {
             Ordering::Less => {
-                let with_place = |problem| invalid(&format!("{}: {problem}", place("database_file")));
-                self.config.database = url_file::read(path).map_err(with_place)?;
+                let located = |problem| invalid(&format!("{}: {problem}", self.location("database_file")));
+                self.config.database = url_file::read(path).map_err(located)?;
             }
             Ordering::Equal => {
                 return Err(invalid(&format!(
                     "{}: not allowed together with {}; expected one of them from each source: a flag overrides \
                      the environment, which overrides the file",
-                    place("database_file"),
-                    place("database")
+                    self.location("database_file"),
+                    self.location("database")
                 )));
             }
             Ordering::Greater => self.config.database_file = None,
@@ -195,24 +213,15 @@ impl Config {
     ///
     /// # Errors
     /// When the file cannot be read, a setting is unknown, or a value is invalid.
-    pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
-        let file = file.map(File::read).transpose().map_err(|line| invalid(&line))?;
-        let mut figment = Figment::from(Serialized::defaults(Self::default()));
-        let mut renamed = Vec::new();
-        if let Some(file) = &file {
-            let toml = Toml::string(file.text());
-            let place = |key: &[&str]| place::place(Some(&toml.metadata()), key, Some(file));
-            renamed.extend(renamed::warnings(&toml, place));
-            figment = figment.merge(Renamed(toml));
-        }
-        let injected = kubernetes::injected(place::PREFIX);
-        let ignored: Vec<&str> = injected.iter().map(|name| &name[place::PREFIX.len()..]).collect();
-        let environment = Env::prefixed(place::PREFIX).ignore(&ignored).split("__");
-        let place = |key: &[&str]| place::place(Some(&environment.metadata()), key, None);
-        renamed.extend(renamed::warnings(&environment, place));
-        let figment = figment.merge(Renamed(environment)).merge(Serialized::defaults(flags));
+    pub fn load(flags: &Flags) -> Result<Loaded, ConfigError> {
+        let file = flags.config.as_deref().map(File::read).transpose().map_err(|line| invalid(&line))?;
+        let injected = kubernetes::injected(PREFIX);
+        let ignored: Vec<&str> = injected.iter().map(|name| &name[PREFIX.len()..]).collect();
+        let figment = Figment::from(Toml::string(file.as_ref().map_or("", File::text)))
+            .merge(Env::prefixed(PREFIX).ignore(&ignored).split("__"))
+            .merge(Serialized::defaults(flags));
         let config: Self = figment.extract().map_err(|error| describe(&error, file.as_ref()))?;
-        let mut loaded = Loaded { config, figment, file, injected, renamed };
+        let mut loaded = Loaded { config, figment, file, injected };
         loaded.read_database_file()?;
         match loaded.config.validate() {
             Ok(()) => Ok(loaded),
@@ -250,14 +259,19 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::path::Path;
 
     use super::*;
     use crate::telemetry::logging::LogFormat;
 
+    fn load_file(path: &Path) -> Result<Loaded, ConfigError> {
+        Config::load(&Flags { config: Some(path.to_owned()), ..Flags::default() })
+    }
+
     fn load(toml: &str) -> Result<Config, String> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(toml.as_bytes()).unwrap();
-        Config::load(Some(file.path()), Flags::default()).map(|loaded| loaded.config).map_err(|error| {
+        load_file(file.path()).map(|loaded| loaded.config).map_err(|error| {
             let message = error.to_string();
             assert!(!message.contains('\n'), "more than one line: {message}");
             assert!(
@@ -273,7 +287,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), toml).unwrap();
         let path = file.path().display().to_string();
-        let error = Config::load(Some(file.path()), Flags::default()).err().expect(toml);
+        let error = load_file(file.path()).err().expect(toml);
         (place.replace("FILE", &path), path, error.to_string())
     }
 
@@ -287,7 +301,7 @@ mod tests {
         assert_eq!(config.bind, Config::default().bind);
 
         let flags = Flags { database: Some("sqlite:flag.db".to_owned()), ..Flags::default() };
-        assert_eq!(Config::load(None, flags).unwrap().config.database, "sqlite:flag.db");
+        assert_eq!(Config::load(&flags).unwrap().config.database, "sqlite:flag.db");
     }
 
     #[test]
@@ -343,8 +357,7 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_an_error() {
-        let loaded = Config::load(Some(Path::new("no/such/file.toml")), Flags::default());
-        let error = loaded.err().unwrap().to_string();
+        let error = load_file(Path::new("no/such/file.toml")).err().unwrap().to_string();
         assert!(error.contains("no/such/file.toml"), "{error}");
     }
 }

@@ -3,8 +3,8 @@
 use slog::{Logger, warn};
 
 use super::permissions::readable_by_others;
-use super::place::Origin;
-use super::{Loaded, networks};
+use super::source::Source;
+use super::{Loaded, RENAMED, networks};
 use crate::storage::{DatabaseKind, has_password};
 
 impl Loaded {
@@ -32,7 +32,10 @@ impl Loaded {
                 self.source("trusted_proxies")
             ));
         }
-        warnings.extend(self.renamed.iter().cloned());
+        let (new, old) = RENAMED;
+        if self.figment.contains(old) {
+            warnings.push(format!("{}: the setting is called `{new}` now; rename it", self.source(new)));
+        }
         warnings.extend(self.visible_password());
         let private_key = config.tls.as_ref().map(|tls| ("private key", tls.private_key.as_path()));
         let url = config.database_file.as_deref().map(|path| ("database URL in", path));
@@ -51,17 +54,17 @@ impl Loaded {
         if self.config.database_file.is_some() || !has_password(&self.config.database) {
             return None;
         }
-        match Origin::of(self.figment.find_metadata("database")) {
-            Origin::Flag => Some(password_in_flag("--database", "--database-file")),
-            Origin::File => readable_by_others("password in", self.file.as_ref()?.path()),
-            Origin::Default | Origin::Environment => None,
+        match Source::of(self.given("database").1) {
+            Source::Flag => Some(password_in_flag("--database")),
+            Source::File => readable_by_others("password in", self.file.as_ref()?.path()),
+            Source::Default | Source::Environment => None,
         }
     }
 }
 
-/// Returns the warning about a password in the value of `flag`; `file_flag` is the one for a file.
-pub fn password_in_flag(flag: &str, file_flag: &str) -> String {
+/// Returns the warning about a password in the value of `flag`.
+pub fn password_in_flag(flag: &str) -> String {
     format!(
-        "{flag}: every user of this machine can read the password; put the URL into a file and use {file_flag}"
+        "{flag}: every user of this machine can read the password; put the URL into a file and use {flag}-file"
     )
 }

@@ -110,7 +110,10 @@ async fn a_setting_with_its_old_name_works_with_a_warning() {
     }
     directory.write("store.toml", "[connections]\nread_timeout = '0s'\n");
     let line = directory.run(&from_file).await.failure();
-    assert!(line.contains("`connections.send_timeout` in store.toml, line 1"), "{line}");
+    assert!(line.contains("`connections.read_timeout` in store.toml, line 2"), "{line}");
+    let new = [("ANIMAL_STORE_CONNECTIONS__SEND_TIMEOUT", "7s")];
+    let line = directory.run_with(&from_file, &new).await.failure();
+    assert!(line.contains("given with its old and its new name"), "{line}");
 }
 
 #[tokio::test]

@@ -1,10 +1,7 @@
 //! A buffer between log records and a file descriptor: threads append records, and one thread writes all
 //! buffered records with one call.
 //!
-//! Records arrive as text. `slog-async` 2.8 sends each record to a thread that formats it; for that it copies the values
-//! and wakes the thread for each record, and it cannot tell records of different importance apart. For 20,000 records of
-//! responses it takes 8.4k instructions a record (`valgrind --tool=callgrind`, optimised, 2026-11-25), and this buffer
-//! 3.6k with the same format. A tenth of a get is 3.8k.
+//! Records arrive as text. `src/DECISIONS.md` says why this is not `slog-async`.
 //!
 //! The buffer has a limit for each [`Importance`], so that a flood of responses cannot hide the error that causes it.
 
@@ -88,7 +85,7 @@ impl Buffer {
     }
 
     /// Waits until all records are written, at most for `limit`, because the log may not be read.
-    pub fn wait(&self, limit: Duration) {
+    pub fn flush(&self, limit: Duration) {
         drop(self.0.changed.wait_timeout_while(self.0.state(), limit, |state| state.is_busy()));
     }
 }
@@ -159,7 +156,7 @@ mod tests {
         assert_eq!(all, b"one two ");
         buffer.push(b"three", Importance::Response);
         assert_eq!(calls.recv().unwrap(), b"three");
-        buffer.wait(Duration::from_secs(10));
+        buffer.flush(Duration::from_secs(10));
         assert!(!buffer.0.state().is_busy());
     }
 

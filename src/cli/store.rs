@@ -1,41 +1,14 @@
-//! Shared by the subcommands: arguments, the configuration, the store, standard output.
+//! Opens the store that the settings name.
 
-use std::io::{self, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use animal_store::VERSION;
-use animal_store::config::shown::shown;
-use animal_store::config::{Config, Flags, ListenAddress, Loaded};
+use animal_store::config::terminal::escaped;
+use animal_store::config::{Config, Loaded};
 use animal_store::storage::{self, Migrate, Store, StoreMetrics, StoreOptions};
-use clap::Args;
 use slog::Logger;
 
-/// Why a subcommand failed: one line for standard error.
-pub(crate) type Failure = Box<dyn std::error::Error>;
-
-/// The database and the configuration file, which every command has.
-#[derive(Args, Clone, Default)]
-pub(crate) struct DatabaseArgs {
-    /// The database with the animals and API keys [default: sqlite:animal-store.db]
-    #[arg(long, value_name = "sqlite:PATH|postgres://...")]
-    pub(crate) database: Option<String>,
-    /// A file with the URL of the database, so that its password is not on the command line
-    #[arg(long, value_name = "FILE", conflicts_with = "database")]
-    pub(crate) database_file: Option<PathBuf>,
-    /// A configuration file in TOML, such as `animal-store config` prints
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-}
-
-pub(crate) fn load(
-    args: DatabaseArgs,
-    bind: Option<ListenAddress>,
-    ops_bind: Option<ListenAddress>,
-) -> Result<Loaded, Failure> {
-    let DatabaseArgs { database, database_file, config } = args;
-    Ok(Config::load(config.as_deref(), Flags { bind, ops_bind, database, database_file })?)
-}
+use super::output::Failure;
 
 pub(crate) fn store_options(config: &Config, log: &Logger) -> StoreOptions {
     StoreOptions {
@@ -76,7 +49,7 @@ pub(crate) async fn open(
     if let Some(path) = missing {
         let line =
             format!("created a new database, {} (set by {})", path.display(), loaded.source("database"));
-        eprintln!("{}", shown(&line));
+        eprintln!("{}", escaped(&line));
     }
     Ok(store)
 }
@@ -90,15 +63,4 @@ pub(crate) fn check_exists(loaded: &Loaded) -> Result<(), Failure> {
         path.display()
     );
     Err(loaded.with_source("database", problem).into())
-}
-
-/// Prints the warnings about a configuration on standard error.
-pub(crate) fn print_warnings(loaded: &Loaded) {
-    for warning in loaded.warnings() {
-        eprintln!("warning: {}", shown(&warning));
-    }
-}
-
-pub(crate) fn print(text: &str) -> io::Result<()> {
-    io::stdout().write_all(text.as_bytes())
 }
