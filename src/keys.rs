@@ -86,8 +86,7 @@ fn is_well_formed(text: &str) -> bool {
     let Some(rest) = text.strip_prefix(PREFIX) else { return false };
     rest.len() >= MIN_RANDOM_CHARACTERS + CHECKSUM_CHARACTERS
         && text.len() <= MAX_CHARACTERS
-        // Without a branch for each byte, so that several bytes are tested at once.
-        && rest.bytes().fold(true, |valid, byte| valid & byte.is_ascii_alphanumeric())
+        && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
         && text.as_bytes().ends_with(&checksum(&text[..text.len() - CHECKSUM_CHARACTERS]))
 }
 

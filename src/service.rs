@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::brute_force::FailureLimiter;
 use crate::cursor::Cursors;
-use crate::guessing::FailureLimiter;
 use crate::rate_limit::{RateLimit, RateLimiter};
 use crate::storage::Store;
 use crate::telemetry::metrics::Metrics;

@@ -6,14 +6,13 @@
 //! proxy reports (`client_address.rs`).
 
 use std::borrow::Cow;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use http::StatusCode;
 use http::header::{HeaderMap, HeaderName};
-use http::request::Parts;
+use http::{Request, StatusCode};
 use slog::{KV, Logger, Record, Serializer, error, info};
 use uuid::Uuid;
 
@@ -41,10 +40,9 @@ pub struct AccessLog {
 
 /// A response, and the request that it belongs to.
 pub(super) struct LoggedResponse<'a> {
-    pub(super) request: Arc<Parts>,
+    pub(super) request: Arc<Request<()>>,
     pub(super) client: IpAddr,
     pub(super) request_id: Uuid,
-    trace: Option<TraceContext>,
     /// The path template of the operation, if there is one.
     pub(super) route: Option<&'a str>,
     pub(super) key: Option<KeyId>,
@@ -57,11 +55,10 @@ pub(super) struct LoggedResponse<'a> {
 
 impl LoggedResponse<'_> {
     /// Records a request that has no response yet.
-    pub(super) fn new(request: Arc<Parts>, client: IpAddr) -> Self {
+    pub(super) fn new(request: Arc<Request<()>>, client: IpAddr) -> Self {
         Self {
             client,
             request_id: Uuid::new_v4(),
-            trace: TraceContext::of(&request.headers),
             request,
             route: None,
             key: None,
@@ -100,8 +97,8 @@ impl AccessLog {
 // `slog::kv!` would serialize the fields in reverse order, and absent ones as well.
 impl KV for LoggedResponse<'_> {
     fn serialize(&self, _: &Record<'_>, serializer: &mut dyn Serializer) -> slog::Result {
-        serializer.emit_str("http.request.method".into(), self.request.method.as_str())?;
-        serializer.emit_str("url.path".into(), &safe_path(self.request.uri.path()))?;
+        serializer.emit_str("http.request.method".into(), self.request.method().as_str())?;
+        serializer.emit_str("url.path".into(), &safe_path(self.request.uri().path()))?;
         serializer.emit_u16("http.response.status_code".into(), self.status.as_u16())?;
         // In microseconds: a clock that is more precise would only add digits.
         let seconds = Duration::from_micros(u64::try_from(self.duration.as_micros()).unwrap_or(u64::MAX));
@@ -112,12 +109,7 @@ impl KV for LoggedResponse<'_> {
         if let Some(cause) = &self.cause {
             serializer.emit_str("animal_store.cause".into(), cause)?;
         }
-        match self.client {
-            IpAddr::V4(address) => serializer.emit_str("client.address".into(), &dotted(address))?,
-            IpAddr::V6(address) => {
-                serializer.emit_arguments("client.address".into(), &format_args!("{address}"))?;
-            }
-        }
+        serializer.emit_arguments("client.address".into(), &format_args!("{}", self.client))?;
         if let Some(key) = &self.key {
             serializer.emit_str("enduser.id".into(), key.as_str())?;
         }
@@ -126,25 +118,13 @@ impl KV for LoggedResponse<'_> {
         if let Some(route) = self.route {
             serializer.emit_str("http.route".into(), route)?;
         }
-        if let Some(trace) = &self.trace {
-            serializer.emit_str("trace_id".into(), trace.part(3..35))?;
-            serializer.emit_str("span_id".into(), trace.part(36..52))?;
-            serializer.emit_str("trace_flags".into(), trace.part(53..55))?;
+        if let Some([trace, span, flags]) = trace_context(self.request.headers()) {
+            serializer.emit_str("trace_id".into(), trace)?;
+            serializer.emit_str("span_id".into(), span)?;
+            serializer.emit_str("trace_flags".into(), flags)?;
         }
         Ok(())
     }
-}
-
-/// Returns the text of an address. With `std::fmt` it takes 3% of a get (`xtask/RECORDS.md`, "access log").
-fn dotted(address: Ipv4Addr) -> String {
-    let mut text = String::with_capacity(15);
-    for (place, octet) in address.octets().into_iter().enumerate() {
-        if place > 0 {
-            text.push('.');
-        }
-        text.push_str(itoa::Buffer::new().format(octet));
-    }
-    text
 }
 
 /// Returns the path for the log. Segments that are longer than [`MAX_SEGMENT`] or contain the prefix of an API
@@ -170,29 +150,18 @@ fn safe_path(path: &str) -> Cow<'_, str> {
     safe.into()
 }
 
-/// The `traceparent` header of a request (W3C Trace Context, section 3.2).
-struct TraceContext(String);
-
-impl TraceContext {
-    /// Returns the trace context of a request, if its header is valid: `00-<32 hex>-<16 hex>-<2 hex>`, neither
-    /// identifier all zeros.
-    fn of(headers: &HeaderMap) -> Option<Self> {
-        let value = headers.get(TRACEPARENT)?.to_str().ok()?;
-        let mut parts = value.split('-');
-        let mut hex = |length: usize| {
-            let part = parts.next()?;
-            let lower_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-            (part.len() == length && part.bytes().all(lower_hex)).then_some(part)
-        };
-        let (version, trace, parent, _flags) = (hex(2)?, hex(32)?, hex(16)?, hex(2)?);
-        let some = |identifier: &str| identifier.bytes().any(|byte| byte != b'0');
-        let valid = version == "00" && some(trace) && some(parent) && parts.next().is_none();
-        valid.then(|| Self(value.to_owned()))
-    }
-
-    fn part(&self, range: std::ops::Range<usize>) -> &str {
-        self.0.get(range).unwrap_or_default()
-    }
+/// Returns the trace identifier, the span identifier and the flags in a valid `traceparent` header (W3C Trace Context,
+/// section 3.2): `00-<32 hex>-<16 hex>-<2 hex>`, neither identifier all zeros.
+fn trace_context(headers: &HeaderMap) -> Option<[&str; 3]> {
+    let mut parts = headers.get(TRACEPARENT)?.to_str().ok()?.split('-');
+    let mut hex = |length: usize| {
+        let lower_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        parts.next().filter(|part| part.len() == length && part.bytes().all(lower_hex))
+    };
+    let (version, trace, span, flags) = (hex(2)?, hex(32)?, hex(16)?, hex(2)?);
+    let is_set = |identifier: &str| identifier.bytes().any(|byte| byte != b'0');
+    let is_valid = version == "00" && is_set(trace) && is_set(span) && parts.next().is_none();
+    is_valid.then_some([trace, span, flags])
 }
 
 #[cfg(test)]
@@ -204,8 +173,7 @@ mod tests {
         let kept = |value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert("traceparent", value.parse().unwrap());
-            let trace = TraceContext::of(&headers)?;
-            Some([3..35, 36..52, 53..55].map(|range| trace.part(range).to_owned()).join(" "))
+            trace_context(&headers).map(|parts| parts.join(" "))
         };
         let good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         assert_eq!(kept(good).unwrap(), "0af7651916cd43dd8448eb211c80319c b7ad6b7169203331 01");

@@ -8,12 +8,13 @@
 //! ```
 
 pub use ::dropshot::{
-    EndpointTagPolicy, Header, HttpResponse, HttpResponseAccepted, HttpResponseCreated, HttpResponseDeleted,
-    HttpResponseHeaders, HttpResponseOk, HttpResponseUpdatedNoContent, Method, Path, Query,
-    RequestContextArgument, ServerContext, TagConfig, TagDetails, TypedBody, endpoint,
+    ApiDescriptionRegisterError, EndpointTagPolicy, Header, HttpResponse, HttpResponseAccepted,
+    HttpResponseCreated, HttpResponseDeleted, HttpResponseHeaders, HttpResponseOk,
+    HttpResponseUpdatedNoContent, Method, Path, Query, RequestContextArgument, ServerContext, TagConfig,
+    TagDetails, TypedBody, endpoint,
 };
 
-pub use super::endpoint::{ApiDescription, ApiDescriptionRegisterError, ApiEndpoint, ApiEndpointVersions};
+pub use super::endpoint::{ApiDescription, ApiEndpoint, ApiEndpointVersions};
 pub use super::error::HttpResponseError;
 pub use super::extractor::{ExclusiveExtractor, SharedExtractor};
 pub use super::request_context::RequestContext;

@@ -6,22 +6,19 @@ use std::pin::pin;
 
 use dropshot::ApiEndpointBodyContentType::Json;
 use dropshot::{
-    Body, CONTENT_TYPE_JSON, ErrorStatusCode, ExtractorMetadata, HttpError, HttpResponse, ServerContext,
-    StubContext, TagConfig, semver,
+    ApiDescriptionRegisterError, Body, CONTENT_TYPE_JSON, ErrorStatusCode, ExtractorMetadata, HttpError,
+    HttpResponse, ServerContext, StubContext, TagConfig, semver,
 };
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::{Method, Response, StatusCode};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::error::{ApiError, ErrorResponse, HttpResponseError};
 use super::error_code::{COMMON_CODES, ErrorCode};
 use super::extractor::{ExclusiveExtractor, SharedExtractor};
 use super::request_context::{RequestContext, by};
 use crate::schemas::Error;
-
-/// The member of an operation in the document of [`ApiDescription::openapi`] that has its error codes.
-pub const CODES_KEYWORD: &str = "x-codes";
 
 /// The result of an operation.
 type OperationResult = Result<Response<Body>, ErrorResponse>;
@@ -138,6 +135,7 @@ impl<C: ServerContext> ApiEndpoint<C> {
             path,
             dropshot::ApiEndpointVersions::All,
         );
+        debug_assert_eq!(content_type, CONTENT_TYPE_JSON, "the `content_type` of {path}");
         let (inputs, mut codes) = F::describe();
         description.parameters = inputs.into_iter().flat_map(|input| input.parameters).collect();
         codes.sort_unstable();
@@ -189,17 +187,6 @@ pub(super) struct Registered<C> {
     codes: Vec<ErrorCode>,
 }
 
-/// An operation cannot be registered.
-#[derive(Debug, thiserror::Error)]
-pub enum ApiDescriptionRegisterError {
-    /// dropshot rejects it.
-    #[error(transparent)]
-    Dropshot(#[from] dropshot::ApiDescriptionRegisterError),
-    /// Its body is not JSON.
-    #[error("the `content_type` of {0} must be `application/json`")]
-    ContentType(String),
-}
-
 impl<C: ServerContext> ApiDescription<C> {
     /// Returns a description without operations.
     pub fn new() -> Self {
@@ -215,18 +202,14 @@ impl<C: ServerContext> ApiDescription<C> {
     /// Adds an operation.
     ///
     /// # Errors
-    /// [`ApiDescriptionRegisterError`].
+    /// When dropshot rejects it.
     pub fn register<T: Into<ApiEndpoint<C>>>(
         &mut self,
         endpoint: T,
     ) -> Result<(), ApiDescriptionRegisterError> {
         let ApiEndpoint { description, codes, handler } = endpoint.into();
-        let operation_id = description.operation_id.clone();
-        if description.body_content_type.mime_type() != CONTENT_TYPE_JSON {
-            return Err(ApiDescriptionRegisterError::ContentType(operation_id));
-        }
         self.operations.push(Registered {
-            operation_id,
+            operation_id: description.operation_id.clone(),
             method: description.method.clone(),
             path: description.path.clone(),
             deprecated: description.deprecated,
@@ -234,27 +217,20 @@ impl<C: ServerContext> ApiDescription<C> {
             handler,
             codes,
         });
-        Ok(self.description.register(description)?)
+        self.description.register(description)
     }
 
-    /// Returns dropshot's document, in which each operation also has its security and its error codes
-    /// ([`CODES_KEYWORD`]).
+    /// Returns dropshot's document, and the error codes of each operation, which are not in it.
     ///
     /// # Errors
     /// When dropshot cannot write it.
-    pub fn openapi(&self, title: &str, version: semver::Version) -> serde_json::Result<Value> {
-        let mut document = self.description.openapi(title, version).json()?;
-        let known: BTreeMap<&str, _> = self.operations.iter().map(|it| (&*it.operation_id, it)).collect();
-        let items = document["paths"].as_object_mut().into_iter().flatten();
-        for (_, described) in items.filter_map(|(_, item)| item.as_object_mut()).flatten() {
-            let Some(operation) = described["operationId"].as_str().and_then(|id| known.get(id)) else {
-                continue;
-            };
-            let codes: Vec<&str> = operation.codes.iter().map(|code| code.as_str()).collect();
-            described[CODES_KEYWORD] = codes.into();
-            described["security"] = json!([{ RequestContext::<C>::SECURITY_SCHEME: [] }]);
-        }
-        Ok(document)
+    pub fn openapi(
+        &self,
+        title: &str,
+        version: semver::Version,
+    ) -> serde_json::Result<(Value, BTreeMap<String, Vec<ErrorCode>>)> {
+        let codes = self.operations.iter().map(|it| (it.operation_id.clone(), it.codes.clone()));
+        Ok((self.description.openapi(title, version).json()?, codes.collect()))
     }
 }
 

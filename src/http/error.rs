@@ -91,7 +91,7 @@ pub enum ApiError {
 }
 
 impl HttpResponseError for ApiError {
-    const CODES: &'static [ErrorCode] = &ErrorCode::ALL;
+    const CODES: &'static [ErrorCode] = ErrorCode::ALL;
 
     fn code(&self) -> ErrorCode {
         match self {

@@ -5,13 +5,15 @@
 
 use http::StatusCode;
 use http::header::{CONNECTION, HeaderName, RETRY_AFTER};
+use strum::{IntoStaticStr, VariantArray};
 
 /// The error codes of every operation, whatever its inputs.
 pub const COMMON_CODES: &[ErrorCode] =
     &[ErrorCode::Unauthorized, ErrorCode::RateLimited, ErrorCode::Unavailable, ErrorCode::Internal];
 
 /// A value of `Error.code`. Clients must accept new ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 #[allow(missing_docs)] // The document explains each.
 pub enum ErrorCode {
     InvalidParameter,
@@ -32,53 +34,30 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// All codes that the document may contain, by status.
-    pub const ALL: [Self; 12] = [
-        Self::InvalidParameter,
-        Self::InvalidBody,
-        Self::Unauthorized,
-        Self::NotFound,
-        Self::MethodNotAllowed,
-        Self::RequestTimeout,
-        Self::BodyTooLarge,
-        Self::UnsupportedMediaType,
-        Self::IdempotencyKeyReused,
-        Self::RateLimited,
-        Self::Internal,
-        Self::Unavailable,
-    ];
-
-    const fn value_and_status(self) -> (&'static str, StatusCode) {
-        match self {
-            Self::InvalidParameter => ("invalid_parameter", StatusCode::BAD_REQUEST),
-            Self::InvalidBody => ("invalid_body", StatusCode::BAD_REQUEST),
-            Self::Unauthorized => ("unauthorized", StatusCode::UNAUTHORIZED),
-            Self::NotFound => ("not_found", StatusCode::NOT_FOUND),
-            Self::MethodNotAllowed => ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED),
-            Self::RequestTimeout => ("request_timeout", StatusCode::REQUEST_TIMEOUT),
-            Self::BodyTooLarge => ("body_too_large", StatusCode::PAYLOAD_TOO_LARGE),
-            Self::UnsupportedMediaType => ("unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE),
-            Self::IdempotencyKeyReused => ("idempotency_key_reused", StatusCode::UNPROCESSABLE_ENTITY),
-            Self::RateLimited => ("rate_limited", StatusCode::TOO_MANY_REQUESTS),
-            Self::Internal => ("internal", StatusCode::INTERNAL_SERVER_ERROR),
-            Self::Unavailable => ("unavailable", StatusCode::SERVICE_UNAVAILABLE),
-            Self::NotImplemented => ("not_implemented", StatusCode::NOT_IMPLEMENTED),
-        }
-    }
+    /// All codes, by status.
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Returns the value in JSON.
-    pub const fn as_str(self) -> &'static str {
-        self.value_and_status().0
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// Returns the HTTP status.
     pub const fn status(self) -> StatusCode {
-        self.value_and_status().1
-    }
-
-    /// Returns the code with this value in JSON.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|code| code.as_str() == word)
+        match self {
+            Self::InvalidParameter | Self::InvalidBody => StatusCode::BAD_REQUEST,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+            Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::NotImplemented => StatusCode::NOT_IMPLEMENTED,
+        }
     }
 
     /// Returns the message of a server error, whose cause the client does not get.
@@ -103,50 +82,16 @@ impl ErrorCode {
         }
     }
 
-    /// Returns the headers of a response with this code, without those that the router adds to every
+    /// Returns the names of the headers of a response with this code, without those that the router adds to every
     /// response.
-    pub const fn headers(self) -> &'static [HeaderField] {
-        const RETRY: HeaderField =
-            HeaderField { name: "Retry-After", schema: HeaderSchema::Integer { minimum: 1 }, required: true };
+    pub const fn headers(self) -> &'static [&'static str] {
         match self {
-            Self::Unauthorized => const { &[HeaderField::string("WWW-Authenticate")] },
-            Self::MethodNotAllowed => const { &[HeaderField::string("Allow")] },
-            Self::UnsupportedMediaType => const { &[HeaderField::string("Accept-Post")] },
-            Self::RateLimited => {
-                const { &[RETRY, HeaderField::string("RateLimit"), HeaderField::string("RateLimit-Policy")] }
-            }
-            Self::Unavailable => &[RETRY],
+            Self::Unauthorized => &["WWW-Authenticate"],
+            Self::MethodNotAllowed => &["Allow"],
+            Self::UnsupportedMediaType => &["Accept-Post"],
+            Self::RateLimited => &["Retry-After", "RateLimit", "RateLimit-Policy"],
+            Self::Unavailable => &["Retry-After"],
             _ => &[],
         }
     }
-}
-
-/// A response header as the document describes it (OpenAPI 3.0.3, Header Object).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeaderField {
-    /// The name in its usual spelling; case does not matter.
-    pub name: &'static str,
-    /// The schema of the value.
-    pub schema: HeaderSchema,
-    /// Whether every response has it.
-    pub required: bool,
-}
-
-impl HeaderField {
-    /// A required header with any text.
-    pub const fn string(name: &'static str) -> Self {
-        Self { name, schema: HeaderSchema::String, required: true }
-    }
-}
-
-/// The schema of a header's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeaderSchema {
-    /// Any text.
-    String,
-    /// A decimal integer.
-    Integer {
-        /// The smallest value.
-        minimum: i64,
-    },
 }

@@ -16,8 +16,8 @@ use serde::de::DeserializeOwned;
 use super::error::ApiError;
 use super::error_code::ErrorCode;
 use super::input_error::describe;
+use super::parameters::Parameters;
 use super::request_context::RequestContext;
-use super::text::Parameters;
 use super::{MAX_BODY_BYTES, json};
 
 /// What an operation takes from the head of a request.

@@ -8,8 +8,8 @@ use sfv::{Item, Parser};
 use super::error::ApiError;
 use super::error_code::ErrorCode;
 use super::extractor::{SharedExtractor, parameters};
+use super::parameters::Parameters;
 use super::request_context::RequestContext;
-use super::text::Parameters;
 use crate::storage::IdempotencyKey;
 
 const MAX_CHARACTERS: usize = 64;

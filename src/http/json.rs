@@ -22,7 +22,7 @@ pub(super) fn object<T: DeserializeOwned + JsonSchema>(bytes: &[u8]) -> Result<T
         Ok(object) if is_flat(bytes) => Ok(object),
         Ok(object) => violation_of::<T>(bytes).map_or(Ok(object), Err),
         Err(error) if error.is_data() => {
-            // The first pass does not track the path, which would slow it down.
+            // Only an invalid body is read with its path.
             let read = serde_path_to_error::deserialize::<_, T>(&mut Deserializer::from_slice(bytes));
             let path = read.err().map(|error| error.path().to_string()).unwrap_or_default();
             let message = error.to_string();

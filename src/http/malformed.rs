@@ -3,9 +3,8 @@
 //! Two programs that read such a request differently can be attacked through the difference (RFC 9112, section 11.2).
 
 use http::header::{HOST, HeaderMap, HeaderValue, TRANSFER_ENCODING};
-use http::request::Parts;
 use http::uri::{Authority, Scheme};
-use http::{Uri, Version};
+use http::{Request, Uri, Version};
 
 use super::error::ApiError;
 
@@ -13,19 +12,19 @@ use super::error::ApiError;
 ///
 /// # Errors
 /// What its client must change.
-pub fn malformed(Parts { version, uri, headers, .. }: &Parts) -> Result<(), ApiError> {
-    if !is_valid_target(uri) {
+pub fn malformed<B>(request: &Request<B>) -> Result<(), ApiError> {
+    if !is_valid_target(request.uri()) {
         return Err(ApiError::InvalidParameter(
             "the target must be a path, or an http or https URL without user information".into(),
         ));
     }
     // RFC 9112, section 3.2.
-    if *version == Version::HTTP_11 && host(headers).is_none() {
+    if request.version() == Version::HTTP_11 && host(request.headers()).is_none() {
         return Err(ApiError::InvalidParameter(
             "the request must have one Host header, with a valid value".into(),
         ));
     }
-    let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
+    let mut codings = request.headers().get_all(TRANSFER_ENCODING).iter();
     let is_chunked = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
     // RFC 9112, section 6.1. hyper removes a `Content-Length` beside it.
     if codings.next().is_some_and(|coding| !is_chunked(coding) || codings.next().is_some()) {

@@ -5,7 +5,6 @@
 //! [`error`] turns an error into a response, and [`access_log`] records it.
 
 pub mod access_log;
-mod address;
 pub mod authentication;
 pub mod client_address;
 pub mod dropshot;
@@ -18,10 +17,11 @@ mod input_error;
 mod json;
 pub mod malformed;
 mod negotiation;
+mod origin;
+pub mod parameters;
 mod published;
 pub mod request_context;
 pub mod router;
-pub mod text;
 
 /// The path of the API's base URL, with which the `servers` of the document end.
 pub const BASE_PATH: &str = "/v1";

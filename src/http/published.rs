@@ -9,14 +9,13 @@ use std::collections::HashMap;
 use aws_lc_rs::digest;
 use dropshot::Body;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use http::request::Parts;
 use http::uri::Scheme;
-use http::{Method, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use hyper::body::Bytes;
 
-use super::address;
 use super::error::ApiError;
-use super::negotiation::{encoding_weight, prefers_html};
+use super::negotiation::accepts;
+use super::origin;
 use crate::document::{self, Document};
 
 /// Allows scripts, styles and requests of this host only, nothing inline and no frames (Content Security
@@ -81,16 +80,16 @@ impl Published {
     ///
     /// # Errors
     /// [`ApiError::UnknownPath`] or [`ApiError::MethodNotAllowed`].
-    pub(super) fn respond(&self, request: &Parts) -> Result<Response<Body>, ApiError> {
-        let path = request.uri.path();
+    pub(super) fn respond(&self, request: &Request<()>) -> Result<Response<Body>, ApiError> {
+        let path = request.uri().path();
         let file = self.files.get(path);
         let is_known = file.is_some() || REDIRECTED.contains(&path);
-        match (&request.method, &self.missing) {
+        match (request.method(), &self.missing) {
             (&Method::GET | &Method::HEAD, _) if is_known => {
                 Ok(file.map_or_else(redirect, |file| file.respond(request)))
             }
             (_, _) if is_known => Err(ApiError::MethodNotAllowed { allow: "GET, HEAD".to_owned() }),
-            (&Method::GET | &Method::HEAD, Some(page)) if prefers_html(&request.headers) => {
+            (&Method::GET | &Method::HEAD, Some(page)) if is_browser(request.headers()) => {
                 Ok(page.respond_missing(request))
             }
             _ => Err(ApiError::UnknownPath),
@@ -98,10 +97,16 @@ impl Published {
     }
 }
 
+/// Whether a client is a browser, which asks for HTML and not for JSON.
+fn is_browser(headers: &HeaderMap) -> bool {
+    let accepts = |kind| accepts(headers, &header::ACCEPT, kind);
+    accepts("text/html") && !accepts("application/json")
+}
+
 /// Returns the headers of a file besides those of its representations.
 fn headers(file: &document::File) -> Vec<(HeaderName, &'static str)> {
     let mut headers = vec![
-        (header::CONTENT_TYPE, kind(file.path)),
+        (header::CONTENT_TYPE, media_type(file.path)),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::CACHE_CONTROL, if file.is_immutable { IMMUTABLE } else { REVALIDATED }),
         (header::VARY, "accept-encoding"),
@@ -119,7 +124,7 @@ fn headers(file: &document::File) -> Vec<(HeaderName, &'static str)> {
 }
 
 /// Returns the media type of a file, by the extension of its name.
-fn kind(name: &str) -> &'static str {
+fn media_type(name: &str) -> &'static str {
     match name.rsplit_once('.') {
         Some((_, "yaml")) => "application/yaml",
         Some((_, "json")) => "application/json",
@@ -160,35 +165,32 @@ impl File {
         Self { headers, content: Content::Fixed { identity, compressed } }
     }
 
-    /// Returns the representation that the client prefers, and the smallest of several. A client that accepts none gets
-    /// the file as it is.
-    fn chosen(&self, request: &Parts) -> Representation {
-        let weight = |coding: &str| encoding_weight(&request.headers, coding);
-        let least = weight("identity").max(1);
+    /// Returns the smallest representation that the client accepts.
+    fn chosen(&self, request: &Request<()>) -> Representation {
+        let accepts = |coding: &str| accepts(request.headers(), &header::ACCEPT_ENCODING, coding);
         match &self.content {
             Content::Fixed { identity, compressed } => {
-                let best = compressed.iter().rev().max_by_key(|it| weight(it.coding));
-                best.filter(|it| weight(it.coding) >= least).unwrap_or(identity).clone()
+                compressed.iter().find(|it| accepts(it.coding)).unwrap_or(identity).clone()
             }
             Content::Addressed { page, placeholder, scheme } => {
-                let origin = address::origin(request, scheme);
-                let content = address::filled(page.content, placeholder, &origin);
-                let is_compressed = weight("gzip") >= least;
-                let coding = if is_compressed { "gzip" } else { "identity" };
-                let content =
-                    if is_compressed { address::gzipped(&content, page.deflated, &origin) } else { content };
+                let origin = origin::origin(request, scheme);
+                let content = origin::filled(page.content, placeholder, &origin);
+                let (coding, content) = match accepts("gzip") {
+                    true => ("gzip", origin::gzipped(&content, page.deflated, &origin)),
+                    false => ("identity", content),
+                };
                 Representation { coding, etag: etag(&content), content: content.into() }
             }
         }
     }
 
-    fn respond(&self, request: &Parts) -> Response<Body> {
+    fn respond(&self, request: &Request<()>) -> Response<Body> {
         let chosen = self.chosen(request);
         let mut response = self.response(&chosen);
         let headers = response.headers_mut();
         // Hexadecimal digits in quotes are always a header value.
         headers.extend(HeaderValue::try_from(&chosen.etag).map(|etag| (header::ETAG, etag)));
-        if matches_etag(&chosen.etag, &request.headers) {
+        if matches_etag(&chosen.etag, request.headers()) {
             headers.remove(header::CONTENT_TYPE);
             headers.remove(header::CONTENT_ENCODING);
             *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -198,7 +200,7 @@ impl File {
     }
 
     /// Returns the file as the response for a path without a file.
-    fn respond_missing(&self, request: &Parts) -> Response<Body> {
+    fn respond_missing(&self, request: &Request<()>) -> Response<Body> {
         let mut response = self.response(&self.chosen(request));
         response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept, accept-encoding"));
         *response.status_mut() = StatusCode::NOT_FOUND;

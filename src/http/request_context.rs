@@ -1,20 +1,17 @@
 //! What an operation knows about its request.
 
 use std::future::Future;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
 use dropshot::{RequestContextArgument, ServerContext};
 use futures::poll;
-use http::request::Parts;
-use http::{HeaderMap, Method, Uri, Version};
+use http::Request;
 use slog::{Logger, o};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
-use super::authentication::SCHEME_NAME;
 use crate::keys::KeyId;
 
 /// An authenticated request. Its members have the names that they have in dropshot's `RequestContext`.
@@ -23,10 +20,10 @@ use crate::keys::KeyId;
 /// an API key. An operation that must be public one day has another type of context, without `client`.
 ///
 /// ```compile_fail
-/// # use animal_store::http::request_context::{RequestContext, RequestEndpointMetadata, RequestInfo};
+/// # use animal_store::http::request_context::{RequestContext, RequestEndpointMetadata};
 /// # use animal_store::keys::KeyId;
 /// # use std::sync::Arc;
-/// # fn forged(endpoint: Arc<RequestEndpointMetadata>, request: RequestInfo, client: KeyId) {
+/// # fn forged(endpoint: Arc<RequestEndpointMetadata>, request: Arc<http::Request<()>>, client: KeyId) {
 /// let context = RequestContext { endpoint, request_id: uuid::Uuid::nil(), request, client, server: Arc::new(()) };
 /// # }
 /// ```
@@ -36,7 +33,7 @@ pub struct RequestContext<C> {
     /// Identifies the request in the log and in `x-request-id`.
     pub request_id: Uuid,
     /// The head of the request.
-    pub request: RequestInfo,
+    pub request: Arc<Request<()>>,
     /// The API key of the client.
     pub client: KeyId,
     pub(super) server: Arc<C>,
@@ -53,16 +50,7 @@ pub struct RequestEndpointMetadata {
     pub(super) log: Logger,
 }
 
-/// The head of a request.
-pub struct RequestInfo {
-    pub(super) parts: Arc<Parts>,
-    pub(super) client_address: IpAddr,
-}
-
 impl<C> RequestContext<C> {
-    /// The security scheme of an operation with this context.
-    pub(super) const SECURITY_SCHEME: &'static str = SCHEME_NAME;
-
     /// Returns what operations share.
     pub fn context(&self) -> &C {
         &self.server
@@ -76,33 +64,6 @@ impl<C> RequestContext<C> {
 
 impl<C: ServerContext> RequestContextArgument for RequestContext<C> {
     type Context = C;
-}
-
-impl RequestInfo {
-    /// Returns the method.
-    pub fn method(&self) -> &Method {
-        &self.parts.method
-    }
-
-    /// Returns the target.
-    pub fn uri(&self) -> &Uri {
-        &self.parts.uri
-    }
-
-    /// Returns the version of HTTP.
-    pub fn version(&self) -> Version {
-        self.parts.version
-    }
-
-    /// Returns the headers.
-    pub fn headers(&self) -> &HeaderMap {
-        &self.parts.headers
-    }
-
-    /// Returns the address of the client, which a trusted proxy may have reported.
-    pub fn remote_addr(&self) -> IpAddr {
-        self.client_address
-    }
 }
 
 /// Returns the output of `future`, or `None` at `deadline`. Most futures are ready at once and need no timer.

@@ -27,10 +27,9 @@ use super::authentication::authenticate;
 use super::client_address::{ClientAddresses, TrustedProxies};
 use super::endpoint::{ApiDescription, Handler};
 use super::error::{ApiError, ErrorResponse};
-use super::error_code::HeaderField;
 use super::malformed::malformed;
 use super::published::Published;
-use super::request_context::{RequestContext, RequestEndpointMetadata, RequestInfo, by};
+use super::request_context::{RequestContext, RequestEndpointMetadata, by};
 use crate::document::{Deprecation, Document};
 use crate::service::Service;
 
@@ -84,11 +83,9 @@ pub enum RouterError {
     Path(#[from] matchit::InsertError),
 }
 
-/// Returns the headers that the router adds to every response of an operation.
-pub fn headers(deprecated: bool) -> Vec<HeaderField> {
-    let names: &[_] =
-        if deprecated { &["x-request-id", "Deprecation", "Sunset", "Link"] } else { &["x-request-id"] };
-    names.iter().map(|name| HeaderField::string(name)).collect()
+/// Returns the names of the headers that the router adds to every response of an operation.
+pub fn headers(deprecated: bool) -> &'static [&'static str] {
+    if deprecated { &["x-request-id", "Deprecation", "Sunset", "Link"] } else { &["x-request-id"] }
 }
 
 impl Router {
@@ -139,9 +136,9 @@ impl Router {
 
     /// Returns the response to a request, and logs it.
     pub(crate) async fn respond(&self, request: Request<Body>, peer: IpAddr) -> Responded {
-        let (request, body) = request.into_parts();
-        let client = self.client_addresses.of(peer, &request.headers);
-        let logged = LoggedResponse::new(Arc::new(request), client);
+        let (head, body) = request.into_parts();
+        let client = self.client_addresses.of(peer, &head.headers);
+        let logged = LoggedResponse::new(Arc::new(Request::from_parts(head, ())), client);
         let mut exchange = Exchange { router: self, start: Instant::now(), operation: None, logged };
         // The panic hook logs the message of a panic where it happens.
         let result = AssertUnwindSafe(self.dispatch(body, &mut exchange)).catch_unwind().await;
@@ -160,7 +157,7 @@ impl Router {
                 self.service.metrics.deprecated_operation_called(deprecated.operation_id, key.0.clone());
             }
         }
-        if logged.request.method == Method::HEAD {
+        if logged.request.method() == Method::HEAD {
             strip_body(&mut response);
         }
         // A UUID is always a header value.
@@ -178,7 +175,7 @@ impl Router {
     ) -> Result<Response<Body>, ErrorResponse> {
         let request = Arc::clone(&exchange.logged.request);
         malformed(&request)?;
-        let (method, path) = (&request.method, request.uri.path());
+        let (method, path) = (request.method(), request.uri().path());
         let Some(path) = path.strip_prefix(BASE_PATH).filter(|path| path.starts_with('/')) else {
             return Ok(self.published.respond(&request)?);
         };
@@ -193,7 +190,7 @@ impl Router {
         let operation = operation.ok_or_else(|| method_not_allowed(found.value))?;
         (exchange.operation, exchange.logged.route) = (Some(operation), Some(&*operation.endpoint.route));
         let deadline = tokio::time::Instant::now() + self.service.request_timeout;
-        let authenticated = authenticate(&self.service, exchange.logged.client, &request.headers);
+        let authenticated = authenticate(&self.service, exchange.logged.client, request.headers());
         let authenticated = by(deadline, pin!(authenticated)).await;
         let client = authenticated.ok_or(ApiError::TimeLimit)??;
         exchange.logged.key = Some(client.clone());
@@ -203,7 +200,7 @@ impl Router {
         let context = RequestContext {
             endpoint: Arc::clone(&operation.endpoint),
             request_id: exchange.logged.request_id,
-            request: RequestInfo { parts: request, client_address: exchange.logged.client },
+            request,
             client,
             server: Arc::clone(&self.service),
             deadline,
@@ -233,7 +230,7 @@ impl Drop for Exchange<'_> {
     fn drop(&mut self) {
         let Self { router, operation, logged, .. } = self;
         logged.duration = self.start.elapsed();
-        let (method, seconds) = (&logged.request.method, logged.duration.as_secs_f64());
+        let (method, seconds) = (logged.request.method(), logged.duration.as_secs_f64());
         match operation {
             Some(operation) if (method, logged.status) == (&operation.method, operation.success) => {
                 operation.durations.observe(seconds);

@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 
 use schemars::JsonSchema;
-use schemars::r#gen::SchemaGenerator;
-use schemars::schema::{InstanceType, NumberValidation, Schema, SchemaObject};
 use serde::Serialize;
 
 /// An error.
@@ -16,18 +14,6 @@ pub struct Error {
     /// What to change, for people.
     pub message: Cow<'static, str>,
     /// The HTTP status code.
-    #[schemars(schema_with = "status_code")]
+    #[schemars(range(min = 400, max = 599))]
     pub status: u16,
-}
-
-fn status_code(_: &mut SchemaGenerator) -> Schema {
-    Schema::Object(SchemaObject {
-        instance_type: Some(InstanceType::Integer.into()),
-        number: Some(Box::new(NumberValidation {
-            minimum: Some(400.0),
-            maximum: Some(599.0),
-            ..Default::default()
-        })),
-        ..Default::default()
-    })
 }

@@ -1,8 +1,6 @@
 //! `Pet`, `NewPet`, `PetStatus` and `Pets`.
 
 use schemars::JsonSchema;
-use schemars::r#gen::SchemaGenerator;
-use schemars::schema::{ArrayValidation, InstanceType, Schema, SchemaObject};
 use serde::{Deserialize, Serialize};
 
 use super::name::PetName;
@@ -67,28 +65,10 @@ impl PetStatus {
 }
 
 /// A page of animals.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Pets(pub Vec<Pet>);
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Pets(#[schemars(length(max = "Pets::MAX_ITEMS"))] pub Vec<Pet>);
 
 impl Pets {
     /// The maximum number of animals on a page.
     pub const MAX_ITEMS: u32 = 100;
-}
-
-impl JsonSchema for Pets {
-    fn schema_name() -> String {
-        "Pets".to_owned()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Schema::Object(SchemaObject {
-            instance_type: Some(InstanceType::Array.into()),
-            array: Some(Box::new(ArrayValidation {
-                items: Some(generator.subschema_for::<Pet>().into()),
-                max_items: Some(Self::MAX_ITEMS),
-                ..Default::default()
-            })),
-            ..Default::default()
-        })
-    }
 }

@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use dropshot::Body;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
-use http::request::Parts;
-use http::{Method, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -82,9 +82,9 @@ async fn accept(socket: TcpListener, operators: Arc<Operators>) {
 }
 
 async fn serve(stream: TcpStream, operators: Arc<Operators>, has_request: Arc<AtomicBool>) {
-    let respond = service_fn(async |request| {
+    let respond = service_fn(async |request: Request<Incoming>| {
         has_request.store(true, Relaxed);
-        Ok::<_, Infallible>(operators.respond(&request.into_parts().0).await)
+        Ok::<_, Infallible>(operators.respond(&request.map(drop)).await)
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -110,7 +110,7 @@ pub(super) struct Operators {
 }
 
 impl Operators {
-    async fn respond(&self, request: &Parts) -> Response<Body> {
+    async fn respond(&self, request: &Request<()>) -> Response<Body> {
         if let Err(error) = malformed(request) {
             return text(StatusCode::BAD_REQUEST, format!("{error}\n"));
         }
@@ -120,12 +120,12 @@ impl Operators {
                 "send a Host that is an IP address, localhost, or in the setting ops_hosts\n",
             );
         }
-        if !matches!(request.method, Method::GET | Method::HEAD) {
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
             let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "this path allows only GET, HEAD\n");
             response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
             return response;
         }
-        match request.uri.path() {
+        match request.uri().path() {
             "/livez" => text(StatusCode::OK, "alive\n"),
             "/readyz" => self.ready().await,
             "/metrics" => {
@@ -138,8 +138,8 @@ impl Operators {
         }
     }
 
-    fn is_own_host(&self, request: &Parts) -> bool {
-        let host = request.uri.authority().cloned().or_else(|| host(&request.headers));
+    fn is_own_host(&self, request: &Request<()>) -> bool {
+        let host = request.uri().authority().cloned().or_else(|| host(request.headers()));
         let Some(host) = host else { return false };
         let host = host.host();
         let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);

@@ -10,7 +10,7 @@ use animal_store::cursor::Cursors;
 use animal_store::http::client_address::{AddressHeader, ClientAddresses, TrustedProxies};
 use animal_store::http::idempotency_key::string;
 use animal_store::http::malformed::malformed;
-use animal_store::http::text::{Parameters, Text};
+use animal_store::http::parameters::{Parameters, Text};
 use animal_store::schemas::PetStatus;
 use animal_store::server::first_request::{Protocol, protocol};
 use animal_store::storage::{DatabaseKind, check_url, has_password, without_password};
@@ -127,14 +127,14 @@ fn head(input: &[u8]) {
         request = request.header(field.name, field.value);
     }
     let Ok(request) = request.body(()) else { return };
-    let (request, ()) = request.into_parts();
     if malformed(&request).is_ok() {
-        let all = |name| request.headers.get_all(name).iter().map(HeaderValue::as_bytes).collect::<Vec<_>>();
+        let all =
+            |name| request.headers().get_all(name).iter().map(HeaderValue::as_bytes).collect::<Vec<_>>();
         let (hosts, codings) = (all(HOST), all(TRANSFER_ENCODING));
         assert!(version == Version::HTTP_10 || hosts.len() == 1 && !hosts[0].contains(&b'@'));
         assert!(codings.is_empty() || codings.len() == 1 && codings[0].eq_ignore_ascii_case(b"chunked"));
     }
-    target(&request.uri);
+    target(request.uri());
 }
 
 /// Checks the parameters in the path and the query.

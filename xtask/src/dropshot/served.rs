@@ -6,16 +6,18 @@
 //! | in the document | from |
 //! | --- | --- |
 //! | `servers` | [`BASE_PATH`], which the router strips from each path |
-//! | security, error statuses | the operation's context, error type and extractors, by [`openapi`](animal_store::http::endpoint::ApiDescription::openapi) |
+//! | security | [`SCHEME_NAME`]: the router authenticates each request |
+//! | error statuses | the operation's error type and extractors, by [`openapi`](animal_store::http::endpoint::ApiDescription::openapi) |
 //! | headers of errors | [`ErrorCode::headers`] |
 //! | headers of every response | [`router::headers`] |
 //! | a parameter's `default` | `x-default`, because dropshot drops `default` |
+//!
+//! The formats of unsigned integers are removed: OpenAPI does not define them, and `minimum` says the same.
 
 use std::collections::BTreeMap;
 
 use animal_store::http::authentication::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
-use animal_store::http::endpoint::CODES_KEYWORD;
-use animal_store::http::error_code::{ErrorCode, HeaderField, HeaderSchema};
+use animal_store::http::error_code::ErrorCode;
 use animal_store::http::{BASE_PATH, router};
 use animal_store::operations;
 use semver::Version;
@@ -28,16 +30,18 @@ use serde_json::{Map, Value, json};
 pub fn document() -> Result<Value, String> {
     let api = operations::api().map_err(|error| format!("two operations conflict: {error}"))?;
     // Only the written document has a version.
-    let document = api.openapi("Animal Store", Version::new(0, 0, 0));
-    completed(document.map_err(|error| error.to_string())?)
+    let described = api.openapi("Animal Store", Version::new(0, 0, 0));
+    let (document, codes) = described.map_err(|error| error.to_string())?;
+    completed(document, &codes)
 }
 
-/// Completes the document that dropshot generates.
+/// Completes the document that dropshot generates with the error codes of its operations.
 ///
 /// # Errors
-/// A message, if it contains error codes that the service does not have.
-pub fn completed(mut document: Value) -> Result<Value, String> {
+/// A message, if an operation has no error response.
+pub fn completed(mut document: Value, codes: &BTreeMap<String, Vec<ErrorCode>>) -> Result<Value, String> {
     document["servers"] = json!([{ "url": BASE_PATH }]);
+    remove_unsigned_formats(&mut document);
     let components = &mut document["components"];
     components["securitySchemes"] = json!({ SCHEME_NAME: { "type": SCHEME_TYPE, "scheme": SCHEME } });
     // Responses are inlined, because each operation gets its own.
@@ -46,13 +50,32 @@ pub fn completed(mut document: Value) -> Result<Value, String> {
     let items = document["paths"].as_object_mut().into_iter().flatten();
     for (_, operation) in items.filter_map(|(_, item)| item.as_object_mut()).flatten() {
         let id = operation["operationId"].as_str().unwrap_or("?").to_owned();
-        complete(operation, &shared).map_err(|problem| format!("{id}: {problem}"))?;
+        let codes = codes.get(&id).map(Vec::as_slice).unwrap_or_default();
+        complete(operation, codes, &shared).map_err(|problem| format!("{id}: {problem}"))?;
     }
     Ok(document)
 }
 
-fn complete(operation: &mut Value, shared: &Value) -> Result<(), String> {
-    let codes = take_codes(operation)?;
+fn remove_unsigned_formats(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            let is_unsigned = members.get("format").is_some_and(|it| it.as_str().is_some_and(is_unsigned));
+            if is_unsigned {
+                members.remove("format");
+            }
+            members.values_mut().for_each(remove_unsigned_formats);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_unsigned_formats),
+        _ => {}
+    }
+}
+
+fn is_unsigned(format: &str) -> bool {
+    format.starts_with("uint")
+}
+
+fn complete(operation: &mut Value, codes: &[ErrorCode], shared: &Value) -> Result<(), String> {
+    operation["security"] = json!([{ SCHEME_NAME: [] }]);
     let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten();
     for schema in parameters.filter_map(|parameter| parameter.get_mut("schema")?.as_object_mut()) {
         if let Some(default) = schema.remove("x-default") {
@@ -68,56 +91,44 @@ fn complete(operation: &mut Value, shared: &Value) -> Result<(), String> {
     let error = responses.iter().find(|(status, _)| is_error(status)).map(|(_, error)| error.clone());
     let error = error.ok_or("dropshot's document has no error response")?;
     responses.retain(|status, _| !is_error(status));
-    for (status, headers) in by_status(&codes) {
+    for (status, headers) in by_status(codes) {
         let mut response = error.clone();
-        add_headers(&mut response, &headers);
+        add_headers(&mut response, headers);
         responses.insert(status.to_string(), response);
     }
     for response in responses.values_mut() {
-        add_headers(response, &router::headers(deprecated));
+        add_headers(response, router::headers(deprecated).iter().map(|name| (*name, true)));
     }
     operation["responses"] = responses.into();
     Ok(())
 }
 
-/// Removes the error codes of an operation, and returns them.
-fn take_codes(operation: &mut Value) -> Result<Vec<ErrorCode>, String> {
-    let words = operation.as_object_mut().and_then(|operation| operation.remove(CODES_KEYWORD));
-    let words = words.ok_or(format!("it has no {CODES_KEYWORD}"))?;
-    let code = |word: &Value| {
-        let code = word.as_str().and_then(ErrorCode::from_word);
-        code.ok_or(format!("{word} is not a code of the service"))
-    };
-    words.as_array().into_iter().flatten().map(code).collect()
-}
-
-/// Returns the headers of each status. A header that not every code of the status has is optional.
-fn by_status(codes: &[ErrorCode]) -> BTreeMap<u16, Vec<HeaderField>> {
-    let mut statuses: BTreeMap<u16, Vec<HeaderField>> = BTreeMap::new();
+/// Returns the headers of each status, and whether every code of the status has them.
+fn by_status(codes: &[ErrorCode]) -> BTreeMap<u16, Vec<(&'static str, bool)>> {
+    let mut statuses: BTreeMap<u16, Vec<_>> = BTreeMap::new();
     for code in codes {
         let status = code.status();
         let same = || codes.iter().filter(|code| code.status() == status);
         let headers = statuses.entry(status.as_u16()).or_default();
-        for field in code.headers() {
-            let always = same().all(|code| code.headers().iter().any(|other| other.name == field.name));
-            if headers.iter().all(|known| known.name != field.name) {
-                headers.push(HeaderField { required: field.required && always, ..*field });
+        for name in code.headers() {
+            if headers.iter().all(|(known, _)| known != name) {
+                headers.push((*name, same().all(|code| code.headers().contains(name))));
             }
         }
     }
     statuses
 }
 
-/// Adds headers to a response. A header of the same name is replaced.
-fn add_headers(response: &mut Value, fields: &[HeaderField]) {
-    for field in fields {
-        let schema = match field.schema {
-            HeaderSchema::String => json!({ "type": "string" }),
-            HeaderSchema::Integer { minimum } => json!({ "type": "integer", "minimum": minimum }),
+/// Adds headers to a response, each with whether it is required. A header of the same name is replaced.
+fn add_headers(response: &mut Value, headers: impl IntoIterator<Item = (&'static str, bool)>) {
+    for (name, required) in headers {
+        let schema = match name {
+            "Retry-After" => json!({ "type": "integer", "minimum": 1 }),
+            _ => json!({ "type": "string" }),
         };
         let mut headers = response["headers"].as_object().cloned().unwrap_or_default();
-        headers.retain(|name, _| !name.eq_ignore_ascii_case(field.name));
-        headers.insert(field.name.to_owned(), json!({ "required": field.required, "schema": schema }));
+        headers.retain(|known, _| !known.eq_ignore_ascii_case(name));
+        headers.insert(name.to_owned(), json!({ "required": required, "schema": schema }));
         response["headers"] = headers.into();
     }
 }

@@ -150,7 +150,7 @@ fn codes(
         }
         let everywhere = router::headers(operation.is_deprecated());
         let own_headers = codes.iter().flat_map(|code| code.headers());
-        let known: Vec<_> = everywhere.iter().chain(own_headers).map(|header| header.name).collect();
+        let known: Vec<_> = everywhere.iter().chain(own_headers).collect();
         for (name, _) in response.headers() {
             if !known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
                 types.notes.push(format!(

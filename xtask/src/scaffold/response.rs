@@ -71,7 +71,7 @@ fn headers(
     success: TokenStream,
 ) -> Result<TokenStream, Unsupported> {
     let everywhere = router::headers(operation.is_deprecated());
-    let is_own = |name: &str| !everywhere.iter().any(|known| known.name.eq_ignore_ascii_case(name));
+    let is_own = |name: &str| !everywhere.iter().any(|known| known.eq_ignore_ascii_case(name));
     let own: Vec<_> = response.headers().filter(|(name, _)| is_own(name)).collect();
     if own.is_empty() {
         return Ok(success);

@@ -235,7 +235,7 @@ fn relevant(finding: &Finding) -> Vec<String> {
         };
         words.extend(of_kind.iter().map(|&word| word.to_owned()));
         let codes =
-            ErrorCode::ALL.into_iter().filter(|code| *kind == "response" && code.status().as_str() == name);
+            ErrorCode::ALL.iter().filter(|code| *kind == "response" && code.status().as_str() == name);
         words.extend(codes.map(|code| format!("{code:?}")));
     }
     // Findings about things that only the document has, or about the whole document.

@@ -4,10 +4,12 @@
 //! The operations need the types of the service's library. Its own operations and schemas remain in the copy, but the
 //! test does not depend on them. The copy shares the target directory, so that dependencies are not compiled again.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use animal_store::http::error_code::ErrorCode;
 use checks::drift::{Help, compare};
 use document::Document;
 use launcher::workspace::workspace;
@@ -136,7 +138,10 @@ fn request(test: &str) -> String {
 
 /// Returns the code's document with the new operations, and the frozen operations instead of the service's own.
 fn code_of(printed: &str) -> Document {
-    let copied = served::completed(serde_json::from_str(printed).unwrap()).unwrap();
+    let (described, words): (Value, BTreeMap<String, Vec<String>>) = serde_json::from_str(printed).unwrap();
+    let code = |word: &String| *ErrorCode::ALL.iter().find(|code| code.as_str() == word).unwrap();
+    let codes = words.iter().map(|(id, words)| (id.clone(), words.iter().map(code).collect())).collect();
+    let copied = served::completed(described, &codes).unwrap();
     let own = served::document().unwrap();
     let mut code: Value = serde_json::from_str(CODE).unwrap();
     for part in ["/paths", "/components/schemas"] {

@@ -1,21 +1,23 @@
-//! Runs a scaffolded service, and prints dropshot's document and responses.
+//! Runs a scaffolded service, and prints dropshot's document, error codes and responses.
 //!
 //! Arguments: the document, then requests as `METHOD TARGET BODY`, one per argument, which are sent with
-//! an API key unless `anonymous` stands before them. Prints dropshot's document, then
+//! an API key unless `anonymous` stands before them. Prints dropshot's document and the error codes in one line, then
 //! status and body of each response, one per line.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use animal_store::document::{Deprecation, Document};
+use animal_store::http::error_code::ErrorCode;
 use animal_store::keys;
 use animal_store::operations;
 use animal_store::server::{Listeners, Server, ServerOptions};
 use animal_store::storage::{self, Migrate, PostgresOptions, StoreMetrics, StoreOptions};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 #[tokio::main]
@@ -23,8 +25,10 @@ async fn main() {
     let mut arguments = std::env::args().skip(1);
     let spec = PathBuf::from(arguments.next().unwrap());
     let version = "0.0.0".parse().unwrap();
-    let code = operations::api().unwrap().openapi("Probe", version).unwrap();
-    println!("{code}");
+    let (code, codes) = operations::api().unwrap().openapi("Probe", version).unwrap();
+    let words = |codes: &Vec<ErrorCode>| codes.iter().map(|code| code.as_str()).collect::<Vec<_>>();
+    let words: BTreeMap<_, _> = codes.iter().map(|(id, codes)| (id, words(codes))).collect();
+    println!("{}", json!([code, words]));
     let (server, key) = serve(&spec, &code).await;
     let address = server.address();
     for request in arguments {

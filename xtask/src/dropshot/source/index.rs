@@ -38,7 +38,7 @@ pub(super) struct Index {
 
 /// Whether a file may have relevant items. Most have none, and parsing is expensive.
 pub(super) fn may_be_relevant(text: &str) -> bool {
-    ["JsonSchema", "#[endpoint", "Code::", "HeaderField", "const BASE_PATH", "const SCHEME", "ApiDescription"]
+    ["JsonSchema", "#[endpoint", "Code::", "fn headers", "const BASE_PATH", "const SCHEME", "ApiDescription"]
         .iter()
         .any(|mark| text.contains(mark))
 }

@@ -162,7 +162,7 @@ impl<'l> Locator<'l> {
 
     /// Locates an error response: the code that returns it, or what declares the codes.
     fn error_response(&self, endpoint: &Endpoint, status: &str, rest: Trail<'_>) -> Option<Spot> {
-        let codes = ErrorCode::ALL.into_iter().filter(|code| code.status().as_str() == status);
+        let codes = ErrorCode::ALL.iter().filter(|code| code.status().as_str() == status);
         let codes: Vec<String> = codes.map(|code| format!("{code:?}")).collect();
         match rest.first() {
             None => {

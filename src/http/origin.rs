@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
+use http::Request;
 use http::header::{self, HeaderName};
-use http::request::Parts;
 use http::uri::Scheme;
 
 /// The longest host name with a port (RFC 1035, section 2.3.4).
@@ -16,20 +16,19 @@ const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto
 /// Returns the origin of the service as the client sees it, such as `https://animals.example.com`. A proxy says whether it
 /// uses TLS where the service does not. Whoever sends a header
 /// that is wrong gets a page with a wrong address, and nobody else does: the ETag depends on the address.
-pub(super) fn origin(request: &Parts, own_scheme: &Scheme) -> String {
-    let text = |name: &HeaderName| request.headers.get(name).and_then(|value| value.to_str().ok());
-    let host = request.uri.authority().map(http::uri::Authority::as_str).or_else(|| text(&header::HOST));
+pub(super) fn origin(request: &Request<()>, own_scheme: &Scheme) -> String {
+    let text = |name: &HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let host = request.uri().authority().map(http::uri::Authority::as_str).or_else(|| text(&header::HOST));
     // The characters of names, addresses and ports; none of them ends a string of a shell or of a program.
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
     let host =
         host.filter(|host| host.len() <= LONGEST_HOST && !host.is_empty() && host.bytes().all(is_plain));
-    let is_first = |value: &str| value.split(',').next().is_some_and(|first| first.trim() == "https");
-    let is_forwarded = |value: &str| {
-        let first = value.split(',').next().unwrap_or_default().split(';').map(str::trim);
-        first.map(str::to_ascii_lowercase).any(|it| it == "proto=https" || it == "proto=\"https\"")
+    // The value that the first proxy appended: `https`, or `for=192.0.2.1;proto=https`.
+    let names_https = |name: &HeaderName| {
+        let first = text(name).and_then(|value| value.split(',').next()).unwrap_or_default();
+        first.to_ascii_lowercase().contains("https")
     };
-    let is_secure =
-        text(&X_FORWARDED_PROTO).is_some_and(is_first) || text(&header::FORWARDED).is_some_and(is_forwarded);
+    let is_secure = names_https(&X_FORWARDED_PROTO) || names_https(&header::FORWARDED);
     let scheme = if is_secure { &Scheme::HTTPS } else { own_scheme };
     format!("{scheme}://{}", host.unwrap_or("localhost"))
 }
@@ -71,7 +70,7 @@ mod tests {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        origin(&request.body(()).unwrap().into_parts().0, own_scheme)
+        origin(&request.body(()).unwrap(), own_scheme)
     }
 
     #[test]

@@ -3,13 +3,13 @@
 //! A number has one spelling: `+1`, `01` and `-0` are none.
 
 use std::borrow::Cow;
-use std::str::FromStr;
 
 use http::{HeaderMap, HeaderValue};
 use percent_encoding::percent_decode_str;
 use serde::de::value::{Error, MapDeserializer};
 use serde::de::{Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
+use serde_json::Number;
 
 /// The value of a parameter.
 pub enum Text<'t> {
@@ -58,29 +58,13 @@ impl<'t> Text<'t> {
     }
 }
 
-/// Parses an integer in its canonical spelling.
-fn integer<T: FromStr>(text: &str) -> Option<T> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    // Also rejects `-0`. `parse` rejects what is left.
-    let is_canonical = text == "0" || digits.bytes().next().is_some_and(|first| matches!(first, b'1'..=b'9'));
-    text.parse().ok().filter(|_| is_canonical)
-}
-
-/// Parses a number of JSON (RFC 8259, section 6).
-fn number(text: &str) -> Option<f64> {
-    serde_json::from_str(text).ok().filter(|_| !text.contains([' ', '\t', '\r', '\n']))
-}
-
-/// Writes methods of a deserializer of integers.
-macro_rules! deserialize_integers {
+/// Writes methods of a deserializer of numbers, which are spelt as in JSON (RFC 8259, section 6).
+macro_rules! deserialize_numbers {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            if let Some(value) = integer(self.as_sent()) {
-                visitor.visit_i64(value)
-            } else if let Some(value) = integer(self.as_sent()) {
-                visitor.visit_u64(value)
-            } else {
-                Err(Error::invalid_type(Unexpected::Other("text"), &visitor))
+            match self.as_sent().parse::<Number>() {
+                Ok(number) => number.$method(visitor).map_err(Error::custom),
+                Err(_) => Err(Error::invalid_type(Unexpected::Other("text"), &visitor)),
             }
         }
     )*};
@@ -96,17 +80,9 @@ impl<'de> Deserializer<'de> for Text<'de> {
         }
     }
 
-    deserialize_integers! {
+    deserialize_numbers! {
         deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
-    }
-
-    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.deserialize_f64(visitor)
-    }
-
-    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_f64(number(self.as_sent()).ok_or_else(|| Error::custom("must be a number"))?)
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_f32 deserialize_f64
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
