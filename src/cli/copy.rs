@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use animal_store::config::{Config, Flags, password_in_flag, read_url_file};
-use animal_store::storage::copy::{Copied, Progress, Step, Transfer, copy};
+use animal_store::storage::copy::{Copied, Progress, Transfer, copy};
 use animal_store::storage::{self, Migrate, OpenError, StoreOptions};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -17,7 +17,7 @@ use super::store::store_options;
 #[derive(Args)]
 pub(crate) struct Copy {
     /// The database to copy; what is added to it meanwhile is not copied
-    #[arg(long, value_name = "sqlite:PATH|postgres://...", required_unless_present_any = ["from_file", "discard"])]
+    #[arg(long, value_name = "sqlite:PATH|postgres://...", required_unless_present = "from_file")]
     from: Option<String>,
     /// A file with the URL of the database to copy, so that its password is not on the command line
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
@@ -28,9 +28,6 @@ pub(crate) struct Copy {
     /// A file with the URL of the target, so that its password is not on the command line
     #[arg(long, value_name = "FILE", conflicts_with = "to")]
     to_file: Option<PathBuf>,
-    /// Empty the target of an interrupted copy, in place of copying
-    #[arg(long, conflicts_with_all = ["from", "from_file"])]
-    discard: bool,
     /// A configuration file in TOML, such as `animal-store config` prints
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -41,11 +38,6 @@ impl Copy {
         let config = Config::load(&Flags { config: self.config, ..Flags::default() })?.config;
         let options = store_options(&config, &Logger::root(slog::Discard, slog::o!()));
         let target = DatabaseUrl::of("--to", self.to, self.to_file)?;
-        if self.discard {
-            let discarded = storage::discard_copy(&target.url, &options).await;
-            discarded.map_err(|error| target.with_flag(error))?;
-            return Ok(print("the target is empty\n")?);
-        }
         let source = DatabaseUrl::of("--from", self.from, self.from_file)?;
         if let Some(path) = storage::missing_file(&source.url) {
             let (path, flag) = (path.display(), &source.flag);
@@ -70,25 +62,22 @@ impl Copy {
 
         // indicatif hides it if standard error is not a terminal.
         let bar = ProgressBar::new(0)
-            .with_style(ProgressStyle::with_template("{msg:<12} {wide_bar} {human_pos}/{human_len} {eta}")?);
-        let copied = copy(&*from, &*to, |progress| show(&bar, progress)).await;
+            .with_style(ProgressStyle::with_template("copying {wide_bar} {human_pos}/{human_len} {eta}")?);
+        let copied = copy(&*from, &*to, |Progress { id, last }| {
+            bar.set_length(last.max(0).unsigned_abs());
+            bar.set_position(id.max(0).unsigned_abs());
+            // A short copy would not be visible otherwise.
+            bar.force_draw();
+        });
+        let copied = copied.await;
         bar.finish_and_clear();
         from.close().await;
         to.close().await;
 
-        let copied = copied.map_err(|error| match error.left_a_part() {
-            true => format!(
-                "{error}; the target has a part of the copy: empty it with `animal-store copy --discard {}`, and \
-                 copy again",
-                target.flag
-            ),
-            false => error.to_string(),
-        })?;
-        let checksum: String = copied.checksum.iter().map(|byte| format!("{byte:02x}")).collect();
-        let plural = if copied.keys == 1 { "" } else { "s" };
-        let Copied { pets, keys, .. } = copied;
-        print(&format!("{pets} animals and {keys} key{plural} are the same in both, sha256 {checksum}\n"))?;
-        if copied.source_grew {
+        let Copied { pets, keys, source_grew } = copied?;
+        let plural = if keys == 1 { "" } else { "s" };
+        print(&format!("{pets} animals and {keys} key{plural} are the same in both\n"))?;
+        if source_grew {
             eprintln!("warning: animals were added to the source meanwhile, which are not in the target");
         }
         Ok(())
@@ -128,13 +117,4 @@ impl DatabaseUrl {
     fn with_flag(&self, error: OpenError) -> String {
         format!("{error} (set by {})", self.flag)
     }
-}
-
-fn show(bar: &ProgressBar, progress: Progress) {
-    bar.set_message(match progress.step {
-        Step::Copying => "copying",
-        Step::Checking => "checking",
-    });
-    bar.set_length(progress.last.max(0).unsigned_abs());
-    bar.set_position(progress.id.max(0).unsigned_abs());
 }

@@ -14,9 +14,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use uuid::Uuid;
 
-use super::copy::{Chunk, CopiedKey, Transfer};
+use super::copy::{CopiedKey, Import, Transfer};
 use super::expiry::Expiry;
 use super::key_cache::KeyCache;
 use super::key_uses::KeyUses;
@@ -29,6 +28,8 @@ use crate::schemas::{NewPet, Pet};
 
 /// What differs between databases: reads, and the writers that empty the queue, which are started when it is opened.
 pub(super) trait Engine: Send + Sync + 'static {
+    type Import: Import + 'static;
+
     /// The value of [`Store::is_replicated`].
     const IS_REPLICATED: bool;
 
@@ -58,6 +59,11 @@ pub(super) trait Engine: Send + Sync + 'static {
         after: i64,
         limit: u32,
     ) -> impl Future<Output = Result<Vec<CopiedKey>, StoreError>> + Send;
+
+    fn begin_import(
+        &self,
+        secret: &[u8; 32],
+    ) -> impl Future<Output = Result<Option<Self::Import>, StoreError>> + Send;
 
     /// Closes the connections for reading.
     fn close(&self) -> impl Future<Output = ()> + Send;
@@ -237,15 +243,8 @@ impl<E: Engine> Transfer for BatchingStore<E> {
         self.engine.idempotency_keys(after, limit).await
     }
 
-    async fn begin_copy(&self, copy: Uuid) -> Result<bool, StoreError> {
-        self.change(Change::BeginCopy(copy)).await
-    }
-
-    async fn import(&self, copy: Uuid, chunk: Chunk) -> Result<bool, StoreError> {
-        self.change(Change::Import(copy, chunk)).await
-    }
-
-    async fn finish_copy(&self, copy: Uuid) -> Result<bool, StoreError> {
-        self.change(Change::FinishCopy(copy)).await
+    async fn begin_import(&self) -> Result<Option<Box<dyn Import>>, StoreError> {
+        let import = self.engine.begin_import(&self.secret).await?;
+        Ok(import.map(|import| -> Box<dyn Import> { Box::new(import) }))
     }
 }

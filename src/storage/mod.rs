@@ -52,18 +52,6 @@ pub async fn open_for_copy(url: &str, options: &StoreOptions) -> Result<Arc<dyn 
     }
 }
 
-/// Empties the target of an interrupted copy, so that it can be used again.
-///
-/// # Errors
-/// One line that says what to do, when the database is in use or is not such a target. Then it is unchanged.
-pub async fn discard_copy(url: &str, options: &StoreOptions) -> Result<(), OpenError> {
-    match DatabaseKind::of(url) {
-        Some(DatabaseKind::Sqlite(path)) => sqlite::discard_copy(path, options.lock_timeout),
-        Some(DatabaseKind::Postgres) => postgres::discard_copy(url, options).await,
-        None => Err(url::unknown_kind()),
-    }
-}
-
 /// Checks a database URL without opening the database or creating a file. Reads the file of `sslrootcert`.
 ///
 /// # Errors

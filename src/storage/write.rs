@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio::sync::oneshot;
-use uuid::Uuid;
 
-use super::copy::Chunk;
 use super::expiry::Expiry;
 use super::key_uses::UsesToWrite;
 use super::store::{AddedOnce, IdempotencyKey, KeyRecord, StoreError};
@@ -45,9 +43,6 @@ pub(super) enum Change {
         at: Timestamp,
         expiry: Arc<Expiry>,
     },
-    BeginCopy(Uuid),
-    Import(Uuid, Chunk),
-    FinishCopy(Uuid),
     /// Checks that the database can be written, and changes nothing.
     Check,
 }

@@ -4,7 +4,7 @@ use tokio::try_join;
 use tokio_postgres::types::FromSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
-use super::error::{PgError, WriteResult};
+use super::error::PgError;
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
 use crate::storage::store::PetsQuery;
 
@@ -138,7 +138,7 @@ pub(super) fn assigned<T: for<'a> FromSql<'a>>(rows: &[Row], count: usize) -> Re
 }
 
 /// Stores animals with their identifiers, and advances the sequence.
-pub(super) async fn import(client: &Client, animals: &[Pet]) -> WriteResult<()> {
+pub(super) async fn import(client: &Client, animals: &[Pet]) -> Result<(), PgError> {
     let ids: Vec<i64> = animals.iter().map(|pet| pet.id).collect();
     let names: Vec<&str> = animals.iter().map(|pet| pet.name.as_str()).collect();
     let categories: Vec<i64> = animals.iter().map(|pet| pet.category_id).collect();
@@ -148,7 +148,7 @@ pub(super) async fn import(client: &Client, animals: &[Pet]) -> WriteResult<()> 
         client.query(ADVANCE_SEQUENCE, &[highest]).await?;
     }
     client.execute(IMPORT, &[&ids, &names, &categories, &statuses]).await?;
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Returns the animal with the highest identifier.

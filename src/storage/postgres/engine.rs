@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::address::Address;
 use super::error::PgError;
+use super::import::CopyTransaction;
 use super::reader::{Reader, Readers};
 use super::{animals, idempotency, keys, monitor, opening, pages, writer};
 use crate::schemas::Pet;
@@ -33,15 +34,6 @@ pub fn check_url(url: &str) -> Result<(), OpenError> {
 fn parse(url: &str, connect_timeout: Duration) -> Result<Address, OpenError> {
     Address::parse(url, connect_timeout)
         .map_err(|why| OpenError(format!("the PostgreSQL URL cannot be used: {why}")))
-}
-
-/// Empties the target of an interrupted copy. Must be called within a tokio runtime.
-///
-/// # Errors
-/// One line, when the database is not such a target. Then it is unchanged.
-pub async fn discard_copy(url: &str, options: &StoreOptions) -> Result<(), OpenError> {
-    let address = monitor::follow(parse(url, options.postgres.connect_timeout)?, options);
-    opening::discard_copy(&address, options).await
 }
 
 /// Opens the store in the database at `url`: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with more
@@ -89,6 +81,8 @@ impl Postgres {
 }
 
 impl Engine for Postgres {
+    type Import = CopyTransaction;
+
     const IS_REPLICATED: bool = true;
 
     fn descriptors(&self) -> usize {
@@ -120,6 +114,11 @@ impl Engine for Postgres {
 
     async fn idempotency_keys(&self, after: i64, limit: u32) -> Result<Vec<CopiedKey>, StoreError> {
         self.read(|reader| async move { idempotency::after(reader.client(), after, limit).await }).await
+    }
+
+    async fn begin_import(&self, _: &[u8; 32]) -> Result<Option<CopyTransaction>, StoreError> {
+        let began = CopyTransaction::begin(&self.readers()?.address, &self.options).await;
+        began.map_err(|failure| failure.store_error())
     }
 
     /// A read in progress keeps its connection until it ends.

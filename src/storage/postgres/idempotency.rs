@@ -6,7 +6,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::animals::{self, numbered};
-use super::error::{PgError, WriteResult};
+use super::error::PgError;
 use crate::schemas::PetStatus;
 use crate::storage::copy::CopiedKey;
 use crate::storage::expiry::{CHUNK, Removed, expired_until};
@@ -134,13 +134,13 @@ pub(super) async fn after(client: &Client, after: i64, limit: u32) -> Result<Vec
 }
 
 /// Stores keys.
-pub(super) async fn import(client: &Client, keys: &[CopiedKey]) -> WriteResult<()> {
+pub(super) async fn import(client: &Client, keys: &[CopiedKey]) -> Result<(), PgError> {
     let ids: Vec<i64> = keys.iter().map(|key| key.animal_id).collect();
     let clients: Vec<&str> = keys.iter().map(|key| key.key.client.as_str()).collect();
     let values: Vec<&str> = keys.iter().map(|key| key.key.value.as_str()).collect();
     let times: Vec<i64> = keys.iter().map(|key| key.added.as_second()).collect();
     client.execute(IMPORT, &[&ids, &clients, &values, &times]).await?;
-    Ok(Ok(()))
+    Ok(())
 }
 
 fn copied_key(row: &Row) -> Result<CopiedKey, PgError> {

@@ -62,16 +62,6 @@ pub(super) async fn insert(client: &Client, key: &KeyRecord) -> WriteResult<bool
     execute(client, INSERT, key, &[]).await
 }
 
-/// Stores keys, in a transaction of the caller.
-pub(super) async fn import(client: &Client, keys: &[KeyRecord]) -> WriteResult<()> {
-    for key in keys {
-        if let Err(rejected) = insert(client, key).await? {
-            return Ok(Err(rejected));
-        }
-    }
-    Ok(Ok(()))
-}
-
 /// Stores that keys were used, each at a time in seconds.
 pub(super) async fn note_uses(client: &Client, uses: Vec<(String, i64)>) -> WriteResult<bool> {
     let (ids, times): (Vec<String>, Vec<i64>) = uses.into_iter().unzip();

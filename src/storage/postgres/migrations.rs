@@ -19,9 +19,6 @@ const MIGRATIONS: [&str; 5] = [
 /// The number of the newest migration.
 pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;
 
-/// The number that marks the target of a copy that is not complete. Every release refuses a database of a newer format.
-pub(super) const COPYING: i64 = i64::MAX;
-
 /// The key of the advisory lock: "Anml" twice.
 const LOCK: i64 = 0x416e_6d6c_416e_6d6c;
 

@@ -58,6 +58,7 @@ mod animals;
 mod engine;
 mod error;
 mod idempotency;
+mod import;
 mod keys;
 mod migrations;
 mod monitor;
@@ -68,9 +69,8 @@ mod routing;
 mod session;
 mod settled;
 mod tls;
-mod transfer;
 mod write_session;
 mod writer;
 
+pub use engine::check_url;
 pub(super) use engine::open;
-pub use engine::{check_url, discard_copy};

@@ -11,9 +11,8 @@ use tokio_postgres::Client;
 
 use super::address::Address;
 use super::error::{ConnectError, PgError, describe, list};
-use super::migrations::{COPYING, NEWEST, migrate, newer_program, version};
+use super::migrations::{NEWEST, migrate, newer_program, version};
 use super::session::{Purpose, Session};
-use super::transfer;
 use crate::storage::options::{Migrate, OpenError, StoreOptions, new_secret, newer_release};
 
 /// Why a database cannot be opened.
@@ -27,8 +26,6 @@ enum OpenFailure {
     /// Migrations are missing, and the options do not allow to apply them. `None` for all of them.
     Unmigrated(Option<i64>),
     NoRight(String),
-    InterruptedCopy,
-    NoInterruptedCopy,
     Other(String),
 }
 
@@ -75,12 +72,6 @@ impl OpenFailure {
                     "{start}does not grant {user} the necessary privileges: {why}; grant them, or connect as the owner"
                 )
             }
-            Self::InterruptedCopy => format!(
-                "{start}contains an interrupted copy; empty it with `animal-store copy --discard --to postgres://...`"
-            ),
-            Self::NoInterruptedCopy => {
-                format!("{start}does not contain an interrupted copy, so it is not emptied")
-            }
             Self::Other(why) => format!("{start}cannot be used: {why}"),
         }
     }
@@ -120,23 +111,6 @@ impl From<tokio_postgres::Error> for OpenFailure {
 /// Inspects and migrates the database at `address`. Returns the secret of the store.
 pub(super) async fn open(address: &Address, options: &StoreOptions) -> Result<[u8; 32], OpenError> {
     inspect_and_open(address, options).await.map_err(|failure| failure.of(address))
-}
-
-/// Empties the target of an interrupted copy at `address`, and removes the mark.
-pub(super) async fn discard_copy(address: &Address, options: &StoreOptions) -> Result<(), OpenError> {
-    let discard = async {
-        let session = connect(address, options).await?;
-        let client = session.client();
-        if !has_our_tables(client).await? {
-            return Err(OpenFailure::NoInterruptedCopy);
-        }
-        match check_version(client).await {
-            Err(OpenFailure::InterruptedCopy) => Ok(transfer::discard(client).await?),
-            Ok(_) => Err(OpenFailure::NoInterruptedCopy),
-            Err(failure) => Err(failure),
-        }
-    };
-    discard.await.map_err(|failure| failure.of(address))
 }
 
 async fn connect(address: &Address, options: &StoreOptions) -> Result<Session, OpenFailure> {
@@ -230,7 +204,6 @@ async fn has_our_tables(client: &Client) -> Result<bool, OpenFailure> {
 /// Returns the number of the last migration; an error if a newer release applied it.
 async fn check_version(client: &Client) -> Result<i64, OpenFailure> {
     match version(client).await? {
-        COPYING => Err(OpenFailure::InterruptedCopy),
         newer if newer > NEWEST => Err(OpenFailure::Newer(newer, newer_program(client).await)),
         known => Ok(known),
     }

@@ -50,7 +50,7 @@ impl Reader {
 
 /// The connections for reading. One is opened with the first query, the others in the background.
 pub(super) struct Readers {
-    address: Address,
+    pub(super) address: Address,
     options: StoreOptions,
     slots: Vec<RwLock<Option<Arc<Reader>>>>,
     next: AtomicUsize,

@@ -187,6 +187,7 @@ fn settings(purpose: Purpose, options: &StoreOptions) -> String {
         ("client_min_messages", "warning"),
         // These end the connection, also in the middle of a write. The store has its own time limits for statements.
         ("idle_session_timeout", "0"),
+        ("idle_in_transaction_session_timeout", "0"),
         ("transaction_timeout", "0"),
         // A server notices a client that vanished, so that an unfinished write does not keep its locks.
         ("tcp_keepalives_idle", "2"),

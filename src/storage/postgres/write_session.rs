@@ -9,7 +9,7 @@ use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 use super::address::Address;
 use super::error::{PgError, WriteResult};
 use super::session::{Purpose, Session};
-use super::{animals, idempotency, keys, transfer};
+use super::{animals, idempotency, keys};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
@@ -187,9 +187,6 @@ async fn make(client: &Client, change: Change) -> WriteResult<bool> {
             expiry.removed(idempotency::remove_expired(client, after, at).await?, at);
             Ok(Ok(true))
         }
-        Change::BeginCopy(copy) => transfer::begin(client, copy).await,
-        Change::Import(copy, chunk) => transfer::import(client, copy, chunk).await,
-        Change::FinishCopy(copy) => transfer::finish(client, copy).await,
         Change::Check => check_writable(client).await,
     }
 }

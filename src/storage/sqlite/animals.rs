@@ -48,14 +48,14 @@ pub(super) fn get(connection: &Connection, id: i64) -> rusqlite::Result<Option<P
     connection.prepare_cached(GET)?.query_row([id], pet).optional()
 }
 
-/// Stores animals with their identifiers, in a savepoint of the caller.
-pub(super) fn import(connection: &Connection, pets: &[Pet]) -> WriteResult<()> {
+/// Stores animals with their identifiers.
+pub(super) fn import(connection: &Connection, pets: &[Pet]) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(IMPORT)?;
     for pet in pets {
         let status = pet.status.map(PetStatus::as_str);
         statement.execute(params![pet.id, pet.name.as_str(), pet.category_id, status])?;
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Returns the animal with the highest identifier.

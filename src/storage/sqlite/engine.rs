@@ -1,6 +1,6 @@
 //! The engine SQLite: its reads, and the thread that writes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -9,9 +9,10 @@ use futures::future;
 use rusqlite::Connection;
 use tokio::time::timeout;
 
-use super::error::report;
+use super::error::{report, store_error};
 use super::file::DatabaseFile;
 use super::idempotency::KeyHasher;
+use super::import::CopyTransaction;
 use super::reader::{self, Readers};
 use super::writer::Writer;
 use super::{animals, idempotency, keys, opening};
@@ -29,6 +30,7 @@ const MAX_READ_TO_CLOSE: Duration = Duration::from_millis(500);
 pub(in crate::storage) struct Sqlite {
     readers: Readers,
     key_readers: Readers,
+    path: PathBuf,
     file: Arc<DatabaseFile>,
     options: StoreOptions,
 }
@@ -50,14 +52,14 @@ pub(in crate::storage) fn open(
     let (readers, key_readers) = (open(reader::for_animals())?, open(reader::FOR_KEYS)?);
     let (file, secret) = (Arc::new(opened.file), opened.secret);
     let key_hasher = KeyHasher::new(&secret);
-    let writer = Writer::new(opened.connection, (opened.path, file.clone()), key_hasher, options);
+    let writer = Writer::new(opened.connection, (opened.path.clone(), file.clone()), key_hasher, options);
     // The lock timeout limits how long a caller waits.
     let (queue, batches, stopped) = queue::open(options, None);
     thread::Builder::new()
         .name("sqlite-writer".to_owned())
         .spawn(move || writer.run(batches))
         .map_err(|error| OpenError(format!("cannot start the thread that writes: {error}")))?;
-    let engine = Sqlite { readers, key_readers, file, options: options.clone() };
+    let engine = Sqlite { readers, key_readers, path: opened.path, file, options: options.clone() };
     Ok(BatchingStore::new(engine, secret, queue, stopped))
 }
 
@@ -74,6 +76,8 @@ impl Sqlite {
 }
 
 impl Engine for Sqlite {
+    type Import = CopyTransaction;
+
     const IS_REPLICATED: bool = false;
 
     fn descriptors(&self) -> usize {
@@ -116,6 +120,11 @@ impl Engine for Sqlite {
 
     async fn idempotency_keys(&self, after: i64, limit: u32) -> Result<Vec<CopiedKey>, StoreError> {
         self.read(&self.readers, move |connection| idempotency::after(connection, after, limit)).await
+    }
+
+    async fn begin_import(&self, secret: &[u8; 32]) -> Result<Option<CopyTransaction>, StoreError> {
+        CopyTransaction::begin(&self.path, secret, self.options.lock_timeout)
+            .map_err(|error| store_error(&error))
     }
 
     async fn close(&self) {

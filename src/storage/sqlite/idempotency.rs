@@ -111,12 +111,16 @@ pub(super) fn after(connection: &Connection, after: i64, limit: u32) -> rusqlite
     connection.prepare_cached(AFTER)?.query_map(params![after, limit], copied_key)?.collect()
 }
 
-/// Stores keys, in a savepoint of the caller.
-pub(super) fn import(batch: &Batch<'_>, hasher: &KeyHasher, keys: &[CopiedKey]) -> WriteResult<()> {
-    for CopiedKey { animal_id, key, added } in keys {
-        store(batch, *animal_id, key, added.as_second(), hasher.hash(&key.client, &key.value))?;
-    }
-    Ok(Ok(()))
+/// Stores keys.
+pub(super) fn import(
+    connection: &Connection,
+    hasher: &KeyHasher,
+    keys: &[CopiedKey],
+) -> rusqlite::Result<()> {
+    let batch = Batch::new(connection);
+    keys.iter().try_for_each(|CopiedKey { animal_id, key, added }| {
+        store(&batch, *animal_id, key, added.as_second(), hasher.hash(&key.client, &key.value))
+    })
 }
 
 fn copied_key(row: &Row<'_>) -> rusqlite::Result<CopiedKey> {

@@ -44,16 +44,6 @@ pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> WriteResult<bo
     }
 }
 
-/// Stores keys, in a savepoint of the caller.
-pub(super) fn import(connection: &Connection, keys: &[KeyRecord]) -> WriteResult<()> {
-    for key in keys {
-        if let Err(rejected) = insert(connection, key)? {
-            return Ok(Err(rejected));
-        }
-    }
-    Ok(Ok(()))
-}
-
 /// Stores that keys were used, each at a time in seconds.
 pub(super) fn note_uses(connection: &Connection, uses: &[(String, i64)]) -> WriteResult<bool> {
     let mut statement = connection.prepare_cached(USE)?;

@@ -14,9 +14,6 @@ use super::idempotency::KeyHasher;
 /// Identifies the databases of this program, in the header of the file ("Anml").
 pub(super) const APPLICATION_ID: i32 = 0x416e_6d6c;
 
-/// Identifies the target of a copy that is not complete ("Anmc"), so that no release opens it.
-pub(super) const COPYING: i32 = 0x416e_6d63;
-
 const MIGRATIONS: [&str; 8] = [
     include_str!("0001_animals.sql"),
     include_str!("0002_api_keys.sql"),

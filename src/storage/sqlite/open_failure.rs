@@ -32,10 +32,6 @@ pub(super) enum OpenFailure {
          use {1}"
     )]
     Newer(i32, String),
-    #[error("contains an interrupted copy; empty it with `animal-store copy --discard --to sqlite:PATH`")]
-    InterruptedCopy,
-    #[error("does not contain an interrupted copy, so it is not emptied")]
-    NoInterruptedCopy,
     #[error("does not exist; check the path")]
     Missing,
     #[error("is empty; create a database in it with `animal-store key create NAME`")]

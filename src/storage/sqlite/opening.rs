@@ -24,7 +24,7 @@ use rustix::io::Errno;
 use slog::info;
 
 use super::file::DatabaseFile;
-use super::migrations::{APPLICATION_ID, COPYING, NEWEST, find_secret, migrate, newer_program, version};
+use super::migrations::{APPLICATION_ID, NEWEST, find_secret, migrate, newer_program, version};
 use super::open_failure::OpenFailure;
 use super::{connection, schema};
 use crate::storage::options::{Migrate, OpenError, StoreOptions, new_secret, newer_release};
@@ -57,40 +57,25 @@ pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenEr
 /// Opens the database at `path` for a backup. The error is one line.
 pub(super) fn open_for_backup(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
     // A connection for writing removes the files of the WAL, if it is the last one.
-    open_existing(path, |path| connection::open_for_writing(path, lock_timeout), check)
+    open_existing(path, |path| connection::open_for_writing(path, lock_timeout))
 }
 
 /// Opens the database at `path` for this process alone. The error is one line.
 pub(super) fn open_exclusively(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
-    open_existing(path, |path| connection::open_exclusively(path, lock_timeout), check)
-}
-
-/// Opens the target of an interrupted copy for this process alone. The error is one line.
-pub(super) fn open_interrupted_copy(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
-    let check = |connection: &Connection| match check_format(connection) {
-        Err(OpenFailure::InterruptedCopy) => Ok(()),
-        Ok(()) => Err(OpenFailure::NoInterruptedCopy),
-        failed => failed,
-    };
-    open_existing(path, |path| connection::open_exclusively(path, lock_timeout), check)
-}
-
-fn check(connection: &Connection) -> Result<(), OpenFailure> {
-    check_format(connection)?;
-    check_schema(connection)
+    open_existing(path, |path| connection::open_exclusively(path, lock_timeout))
 }
 
 fn open_existing(
     path: &Path,
     open: impl Fn(&Path) -> Result<Connection, Error>,
-    check: impl Fn(&Connection) -> Result<(), OpenFailure>,
 ) -> Result<Connection, OpenError> {
     let open = || {
         let path = find(path)?.ok_or(OpenFailure::Missing)?;
         check_immutable(&path)?;
         check_writable(&path)?;
         let connection = open(&path)?;
-        check(&connection)?;
+        check_format(&connection)?;
+        check_schema(&connection)?;
         Ok(connection)
     };
     open().map_err(|failure: OpenFailure| failure.of(path))
@@ -194,8 +179,7 @@ fn check_immutable(path: &Path) -> Result<(), OpenFailure> {
         .map_err(OpenFailure::from)
         .and_then(|connection| check_format(&connection));
     match checked {
-        // The end of a copy may be in the WAL, too.
-        Err(OpenFailure::Damaged(_) | OpenFailure::InterruptedCopy) => Ok(()),
+        Err(OpenFailure::Damaged(_)) => Ok(()),
         result => result,
     }
 }
@@ -203,10 +187,8 @@ fn check_immutable(path: &Path) -> Result<(), OpenFailure> {
 /// Rejects a database of another program or of a newer release.
 fn check_format(connection: &Connection) -> Result<(), OpenFailure> {
     let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    match application {
-        APPLICATION_ID => {}
-        COPYING => return Err(OpenFailure::InterruptedCopy),
-        _ => return Err(OpenFailure::Foreign),
+    if application != APPLICATION_ID {
+        return Err(OpenFailure::Foreign);
     }
     match version(connection)? {
         known if (1..=NEWEST).contains(&known) => Ok(()),

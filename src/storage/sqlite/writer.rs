@@ -29,7 +29,7 @@ use super::batch::{Batch, WriteResult, execute};
 use super::checkpoint::Checkpoints;
 use super::file::DatabaseFile;
 use super::idempotency::{self, KeyHasher};
-use super::{animals, connection, error, keys, migrations, transfer};
+use super::{animals, connection, error, keys, migrations};
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
 use crate::storage::queue::{Batches, MAX_BATCH, QueuedWrite};
@@ -153,12 +153,12 @@ fn execute_write(batch: &Batch<'_>, hasher: &KeyHasher, write: &mut Write) -> ru
             caller.keep(result(batch, idempotency::insert(batch, addition, hash))?)
         }
         Write::Change(change, caller) => {
-            caller.keep(result(batch, make(batch, hasher, change))?) && change.is_counted()
+            caller.keep(result(batch, make(batch, change))?) && change.is_counted()
         }
     })
 }
 
-fn make(batch: &Batch<'_>, hasher: &KeyHasher, change: &mut Change) -> WriteResult<bool> {
+fn make(batch: &Batch<'_>, change: &mut Change) -> WriteResult<bool> {
     match change {
         Change::AddKey(key) => keys::insert(batch, key),
         Change::NoteUses(uses) => keys::note_uses(batch, &uses.take()),
@@ -168,10 +168,6 @@ fn make(batch: &Batch<'_>, hasher: &KeyHasher, change: &mut Change) -> WriteResu
             expiry.removed(idempotency::remove_expired(batch, *after, *at)?, *at);
             Ok(Ok(true))
         }
-        // No other process discards the copy while this one has the file open, so the mark needs no identifier.
-        Change::BeginCopy(_) => transfer::begin(batch),
-        Change::Import(_, chunk) => transfer::import(batch, hasher, chunk),
-        Change::FinishCopy(_) => transfer::finish(batch),
         Change::Check => migrations::rewrite_version(batch).map(|()| Ok(true)),
     }
 }
