@@ -99,6 +99,10 @@ impl<E: Engine> BatchingStore<E> {
         queue.as_ref().ok_or_else(closed)?.push(write)
     }
 
+    async fn add(&self, addition: Addition) -> Result<AddedOnce, StoreError> {
+        self.enqueue(|caller| Write::Add(addition, caller))?.wait().await
+    }
+
     async fn change(&self, change: Change) -> Result<bool, StoreError> {
         self.enqueue(|caller| Write::Change(change, caller))?.wait().await
     }
@@ -168,7 +172,12 @@ impl<E: Engine> Store for BatchingStore<E> {
 #[async_trait]
 impl<E: Engine> Animals for BatchingStore<E> {
     async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
-        self.enqueue(|caller| Write::AddPet(new, caller))?.wait().await
+        match self.add(Addition { new, key: None }).await? {
+            AddedOnce::Now(pet) | AddedOnce::Before(pet) => Ok(pet),
+            AddedOnce::Differs | AddedOnce::Removed => {
+                Err(StoreError::Broken("an addition without a key was compared with another".to_owned()))
+            }
+        }
     }
 
     async fn add_pet_once(
@@ -177,8 +186,7 @@ impl<E: Engine> Animals for BatchingStore<E> {
         key: IdempotencyKey,
         at: Timestamp,
     ) -> Result<AddedOnce, StoreError> {
-        let addition = Addition { new, key, at };
-        let added = self.enqueue(|caller| Write::AddPetOnce(addition, caller))?.wait().await?;
+        let added = self.add(Addition { new, key: Some((key, at)) }).await?;
         if let Some(after) = self.expiry.due(at) {
             self.change_later(Change::RemoveExpired { after, at, expiry: self.expiry.clone() });
         }

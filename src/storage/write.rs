@@ -8,20 +8,25 @@ use tokio::sync::oneshot;
 use super::expiry::Expiry;
 use super::key_uses::UsesToWrite;
 use super::store::{AddedOnce, IdempotencyKey, KeyRecord, StoreError};
-use crate::schemas::{NewPet, Pet};
+use crate::schemas::NewPet;
 
 /// A write, with the caller that waits for its result.
 pub(super) enum Write {
-    AddPet(NewPet, Caller<Pet>),
-    AddPetOnce(Addition, Caller<AddedOnce>),
+    Add(Addition, Caller<AddedOnce>),
     Change(Change, Caller<bool>),
 }
 
-/// An animal to add with its idempotency key, and the time of the request.
+/// An animal to add.
 pub(super) struct Addition {
     pub(super) new: NewPet,
-    pub(super) key: IdempotencyKey,
-    pub(super) at: Timestamp,
+    /// Its idempotency key, and the time of the request.
+    pub(super) key: Option<(IdempotencyKey, Timestamp)>,
+}
+
+impl Addition {
+    pub(super) fn key(&self) -> Option<&IdempotencyKey> {
+        self.key.as_ref().map(|(key, _)| key)
+    }
 }
 
 /// A write whose result is whether it found what it changes.
@@ -92,8 +97,7 @@ impl Write {
     /// Whether the caller is gone.
     pub(super) fn is_abandoned(&self) -> bool {
         match self {
-            Self::AddPet(_, caller) => caller.is_gone(),
-            Self::AddPetOnce(_, caller) => caller.is_gone(),
+            Self::Add(_, caller) => caller.is_gone(),
             Self::Change(_, caller) => caller.is_gone(),
         }
     }
@@ -101,8 +105,7 @@ impl Write {
     /// Sends the result to the caller: `failed`, else what was kept.
     pub(super) fn complete(self, failed: Option<StoreError>) {
         match self {
-            Self::AddPet(_, caller) => caller.complete(failed),
-            Self::AddPetOnce(_, caller) => caller.complete(failed),
+            Self::Add(_, caller) => caller.complete(failed),
             Self::Change(_, caller) => caller.complete(failed),
         }
     }

@@ -1,11 +1,10 @@
 //! The SQL of animals.
 
 use tokio::try_join;
-use tokio_postgres::types::FromSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::error::PgError;
-use crate::schemas::{NewPet, Pet, PetName, PetStatus};
+use crate::schemas::{Pet, PetName, PetStatus};
 use crate::storage::store::PetsQuery;
 
 const GET: &str = "SELECT id, name, category_id, status FROM animal WHERE id = $1";
@@ -17,26 +16,6 @@ const PAGE: &str = "SELECT id, name, category_id, status FROM animal WHERE id >=
 // status, may scan the primary key through all other animals.
 const PAGE_OF_STATUS: &str = "SELECT id, name, category_id, status FROM animal \
      WHERE (status, id) >= ($3, $1) AND status <= $3 ORDER BY status, id LIMIT $2";
-
-/// Returns the start of a statement that adds the animals of `arrays`, whose columns are `columns`: the query `numbered`
-/// has them with their new identifiers (`id`) and with their `position`.
-// `mark` announces that animals above the last identifier of the sequence may appear until this transaction ends
-// (`pages.rs`). It is evaluated before the identifiers are assigned, because they are selected from it.
-//
-// Assigns the identifiers together with the position in the batch before the INSERT, because neither the
-// order of its rows nor that of RETURNING is defined. A volatile expression that is used twice is evaluated
-// once.
-pub(super) fn numbered(arrays: &str, columns: &str) -> String {
-    format!(
-        "WITH mark AS MATERIALIZED ( \
-             SELECT pg_advisory_xact_lock_shared((24942::bigint << 48) \
-                 | (coalesce(pg_sequence_last_value('animal_id'), 0) & ((1::bigint << 48) - 1))) \
-         ), numbered AS ( \
-             SELECT nextval('animal_id') AS id, {columns}, position \
-             FROM mark, unnest({arrays}) WITH ORDINALITY AS given ({columns}, position) \
-         )"
-    )
-}
 
 // The highest identifier up to $1 up to which no marked transaction can add an animal. A mark is the tag 24942 in the
 // upper 16 bits of the lock's key and the end of an identifier in the lower 48; `classid` is the key's upper half. A
@@ -100,40 +79,6 @@ impl Queries {
     /// assigned.
     pub(super) async fn settled(&self, client: &Client, id: i64) -> Result<i64, PgError> {
         Ok(client.query_one(&self.settled, &[&id]).await?.try_get(0)?)
-    }
-}
-
-pub(super) async fn prepare_insert(client: &Client) -> Result<Statement, Error> {
-    let numbered = numbered("$1::text[], $2::bigint[], $3::text[]", "name, category_id, status");
-    let insert = "stored AS ( \
-             INSERT INTO animal (id, name, category_id, status) \
-             SELECT id, name, category_id, status FROM numbered \
-         ) \
-         SELECT id FROM numbered ORDER BY position";
-    client.prepare(&format!("{numbered}, {insert}")).await
-}
-
-/// Atomically stores animals and returns their identifiers in the same order.
-pub(super) async fn insert(
-    client: &Client,
-    statement: &Statement,
-    animals: &[&NewPet],
-) -> Result<Vec<i64>, PgError> {
-    let names: Vec<&str> = animals.iter().map(|new| new.name.as_str()).collect();
-    let categories: Vec<i64> = animals.iter().map(|new| new.category_id).collect();
-    let statuses: Vec<Option<&str>> = animals.iter().map(|new| new.status.map(PetStatus::as_str)).collect();
-    // Complete when the server is ready for the next query, that is, after the commit.
-    let rows = client.query(statement, &[&names, &categories, &statuses]).await?;
-    assigned(&rows, animals.len())
-}
-
-/// Reads the identifiers of `count` animals from the first column.
-pub(super) fn assigned<T: for<'a> FromSql<'a>>(rows: &[Row], count: usize) -> Result<Vec<T>, PgError> {
-    let ids: Vec<T> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
-    if ids.len() == count {
-        Ok(ids)
-    } else {
-        Err(PgError::UnexpectedValue(format!("{} identifiers were assigned to {count} animals", ids.len())))
     }
 }
 

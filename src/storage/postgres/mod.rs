@@ -53,6 +53,7 @@
 //! - Animals that another program or an older release adds at the same time may be missed by a client that polls.
 //! - Tested with PostgreSQL 14 to 18. Other databases with its protocol were not tested; pages need its advisory locks.
 
+mod additions;
 mod address;
 mod animals;
 mod engine;

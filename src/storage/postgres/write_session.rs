@@ -1,15 +1,15 @@
 //! A connection for writing, and what is written on it.
 
-use futures::future::{FutureExt as _, try_join};
+use futures::FutureExt as _;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Client, SimpleQueryMessage, Statement};
+use tokio_postgres::{Client, SimpleQueryMessage};
 
 use super::address::Address;
 use super::error::{PgError, WriteResult};
 use super::session::{Purpose, Session};
-use super::{animals, idempotency, keys};
+use super::{additions, idempotency, keys};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
@@ -19,38 +19,9 @@ use crate::storage::write::{Addition, Caller, Change};
 /// A connection for writing with its prepared statements.
 pub(super) struct WriteSession {
     pub(super) session: Session,
-    insert: Statement,
-    once: idempotency::Statements,
+    additions: additions::Statements,
     options: StoreOptions,
     _counted: Counted,
-}
-
-/// What one statement stores many of.
-trait Row: Sync {
-    /// The identifier of a row.
-    type Id: Copy + Send + Into<Option<i64>>;
-
-    fn insert(
-        session: &WriteSession,
-        rows: &[&Self],
-    ) -> impl Future<Output = Result<Vec<Self::Id>, PgError>> + Send;
-}
-
-impl Row for NewPet {
-    type Id = i64;
-
-    async fn insert(session: &WriteSession, rows: &[&Self]) -> Result<Vec<i64>, PgError> {
-        animals::insert(session.session.client(), &session.insert, rows).await
-    }
-}
-
-impl Row for Addition {
-    /// `None` if an animal has the key.
-    type Id = Option<i64>;
-
-    async fn insert(session: &WriteSession, rows: &[&Self]) -> Result<Vec<Option<i64>>, PgError> {
-        session.once.insert(session.session.client(), rows).await
-    }
 }
 
 /// Counts a connection.
@@ -77,32 +48,21 @@ impl WriteSession {
         options: &StoreOptions,
     ) -> Result<Self, PgError> {
         let connecting = Session::connect(address, Purpose::Writing, options, |client| {
-            try_join(animals::prepare_insert(client), idempotency::Statements::prepare(client)).boxed()
+            additions::Statements::prepare(client).boxed()
         });
-        let (session, (insert, once)) = connecting.await?;
-        Ok(Self { session, insert, once, options: options.clone(), _counted: Counted::new(connected) })
-    }
-
-    /// Stores animals and sends the result to each caller.
-    pub(super) async fn add(&self, animals: Vec<(NewPet, Caller<Pet>)>, until: Instant) {
-        let rows: Vec<&NewPet> = animals.iter().map(|(new, _)| new).collect();
-        let ids = self.insert(&rows, until).await;
-        for ((NewPet { name, category_id, status }, caller), id) in animals.into_iter().zip(ids) {
-            caller.send(id.map(|id| Pet { id, name, category_id, status }));
-        }
+        let (session, additions) = connecting.await?;
+        Ok(Self { session, additions, options: options.clone(), _counted: Counted::new(connected) })
     }
 
     /// Stores animals, each unless one with its idempotency key exists, and sends the result to each caller.
-    ///
-    /// They are not stored together with additions without a key, because they may wait for another transaction with
-    /// the same key.
-    pub(super) async fn add_once(&self, mut additions: Vec<(Addition, Caller<AddedOnce>)>, until: Instant) {
+    pub(super) async fn add(&self, mut additions: Vec<(Addition, Caller<AddedOnce>)>, until: Instant) {
         // Stable, so that of two additions with the same key the first is stored.
-        additions.sort_by(|(one, _), (other, _)| one.key.cmp(&other.key));
+        additions.sort_by(|(one, _), (other, _)| one.key().cmp(&other.key()));
         let (mut different, mut existing): (Vec<(Addition, _)>, _) =
             (Vec::with_capacity(additions.len()), Vec::new());
         for (addition, caller) in additions {
-            let is_repeated = different.last().is_some_and(|(last, _)| last.key == addition.key);
+            let key = addition.key();
+            let is_repeated = key.is_some() && different.last().is_some_and(|(last, _)| last.key() == key);
             if is_repeated { &mut existing } else { &mut different }.push((addition, caller));
         }
         let rows: Vec<&Addition> = different.iter().map(|(addition, _)| addition).collect();
@@ -125,18 +85,12 @@ impl WriteSession {
     /// Sends to each caller the result of its repeated addition.
     async fn find(&self, existing: Vec<(Addition, Caller<AddedOnce>)>, until: Instant) {
         let additions: Vec<&Addition> = existing.iter().map(|(addition, _)| addition).collect();
-        match self.session.until(until, self.once.find(self.session.client(), &additions)).await {
-            Ok(found) => {
-                for ((_, caller), result) in existing.into_iter().zip(found) {
-                    // The key expired in the meantime, or the first addition with it was rejected.
-                    let gone = || StoreError::Unavailable("an idempotency key changed".to_owned());
-                    caller.send(result.ok_or_else(gone));
-                }
-            }
-            Err(failure) => {
-                failure.report(&self.options, Access::Write);
-                existing.into_iter().for_each(|(_, caller)| caller.send(Err(failure.store_error())));
-            }
+        let found = self.session.until(until, self.additions.find(self.session.client(), &additions)).await;
+        let found = self.each(found, existing.len());
+        for ((_, caller), result) in existing.into_iter().zip(found) {
+            // The key expired in the meantime, or the first addition with it was rejected.
+            let gone = || StoreError::Unavailable("an idempotency key changed".to_owned());
+            caller.send(result.and_then(|found| found.ok_or_else(gone)));
         }
     }
 
@@ -150,30 +104,40 @@ impl WriteSession {
         caller.send(changed.unwrap_or_else(|failure| Err(failure.report(&self.options, Access::Write))));
     }
 
-    /// Stores rows with one statement; if the server rejects their values, one by one. Returns the result of each.
-    async fn insert<R: Row>(&self, rows: &[&R], until: Instant) -> Vec<Result<R::Id, StoreError>> {
-        let each = |ids: Result<Vec<R::Id>, PgError>, count: usize| match ids {
-            Ok(ids) => ids.into_iter().map(Ok).collect::<Vec<_>>(),
-            Err(failure) => {
-                failure.report(&self.options, Access::Write);
-                (0..count).map(|_| Err(failure.store_error())).collect()
-            }
-        };
+    /// Stores animals with one statement; if the server rejects their values, one by one. Returns the identifier of each;
+    /// `None` if an animal has the key.
+    async fn insert(&self, rows: &[&Addition], until: Instant) -> Vec<Result<Option<i64>, StoreError>> {
         let together = self.insert_together(rows, until).await;
-        if !together.as_ref().is_err_and(PgError::is_value_error) {
-            return each(together, rows.len());
+        if rows.len() == 1 || !together.as_ref().is_err_and(PgError::is_value_error) {
+            return self.each(together, rows.len());
         }
         let mut all = Vec::with_capacity(rows.len());
         for row in rows {
-            all.extend(each(self.insert_together(&[*row], until).await, 1));
+            all.extend(self.each(self.insert_together(&[*row], until).await, 1));
         }
         all
     }
 
-    async fn insert_together<R: Row>(&self, rows: &[&R], until: Instant) -> Result<Vec<R::Id>, PgError> {
-        let ids = self.session.write_until(until, R::insert(self, rows)).await?;
-        self.options.metrics.committed(ids.iter().filter_map(|id| (*id).into()).count());
+    async fn insert_together(
+        &self,
+        rows: &[&Addition],
+        until: Instant,
+    ) -> Result<Vec<Option<i64>>, PgError> {
+        let insert = self.additions.insert(self.session.client(), rows);
+        let ids = self.session.write_until(until, insert).await?;
+        self.options.metrics.committed(ids.iter().flatten().count());
         Ok(ids)
+    }
+
+    /// Returns the result of each of `count` writes that were stored together, and reports a failure.
+    fn each<T>(&self, results: Result<Vec<T>, PgError>, count: usize) -> Vec<Result<T, StoreError>> {
+        match results {
+            Ok(results) => results.into_iter().map(Ok).collect(),
+            Err(failure) => {
+                failure.report(&self.options, Access::Write);
+                (0..count).map(|_| Err(failure.store_error())).collect()
+            }
+        }
     }
 }
 

@@ -122,20 +122,15 @@ impl WriterTask {
                 return;
             }
         };
-        let (mut animals, mut additions, mut changes) =
-            (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
+        let (mut additions, mut changes) = (Vec::with_capacity(batch.len()), Vec::new());
         for queued in batch.drain(..) {
             match queued.write {
-                Write::AddPet(new, caller) => animals.push((new, caller)),
-                Write::AddPetOnce(addition, caller) => additions.push((addition, caller)),
+                Write::Add(addition, caller) => additions.push((addition, caller)),
                 Write::Change(change, caller) => changes.push((change, caller)),
             }
         }
-        if !animals.is_empty() {
-            connection.add(animals, until).await;
-        }
         if !additions.is_empty() {
-            connection.add_once(additions, until).await;
+            connection.add(additions, until).await;
         }
         for (change, caller) in changes {
             connection.change(change, caller, until).await;

@@ -50,7 +50,7 @@ enum Writer {
 /// What is known of a write.
 #[derive(Default)]
 struct Known {
-    pending: Option<PendingWrite<Pet>>,
+    pending: Option<PendingWrite<AddedOnce>>,
     /// Whether it was refused at once.
     is_refused: bool,
     /// Whether its caller left before it was in a batch.
@@ -109,7 +109,7 @@ impl Run {
     fn add(&mut self) {
         let name = PetName::try_from("Rex".to_owned()).unwrap();
         let new = NewPet { name, category_id: self.writes.len() as i64, status: None };
-        let added = self.queue.as_ref().unwrap().push(|caller| Write::AddPet(new, caller));
+        let added = self.queue.as_ref().unwrap().push(|caller| Write::Add(Addition { new, key: None }, caller));
         self.writes.push(Known { is_refused: added.is_err(), pending: added.ok(), ..Known::default() });
     }
 
@@ -140,8 +140,8 @@ impl Run {
     fn complete(&mut self, queued: QueuedWrite, is_committed: bool) {
         self.writes[number_of(&queued)].is_stored |= is_committed;
         match queued.write {
-            Write::AddPet(NewPet { name, category_id, status }, caller) if is_committed => {
-                caller.send(Ok(Pet { id: 1, name, category_id, status }));
+            Write::Add(Addition { new: NewPet { name, category_id, status }, .. }, caller) if is_committed => {
+                caller.send(Ok(AddedOnce::Now(Pet { id: 1, name, category_id, status })));
             }
             failed => failed.complete(Some(StoreError::Unavailable("for the test".to_owned()))),
         }
@@ -166,7 +166,7 @@ impl Run {
 
 /// Returns the number of a write.
 fn number_of(queued: &QueuedWrite) -> usize {
-    let Write::AddPet(new, _) = &queued.write else { unreachable!("only animals are added") };
+    let Write::Add(Addition { new, .. }, _) = &queued.write else { unreachable!("only animals are added") };
     new.category_id as usize
 }
 

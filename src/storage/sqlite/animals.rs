@@ -3,7 +3,7 @@
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, ErrorCode, OptionalExtension, Row, params};
 
-use super::batch::{Batch, WriteResult};
+use super::batch::Batch;
 use super::error::NoIdentifierLeft;
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
 use crate::storage::store::{PetsFound, PetsQuery};
@@ -26,11 +26,11 @@ const IMPORT: &str = "INSERT INTO animal (id, name, category_id, status) VALUES 
 
 const LAST: &str = "SELECT id, name, category_id, status FROM animal ORDER BY id DESC LIMIT 1";
 
-pub(super) fn insert(batch: &Batch<'_>, new: &NewPet) -> WriteResult<Pet> {
+pub(super) fn insert(batch: &Batch<'_>, new: &NewPet) -> rusqlite::Result<Pet> {
     let NewPet { name, category_id, status } = new.clone();
     let values = params![name.as_str(), category_id, status.map(PetStatus::as_str)];
     batch.with(INSERT, |insert| insert.execute(values)).map_err(|error| explain(batch, error))?;
-    Ok(Ok(Pet { id: batch.last_insert_rowid(), name, category_id, status }))
+    Ok(Pet { id: batch.last_insert_rowid(), name, category_id, status })
 }
 
 /// SQLite reports a full disk also when no identifier is left.

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 use siphasher::sip::SipHasher13;
 
 use super::animals;
-use super::batch::{Batch, WriteResult};
+use super::batch::Batch;
 use crate::storage::copy::CopiedKey;
 use crate::storage::expiry::{CHUNK, Removed, expired_until};
 use crate::storage::store::{AddedOnce, IdempotencyKey};
@@ -54,25 +54,23 @@ impl KeyHasher {
     }
 }
 
-/// Stores an animal with its key, which has this hash, unless an animal has the key. No other process writes between the
-/// statements.
-pub(super) fn insert(batch: &Batch<'_>, addition: &Addition, hash: i64) -> WriteResult<AddedOnce> {
-    let Addition { new, key, at } = addition;
+/// Stores an animal, and its key unless an animal has that. No other process writes between the statements.
+pub(super) fn add(batch: &Batch<'_>, hasher: &KeyHasher, addition: &Addition) -> rusqlite::Result<AddedOnce> {
+    let Addition { new, key } = addition;
+    let Some((key, at)) = key else { return Ok(AddedOnce::Now(animals::insert(batch, new)?)) };
+    let hash = hasher.hash(&key.client, &key.value);
     match find(batch, key, hash)? {
         Some((id, added)) if added > expired_until(*at) => {
-            return Ok(Ok(AddedOnce::repeated(animals::get(batch, id)?, new)));
+            return Ok(AddedOnce::repeated(animals::get(batch, id)?, new));
         }
         Some((expired, _)) => {
             batch.with(DELETE, |delete| delete.execute([expired]))?;
         }
         None => {}
     }
-    let pet = match animals::insert(batch, new)? {
-        Ok(pet) => pet,
-        Err(error) => return Ok(Err(error)),
-    };
+    let pet = animals::insert(batch, new)?;
     store(batch, pet.id, key, at.as_second(), hash)?;
-    Ok(Ok(AddedOnce::Now(pet)))
+    Ok(AddedOnce::Now(pet))
 }
 
 /// Returns the identifier of the animal that has a key, and when it was added, in seconds.
@@ -188,10 +186,13 @@ mod tests {
     #[test]
     fn keys_with_the_same_hash_are_different_keys() {
         let connection = migrated();
+        let hasher = KeyHasher::new(&[7; 32]);
         let keys = [key("key_1", "a"), key("key_1", "b"), key("key_2", "a")];
         let add = |key: &IdempotencyKey, second| {
-            let addition = Addition { new: rex(), key: key.clone(), at: at(second) };
-            insert(&Batch::new(&connection), &addition, 1).unwrap().unwrap()
+            // As if all keys had this hash.
+            connection.execute("UPDATE idempotency_key SET hash = ?1", [hasher.hash(&key.client, &key.value)]).unwrap();
+            let addition = Addition { new: rex(), key: Some((key.clone(), at(second))) };
+            add(&Batch::new(&connection), &hasher, &addition).unwrap()
         };
         let added = keys.clone().map(|key| match add(&key, 1_000) {
             AddedOnce::Now(pet) => pet,
@@ -214,9 +215,8 @@ mod tests {
         let day = IdempotencyKey::LIFETIME.as_secs();
         let add = |number: u32, second| {
             let key = key("key_1", &number.to_string());
-            let hash = hasher.hash(&key.client, &key.value);
-            let addition = Addition { new: rex(), key, at: at(second) };
-            insert(&Batch::new(&connection), &addition, hash).unwrap().unwrap()
+            let addition = Addition { new: rex(), key: Some((key, at(second))) };
+            add(&Batch::new(&connection), &hasher, &addition).unwrap()
         };
         for number in 0..=CHUNK {
             add(number, 1_000);

@@ -29,7 +29,7 @@ use super::batch::{Batch, WriteResult, execute};
 use super::checkpoint::Checkpoints;
 use super::file::DatabaseFile;
 use super::idempotency::{self, KeyHasher};
-use super::{animals, connection, error, keys, migrations};
+use super::{connection, error, keys, migrations};
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
 use crate::storage::queue::{Batches, MAX_BATCH, QueuedWrite};
@@ -147,10 +147,8 @@ impl Writer {
 /// the batch: it was not rejected.
 fn execute_write(batch: &Batch<'_>, hasher: &KeyHasher, write: &mut Write) -> rusqlite::Result<bool> {
     Ok(match write {
-        Write::AddPet(new, caller) => caller.keep(result(batch, animals::insert(batch, new))?),
-        Write::AddPetOnce(addition, caller) => {
-            let hash = hasher.hash(&addition.key.client, &addition.key.value);
-            caller.keep(result(batch, idempotency::insert(batch, addition, hash))?)
+        Write::Add(addition, caller) => {
+            caller.keep(result(batch, idempotency::add(batch, hasher, addition).map(Ok))?)
         }
         Write::Change(change, caller) => {
             caller.keep(result(batch, make(batch, change))?) && change.is_counted()

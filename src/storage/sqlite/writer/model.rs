@@ -54,7 +54,7 @@ enum Event {
 /// What is known of a write.
 #[derive(Default)]
 struct Known {
-    pending: Option<PendingWrite<Pet>>,
+    pending: Option<PendingWrite<AddedOnce>>,
     /// Whether it was refused at once.
     is_refused: bool,
     /// Whether its caller left before it was run.
@@ -103,7 +103,7 @@ fn happen(run: &SharedRun, event: Event) {
             // The last animal has the name of the first one, which is rejected if that is stored.
             let name = PetName::try_from(format!("{}", number % (WRITES - 1))).unwrap();
             let new = NewPet { name, category_id: number as i64, status: None };
-            let added = run.queue.as_ref().unwrap().push(|caller| Write::AddPet(new, caller));
+            let added = run.queue.as_ref().unwrap().push(|caller| Write::Add(Addition { new, key: None }, caller));
             run.writes.push(Known { is_refused: added.is_err(), pending: added.ok(), ..Known::default() });
         }
         Event::Leave(number) => {
@@ -119,7 +119,7 @@ fn happen(run: &SharedRun, event: Event) {
 
 /// Lets anything happen before the statement of a write.
 fn before(run: &SharedRun, write: &mut Write, connection: &Connection) -> rusqlite::Result<()> {
-    let Write::AddPet(new, _) = write else { unreachable!("only animals are added") };
+    let Write::Add(Addition { new, .. }, _) = write else { unreachable!("only animals are added") };
     lock(run).writes[new.category_id as usize].has_run = true;
     let error = |code| Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
     let faults = [
@@ -205,7 +205,7 @@ fn check(run: &SharedRun, other: &Connection, metrics: &StoreMetrics) {
         let is_stored = stored.contains(&(number as i64));
         let rule = if let Some(pending) = write.pending.take() {
             match pending.wait().now_or_never() {
-                Some(Ok(pet)) => {
+                Some(Ok(AddedOnce::Now(pet))) => {
                     (pet.category_id == number as i64 && is_stored, "what was acknowledged is stored")
                 }
                 // No fault here loses the result of COMMIT.
