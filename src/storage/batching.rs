@@ -77,7 +77,7 @@ pub(super) struct BatchingStore<E> {
     queue: RwLock<Option<WriteQueue>>,
     stopped: Stopped,
     key_cache: KeyCache,
-    key_uses: Arc<KeyUses>,
+    key_uses: KeyUses,
     expiry: Arc<Expiry>,
 }
 
@@ -89,7 +89,7 @@ impl<E: Engine> BatchingStore<E> {
             queue: RwLock::new(Some(queue)),
             stopped,
             key_cache: KeyCache::default(),
-            key_uses: Arc::default(),
+            key_uses: KeyUses::default(),
             expiry: Arc::default(),
         }
     }
@@ -222,8 +222,8 @@ impl<E: Engine> Keys for BatchingStore<E> {
     }
 
     fn note_use(&self, key: &KeyRecord, at: Timestamp) {
-        if let Some(uses) = self.key_uses.note(key, at) {
-            self.change_later(Change::NoteUses(uses));
+        if let Some(at) = self.key_uses.note(key, at) {
+            self.change_later(Change::NoteUse { id: key.id.clone(), at });
         }
     }
 

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use super::expiry::Expiry;
-use super::key_uses::UsesToWrite;
 use super::store::{AddedOnce, IdempotencyKey, KeyRecord, StoreError};
 use crate::schemas::NewPet;
 
@@ -32,7 +31,11 @@ impl Addition {
 /// A write whose result is whether it found what it changes.
 pub(super) enum Change {
     AddKey(Box<KeyRecord>),
-    NoteUses(UsesToWrite),
+    /// Stores that a key was used, at a time in seconds.
+    NoteUse {
+        id: String,
+        at: i64,
+    },
     RevokeKey {
         id: String,
         at: Timestamp,

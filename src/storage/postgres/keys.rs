@@ -17,13 +17,7 @@ const ALL: &str = "SELECT id, name, hash, created, expires, revoked, note, last_
 const BY_HASH: &str = "SELECT id, name, hash, created, expires, revoked, note, last_used \
      FROM api_key WHERE hash = $1";
 
-// Locks in the order of the identifiers, so that replicas do not deadlock.
-const USE: &str = "WITH used AS ( \
-         SELECT api_key.id, given.at FROM unnest($1::text[], $2::bigint[]) AS given (id, at) \
-             JOIN api_key ON api_key.id = given.id \
-         WHERE last_used IS NULL OR last_used < given.at ORDER BY api_key.id FOR NO KEY UPDATE OF api_key \
-     ) \
-     UPDATE api_key SET last_used = greatest(last_used, used.at) FROM used WHERE api_key.id = used.id";
+const USE: &str = "UPDATE api_key SET last_used = $2 WHERE id = $1 AND coalesce(last_used < $2, true)";
 
 const REVOKE: &str = "UPDATE api_key SET revoked = coalesce(revoked, $2) WHERE id = $1";
 
@@ -62,11 +56,9 @@ pub(super) async fn insert(client: &Client, key: &KeyRecord) -> WriteResult<bool
     execute(client, INSERT, key, &[]).await
 }
 
-/// Stores that keys were used, each at a time in seconds.
-pub(super) async fn note_uses(client: &Client, uses: Vec<(String, i64)>) -> WriteResult<bool> {
-    let (ids, times): (Vec<String>, Vec<i64>) = uses.into_iter().unzip();
-    client.execute(USE, &[&ids, &times]).await?;
-    Ok(Ok(true))
+/// Stores that a key was used, at a time in seconds.
+pub(super) async fn note_use(client: &Client, id: &str, at: i64) -> WriteResult<bool> {
+    Ok(Ok(client.execute(USE, &[&id, &at]).await? > 0))
 }
 
 fn exists() -> StoreError {

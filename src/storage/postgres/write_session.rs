@@ -118,11 +118,7 @@ impl WriteSession {
         all
     }
 
-    async fn insert_together(
-        &self,
-        rows: &[&Addition],
-        until: Instant,
-    ) -> Result<Vec<Option<i64>>, PgError> {
+    async fn insert_together(&self, rows: &[&Addition], until: Instant) -> Result<Vec<Option<i64>>, PgError> {
         let insert = self.additions.insert(self.session.client(), rows);
         let ids = self.session.write_until(until, insert).await?;
         self.options.metrics.committed(ids.iter().flatten().count());
@@ -144,7 +140,7 @@ impl WriteSession {
 async fn make(client: &Client, change: Change) -> WriteResult<bool> {
     match change {
         Change::AddKey(key) => keys::insert(client, &key).await,
-        Change::NoteUses(mut uses) => keys::note_uses(client, uses.take()).await,
+        Change::NoteUse { id, at } => keys::note_use(client, &id, at).await,
         Change::RevokeKey { id, at } => keys::revoke(client, &id, at).await,
         Change::RotateKey { old, old_expires, new } => keys::rotate(client, &old, old_expires, &new).await,
         Change::RemoveExpired { after, at, expiry } => {

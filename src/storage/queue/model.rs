@@ -14,7 +14,9 @@ use tokio::sync::Mutex;
 use super::*;
 use crate::exploration::{Decisions, explore};
 use crate::schemas::{NewPet, Pet, PetName};
+use crate::storage::AddedOnce;
 use crate::storage::options::{Migrate, PostgresOptions};
+use crate::storage::write::Addition;
 
 const WRITES: usize = 3;
 const WRITERS: usize = 2;
@@ -109,7 +111,8 @@ impl Run {
     fn add(&mut self) {
         let name = PetName::try_from("Rex".to_owned()).unwrap();
         let new = NewPet { name, category_id: self.writes.len() as i64, status: None };
-        let added = self.queue.as_ref().unwrap().push(|caller| Write::Add(Addition { new, key: None }, caller));
+        let added =
+            self.queue.as_ref().unwrap().push(|caller| Write::Add(Addition { new, key: None }, caller));
         self.writes.push(Known { is_refused: added.is_err(), pending: added.ok(), ..Known::default() });
     }
 
@@ -140,7 +143,9 @@ impl Run {
     fn complete(&mut self, queued: QueuedWrite, is_committed: bool) {
         self.writes[number_of(&queued)].is_stored |= is_committed;
         match queued.write {
-            Write::Add(Addition { new: NewPet { name, category_id, status }, .. }, caller) if is_committed => {
+            Write::Add(Addition { new: NewPet { name, category_id, status }, .. }, caller)
+                if is_committed =>
+            {
                 caller.send(Ok(AddedOnce::Now(Pet { id: 1, name, category_id, status })));
             }
             failed => failed.complete(Some(StoreError::Unavailable("for the test".to_owned()))),
@@ -201,7 +206,7 @@ fn run_once(mut decisions: Decisions, events: usize) -> Decisions {
         let rule = match result {
             _ if write.taken > 1 => (false, "no write is in two batches"),
             None => (!(must_not && write.taken > 0), "what was refused or abandoned is in no batch"),
-            Some(Some(Ok(pet))) => {
+            Some(Some(Ok(AddedOnce::Now(pet)))) => {
                 (pet.category_id == number as i64 && write.is_stored, "what was acknowledged is stored")
             }
             Some(Some(Err(error))) if error.to_string() != super::stopped().to_string() => {

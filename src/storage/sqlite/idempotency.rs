@@ -190,7 +190,9 @@ mod tests {
         let keys = [key("key_1", "a"), key("key_1", "b"), key("key_2", "a")];
         let add = |key: &IdempotencyKey, second| {
             // As if all keys had this hash.
-            connection.execute("UPDATE idempotency_key SET hash = ?1", [hasher.hash(&key.client, &key.value)]).unwrap();
+            connection
+                .execute("UPDATE idempotency_key SET hash = ?1", [hasher.hash(&key.client, &key.value)])
+                .unwrap();
             let addition = Addition { new: rex(), key: Some((key.clone(), at(second))) };
             add(&Batch::new(&connection), &hasher, &addition).unwrap()
         };

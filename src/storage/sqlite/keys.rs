@@ -44,13 +44,9 @@ pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> WriteResult<bo
     }
 }
 
-/// Stores that keys were used, each at a time in seconds.
-pub(super) fn note_uses(connection: &Connection, uses: &[(String, i64)]) -> WriteResult<bool> {
-    let mut statement = connection.prepare_cached(USE)?;
-    for (id, at) in uses {
-        statement.execute(params![id, at])?;
-    }
-    Ok(Ok(true))
+/// Stores that a key was used, at a time in seconds.
+pub(super) fn note_use(connection: &Connection, id: &str, at: i64) -> WriteResult<bool> {
+    Ok(Ok(connection.prepare_cached(USE)?.execute(params![id, at])? > 0))
 }
 
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<KeyRecord>> {

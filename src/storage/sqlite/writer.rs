@@ -156,10 +156,10 @@ fn execute_write(batch: &Batch<'_>, hasher: &KeyHasher, write: &mut Write) -> ru
     })
 }
 
-fn make(batch: &Batch<'_>, change: &mut Change) -> WriteResult<bool> {
+fn make(batch: &Batch<'_>, change: &Change) -> WriteResult<bool> {
     match change {
         Change::AddKey(key) => keys::insert(batch, key),
-        Change::NoteUses(uses) => keys::note_uses(batch, &uses.take()),
+        Change::NoteUse { id, at } => keys::note_use(batch, id, *at),
         Change::RevokeKey { id, at } => keys::revoke(batch, id, *at),
         Change::RotateKey { old, old_expires, new } => keys::rotate(batch, old, *old_expires, new),
         Change::RemoveExpired { after, at, expiry } => {

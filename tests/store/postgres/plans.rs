@@ -82,7 +82,10 @@ async fn idempotency_keys_are_found_and_removed_by_an_index_whatever_the_statist
     let Some(database) = Postgres::try_fresh().await else { return };
     let _store = database.open().await;
     let client = database.client().await;
-    let source = include_str!("../../../src/storage/postgres/idempotency.rs");
+    let source = concat!(
+        include_str!("../../../src/storage/postgres/additions.rs"),
+        include_str!("../../../src/storage/postgres/idempotency.rs")
+    );
     // The settings of the store's writing connections.
     let settings = "SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off;
         ALTER TABLE animal SET (autovacuum_enabled = off);
