@@ -68,7 +68,6 @@ mod pages;
 mod reader;
 mod routing;
 mod session;
-mod settled;
 mod tls;
 mod write_session;
 mod writer;

@@ -16,6 +16,7 @@
 //!
 //! Only this program marks its transactions. Animals that an older release or another program adds may be missed.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -57,7 +58,7 @@ pub(super) fn keep_settled(readers: &Arc<Readers>) {
                 .await;
             // Without a connection there is nothing to check. Requests report the error.
             if let Ok(settled) = checked {
-                open.settled.raise(settled);
+                open.settled.fetch_max(settled, Ordering::SeqCst);
             }
             drop(open);
             sleep(INTERVAL).await;
@@ -77,7 +78,7 @@ impl Readers {
             return Ok(found(pets, query));
         }
         let Some(last) = pets.last().map(|pet| pet.id) else { return Ok(found(pets, query)) };
-        if last <= self.settled.get() {
+        if last <= self.settled.load(Ordering::SeqCst) {
             return Ok(found(pets, query));
         }
         // Only up to `last`: with a load of writes, a batch with a lower identifier than the newest is always in
@@ -96,7 +97,7 @@ impl Readers {
                 both.await.map(|(settled, pets)| (false, settled, pets))
             };
             let (is_on_standby, settled, mut pets) = self.run_until(deadline, check).await?;
-            let settled = self.settled.raise(settled);
+            let settled = self.settled.fetch_max(settled, Ordering::SeqCst).max(settled);
             if settled >= last || is_on_standby || Instant::now() >= give_up {
                 let all = pets.len();
                 pets.retain(|pet| pet.id <= settled);

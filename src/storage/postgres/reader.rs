@@ -7,7 +7,7 @@
 //! caller waits for a new connection only if there is no other one. Reads are idempotent: a query whose connection is
 //! lost is sent again on another one.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -20,7 +20,6 @@ use super::address::Address;
 use super::error::{ConnectError, PgError};
 use super::routing::Target;
 use super::session::{Purpose, Session};
-use super::settled::Settled;
 use super::{animals, keys};
 use crate::storage::options::StoreOptions;
 
@@ -56,7 +55,8 @@ pub(super) struct Readers {
     next: AtomicUsize,
     /// Locked during a connection attempt, so that other callers wait; contains the last failure and its time.
     connecting: Arc<Mutex<LastFailure>>,
-    pub(super) settled: Settled,
+    /// The highest identifier up to which no animal can be added any more, as far as this process knows (`pages.rs`).
+    pub(super) settled: AtomicI64,
 }
 
 impl Readers {
@@ -67,7 +67,7 @@ impl Readers {
             slots: (0..options.postgres.readers.max(1)).map(|_| RwLock::default()).collect(),
             next: AtomicUsize::new(0),
             connecting: Arc::default(),
-            settled: Settled::unknown(),
+            settled: AtomicI64::new(i64::MIN),
         }
     }
 
@@ -186,7 +186,8 @@ impl Readers {
         let reader = Arc::new(Reader { session, animals, keys });
         // A synchronous standby has the sequence of every animal that was visible on the primary.
         if !reader.is_on_standby() {
-            self.settled.forget();
+            // After a crash or a failover, the sequence may assign the latest identifiers again.
+            self.settled.store(i64::MIN, Ordering::SeqCst);
         }
         if let Some(free) = (0..self.slots.len()).find(|slot| self.in_slot(*slot).is_none()) {
             *self.slots[free].write().unwrap_or_else(PoisonError::into_inner) = Some(reader.clone());

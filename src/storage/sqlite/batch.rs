@@ -55,23 +55,6 @@ impl Deref for Batch<'_> {
     }
 }
 
-/// Does work of several statements in a savepoint, which is rolled back if one of them is rejected.
-pub(super) fn in_savepoint<T>(
-    connection: &Connection,
-    work: impl FnOnce() -> WriteResult<T>,
-) -> WriteResult<T> {
-    execute(connection, "SAVEPOINT write")?;
-    let result = work();
-    // Some errors end the transaction.
-    if !connection.is_autocommit() {
-        if !matches!(result, Ok(Ok(_))) {
-            execute(connection, "ROLLBACK TO write")?;
-        }
-        execute(connection, "RELEASE write")?;
-    }
-    result
-}
-
 /// Executes a statement without parameters.
 pub(super) fn execute(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(statement)?.execute([]).map(drop)

@@ -27,7 +27,7 @@ pub(super) fn open_for_writing(path: &Path, lock_timeout: Duration) -> rusqlite:
     // Detects a damaged page before it is changed, which would spread the damage. Not on connections for reading, where it
     // hardly ever prevents a wrong response (see xtask/RECORDS.md, "Growth").
     connection.pragma_update(None, "cell_size_check", true)?;
-    // The journal of a savepoint; otherwise SQLite allocates 64 KiB for each.
+    // The journal of a statement; otherwise SQLite allocates 64 KiB for each.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     Ok(connection)
 }

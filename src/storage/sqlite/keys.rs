@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
-use super::batch::{WriteResult, in_savepoint};
+use super::batch::WriteResult;
 use super::error;
 use crate::storage::store::{KeyRecord, StoreError};
 
@@ -21,8 +21,9 @@ const USE: &str = "UPDATE api_key SET last_used = ?2 WHERE id = ?1 AND coalesce(
 
 const REVOKE: &str = "UPDATE api_key SET revoked = coalesce(revoked, ?2) WHERE id = ?1";
 
-const EXPIRE: &str = "UPDATE api_key SET expires = min(coalesce(expires, ?2), ?2) \
-     WHERE id = ?1 AND revoked IS NULL";
+const ROTATABLE: &str = "SELECT 1 FROM api_key WHERE id = ?1 AND revoked IS NULL";
+
+const EXPIRE: &str = "UPDATE api_key SET expires = min(coalesce(expires, ?2), ?2) WHERE id = ?1";
 
 pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> WriteResult<bool> {
     let inserted = connection.prepare_cached(INSERT)?.execute(params![
@@ -61,19 +62,21 @@ pub(super) fn revoke(connection: &Connection, id: &str, at: Timestamp) -> WriteR
     Ok(Ok(connection.prepare_cached(REVOKE)?.execute(params![id, at.as_second()])? > 0))
 }
 
-/// Expires the old key first. If the new one is rejected, the savepoint is rolled back.
+/// Stores the new key first: only that can be rejected, and then nothing has changed.
 pub(super) fn rotate(
     connection: &Connection,
     old: &str,
     old_expires: Timestamp,
     new: &KeyRecord,
 ) -> WriteResult<bool> {
-    in_savepoint(connection, || {
-        if connection.prepare_cached(EXPIRE)?.execute(params![old, old_expires.as_second()])? == 0 {
-            return Ok(Ok(false));
-        }
-        insert(connection, new)
-    })
+    if !connection.prepare_cached(ROTATABLE)?.exists([old])? {
+        return Ok(Ok(false));
+    }
+    let inserted = insert(connection, new)?;
+    if inserted.is_ok() {
+        connection.prepare_cached(EXPIRE)?.execute(params![old, old_expires.as_second()])?;
+    }
+    Ok(inserted)
 }
 
 fn key(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {

@@ -9,8 +9,7 @@
 //! Failure modes of a write, beside those of every engine (`../batching.rs`):
 //!
 //! - Its values are rejected (a key that exists): its statement has changed nothing, and the batch continues.
-//!   A write of several statements runs in a savepoint (`batch.rs`). Not every write: SQLite copies each page that
-//!   changes in a savepoint.
+//!   Of a write of several statements, only the first change can be rejected.
 //! - The transaction fails: the whole batch gets the same error. After a failed COMMIT it is unknown what is
 //!   on disk, so that error never says that nothing happened. The transaction is rolled back or the
 //!   connection replaced, and the next batch tries again.
