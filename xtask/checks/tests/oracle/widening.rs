@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use checks::breaking::Change;
 use serde_json::{Value, json};
 
+use crate::alarms::admits_nothing;
 use crate::case::{Case, Dice, Direction, breaks, breaks_by_values, changes_in, generated, names, yaml};
 use crate::edit::places;
 use crate::generate::{self, NAMES, Vocabulary};
@@ -101,14 +102,18 @@ fn widen(dice: &mut Dice, schema: &mut Value, is_open: bool) {
     }
 }
 
-/// Returns the changes that are reported as breaking although values were only added.
+/// Returns the changes that are reported as breaking although values were only added. The keywords of a schema that
+/// accepts nothing by the letter are compared in any case.
 fn alarm(base: &Case, revision: &Case) -> Option<(Direction, Vec<Change>)> {
+    let is_alarm = |direction, changes: &[Change]| {
+        breaks_by_values(changes) && ![base, revision].into_iter().any(|case| admits_nothing(case, direction))
+    };
     let request = changes_in(Direction::Request, base, revision);
-    if breaks_by_values(&request) {
+    if is_alarm(Direction::Request, &request) {
         return Some((Direction::Request, request));
     }
     let response = changes_in(Direction::Response, revision, base);
-    breaks_by_values(&response).then_some((Direction::Response, response))
+    is_alarm(Direction::Response, &response).then_some((Direction::Response, response))
 }
 
 #[test]

@@ -191,9 +191,18 @@ fn alternatives<'a>(
         let same = new.iter().position(|other| is_equal(cx, *one, *other));
         same.map(|same| both.compare_at(cx, &[*one], &[new.remove(same)], both.role)).is_none()
     });
-    // One value became a list of it, or the other way round.
+    // One value became a list of it, or the other way round, unless the other side has an alternative of its type.
+    let is_left = |one: &Object<'a>, others: &[Object<'a>]| {
+        let kind = |one: &Object<'a>| one.resolved().and_then(|one| one.text("type"));
+        !one.is_reference() && others.iter().any(|other| kind(other) == kind(one))
+    };
+    let before = old.clone();
     old.retain(|one| {
-        let is_pair = |other: &Object<'a>| is_list_of(*one, *other) || is_list_of(*other, *one);
+        let is_pair = |other: &Object<'a>| {
+            (is_list_of(*one, *other) || is_list_of(*other, *one))
+                && !is_left(one, &new)
+                && !is_left(other, &before)
+        };
         new.iter().position(is_pair).map(|pair| both.compare_meant(cx, *one, new.remove(pair))).is_none()
     });
     let (old_references, old): (Vec<_>, Vec<_>) = old.into_iter().partition(Object::is_reference);
