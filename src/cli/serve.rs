@@ -81,9 +81,9 @@ impl Serve {
     }
 }
 
-/// Wakes a thread of `runtime` again and again. A thread that gets an event from the kernel does not wake another one to
-/// wait for the next event; if a slow disk holds it, no request and no timer would be noticed (see "Reads on a slow disk" in
-/// xtask/RECORDS.md).
+/// Wakes a thread of `runtime` again and again. A thread that gets an event from the kernel does not wake another one
+/// to wait for the next event; if a slow disk holds it, no request and no timer would be noticed (see "Reads on a slow
+/// disk" in xtask/RECORDS.md).
 async fn keep_polling(runtime: Handle) {
     let mut interval = interval(POLL_INTERVAL);
     loop {
@@ -165,7 +165,7 @@ async fn serve(
         }
     };
     // Not earlier: a configuration that is rejected gets one line only.
-    loaded.log_warnings(log);
+    loaded.warnings().iter().for_each(|warning| warn!(log, "{}", warning));
     // slog serializes the last pair first.
     info!(log, "ready";
         "animal_store.operators" => server.ops_address().map(|address| address.to_string()),

@@ -1,20 +1,11 @@
 //! What an operator should know about a valid configuration.
 
-use slog::{Logger, warn};
-
 use super::permissions::readable_by_others;
 use super::source::Source;
 use super::{Loaded, RENAMED, networks};
 use crate::storage::{DatabaseKind, has_password};
 
 impl Loaded {
-    /// Logs [`Self::warnings`].
-    pub fn log_warnings(&self, log: &Logger) {
-        for warning in self.warnings() {
-            warn!(log, "{}", warning);
-        }
-    }
-
     /// Returns one line for each problem that does not prevent the start.
     pub fn warnings(&self) -> Vec<String> {
         let config = &self.config;

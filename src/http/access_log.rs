@@ -86,11 +86,7 @@ impl AccessLog {
     }
 
     fn samples(&self) -> bool {
-        match self.one_in {
-            0 => false,
-            1 => true,
-            one_in => self.responses.fetch_add(1, Ordering::Relaxed).is_multiple_of(one_in),
-        }
+        self.one_in > 0 && self.responses.fetch_add(1, Ordering::Relaxed).is_multiple_of(self.one_in)
     }
 }
 

@@ -9,7 +9,7 @@
 //! read.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Once;
 
 use http::HeaderMap;
 use http::header::{FORWARDED, HeaderName};
@@ -52,14 +52,14 @@ impl AddressHeader {
 /// Determines the addresses of clients, and warns once of a header that it ignores.
 pub struct ClientAddresses {
     proxies: TrustedProxies,
-    warned: AtomicBool,
+    warning: Once,
     log: Logger,
 }
 
 impl ClientAddresses {
     /// Creates one that logs its warning to `log`.
     pub fn new(proxies: TrustedProxies, log: Logger) -> Self {
-        Self { proxies, warned: AtomicBool::new(false), log }
+        Self { proxies, warning: Once::new(), log }
     }
 
     /// Returns the address of the client whose request arrived from `peer`: what its headers say if `peer` is a trusted
@@ -76,18 +76,16 @@ impl ClientAddresses {
             };
             return walk(peer, headers, &name, parse, networks);
         }
-        if !self.warned.load(Ordering::Relaxed) {
-            self.warn_if_ignored(peer, trusted, headers);
+        let ignored = || [X_FORWARDED_FOR, FORWARDED].into_iter().find(|name| headers.contains_key(name));
+        if !self.warning.is_completed()
+            && let Some(ignored) = ignored()
+        {
+            self.warning.call_once(|| self.warn(&ignored, peer, trusted));
         }
         peer
     }
 
-    fn warn_if_ignored(&self, peer: IpAddr, trusted: bool, headers: &HeaderMap) {
-        let mut both = [X_FORWARDED_FOR, FORWARDED].into_iter();
-        let Some(ignored) = both.find(|name| headers.contains_key(name)) else { return };
-        if self.warned.swap(true, Ordering::Relaxed) {
-            return;
-        }
+    fn warn(&self, ignored: &HeaderName, peer: IpAddr, trusted: bool) {
         let reason = match trusted {
             true => format!("`client_address_header` is {}", self.proxies.header.name()),
             false => "it is not in `trusted_proxies`".to_owned(),

@@ -1,7 +1,8 @@
 //! The extractors: what operations take from a request.
 //!
-//! dropshot's [`Path`], [`Query`], [`Header`] and [`TypedBody`] describe themselves, but are read here, because dropshot
-//! is too lenient: it accepts a body without `Content-Type`, an array instead of an object, and trailing characters.
+//! dropshot's [`Path`], [`Query`], [`Header`] and [`TypedBody`] describe themselves, but are read here, because
+//! dropshot is too lenient: it accepts a body without `Content-Type`, an array instead of an object, and trailing
+//! characters.
 
 use std::future::Future;
 

@@ -1,7 +1,7 @@
 //! JSON in the body of a request, as the type that an operation declares.
 //!
-//! serde alone would repeat the client's value in a message. It would also accept an array for an object, `{"sold": null}`
-//! for the word `sold`, and `null` for an `Option` whose schema does not allow it.
+//! serde alone would repeat the client's value in a message. It would also accept an array for an object,
+//! `{"sold": null}` for the word `sold`, and `null` for an `Option` whose schema does not allow it.
 
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaSettings;

@@ -3,8 +3,6 @@
 //! `build.rs` compresses the text between the places of the address; here the address is put between these parts, so that
 //! no request compresses anything.
 
-use std::borrow::Cow;
-
 use http::Request;
 use http::header::{self, HeaderName};
 use http::uri::Scheme;
@@ -31,12 +29,6 @@ pub(super) fn origin(request: &Request<()>, own_scheme: &Scheme) -> String {
     let is_secure = names_https(&X_FORWARDED_PROTO) || names_https(&header::FORWARDED);
     let scheme = if is_secure { &Scheme::HTTPS } else { own_scheme };
     format!("{scheme}://{}", host.unwrap_or("localhost"))
-}
-
-/// Returns a page with the origin in each place of `placeholder`.
-pub(super) fn filled(page: &'static [u8], placeholder: &str, origin: &str) -> Vec<u8> {
-    let text: Cow<'static, str> = String::from_utf8_lossy(page);
-    text.replace(placeholder, origin).into_bytes()
 }
 
 /// Returns a filled page compressed by gzip (RFC 1952). `parts` are the texts between the places, each a series of blocks

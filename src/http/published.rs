@@ -174,7 +174,8 @@ impl File {
             }
             Content::Addressed { page, placeholder, scheme } => {
                 let origin = origin::origin(request, scheme);
-                let content = origin::filled(page.content, placeholder, &origin);
+                let content =
+                    String::from_utf8_lossy(page.content).replace(placeholder, &origin).into_bytes();
                 let (coding, content) = match accepts("gzip") {
                     true => ("gzip", origin::gzipped(&content, page.deflated, &origin)),
                     false => ("identity", content),
