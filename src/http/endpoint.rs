@@ -13,6 +13,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::{Method, Response, StatusCode};
 use serde_json::Value;
+use tokio::time::timeout_at;
 
 use super::error::{ApiError, ErrorResponse, HttpResponseError};
 use super::error_code::{COMMON_CODES, ErrorCode};
@@ -77,8 +78,8 @@ macro_rules! functions_of {
                         let read = read.unwrap_or(Err(ApiError::RequestTimeout));
                         let $last = read.map_err(declared($last::CODES))?;
                     )?
-                    let result = by(deadline, pin!(self(context, $($shared,)* $($last)?))).await;
-                    let success = result.ok_or(ApiError::TimeLimit)?.map_err(declared(E::CODES))?;
+                    let result = timeout_at(deadline, self(context, $($shared,)* $($last)?)).await;
+                    let success = result.map_err(|_| ApiError::TimeLimit)?.map_err(declared(E::CODES))?;
                     Ok(success.to_result().map_err(|error| ApiError::Response(error.internal_message))?)
                 }
                 .boxed()

@@ -66,7 +66,8 @@ impl<C: ServerContext> RequestContextArgument for RequestContext<C> {
     type Context = C;
 }
 
-/// Returns the output of `future`, or `None` at `deadline`. Most futures are ready at once and need no timer.
+/// Returns the output of `future`, or `None` at `deadline`. It makes no timer for a future that is ready at once, as
+/// authentication and inputs mostly are.
 pub(super) async fn by<F: Future>(deadline: Instant, mut future: Pin<&mut F>) -> Option<F::Output> {
     match poll!(&mut future) {
         Poll::Ready(output) => Some(output),

@@ -5,7 +5,7 @@
 //! A disk can hold a read back for seconds. Everything else goes on meanwhile:
 //!
 //! - A read is a task of its own, so that the request that waits for it gets its 503 in time.
-//! - A read waits for its connection without a thread, and the runtime has more threads than there are connections
+//! - It waits for its connection without a thread, and the runtime has more threads than there are connections
 //!   ([`blocking_reads`]).
 //!
 //! Other ways take more CPU time (see "Reads on a slow disk" in xtask/RECORDS.md).
@@ -21,6 +21,7 @@ use rusqlite::Connection;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::JoinError;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::connection;
 
@@ -73,16 +74,20 @@ impl Readers {
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Option<rusqlite::Result<T>> {
-        let permit = self.free.clone().acquire_owned().await.ok()?;
-        let (idle, connection) = (self.idle.clone(), lock(&self.idle).pop()?);
-        // Also after a panic.
-        let connection = scopeguard::guard(connection, move |connection| {
-            lock(&idle).push(connection);
-            drop(permit);
+        let (free, idle) = (self.free.clone(), self.idle.clone());
+        let read = self.runtime.spawn(async move {
+            let permit = free.acquire_owned().await.ok()?;
+            let connection = lock(&idle).pop()?;
+            // Also after a panic.
+            let connection = scopeguard::guard(connection, move |connection| {
+                lock(&idle).push(connection);
+                drop(permit);
+            });
+            Some(query(&connection))
         });
-        let read = self.runtime.spawn(async move { query(&connection) });
-        match read.await.map_err(JoinError::try_into_panic) {
-            Ok(result) => Some(result),
+        // A read whose caller is gone waits no longer.
+        match AbortOnDropHandle::new(read).await.map_err(JoinError::try_into_panic) {
+            Ok(result) => result,
             Err(Ok(panic)) => resume_unwind(panic),
             Err(Err(_)) => None,
         }
@@ -182,16 +187,33 @@ mod tests {
         has_begun.await.unwrap();
         let mut waiting = Box::pin(count(&readers));
         assert!((&mut waiting).now_or_never().is_none());
-        let mut closing = Box::pin(readers.close());
-        assert!((&mut closing).now_or_never().is_none());
         end_first.send(()).unwrap();
         first.await.unwrap();
         assert_eq!(waiting.await, 0);
+        let mut closing = Box::pin(readers.close());
         assert!((&mut closing).now_or_never().is_none());
         end_second.send(()).unwrap();
         second.await.unwrap();
         closing.await;
         assert!(readers.run(|_| Ok(())).await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_read_whose_caller_is_gone_does_not_begin() {
+        let (_directory, _other, readers) = open(1);
+        let held = readers.free.clone().acquire_owned().await.unwrap();
+        let (begun, has_begun) = mpsc::channel();
+        let mut read = Box::pin(readers.run(move |_| {
+            begun.send(()).unwrap();
+            Ok(())
+        }));
+        assert!((&mut read).now_or_never().is_none());
+        tokio::task::yield_now().await;
+        drop(read);
+        drop(held);
+        // It would have come first.
+        assert_eq!(count(&readers).await, 0);
+        assert!(has_begun.try_recv().is_err());
     }
 
     #[tokio::test]
