@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use dropshot::Body;
 use futures::FutureExt;
-use http::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, LINK};
+use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue, LINK};
 use http::uri::Scheme;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Body as _;
@@ -59,7 +59,7 @@ struct Operation {
 /// What the router does for a deprecated operation.
 struct Deprecated {
     operation_id: &'static str,
-    headers: HeaderMap,
+    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 /// A response to a request.
@@ -151,8 +151,7 @@ impl Router {
         let Exchange { operation, ref mut logged, .. } = exchange;
         logged.status = response.status();
         if let Some(Operation { deprecation: Some(deprecated), .. }) = operation {
-            let headers = deprecated.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
-            response.headers_mut().extend(headers);
+            response.headers_mut().extend(deprecated.headers.iter().cloned());
             if let Some(key) = &logged.key {
                 self.service.metrics.deprecated_operation_called(deprecated.operation_id, key.0.clone());
             }
@@ -245,7 +244,7 @@ impl Drop for Exchange<'_> {
 }
 
 /// Returns `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` to the successor (RFC 5829).
-fn deprecation_headers(deprecation: &Deprecation) -> HeaderMap {
+fn deprecation_headers(deprecation: &Deprecation) -> Vec<(HeaderName, HeaderValue)> {
     let link = format!("<{BASE_PATH}{}>; rel=\"successor-version\"", deprecation.successor);
     let fields = [
         (HeaderName::from_static("deprecation"), format!("@{}", deprecation.since)),
