@@ -14,10 +14,10 @@ use tokio::sync::Notify;
 use tokio::sync::futures::OwnedNotified;
 use tokio::task::yield_now;
 
-pub(super) use open_request::{Charge, OpenRequest, RESERVED_TO_READ};
+pub(super) use open_request::{Charge, OpenRequest};
 pub(super) use shared::Shared;
-use state::State;
 pub(super) use state::{Ending, Phase};
+use state::{FIRST_READS, State};
 
 use super::first_request::Protocol;
 use super::memory;
@@ -47,14 +47,14 @@ impl Connection {
             requests: 0,
             running: 0,
             responses: 0,
+            reads: 0,
+            read_limit: FIRST_READS,
             most_requests: 0,
             active_at: now,
             head_since: None,
             blocked: false,
             sending: None,
             memory: 0,
-            unread: 0,
-            reserved: 0,
             ending: None,
         };
         let connection = Self {
@@ -170,7 +170,7 @@ impl Connection {
             self.charge(&mut state, memory::STREAM);
         }
         drop(state);
-        OpenRequest { charge: self.hold(bytes), reserved: None, response: None }
+        OpenRequest { charge: self.hold(bytes), reads: false, runs: false, has_response: false }
     }
 
     /// Charges bytes until the returned value is dropped.
@@ -310,7 +310,7 @@ pub(super) struct Holding {
 mod tests {
     use tokio::task::{JoinHandle, yield_now};
 
-    use super::state::MAX_RUNNING_WITHOUT_KEY;
+    use super::state::{MAX_READS, MAX_RUNNING_WITHOUT_KEY};
     use super::*;
 
     /// Takes the requests that have started.
@@ -359,25 +359,23 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_more_requests_start_than_their_responses_may_be_unread() {
+    async fn requests_start_as_the_client_takes_responses() {
         let connection = Arc::new(Connection::new(Arc::default(), Phase::New));
         connection.set_has_key();
         let begin = |connection: Arc<Connection>| async move {
             let mut request = connection.open_request(0);
-            request.begin(RESERVED_TO_READ).await;
+            request.begin(true).await;
             request
         };
         let mut requests: Vec<_> = (0..20).map(|_| tokio::spawn(begin(connection.clone()))).collect();
-        let first = started(&mut requests).await;
-        assert_eq!(first.len(), 8);
-        let mut first = first;
-        first.iter_mut().for_each(|request| request.respond(RESERVED_TO_READ));
-        assert_eq!(started(&mut requests).await.len(), 0, "their responses are unread");
-        first.truncate(1);
-        let second = started(&mut requests).await;
-        assert_eq!(second.len(), 7, "one event makes room for several");
-        drop(second);
-        assert_eq!(started(&mut requests).await.len(), 5);
+        let mut unread = Vec::new();
+        for count in [FIRST_READS, MAX_READS, MAX_READS] {
+            unread.clear();
+            unread = started(&mut requests).await;
+            assert_eq!(unread.len(), count, "one event makes room for several");
+            unread.iter_mut().for_each(|request| request.respond(1));
+            assert_eq!(started(&mut requests).await.len(), 0, "their responses are unread");
+        }
     }
 
     #[tokio::test]
@@ -385,7 +383,7 @@ mod tests {
         let connection = Arc::new(Connection::new(Arc::default(), Phase::New));
         let begin = |connection: Arc<Connection>| async move {
             let mut request = connection.open_request(0);
-            request.begin(0).await;
+            request.begin(false).await;
             request
         };
         let mut requests: Vec<_> = (0..20).map(|_| tokio::spawn(begin(connection.clone()))).collect();

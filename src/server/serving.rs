@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use http::Request;
 use http::header::{CONNECTION, HeaderValue};
-use http::{Method, Request};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::connection::{Connection, Ending, RESERVED_TO_READ};
+use super::connection::{Connection, Ending};
 use super::connections::{Connections, Registered};
 use super::first_request::{Protocol, first_request};
 use super::in_turn::InTurn;
@@ -129,7 +129,7 @@ async fn serve_http(
         let mut open_request = connection.open_request(memory::REQUEST + memory::headers(request.headers()));
         let request = RequestBody::charge(request, |bytes| connection.hold(bytes));
         async move {
-            open_request.begin(if request.method() == Method::GET { RESERVED_TO_READ } else { 0 }).await;
+            open_request.begin(request.method().is_safe()).await;
             // In a box, so that a connection without a request does not have the memory of one.
             let respond = Box::pin(serving.router.respond(request, peer));
             let Responded { mut response, has_key } = respond.await;

@@ -69,8 +69,8 @@ async fn clients_with_a_key_keep_their_connections() {
     let _turn = exclusive().await;
     let service = start().await;
     service.add_page(&"🦊".repeat(255)).await;
-    // Nine pages of 104 KB wait for this client.
-    let slow = Kind::UnreadHttp2(9).connect(0, service.direct(), &service.key).await.unwrap();
+    // Two pages of 104 KB and 98 requests wait for this client: more than the service holds for any other.
+    let slow = Kind::UnreadHttp2(STREAMS).connect(0, service.direct(), &service.key).await.unwrap();
     let mut hostile = Vec::new();
     for number in 1..possible(CONNECTIONS / 2) {
         hostile.extend(Kind::UnreadErrors(STREAMS).connect(number, service.direct(), &service.key).await);

@@ -40,6 +40,28 @@ async fn over_http2_with_more_than_the_limit_of_a_connection() {
     is_closed(Kind::UnreadHttp2(PAGES)).await;
 }
 
+/// The responses to a list.
+const LISTS: &str = "http_server_request_duration_seconds_count{http_request_method=\"GET\",\
+                     http_route=\"/v1/pets\",http_response_status_code=\"200\"}";
+
+/// So a good client waits for few pages of others.
+#[tokio::test]
+async fn two_pages_are_read_for_a_client_that_takes_none() {
+    const CONNECTIONS: u64 = 10;
+    let service = Service::start(&[]).await;
+    service.add_page(&longest_name()).await;
+    let mut unread = Vec::new();
+    for number in 0..CONNECTIONS as usize {
+        let client = Kind::UnreadHttp2(PAGES).connect(number, service.direct(), &service.key);
+        unread.push(client.await.unwrap());
+    }
+    service.wait_for_metric(LISTS, |pages| pages >= 2 * CONNECTIONS).await;
+    // These wait for the reads that came before.
+    service.answers().await;
+    assert_eq!(service.metric(LISTS).await, 2 * CONNECTIONS + 2);
+    service.stop().await;
+}
+
 /// Clients open connections with a window of zero, and ask for a page on each of 200 streams. Good clients are
 /// answered meanwhile.
 async fn memory_is_bounded(name: &str) {

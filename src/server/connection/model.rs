@@ -9,16 +9,13 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Poll, Wake, Waker};
 
-use super::state::MAX_UNREAD;
 use super::*;
 use crate::exploration::{Decisions, explore};
 
 /// The number of events.
 const EVENTS: usize = 8;
-/// Two requests have room at the same time.
-const RESERVED: usize = MAX_UNREAD / 2;
-/// After a response that is not read, none has.
-const RESPONSE: usize = MAX_UNREAD;
+/// The number of requests: one has no room at first.
+const REQUESTS: usize = FIRST_READS + 1;
 /// Longer than every time limit.
 const LONG: Time = 100_000;
 
@@ -92,7 +89,8 @@ struct Run {
     happened: Vec<Event>,
     connection: Arc<Connection>,
     requests: Vec<Request>,
-    unread: usize,
+    /// The number of responses that the client has taken.
+    taken: u32,
     ending: Option<Task<Ending>>,
     /// How the connection ended, as its task was told.
     ended: Option<Ending>,
@@ -107,7 +105,7 @@ impl Run {
             happened: Vec::new(),
             connection,
             requests: Vec::new(),
-            unread: 0,
+            taken: 0,
             ending: Some(ending),
             ended: None,
         }
@@ -115,7 +113,7 @@ impl Run {
 
     fn possible(&self) -> Vec<Event> {
         let mut events = vec![Event::Pass, Event::Finish, Event::Abort];
-        if self.requests.len() < 3 {
+        if self.requests.len() < REQUESTS {
             events.push(Event::Request);
         }
         for (number, request) in self.requests.iter().enumerate() {
@@ -128,7 +126,7 @@ impl Run {
                 Request::Responded { .. } | Request::Ended => {}
             }
         }
-        if self.unread > 0 {
+        if self.unread() > 0 {
             events.push(Event::Read);
         }
         if self.ending.as_ref().is_some_and(Task::is_woken) {
@@ -144,7 +142,7 @@ impl Run {
                 let connection = self.connection.clone();
                 let task = Task::new(async move {
                     let mut request = connection.open_request(0);
-                    request.begin(RESERVED).await;
+                    request.begin(true).await;
                     request
                 });
                 self.requests.push(Request::Waiting(task));
@@ -154,8 +152,7 @@ impl Run {
             Event::Respond(number) => {
                 let request = mem::replace(&mut self.requests[number], Request::Ended);
                 let Request::Started(mut request) = request else { panic!("it has not started") };
-                request.respond(RESPONSE);
-                self.unread += RESPONSE;
+                request.respond(1);
                 self.requests[number] = Request::Responded { _request: request };
             }
             Event::Cancel(number) => self.requests[number] = Request::Ended,
@@ -163,9 +160,9 @@ impl Run {
                 for request in &mut self.requests {
                     if matches!(request, Request::Responded { .. }) {
                         *request = Request::Ended;
+                        self.taken += 1;
                     }
                 }
-                self.unread = 0;
             }
             Event::Pass => {
                 // The first look notices what the client has taken until now.
@@ -198,7 +195,16 @@ impl Run {
     }
 
     fn has_room(&self) -> bool {
-        self.unread + self.count(|it| matches!(it, Request::Started(_))) * RESERVED < MAX_UNREAD
+        self.reads() < FIRST_READS << self.taken
+    }
+
+    /// The number of requests that have begun, and whose response the client has not taken.
+    fn reads(&self) -> usize {
+        self.unread() + self.count(|it| matches!(it, Request::Started(_)))
+    }
+
+    fn unread(&self) -> usize {
+        self.count(|it| matches!(it, Request::Responded { .. }))
     }
 
     fn count(&self, is_counted: impl Fn(&Request) -> bool) -> usize {
@@ -207,15 +213,14 @@ impl Run {
 
     /// Whether the client waits for a response, and has read all others.
     fn is_in_use(&self) -> bool {
-        self.unread == 0 && self.count(|it| !matches!(it, Request::Ended)) > 0
+        self.unread() == 0 && self.count(|it| !matches!(it, Request::Ended)) > 0
     }
 
     /// Returns a rule that is broken after the last event, when each task that was woken has run.
     fn broken_rule(&self, last: Event) -> Option<&'static str> {
         let state = self.connection.state();
-        let started = self.count(|it| matches!(it, Request::Started(_)));
-        if (state.reserved, state.unread) != (started * RESERVED, self.unread) {
-            return Some("what is counted is what requests reserve and responses take");
+        if (state.reads, state.responses) != (self.reads(), self.unread()) {
+            return Some("what is counted is what has begun and what waits for the client");
         }
         if self.has_room() && self.count(|it| matches!(it, Request::Waiting(_))) > 0 {
             return Some("a request starts when there is room");

@@ -5,10 +5,6 @@ use std::sync::Arc;
 use super::Connection;
 use crate::server::memory;
 
-/// What a request that reads reserves for its response, in bytes: a page of 100 animals with the longest names has 104
-/// KB. Without this, all requests of an HTTP/2 connection would start before the first response is counted.
-pub(in crate::server) const RESERVED_TO_READ: usize = 128 * 1024;
-
 /// Memory that is charged to a connection until this is dropped.
 pub(in crate::server) struct Charge {
     pub(super) connection: Arc<Connection>,
@@ -24,23 +20,25 @@ impl Drop for Charge {
 /// A request of a connection, from its head until its response was sent and freed. Then this is dropped.
 pub(in crate::server) struct OpenRequest {
     pub(super) charge: Charge,
-    /// What it has reserved for its response, while it runs.
-    pub(super) reserved: Option<usize>,
-    /// The size of the response that waits for the client.
-    pub(super) response: Option<usize>,
+    /// Whether it counts as a read.
+    pub(super) reads: bool,
+    /// Whether it has begun and has no response.
+    pub(super) runs: bool,
+    /// Whether its response waits for the client.
+    pub(super) has_response: bool,
 }
 
 impl OpenRequest {
-    /// Waits until the client has read its responses, and reserves these bytes for this one.
-    pub(in crate::server) async fn begin(&mut self, reserve: usize) {
+    /// Waits until the request may begin.
+    pub(in crate::server) async fn begin(&mut self, reads: bool) {
         let connection = &self.charge.connection;
         loop {
             {
                 let mut state = connection.state();
                 if state.has_room(connection.has_key()) {
                     state.running += 1;
-                    state.reserved += reserve;
-                    self.reserved = Some(reserve);
+                    state.reads += usize::from(reads);
+                    (self.runs, self.reads) = (true, reads);
                     if state.has_room(connection.has_key()) {
                         connection.room.notify_one();
                     }
@@ -58,11 +56,10 @@ impl OpenRequest {
         connection.release(&mut state, self.charge.bytes);
         self.charge.bytes = memory::REQUEST + bytes;
         connection.charge(&mut state, self.charge.bytes);
-        self.response = Some(bytes);
+        state.running -= usize::from(self.runs);
         state.responses += 1;
-        state.unread += bytes;
+        (self.runs, self.has_response) = (false, true);
         state.begin_sending(connection.shared.now());
-        state.end_running(self.reserved.take());
         drop(state);
         connection.room.notify_one();
     }
@@ -73,11 +70,10 @@ impl Drop for OpenRequest {
         let connection = &self.charge.connection;
         let mut state = connection.state();
         state.requests -= 1;
-        state.end_running(self.reserved);
-        if let Some(bytes) = self.response {
-            state.responses -= 1;
-            state.unread -= bytes;
-            state.has_taken(connection.shared.now());
+        state.running -= usize::from(self.runs);
+        state.reads -= usize::from(self.reads);
+        if self.has_response {
+            state.end_response(connection.shared.now());
         }
         state.active_at = connection.shared.now();
         drop(state);

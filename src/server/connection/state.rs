@@ -7,9 +7,10 @@ use crate::server::limits::ConnectionLimits;
 use crate::server::sending::{Sending, Time};
 use crate::telemetry::connections::Timeout;
 
-/// The maximum size in bytes of the responses that a client has not read when its next request starts. Requests that
-/// were started but not answered count with what they reserve.
-pub(super) const MAX_UNREAD: usize = 1024 * 1024;
+/// The first and the largest value of [`State::read_limit`]. A page of 100 animals with the longest names has 104 KB. With
+/// one read at first, a response that waits would stop the next request.
+pub(super) const FIRST_READS: usize = 2;
+pub(super) const MAX_READS: usize = 8;
 /// How many requests of a connection may run at the same time until its client has sent a valid API key.
 pub(super) const MAX_RUNNING_WITHOUT_KEY: usize = 8;
 /// How long a client over HTTP/2 may take to confirm that its connection ends.
@@ -26,6 +27,11 @@ pub(super) struct State {
     pub(super) running: usize,
     /// How many have a response, which waits for the client.
     pub(super) responses: usize,
+    /// How many requests that read have begun, and have no response that the client has taken.
+    pub(super) reads: usize,
+    /// While there are so many reads, no request starts. It doubles with each response that the client takes: the service
+    /// reads little for a client that takes nothing.
+    pub(super) read_limit: usize,
     /// The largest value of `requests` so far.
     pub(super) most_requests: usize,
     /// When a request last began or ended, or the phase or the end of the connection began.
@@ -38,25 +44,20 @@ pub(super) struct State {
     pub(super) sending: Option<Sending>,
     /// What the connection holds, in bytes of memory.
     pub(super) memory: usize,
-    /// The size in bytes of the responses that the client has not read.
-    pub(super) unread: usize,
-    /// The size in bytes that the requests in progress reserve for their responses.
-    pub(super) reserved: usize,
     pub(super) ending: Option<Ending>,
 }
 
 impl State {
     /// Whether a request may start.
     pub(super) fn has_room(&self, has_key: bool) -> bool {
-        self.unread + self.reserved < MAX_UNREAD && (has_key || self.running < MAX_RUNNING_WITHOUT_KEY)
+        self.reads < self.read_limit && (has_key || self.running < MAX_RUNNING_WITHOUT_KEY)
     }
 
-    /// Records that a request which has reserved these bytes has ended, if it had begun.
-    pub(super) fn end_running(&mut self, reserved: Option<usize>) {
-        if let Some(bytes) = reserved {
-            self.running -= 1;
-            self.reserved -= bytes;
-        }
+    /// Records that the client has taken a response, or has reset its stream.
+    pub(super) fn end_response(&mut self, now: Time) {
+        self.responses -= 1;
+        self.read_limit = MAX_READS.min(2 * self.read_limit);
+        self.has_taken(now);
     }
 
     /// Whether something waits for the client in the memory of this process.
