@@ -113,11 +113,6 @@ impl StoreMetrics {
         }
     }
 
-    /// Must be called with the host of each new connection.
-    pub(super) fn connected_to(&self, host: &str) {
-        self.outages.connected_to(host);
-    }
-
     /// Counts an error of the database `system` (`db.system.name` of OpenTelemetry), and logs the first one of
     /// an outage. `code` is the error code of the database.
     pub(super) fn failed(

@@ -48,8 +48,6 @@ pub(super) struct Outages(Arc<Inner>);
 struct Inner {
     reads: Mutex<Option<Outage>>,
     writes: Mutex<Option<Outage>>,
-    /// The host of the last connection.
-    host: Mutex<Option<String>>,
 }
 
 #[derive(Debug)]
@@ -86,21 +84,17 @@ impl Outages {
             let away = Duration::from_millis(last_error.duration_since(since).as_millis() as u64);
             // A warning, so that it has the same readers as the error.
             warn!(log, "the database is back";
-                "host" => lock(&self.0.host).clone(), "suppressed_errors" => suppressed,
-                "after" => %humantime::format_duration(away), "doing" => access.as_str());
+                "suppressed_errors" => suppressed, "after" => %humantime::format_duration(away),
+                "doing" => access.as_str());
         }
     }
 
-    /// Remembers the host of a new connection.
-    pub(super) fn connected_to(&self, host: &str) {
-        *lock(&self.0.host) = Some(host.to_owned());
-    }
-
     fn outage(&self, access: Access) -> MutexGuard<'_, Option<Outage>> {
-        lock(match access {
+        let outage = match access {
             Access::Read => &self.0.reads,
             Access::Connect | Access::Write => &self.0.writes,
-        })
+        };
+        outage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -121,10 +115,6 @@ fn record_error(outage: &mut Option<Outage>, log: &Logger, error_type: ErrorType
         outage.suppressed += 1;
     }
     is_new
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

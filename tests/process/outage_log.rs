@@ -69,7 +69,7 @@ async fn an_outage_is_logged_once_and_its_end() {
 }
 
 #[tokio::test]
-async fn the_end_of_an_outage_of_a_server_names_the_host_and_a_failed_key_check_is_named() {
+async fn the_end_of_an_outage_of_a_server_is_logged_and_a_failed_key_check_is_named() {
     let Some(cluster) = Cluster::start() else { return };
     let directory = WorkDir::new();
     let name = cluster.database("").await;
@@ -104,8 +104,6 @@ async fn the_end_of_an_outage_of_a_server_names_the_host_and_a_failed_key_check_
         assert!(cause.starts_with("authentication: the store is unavailable: "), "{cause}");
     }
     let back = records(&service, BACK);
-    let host = url.split('@').nth(1).unwrap().split('/').next().unwrap();
-    assert_eq!(back[0]["host"], host, "{back:?}");
     assert!(back[0]["suppressed_errors"].as_u64().unwrap() >= 90, "{back:?}");
     service.stop().await;
 }

@@ -17,7 +17,6 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::error::{ConnectError, describe};
 use super::routing::{Routing, Target};
 use super::tls;
-use crate::storage::metrics::StoreMetrics;
 
 /// How long a read waits for the monitor to find a host that may be read.
 const WAIT: Duration = Duration::from_millis(500);
@@ -80,8 +79,6 @@ pub(super) struct Address {
     pub(super) database: String,
     pub(super) user: String,
     pub(super) tls: MakeRustlsConnect,
-    /// Where the host of each connection is reported.
-    pub(super) metrics: StoreMetrics,
     /// Which of several hosts to use, as the monitor publishes them; `None` if there is only one.
     pub(super) in_use: Option<watch::Receiver<Hosts>>,
 }
@@ -127,15 +124,7 @@ impl Address {
         let first = &hosts.first().ok_or("it has no host")?.1;
         let user = first.get_user().ok_or("it has no user")?.to_owned();
         let database = first.get_dbname().unwrap_or(&user).to_owned();
-        Ok(Self {
-            hosts,
-            connect_timeout,
-            database,
-            user,
-            tls,
-            metrics: StoreMetrics::default(),
-            in_use: None,
-        })
+        Ok(Self { hosts, connect_timeout, database, user, tls, in_use: None })
     }
 
     /// The number of hosts.
@@ -175,7 +164,6 @@ impl Address {
             _ => TargetSessionAttrs::ReadWrite,
         };
         let connected = self.connect_to(host, attributes).await.map_err(|error| vec![error])?;
-        self.metrics.connected_to(self.name(host));
         Ok((connected, target))
     }
 

@@ -46,9 +46,7 @@ pub(in crate::storage) async fn open(
     url: &str,
     options: &StoreOptions,
 ) -> Result<BatchingStore<Postgres>, OpenError> {
-    let mut address = parse(url, options.postgres.connect_timeout)?;
-    address.metrics = options.metrics.clone();
-    let address = monitor::follow(address, options);
+    let address = monitor::follow(parse(url, options.postgres.connect_timeout)?, options);
     let secret = opening::open(&address, options).await?;
     let hosts = address.len();
     let (queue, batches, stopped) = queue::open(options, Some(options.postgres.call_timeout()));
