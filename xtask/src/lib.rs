@@ -13,6 +13,7 @@ pub mod faults;
 pub mod interop;
 pub mod licences;
 pub mod lsp;
+mod metadata;
 pub mod pictures;
 mod process;
 mod python;

@@ -5,10 +5,11 @@
 
 use std::fs;
 
-use launcher::process::{cargo, output};
 use launcher::workspace::{in_file, workspace};
 use serde::Deserialize;
 use spdx::{Expression, LicenseReq};
+
+use crate::metadata::metadata;
 
 /// The only allowed source of crates.
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
@@ -42,18 +43,17 @@ struct Exception {
     allow: Vec<String>,
 }
 
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-/// A crate. Members of this workspace have no source.
-#[derive(Deserialize)]
-struct Package {
-    name: String,
-    version: String,
-    license: Option<String>,
-    source: Option<String>,
+/// A crate.
+#[derive(Debug)]
+pub struct Crate {
+    /// The name.
+    pub name: String,
+    /// The version.
+    pub version: String,
+    /// The licences, as an SPDX expression.
+    pub licence: Option<String>,
+    /// Where cargo downloaded it. Members of this workspace have no source.
+    pub source: Option<String>,
 }
 
 /// Prints the crates whose licence or source is not allowed. Returns the exit status.
@@ -64,12 +64,13 @@ pub fn run() -> Result<u8, String> {
     let file = workspace().join(".cargo/deny.toml");
     let deny = fs::read_to_string(&file).map_err(in_file(&file))?;
     // Crates for other platforms may not have been downloaded.
-    let arguments = ["metadata", "--format-version", "1", "--locked", "--filter-platform", "host-tuple"];
-    let output = output(&mut cargo(&arguments))?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
-    }
-    let (count, findings) = check_all(&deny, &output.stdout)?;
+    let crates = metadata("host-tuple")?.packages.into_iter().map(|package| Crate {
+        name: package.name.to_string(),
+        version: package.version.to_string(),
+        licence: package.license,
+        source: package.source.map(|source| source.repr),
+    });
+    let (count, findings) = check_all(&deny, &crates.collect::<Vec<_>>())?;
     for finding in &findings {
         eprintln!("licences: {finding}");
     }
@@ -79,23 +80,21 @@ pub fn run() -> Result<u8, String> {
     Ok(u8::from(!findings.is_empty()))
 }
 
-/// Checks the packages in the output of `cargo metadata` against the text of a `deny.toml`. Returns the number of
-/// packages that are not members of the workspace, and one message for each package that is not allowed.
+/// Checks crates against the text of a `deny.toml`. Returns the number of those that are not members of the workspace,
+/// and one message for each crate that is not allowed.
 ///
 /// # Errors
-/// A message, if one of the texts cannot be parsed.
-pub fn check_all(deny: &str, metadata: &[u8]) -> Result<(usize, Vec<String>), String> {
+/// A message, if the text cannot be parsed.
+pub fn check_all(deny: &str, crates: &[Crate]) -> Result<(usize, Vec<String>), String> {
     let deny: Deny = toml::from_str(deny).map_err(|error| format!("deny.toml: {error}"))?;
-    let metadata: Metadata =
-        serde_json::from_slice(metadata).map_err(|error| format!("cargo metadata: {error}"))?;
-    let external: Vec<_> = metadata.packages.iter().filter(|package| package.source.is_some()).collect();
-    let findings = external.iter().filter_map(|package| check(package, &deny.licenses)).collect();
+    let external: Vec<_> = crates.iter().filter(|one| one.source.is_some()).collect();
+    let findings = external.iter().filter_map(|one| check(one, &deny.licenses)).collect();
     Ok((external.len(), findings))
 }
 
 /// Returns what is wrong with a crate, if anything.
-fn check(package: &Package, licences: &Licences) -> Option<String> {
-    let problem = match &package.license {
+fn check(package: &Crate, licences: &Licences) -> Option<String> {
+    let problem = match &package.licence {
         _ if package.source.as_deref() != Some(SOURCE) => " does not come from crates.io".to_owned(),
         None => " does not declare a licence".to_owned(),
         // The manifests of old crates separate alternatives with a slash.

@@ -1,7 +1,6 @@
 //! `cargo xtask licences`: which crates are allowed.
 
-use serde_json::{Value, json};
-use xtask::licences::check_all;
+use xtask::licences::{Crate, check_all};
 
 const DENY: &str = r#"
 [licenses]
@@ -12,10 +11,14 @@ const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// Returns what is wrong with a crate, if anything.
 fn problem_of(name: &str, license: Option<&str>, source: &str) -> Option<String> {
-    let package = json!({ "name": name, "version": "1.0.0", "license": license, "source": source });
-    let member = json!({ "name": "own", "version": "1.0.0", "license": null, "source": Value::Null });
-    let metadata = json!({ "packages": [package, member] }).to_string();
-    let (count, findings) = check_all(DENY, metadata.as_bytes()).unwrap();
+    let one = |name: &str, licence: Option<&str>, source: Option<&str>| Crate {
+        name: name.to_owned(),
+        version: "1.0.0".to_owned(),
+        licence: licence.map(str::to_owned),
+        source: source.map(str::to_owned),
+    };
+    let crates = [one(name, license, Some(source)), one("own", None, None)];
+    let (count, findings) = check_all(DENY, &crates).unwrap();
     assert_eq!(count, 1, "members of the workspace must not be checked");
     assert!(findings.len() <= 1, "{findings:?}");
     findings.into_iter().next()
