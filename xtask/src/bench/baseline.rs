@@ -1,7 +1,4 @@
 //! The committed table of instructions, and what became worse.
-//!
-//! Each way to count has its own table, `instructions-NAME.toml` in this directory, since the figures of a simulated
-//! processor differ from those of a real one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,9 +16,8 @@ const LIMIT: f64 = 1.02;
 pub struct Figures {
     /// Instructions in user mode per request.
     pub user: f64,
-    /// Allocations per request, if they were counted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub allocations: Option<f64>,
+    /// Allocations per request.
+    pub allocations: f64,
 }
 
 /// The figures by server and request.
@@ -44,14 +40,10 @@ pub fn compare(committed: &Table, measured: &Table) -> Difference {
             difference.missing.push(format!("{row}: in the committed table, but was not measured"));
             continue;
         };
-        let figures = [
-            ("user instructions", Some(old.user), Some(new.user)),
-            ("allocations", old.allocations, new.allocations),
-        ];
+        let figures =
+            [("user instructions", old.user, new.user), ("allocations", old.allocations, new.allocations)];
         for (what, old, new) in figures {
-            if let (Some(old), Some(new)) = (old, new)
-                && new > old * LIMIT
-            {
+            if new > old * LIMIT {
                 let percent = (new / old - 1.0) * 100.0;
                 difference.worse.push(format!("{row}: {new} {what} instead of {old}, {percent:.1}% more"));
             }

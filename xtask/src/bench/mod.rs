@@ -5,11 +5,11 @@
 //! them; ratios are therefore more stable than absolute times.
 
 pub mod baseline;
+mod callgrind;
 #[path = "../../../tests/connections/clients/mod.rs"]
 #[allow(dead_code, missing_docs, unreachable_pub)] // The tests use the rest.
 mod clients;
 mod connections;
-mod counter;
 mod instructions;
 mod load;
 mod peers;

@@ -14,8 +14,8 @@ use launcher::serve::launched;
 use launcher::workspace::{in_file, workspace};
 
 use super::Plan;
-use super::counter::Counter;
-use super::instructions::{cell, count};
+use super::callgrind;
+use super::instructions::count;
 use super::load::{Load, Request, Row};
 use super::server::{Programs, Server, Store};
 use super::table::{grouped, table};
@@ -54,15 +54,15 @@ impl Contender {
         &self,
         plan: &Plan<'_>,
         programs: &Programs,
-        counter: Option<Counter>,
+        is_counted: bool,
     ) -> Result<[Option<f64>; 3], String> {
-        let Some(counter) = counter.filter(|counter| self.one_process || *counter == Counter::Perf) else {
+        if !(is_counted && self.one_process) {
             return Ok([None; 3]);
-        };
-        let server = self.start(programs, &counter.launcher(&plan.directory))?;
+        }
+        let server = self.start(programs, &callgrind::launcher(&plan.directory))?;
         let mut figures = [None; 3];
         for ((_, request), figure) in Request::operations(ANIMALS).iter().zip(&mut figures) {
-            *figure = count(plan, counter, &server, request)?.user;
+            *figure = Some(count(plan, &server, request)?.user);
         }
         Ok(figures)
     }
@@ -71,7 +71,7 @@ impl Contender {
 /// Measures each operation of each server, and prints the table.
 pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     let load = Load::new(plan)?;
-    let counter = Counter::find(&plan.directory);
+    let is_counted = callgrind::available().inspect_err(|missing| println!("bench: {missing}")).is_ok();
     let programs = Programs::build()?;
     let peers = [
         ("Animal Store", None, true),
@@ -94,9 +94,10 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     drop(rows);
     drop(servers);
     for (place, contender) in contenders.iter().enumerate() {
-        let figures = contender.instructions(plan, &programs, counter)?;
+        let figures = contender.instructions(plan, &programs, is_counted)?;
         for (operation, figure) in figures.into_iter().enumerate() {
-            measured[operation * contenders.len() + place].push(cell(figure, grouped));
+            measured[operation * contenders.len() + place]
+                .push(figure.map_or_else(|| "not measured".to_owned(), grouped));
         }
     }
     let head = "request, server | requests/s | p99 ms | server CPU µs/request | user instructions";

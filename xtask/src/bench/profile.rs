@@ -1,16 +1,7 @@
-//! Reads what `perf stat` and callgrind write. The format of callgrind:
+//! Reads what callgrind writes:
 //! <https://valgrind.org/docs/manual/cl-format.html>.
 
 use std::collections::HashMap;
-
-/// Reads the output of `perf stat --field-separator=,`: one line for each event, which begins with its value. An event that
-/// was not counted has text in its place, such as `<not supported>`.
-pub fn events<const N: usize>(csv: &str, names: [&str; N]) -> [Option<u64>; N] {
-    names.map(|name| {
-        let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
-        lines.find(|fields| fields.get(2).is_some_and(|event| event.starts_with(name)))?[0].parse().ok()
-    })
-}
 
 /// The sums of a profile of callgrind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

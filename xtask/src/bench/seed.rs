@@ -60,17 +60,6 @@ impl Postgres {
         self.cluster.url(&name)
     }
 
-    /// Returns the identifiers of the server's processes that run for longer than one request.
-    pub(super) fn processes(&self) -> Result<Vec<u32>, String> {
-        self.runtime.block_on(async {
-            let client = self.cluster.client("postgres").await;
-            let rows =
-                client.query("SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()", &[]).await;
-            let rows = rows.map_err(|error| format!("pg_stat_activity: {error}"))?;
-            Ok(rows.iter().map(|row| row.get::<_, i32>(0).unsigned_abs()).collect())
-        })
-    }
-
     /// Adds animals as [`sqlite`] does.
     pub(super) fn fill(&self, url: &str, count: u64) -> Result<(), String> {
         let name = url.rsplit('/').next().and_then(|last| last.split('?').next()).unwrap_or_default();

@@ -98,8 +98,13 @@ impl Server {
         Ok(Self { name, address, key: Some(store.key.clone()), file: store.file.clone(), running })
     }
 
+    /// The process identifier.
+    pub(super) fn id(&self) -> u32 {
+        self.running.id()
+    }
+
     /// Returns the identifiers of the server's processes.
-    pub(super) fn processes(&self) -> Result<Vec<u32>, String> {
+    fn processes(&self) -> Result<Vec<u32>, String> {
         let group = self.running.id();
         let entries = fs::read_dir("/proc").map_err(in_file(Path::new("/proc")))?;
         let ids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
