@@ -44,7 +44,8 @@ pub fn run(options: &Options) -> Result<u8, String> {
         }
         targets.sort();
     }
-    let mut build = cargo(&["build", "--package", "fuzz"]);
+    // With the features of the whole workspace, so that cargo uses the crates that other builds compiled.
+    let mut build = cargo(&["build", "--workspace", "--no-default-features", "--bin", "fuzz"]);
     build.env("RUSTC_WORKSPACE_WRAPPER", workspace().join("xtask/fuzz/instrumented-rustc"));
     if !status(&mut build)?.success() {
         return Err("the package `fuzz` does not build, see above".to_owned());

@@ -20,17 +20,33 @@ use xtask::scaffold::Scaffold;
 
 use crate::{CODE, NO_TOY, SCHEMAS, TOYS, constructs, document, errors, frozen, with};
 
-/// The beginning of the manifest of the probe.
+/// The manifest of the probe. Because of `xtask` it has the dependencies of xtask, so cargo enables the same features of all
+/// third-party crates and does not compile them again.
 const PROBE: &str = r#"[package]
 name = "probe"
 version = "0.0.0"
 edition.workspace = true
 
 [dependencies]
-# Without the feature `document`, which needs the package `document`: the test gives the server a document of its own.
+# Without the feature `document`: the test gives the server a document of its own.
 animal-store = { path = "..", default-features = false }
+xtask = { path = "../xtask" }
+jiff.workspace = true
+serde_json.workspace = true
 slog.workspace = true
+tokio.workspace = true
 "#;
+
+/// The packages of which the copy has the manifest alone.
+const EMPTY: [&str; 7] = [
+    "xtask",
+    "xtask/checks",
+    "xtask/contract",
+    "xtask/document",
+    "xtask/language-server",
+    "xtask/launcher",
+    "xtask/site",
+];
 
 /// Creates a copy of the service with the frozen types and `probe`.
 fn copy() -> PathBuf {
@@ -38,21 +54,26 @@ fn copy() -> PathBuf {
     if to.exists() {
         fs::remove_dir_all(&to).unwrap();
     }
-    for part in [".cargo", "src", "openapi", "xtask/document/src", "xtask/site"] {
+    for part in [".cargo", "src", "openapi"] {
         copy_all(&from.join(part), &to.join(part));
     }
-    for file in ["Cargo.lock", "build.rs", "xtask/document/Cargo.toml", "tests/http/v1/mod.rs"] {
+    for file in ["Cargo.lock", "build.rs", "tests/http/v1/mod.rs"] {
         fs::create_dir_all(to.join(file).parent().unwrap()).unwrap();
         fs::copy(from.join(file), to.join(file)).unwrap();
     }
     let manifest = fs::read_to_string(from.join("Cargo.toml")).unwrap();
     let members = manifest.lines().find(|line| line.starts_with("members = ")).unwrap();
     let manifest = manifest
-        .replace(members, "members = [\"xtask/document\", \"xtask/site\", \"probe\"]")
+        .replace(members, "members = [\"probe\"]")
         .replace("[workspace.lints.rust]", "[workspace.lints.rust]\nwarnings = \"deny\"");
     fs::write(to.join("Cargo.toml"), manifest).unwrap();
+    for package in EMPTY {
+        fs::create_dir_all(to.join(package).join("src")).unwrap();
+        fs::copy(from.join(package).join("Cargo.toml"), to.join(package).join("Cargo.toml")).unwrap();
+        fs::write(to.join(package).join("src/lib.rs"), "//! Empty.\n").unwrap();
+    }
     fs::create_dir_all(to.join("probe/src")).unwrap();
-    fs::write(to.join("probe/Cargo.toml"), probe_manifest(&from)).unwrap();
+    fs::write(to.join("probe/Cargo.toml"), PROBE).unwrap();
     fs::write(to.join("probe/src/main.rs"), include_str!("probe.rs")).unwrap();
     // The types that the frozen code has.
     fs::copy(frozen().join("src/schemas/book.rs"), to.join("src/schemas/book.rs")).unwrap();
@@ -60,17 +81,6 @@ fn copy() -> PathBuf {
     let books = "\nmod book;\npub use book::{Book, BookStatus, Books, NewBook, Shelf};\n";
     fs::write(to.join("src/schemas/mod.rs"), schemas + books).unwrap();
     to
-}
-
-/// Returns the manifest of the probe. It has the dependencies of xtask, so cargo enables the same features of all
-/// third-party crates and does not compile them again.
-fn probe_manifest(workspace: &Path) -> String {
-    let xtask = fs::read_to_string(workspace.join("xtask/Cargo.toml")).unwrap();
-    let dependencies = xtask.split_once("\n[dependencies]\n").unwrap().1.split_once("\n[").unwrap().0;
-    let own = ["animal-store", "checks", "contract", "document", "language-server", "launcher", "site"];
-    let is_third_party = |line: &&str| !own.contains(&line.split([' ', '.']).next().unwrap_or_default());
-    let third_party: Vec<&str> = dependencies.lines().filter(is_third_party).collect();
-    format!("{PROBE}{}\n", third_party.join("\n"))
 }
 
 fn copy_all(from: &Path, to: &Path) {
@@ -102,29 +112,19 @@ fn register(copy: &Path, name: &str, operation: &str, functions: &[&str]) {
     fs::write(directory.join("mod.rs"), format!("{module}\nmod {name};\n")).unwrap();
 }
 
-/// Runs cargo in the copy with clippy as the compiler, so that one build both lints and links.
-fn cargo(copy: &Path, arguments: &[&str]) -> (bool, String) {
+/// Builds the probe with clippy as the compiler, so that one build both lints and links. Returns whether it was built, and
+/// the errors.
+fn build(copy: &Path) -> (bool, String) {
     let cargo = PathBuf::from(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let clippy = cargo.with_file_name("clippy-driver");
     let built = Command::new(&cargo)
-        .args(["build", "--offline", "--quiet", "--target-dir"])
+        .args(["build", "--offline", "--quiet", "--package", "probe", "--target-dir"])
         .arg(target())
-        .args(arguments)
         .env("RUSTC_WORKSPACE_WRAPPER", clippy)
         .current_dir(copy)
         .output()
         .unwrap();
     (built.status.success(), String::from_utf8_lossy(&built.stderr).into_owned())
-}
-
-/// Builds the probe.
-fn build(copy: &Path) -> PathBuf {
-    let (is_built, errors) = cargo(copy, &["--package", "probe"]);
-    assert!(is_built, "{errors}");
-    // Other tests may build a program of the same name, so this one is moved.
-    let program = copy.join("probe-of-scaffold");
-    fs::rename(target().join("debug/probe"), &program).unwrap();
-    program
 }
 
 /// Returns the request of a generated test as an argument of the probe.
@@ -170,7 +170,11 @@ fn everything_supported_compiles_and_agrees_with_the_document() {
     assert_eq!(errors(&made), [""; 0]);
     made.write(&copy).unwrap();
     register(&copy, "ordinary", include_str!("ordinary.rs"), &["update_crate"]);
-    let program = build(&copy);
+    let (is_built, errors) = build(&copy);
+    assert!(is_built, "{errors}");
+    // Other tests may build a program of the same name, so this one is moved.
+    let program = copy.join("probe-of-scaffold");
+    fs::rename(target().join("debug/probe"), &program).unwrap();
 
     let tests: Vec<_> = made.files.iter().filter(|(path, _)| path.starts_with("tests/")).collect();
     let operations = made.files.iter().filter(|(path, _)| path.starts_with("src/operations/")).count();
@@ -258,7 +262,7 @@ fn what_is_not_supported_does_not_compile(copy: &Path) {
         .map(|(name, _)| name)
         .collect();
     register(copy, "rejected", rejected, &functions);
-    let (is_built, errors) = cargo(copy, &["--package", "animal-store", "--lib", "--no-default-features"]);
+    let (is_built, errors) = build(copy);
     assert!(!is_built);
     for (function, message) in [
         ("any_error", "`dropshot::HttpError` does not say which error codes it has"),
