@@ -42,7 +42,7 @@ const CASES: [(&str, Kind, usize); 12] = [
     ("idle after a response, HTTP/1.1", Kind::IdleHttp1, 10_000),
     ("idle after a response, HTTP/2", Kind::IdleHttp2, 10_000),
     ("100 pages unread, HTTP/1.1", Kind::UnreadHttp1(100), 40),
-    ("200 pages unread, HTTP/2 with window 0", Kind::UnreadHttp2(200), 40),
+    ("200 pages unread, HTTP/2 with window 0", Kind::UnreadHttp2(200), 1_000),
     ("100 errors unread without a key, HTTP/2 with window 0", Kind::UnreadErrors(100), 10_000),
     ("100 bodies without end, HTTP/2", Kind::OpenBodies(100), 10_000),
     ("100 bodies without end and without a key, HTTP/2", Kind::OpenBodiesWithoutKey(100), 10_000),
