@@ -114,7 +114,7 @@ pub async fn authenticate(
     let key = store.key_for_authentication(hash).await?;
     Ok(key.filter(|key| key.is_valid_at(now)).map(|key| {
         store.note_use(&key, now);
-        KeyId(key.id.into())
+        KeyId(key.id.as_str().into())
     }))
 }
 

@@ -217,7 +217,7 @@ impl<E: Engine> Keys for BatchingStore<E> {
         self.engine.key_by_hash(*hash).await
     }
 
-    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<Arc<KeyRecord>>, StoreError> {
         self.key_cache.get_or_query(hash, || self.engine.key_by_hash(*hash)).await
     }
 

@@ -5,6 +5,7 @@
 //! once.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ struct Entry {
     queried: Instant,
     /// The value of `changes` at that time.
     changes: u64,
-    key: KeyRecord,
+    key: Arc<KeyRecord>,
 }
 
 impl Default for KeyCache {
@@ -47,7 +48,7 @@ impl KeyCache {
         &self,
         hash: &[u8; 32],
         query: impl FnOnce() -> R,
-    ) -> Result<Option<KeyRecord>, StoreError>
+    ) -> Result<Option<Arc<KeyRecord>>, StoreError>
     where
         R: Future<Output = Result<Option<KeyRecord>, StoreError>>,
     {
@@ -57,7 +58,7 @@ impl KeyCache {
             return Ok(Some(entry.key));
         }
         let queried = Instant::now();
-        let key = query().await?;
+        let key = query().await?.map(Arc::new);
         if let Some(key) = &key {
             self.entries.insert(*hash, Entry { queried, changes, key: key.clone() });
         }

@@ -1,5 +1,7 @@
 //! The promises of every store.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
@@ -203,9 +205,7 @@ pub trait Keys {
 
     /// Returns the same as [`Keys::key_by_hash`], but may miss changes that another process made in the last
     /// two seconds. It never misses a change made through this store.
-    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
-        self.key_by_hash(hash).await
-    }
+    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<Arc<KeyRecord>>, StoreError>;
 
     /// Stores that `key` was used at `at`, to the hour: returns at once, and the write happens later, at most once
     /// for each key, hour and store. It may be lost when the write or the process fails. Must be called within

@@ -192,7 +192,7 @@ impl Keys for FailingStore {
         self.inner.key_by_hash(hash).await
     }
 
-    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<Arc<KeyRecord>>, StoreError> {
         self.before(Step::KeyByHash).await?;
         let key = self.inner.key_for_authentication(hash).await;
         // On one thread, tasks that wait for this run only when the request waits.
