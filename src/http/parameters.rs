@@ -23,8 +23,8 @@ pub enum Text<'t> {
 pub enum Parameters<'p> {
     /// The parts of a path that are named in its template.
     Path {
-        /// With names in braces, each of which is a segment.
-        template: &'p str,
+        /// Which segment each of them is.
+        variables: &'p [(String, usize)],
         /// As it was sent.
         path: &'p str,
     },
@@ -131,12 +131,9 @@ impl<'de> Deserializer<'de> for Parameters<'de> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         match self {
-            Self::Path { template, path } => {
-                let segments = template.split('/').zip(path.split('/'));
-                let values = segments.filter_map(|(name, value)| {
-                    let name = name.strip_prefix('{')?.strip_suffix('}')?;
-                    Some((name, Text::Segment(value)))
-                });
+            Self::Path { variables, path } => {
+                let segment = |index: usize| path.split('/').nth(index).map(Text::Segment);
+                let values = variables.iter().filter_map(|(name, index)| Some((&**name, segment(*index)?)));
                 visitor.visit_map(MapDeserializer::new(values))
             }
             Self::Query(query) => {
