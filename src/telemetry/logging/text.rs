@@ -51,7 +51,7 @@ fn shown(key: &str) -> Option<&str> {
 
 /// Replaces the text from `start` by a Rust string literal, which has no line break, if a byte of it is special.
 fn escape_if(line: &mut Vec<u8>, start: usize, is_special: impl Fn(&u8) -> bool) {
-    if line[start..].iter().any(is_special) {
+    if line[start..].iter().fold(false, |found, byte| found | is_special(byte)) {
         let text = String::from_utf8_lossy(&line[start..]).into_owned();
         line.truncate(start);
         let _ = write!(line, "{text:?}");
