@@ -9,4 +9,5 @@ mod registry;
 mod renames;
 mod repairs;
 mod rules;
+mod styles;
 mod validity;

@@ -7,11 +7,10 @@ mod uses;
 
 use std::ops::Range;
 
-use crate::openapi::{Kind, Model};
+use crate::openapi::{Kind, Model, Object};
 use crate::repair::Repair;
-use crate::text::{Node, pointer};
+use crate::text::{self, Node, pointer};
 
-pub use rename::renamed;
 pub use uses::{Use, component, is_component, mapped, object_at, uses};
 
 /// The replacement of a part of a text.
@@ -27,19 +26,49 @@ pub struct Edit {
 /// does not exist, the new name exists already, or a place is written in a way that cannot be edited safely, such as an
 /// alias.
 pub fn edits(model: &Model<'_>, repair: &Repair) -> Option<Vec<Edit>> {
+    finished(model.source(), of_repair(model, repair)?)
+}
+
+/// Returns the edits that give an object another key, with everything that refers to the object or to a part of it, in
+/// the order of the text. `None` if there is another object with the key, or a place cannot be edited.
+pub fn renamed(object: Object<'_>, to: &str) -> Option<Vec<Edit>> {
+    finished(object.model().source(), rename::renamed(object, to)?)
+}
+
+fn of_repair(model: &Model<'_>, repair: &Repair) -> Option<Vec<Edit>> {
     let (text, root) = (model.source(), model.root().node());
-    let mut edits = match repair {
+    Some(match repair {
         Repair::Remove { at } => removed(model, at)?,
         Repair::Rename { at, to } => rename::at(model, at, to)?,
         Repair::Write { at, value } => vec![parts::write(text, root, at, value)?],
         Repair::Replace { at, key, value } => vec![parts::replace(text, root, at, (key, value))?],
         Repair::Add { at, key, value } => vec![parts::add(text, root.pointer(at)?, key, value)?],
         Repair::Together(repairs) => {
-            repairs.iter().map(|repair| self::edits(model, repair)).collect::<Option<Vec<_>>>()?.concat()
+            repairs.iter().map(|repair| of_repair(model, repair)).collect::<Option<Vec<_>>>()?.concat()
         }
-    };
+    })
+}
+
+/// Returns edits in the order of the text, with its line breaks. `None` if they overlap, or an alias would change.
+fn finished(text: &str, mut edits: Vec<Edit>) -> Option<Vec<Edit>> {
     edits.sort_by_key(|edit| edit.range.start);
-    edits.is_sorted_by(|one, other| one.range.end <= other.range.start).then_some(edits)
+    if text.contains("\r\n") {
+        edits.iter_mut().for_each(|edit| edit.text = edit.text.replace('\n', "\r\n"));
+    }
+    let is_ordered = edits.is_sorted_by(|one, other| one.range.end <= other.range.start);
+    (is_ordered && keeps_aliases(text, &edits)).then_some(edits)
+}
+
+/// Whether each alias has its anchor and its value after edits.
+fn keeps_aliases(text: &str, edits: &[Edit]) -> bool {
+    let is_outside = |it: char| it.is_whitespace() || "[]{},".contains(it);
+    let is_used = |anchor: &str| text.split(is_outside).any(|word| word.strip_prefix('*') == Some(anchor));
+    let is_value_of_alias = |edit: &Edit| {
+        let before = text[..edit.range.start].trim_end().rsplit(is_outside).next();
+        before.and_then(|word| word.strip_prefix('&')).is_some_and(is_used)
+    };
+    let removes_anchor = edits.iter().any(|edit| text[edit.range.clone()].contains('&'));
+    !edits.iter().any(is_value_of_alias) && (!removes_anchor || text::read(&edited(text, edits)).is_ok())
 }
 
 /// Returns a text after edits in the order of the text.

@@ -48,7 +48,7 @@ pub(super) fn write(text: &str, root: &Node, at: &str, value: &Json) -> Option<E
             Edit { text: flow(value, sample(text, "")), range }
         }
         (_, Value::Sequence(_) | Value::Mapping(_)) => {
-            let line = text[..range.start].rfind('\n').map_or(0, |before| before + 1);
+            let line = line_start(text, range.start);
             let start = match node.value {
                 Value::Sequence(_) if !old.starts_with('-') => line + text[line..range.start].rfind('-')?,
                 _ => range.start,
@@ -88,7 +88,8 @@ pub(super) fn add(text: &str, owner: &Node, key: &str, value: &Json) -> Option<E
 /// Returns the header and the indentation of the block scalar whose content begins at an offset.
 fn block_scalar(text: &str, start: usize) -> Option<(&str, &str)> {
     let (before, indent) = text[..start].rsplit_once('\n')?;
-    let header = before.trim_end().rsplit([' ', '\n']).next()?;
+    let line = before.trim_end().rsplit('\n').next()?;
+    let header = line.split(" #").next()?.trim_end().rsplit(' ').next()?;
     let is_header = header.starts_with(['|', '>']) && indent.chars().all(|it| it == ' ');
     is_header.then_some((header, indent))
 }
@@ -139,7 +140,13 @@ fn is_ascending(starts: impl Iterator<Item = usize>) -> bool {
 
 /// Whether a mapping or list has brackets.
 fn is_flow(text: &str, node: &Node) -> bool {
-    text[node.span.start..].starts_with(['{', '['])
+    let mut rest = &text[node.span.start..];
+    // The place of a collection can begin with its anchor.
+    while let Some((_, after)) = rest.split_once(char::is_whitespace).filter(|_| rest.starts_with(['&', '!']))
+    {
+        rest = after.trim_start();
+    }
+    rest.starts_with(['{', '['])
 }
 
 fn remove_entry(text: &str, owner: &Node, number: usize) -> Option<Edit> {
@@ -151,7 +158,9 @@ fn remove_entry(text: &str, owner: &Node, number: usize) -> Option<Edit> {
         false => None,
     };
     if let Some(next) = entries.get(number + 1) {
-        return Some(Edit { range: key_span.start..next.key_span.start, text: String::new() });
+        let is_alias_here = || text[key_span.end..line_end(text, key_span.end)].contains('*');
+        let end = end_of(&entries[number]).or_else(|| is_alias_here().then_some(key_span.end))?;
+        return remove_before(text, owner, (key_span.start, end), next.key_span.start);
     }
     let end = end_of(&entries[number])?;
     let before = number.checked_sub(1).map(|number| &entries[number]);
@@ -164,14 +173,46 @@ fn remove_item(text: &str, list: &Node, number: usize) -> Option<Edit> {
         return None;
     }
     let item = &items[number];
+    let marker = |item: &Node| {
+        let line = line_start(text, item.span.start);
+        let marker = text[line..item.span.start].rfind('-').filter(|_| !is_flow(text, list));
+        marker.map_or(item.span.start, |marker| line + marker)
+    };
+    let start = marker(item);
     if let Some(next) = items.get(number + 1) {
-        return Some(Edit { range: item.span.start..next.span.start, text: String::new() });
+        return remove_before(text, list, (start, item.span.end), marker(next));
     }
     let before = number.checked_sub(1).map(|number| Some(items[number].span.end));
-    let line = text[..item.span.start].rfind('\n').map_or(0, |before| before + 1);
-    let marker = text[line..item.span.start].rfind('-').map_or(item.span.start, |marker| line + marker);
-    let start = if is_flow(text, list) { item.span.start } else { marker };
     remove_last(text, list, before, (start, item.span.end))
+}
+
+/// Removes a part of a collection before another part, without the comments between them on lines of their own.
+fn remove_before(text: &str, owner: &Node, (start, end): (usize, usize), next: usize) -> Option<Edit> {
+    let edit = |range| Some(Edit { range, text: String::new() });
+    if is_flow(text, owner) {
+        return if text.get(end..next)?.contains('#') { None } else { edit(start..next) };
+    }
+    let after = line_end(text, end);
+    if after >= next {
+        return edit(start..next);
+    }
+    let line = line_start(text, start);
+    if text[line..start].trim_start().is_empty() {
+        return edit(line..after + 1);
+    }
+    // The first part of a collection that begins on a line with its owner: the next one takes its place.
+    let rest = text.get(after..next)?;
+    edit(start..next - rest.trim_start().len())
+}
+
+/// Returns the start of the line with a place.
+fn line_start(text: &str, place: usize) -> usize {
+    text[..place].rfind('\n').map_or(0, |before| before + 1)
+}
+
+/// Returns the end of the line with a place, without its line break.
+fn line_end(text: &str, place: usize) -> usize {
+    text[place..].find('\n').map_or(text.len(), |length| place + length)
 }
 
 /// Removes the last part of a collection. `before` is the end of the part before it, if there is one.
@@ -188,12 +229,12 @@ fn remove_last(
         return edit(start..end, if is_flow(text, owner) { "" } else { empty });
     };
     if is_flow(text, owner) {
-        return edit(before?..end, "");
+        return if text.get(before?..start)?.contains('#') { None } else { edit(before?..end, "") };
     }
     // The whole lines of the entry.
-    let line = text[..start].rfind('\n').map_or(0, |before| before + 1);
+    let line = line_start(text, start);
     let is_first = text[line..start].chars().all(char::is_whitespace);
-    let end = text[end..].find('\n').map_or(text.len(), |length| end + length + 1);
+    let end = text.len().min(line_end(text, end) + 1);
     if is_first { edit(line..end, "") } else { None }
 }
 
@@ -212,7 +253,7 @@ fn add_entry(text: &str, owner: &Node, name: &str, value: &Json) -> Option<Edit>
         key_like(sample, name),
         flow(value, if sample.starts_with('"') { "\"" } else { "" })
     );
-    let line = text[..first.key_span.start].rfind('\n').map_or(0, |before| before + 1);
+    let line = line_start(text, first.key_span.start);
     let indent: String = text[line..first.key_span.start].chars().map(|_| ' ').collect();
     let is_simple = |entry: &&Entry| {
         let written = text.get(entry.value.span.start..entry.value.span.end).unwrap_or_default();
@@ -224,8 +265,12 @@ fn add_entry(text: &str, owner: &Node, name: &str, value: &Json) -> Option<Edit>
     // After the last scalar; a new first line would be far from the others.
     if let Some(anchor) = entries.iter().rfind(is_simple) {
         let end = anchor.value.span.end;
-        let text = if is_flow { format!(", {entry}") } else { format!("\n{indent}{entry}") };
-        return Some(Edit { range: end..end, text });
+        if is_flow {
+            return Some(Edit { range: end..end, text: format!(", {entry}") });
+        }
+        // After the comment on its line.
+        let end = end + text[end..line_end(text, end)].trim_end().len();
+        return Some(Edit { range: end..end, text: format!("\n{indent}{entry}") });
     }
     let start = first.key_span.start;
     let text = if is_flow { format!("{entry}, ") } else { format!("{entry}\n{indent}") };

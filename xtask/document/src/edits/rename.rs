@@ -27,7 +27,7 @@ pub(super) fn at(model: &Model<'_>, at: &str, to: &str) -> Option<Vec<Edit>> {
 /// references, and for a component the mappings of discriminators and the security requirements, for a property
 /// `required`, for a path its parameters with the links that name them. `None` if there is another object with the key,
 /// or a place cannot be edited.
-pub fn renamed(object: Object<'_>, to: &str) -> Option<Vec<Edit>> {
+pub(super) fn renamed(object: Object<'_>, to: &str) -> Option<Vec<Edit>> {
     let (model, own) = (object.model(), object.pointer());
     let text = model.source();
     let mut edits = vec![parts::rename(text, model.root().node(), &own, to)?];

@@ -9,7 +9,8 @@ pub(super) fn unclosed_quote(text: &str, error_line: usize) -> Option<usize> {
     let mut start = text.split_inclusive('\n').take(first).map(str::len).sum::<usize>();
     for (number, line) in text[start..].split_inclusive('\n').enumerate().take(error_line - first) {
         if let Some(position) = opening_quote(line) {
-            let lines = lines_to_close(&text[start + position..]);
+            let value = &text[start + position..];
+            let lines = quoted(value).map(|end| value[..end].matches('\n').count());
             if lines.is_none_or(|lines| lines > 0 && first + number + 1 + lines >= error_line) {
                 return Some(start + position);
             }
@@ -28,18 +29,16 @@ fn opening_quote(line: &str) -> Option<usize> {
     begins_value.then_some(position)
 }
 
-/// The number of lines down to the closing quote of a string; `None` if there is none.
-fn lines_to_close(text: &str) -> Option<usize> {
-    let mut characters = text.chars();
-    let quote = characters.next()?;
-    let mut lines = 0;
-    while let Some(character) = characters.next() {
+/// Returns the length of the string in quotes with which a text begins; `None` if the quote is not closed.
+pub(super) fn quoted(text: &str) -> Option<usize> {
+    let mut characters = text.char_indices();
+    let (_, quote) = characters.next()?;
+    while let Some((position, character)) = characters.next() {
         match character {
-            '\n' => lines += 1,
             '\\' if quote == '"' => drop(characters.next()),
             // Two single quotes are an escaped single quote.
             '\'' if quote == '\'' && characters.as_str().starts_with('\'') => drop(characters.next()),
-            _ if character == quote => return Some(lines),
+            _ if character == quote => return Some(position + 1),
             _ => {}
         }
     }

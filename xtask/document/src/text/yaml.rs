@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use saphyr_parser::{Event, Parser, ScanError, Span as Range, StrInput, Tag};
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as Range, StrInput, Tag};
 
 use super::mistakes;
 use super::scalar;
@@ -148,6 +148,7 @@ impl<'a> Reader<'a> {
                 }
                 Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
                 Event::Scalar(text, style, anchor, tag) => {
+                    let span = self.offsets.scalar(span, style);
                     let value = scalar::value(&text, style, tag.as_deref())
                         .map_err(|message| Problem::at(span, message))?;
                     self.spend(1, span)?;
@@ -185,9 +186,9 @@ impl<'a> Reader<'a> {
         };
         let entry = node.entries().last().map(|entry| entry.value.span.end.max(entry.key_span.end));
         let last = node.items().last().map(|item| item.span.end).or(entry);
-        // The parser's end of a block collection is the beginning of the next token. If the last item is an
-        // alias, its place is the anchor, which may be before this collection.
-        let end = if end.end > end.start { end.end } else { last.unwrap_or_default() };
+        // A bracket ends a flow collection; the parser's end is the next token. The parser's end of a block collection
+        // is empty. If the last item is an alias, its place is the anchor, which may be before this collection.
+        let end = if end.end > end.start { end.start + 1 } else { last.unwrap_or_default() };
         node.span.end = end.max(node.span.end);
         let span = node.span;
         self.put(Built { node, written: None }, anchor, span)
@@ -355,6 +356,19 @@ impl<'a> Offsets<'a> {
         Span { start, end: start, line, column }
     }
 
+    /// Cuts the comments after a scalar. The parser's end of one with quotes, or of a block scalar, is the next token.
+    fn scalar(&self, span: Span, style: ScalarStyle) -> Span {
+        let text = &self.text[span.start..span.end];
+        let length = match style {
+            ScalarStyle::Plain => text.len(),
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
+                mistakes::quoted(text).unwrap_or(text.len())
+            }
+            ScalarStyle::Literal | ScalarStyle::Folded => content(text, span.column - 1),
+        };
+        Span { end: span.start + length, ..span }
+    }
+
     /// Returns the empty place after a key, or `otherwise` if the key has several lines.
     fn after(&self, key: Span, otherwise: Span) -> Span {
         let text = &self.text[key.start..key.end];
@@ -363,4 +377,17 @@ impl<'a> Offsets<'a> {
         }
         Span { start: key.end, end: key.end, line: key.line, column: key.column + text.chars().count() }
     }
+}
+
+/// Returns the length of a block scalar, whose first line has this indentation. A comment after it has less.
+fn content(text: &str, indentation: usize) -> usize {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let words = line.trim_start_matches(' ');
+        if start > 0 && words.starts_with('#') && line.len() - words.len() < indentation {
+            return text[..start].trim_end().len();
+        }
+        start += line.len();
+    }
+    text.len()
 }
