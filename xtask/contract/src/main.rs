@@ -55,9 +55,12 @@ enum Command {
     },
     /// Serve an editor: a language server over standard input and output.
     Lsp {
-        /// The document that clients use now, with which each open document is compared [default: none].
-        #[arg(long, value_name = "FILE")]
+        /// The version of `--document` that clients use now.
+        #[arg(long, value_name = "FILE", requires = "document")]
         base: Option<PathBuf>,
+        /// The document that is compared with the base.
+        #[arg(long, value_name = "FILE", requires = "base")]
+        document: Option<PathBuf>,
     },
 }
 
@@ -74,6 +77,8 @@ fn main() -> ExitCode {
         Command::Lint { document, options } => lint::run(&document.unwrap_or_default(), &options, &root),
         Command::Breaking { base, revision, options } => breaking::run(&base, &revision, &options, &root),
         Command::Changelog { base, revision, options } => changelog::run(&base, &revision, &options, &root),
-        Command::Lsp { base } => language_server::serve(Arc::new(language_server::Standalone { base })),
+        Command::Lsp { base, document } => {
+            language_server::serve(Arc::new(language_server::Standalone { base, document }))
+        }
     })
 }

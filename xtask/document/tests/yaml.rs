@@ -31,6 +31,19 @@ fn slice<'a>(text: &'a str, node: &Node) -> &'a str {
 }
 
 #[test]
+fn a_half_written_key_is_reported_at_its_place() {
+    for (text, line, column) in [
+        ("info:\n  title: T\n  descr\n  version: 1\npaths: {}\n", 3, 3),
+        ("info:\n  descr\n  title: T\npaths: {}\n", 2, 3),
+        ("info:\n  title: T\npat\n", 3, 1),
+        ("inf\npaths: {}\n", 1, 1),
+        ("info:\n  title: T\n  descr\npaths: {}\n", 3, 3),
+    ] {
+        refused(text, line, column, "has no `: `");
+    }
+}
+
+#[test]
 fn positions_are_those_of_the_text() {
     let text = "a: 1\nbé:\n  c: |\n    text\n\n  # words\n  'd e': [1, \"x é\", &q {k: v}]\n  f:\ng:\n- h\n";
     let root = read(text).unwrap();

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use checks::config::{self, Applied, Config};
 use checks::lint::check;
 use checks::outcome::Outcome;
-use document::finding::Finding;
-use document::{Unreadable, Value};
+use document::finding::{Finding, Severity, Subject};
+use document::{Span, Unreadable, Value};
 use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -42,6 +42,8 @@ pub(crate) enum Progress {
     Read(Option<Arc<Tree>>),
     /// The findings, by the path of their file. The document's own file is always one of them.
     Checked(BTreeMap<String, Vec<Finding>>),
+    /// The reasons why the text was not checked, by the path of their file. The findings of the last check stay.
+    NotChecked(BTreeMap<String, Vec<Finding>>),
     /// The releases that were newly read.
     Released(Arc<Releases>),
 }
@@ -65,8 +67,10 @@ impl Analyst {
             Ok((tree, findings)) => (Arc::new(tree), findings),
             Err(unreadable) => {
                 report(Progress::Read(None));
-                let shown = is_openapi(&unreadable).then(|| Finding::from(&unreadable));
-                return report(Progress::Checked([(job.file.clone(), Vec::from_iter(shown))].into()));
+                return report(match is_openapi(&unreadable) {
+                    true => Progress::NotChecked([(job.file.clone(), vec![(&unreadable).into()])].into()),
+                    false => Progress::Checked([(job.file.clone(), Vec::new())].into()),
+                });
             }
         };
         report(Progress::Read(Some(tree.clone())));
@@ -74,8 +78,9 @@ impl Analyst {
         let config = match load_config(job) {
             Ok(config) => config,
             Err(unusable) => {
-                let by_file = [(unusable.path, unusable.findings), (job.file.clone(), Vec::new())];
-                return report(Progress::Checked(by_file.into()));
+                let own = unusable.findings.first().map(|problem| not_configured(&unusable.path, problem));
+                let by_file = [(job.file.clone(), Vec::from_iter(own)), (unusable.path, unusable.findings)];
+                return report(Progress::NotChecked(by_file.into()));
             }
         };
         let Applied { findings: mut own, unused, .. } = config.apply(check(tree.model(), today(), findings));
@@ -85,12 +90,16 @@ impl Analyst {
         }
         let path = PathBuf::from(&job.file);
         let is_compared = is_of_project(&*self.project, Some(&path)) && !self.releases.contains(&path);
-        if let Some(base) = self.releases.newest().filter(|_| is_compared) {
-            let outcome = Outcome::of_sides(base.side(), tree.side(), &config, today());
-            own.extend(outcome.in_file(&job.file));
-            if !config.path.is_empty() {
-                by_file.entry(config.path.clone()).or_default().extend(outcome.in_file(&config.path));
+        match self.releases.newest().filter(|_| is_compared) {
+            Some(Ok(base)) => {
+                let outcome = Outcome::of_sides(base.side(), tree.side(), &config, today());
+                own.extend(outcome.in_file(&job.file));
+                if !config.path.is_empty() {
+                    by_file.entry(config.path.clone()).or_default().extend(outcome.in_file(&config.path));
+                }
             }
+            Some(Err(problem)) => own.push(not_compared(&problem)),
+            None => {}
         }
         by_file.insert(job.file.clone(), own);
         report(Progress::Checked(by_file));
@@ -103,6 +112,21 @@ impl Analyst {
             report(Progress::Released(self.releases.clone()));
         }
     }
+}
+
+/// Returns the finding in a document whose configuration cannot be used.
+fn not_configured(file: &str, problem: &Finding) -> Finding {
+    let message = format!("`{file}`, line {}: {}", problem.span.line, problem.message);
+    Finding::new(Severity::Unreadable, "configuration", "", Span::default())
+        .message(&Subject::document(), message)
+        .fix("The document is not checked until the configuration is corrected.")
+}
+
+/// Returns the finding in a document whose base cannot be read.
+fn not_compared(problem: &str) -> Finding {
+    Finding::new(Severity::Unreadable, "base-unreadable", "", Span::default())
+        .message(&Subject::document(), format!("The base cannot be read: {problem}."))
+        .fix("Breaking changes are not reported until the base can be read. Correct the file or its path.")
 }
 
 /// Whether a text that cannot be read is meant to be an OpenAPI document. Editors also send other YAML files.

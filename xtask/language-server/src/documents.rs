@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use checks::config;
+use checks::{config, registry};
+use document::Span;
 use document::finding::Finding;
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
 
@@ -39,6 +40,8 @@ pub(crate) struct Document {
     since_save: Edits,
     /// The edits since the text that is being checked.
     since_job: Edits,
+    /// The edits from the text of the findings to the text that is being checked.
+    until_job: Edits,
     /// For a configuration: its findings, by the document whose check found them.
     configured: BTreeMap<Uri, Vec<Finding>>,
     since_configured: Edits,
@@ -75,6 +78,7 @@ impl Document {
             since_findings: Edits::default(),
             since_save: Edits::default(),
             since_job: Edits::default(),
+            until_job: Edits::default(),
             configured: BTreeMap::new(),
             since_configured: Edits::default(),
         }
@@ -154,6 +158,7 @@ impl Document {
     pub(crate) fn job(&mut self, key: Uri, config: Option<String>) -> Job {
         self.checking = Some(self.number);
         self.since_job = Edits::default();
+        self.until_job = self.since_findings.clone();
         Job { key, file: self.file(), text: self.text.clone(), number: self.number, config }
     }
 
@@ -188,6 +193,21 @@ impl Document {
             self.since_findings = self.since_job.clone();
         }
         is_expected
+    }
+
+    /// Keeps the reasons why a text was not checked, before the findings of the last check, at the places to which the
+    /// edits moved them. Returns whether it did.
+    pub(crate) fn set_problems(&mut self, number: u64, problems: Vec<Finding>) -> bool {
+        let moved = |finding: &Finding| {
+            let mut finding = finding.clone();
+            let Span { start, end, .. } = &mut finding.span;
+            (*start, *end) = (self.until_job.forward(*start), self.until_job.forward(*end));
+            finding
+        };
+        // Rules outside of the registry report why a text was not checked.
+        let last = self.findings.iter().filter(|finding| registry::find(&finding.rule).is_some());
+        let findings = problems.into_iter().chain(last.map(moved)).collect();
+        self.set_findings(number, findings)
     }
 
     /// Keeps the findings of this configuration that the check of a document found.

@@ -48,16 +48,24 @@ pub trait Implementation: Send + Sync + Debug {
     fn text(&self, file: &str) -> Option<&str>;
 }
 
-/// Documents without a project, compared with one file.
-#[derive(Debug)]
+/// Documents without a project, one of which can have a base.
+#[derive(Debug, Default)]
 pub struct Standalone {
-    /// The document that clients use now.
+    /// The version of `document` that clients use now.
     pub base: Option<PathBuf>,
+    /// The document that the base belongs to.
+    pub document: Option<PathBuf>,
 }
 
 impl Project for Standalone {
     fn root(&self) -> PathBuf {
         std::env::current_dir().unwrap_or_default()
+    }
+
+    fn document(&self) -> Option<PathBuf> {
+        let path = self.root().join(self.document.as_ref()?);
+        // Editors send paths without `..`.
+        Some(path.canonicalize().unwrap_or(path))
     }
 
     fn releases(&self) -> Vec<PathBuf> {

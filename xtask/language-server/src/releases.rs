@@ -17,8 +17,8 @@ struct Release {
     path: PathBuf,
     /// The time and size by which a change is recognised.
     stamp: Option<(SystemTime, u64)>,
-    /// `None` if it cannot be read.
-    tree: Option<Arc<Tree>>,
+    /// The document, or the reason why it cannot be read.
+    tree: Result<Arc<Tree>, String>,
 }
 
 /// The released documents, from the oldest to the newest.
@@ -38,9 +38,10 @@ impl Releases {
         Self(paths.into_iter().map(release).collect())
     }
 
-    /// The newest document.
-    pub(crate) fn newest(&self) -> Option<&Arc<Tree>> {
-        self.0.last().and_then(|release| release.tree.as_ref())
+    /// The newest document, or the reason why it cannot be read.
+    pub(crate) fn newest(&self) -> Option<Result<&Arc<Tree>, String>> {
+        let problem = |release: &Release, problem| format!("`{}`: {problem}", release.path.display());
+        self.0.last().map(|release| release.tree.as_ref().map_err(|it| problem(release, it)))
     }
 
     /// Whether this file is one of the documents.
@@ -50,13 +51,13 @@ impl Releases {
 
     /// The document in this file.
     pub(crate) fn in_file(&self, path: &str) -> Option<&Arc<Tree>> {
-        let trees = self.0.iter().filter_map(|release| release.tree.as_ref());
+        let trees = self.0.iter().filter_map(|release| release.tree.as_ref().ok());
         trees.into_iter().find(|tree| tree.document().path == path)
     }
 
     /// Returns the version of the oldest document that has an object.
     pub(crate) fn since(&self, object: Object<'_>) -> Option<&str> {
-        let trees = self.0.iter().filter_map(|release| release.tree.as_deref());
+        let trees = self.0.iter().filter_map(|release| release.tree.as_deref().ok());
         let first = trees.into_iter().find(|tree| contains(tree.model(), object))?;
         let document: &Document = first.document();
         Some(version::text(document))
@@ -83,11 +84,11 @@ fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-fn read(path: &Path) -> Option<Arc<Tree>> {
-    let bytes = std::fs::read(path).ok()?;
-    let text = Text::new(decode(&bytes).ok()?.to_owned());
-    let (tree, _) = Tree::read(&path.display().to_string(), text).ok()?;
-    Some(Arc::new(tree))
+fn read(path: &Path) -> Result<Arc<Tree>, String> {
+    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    let text = Text::new(decode(&bytes).map_err(|problem| problem.to_string())?.to_owned());
+    let read = Tree::read(&path.display().to_string(), text);
+    read.map(|(tree, _)| Arc::new(tree)).map_err(|unreadable| unreadable.problem.to_string())
 }
 
 /// Whether a document has an object, identified like in the comparison of documents: an operation by its path and method,

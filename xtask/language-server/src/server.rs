@@ -1,6 +1,6 @@
 //! The state of the server and its loop: messages of the client, and results of the workers.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, select, unbounded};
+use document::finding::Finding;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::{InitializeParams, Uri};
 use serde::Serialize;
@@ -306,20 +307,32 @@ impl Server {
                 let ready: Vec<(Uri, Request)> = ready;
                 ready.into_iter().for_each(|(_, request)| self.ask_or_wait(request));
             }
-            Progress::Checked(mut by_file) => {
-                let Some(document) = self.documents.get_mut(key) else { return };
-                let own = by_file.remove(&document.file()).unwrap_or_default();
-                if document.set_findings(number, own) {
-                    let is_newest = document.is_checked();
-                    for (file, findings) in by_file.iter().filter(|_| is_newest) {
-                        let uri = crate::uris::of_path(Path::new(file));
-                        let other = uri.and_then(|uri| self.documents.get_mut(&uri));
-                        other.into_iter().for_each(|other| other.set_configured(key, findings.clone()));
-                    }
-                    self.publish_checked(key, by_file);
-                }
+            Progress::Checked(by_file) => self.checked(key, by_file, |it, own| it.set_findings(number, own)),
+            Progress::NotChecked(by_file) => {
+                self.checked(key, by_file, |it, own| it.set_problems(number, own))
             }
         }
+    }
+
+    /// Keeps the findings of a check, those of the document by `keep`, and publishes them.
+    fn checked(
+        &mut self,
+        key: &Uri,
+        mut by_file: BTreeMap<String, Vec<Finding>>,
+        keep: impl FnOnce(&mut Document, Vec<Finding>) -> bool,
+    ) {
+        let Some(document) = self.documents.get_mut(key) else { return };
+        let own = by_file.remove(&document.file()).unwrap_or_default();
+        if !keep(document, own) {
+            return;
+        }
+        let is_newest = document.is_checked();
+        for (file, findings) in by_file.iter().filter(|_| is_newest) {
+            let uri = crate::uris::of_path(Path::new(file));
+            let other = uri.and_then(|uri| self.documents.get_mut(&uri));
+            other.into_iter().for_each(|other| other.set_configured(key, findings.clone()));
+        }
+        self.publish_checked(key, by_file);
     }
 
     /// Checks the newest text of a document as soon as the worker is idle.

@@ -208,6 +208,7 @@ pub fn hint(keyword: &str, node: &Node) -> &'static str {
         ("exclusiveMinimum" | "exclusiveMaximum", Value::Number(_)) => {
             ": in OpenAPI 3.0 it is `true` if `minimum` or `maximum` itself is excluded"
         }
+        ("$ref", Value::Null) => ", in quotes: without them, `#` begins a comment",
         ("required", Value::Bool(_)) => ": a schema lists the names of the properties it requires",
         ("items", Value::Sequence(_)) => ": OpenAPI 3.0 has one schema for all items",
         ("version" | "openapi", Value::Number(_)) => ", in quotes",

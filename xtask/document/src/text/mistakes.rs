@@ -45,6 +45,24 @@ pub(super) fn quoted(text: &str) -> Option<usize> {
     None
 }
 
+/// Returns the offset of a key without a value, such as one that is being written: the text of the line of the error, or
+/// of the line before it, if it has no colon and the indentation of a key beside it.
+pub(super) fn half_written(text: &str, error_line: usize) -> Option<usize> {
+    let indentation = |line: &str| line.len() - line.trim_start().len();
+    let lines: Vec<&str> = text.split_inclusive('\n').take(error_line + 1).collect();
+    [error_line.checked_sub(2), error_line.checked_sub(1)].into_iter().flatten().find_map(|number| {
+        let line = *lines.get(number)?;
+        let word = line.trim();
+        let is_inside = |other: &&&str| indentation(other) > indentation(line);
+        let before = lines[..number].iter().rev().find(|other| !is_inside(other));
+        let is_key = |other: &&str| other.contains(':') && indentation(other) == indentation(line);
+        let is_beside_key = before.into_iter().chain(lines.get(number + 1)).any(is_key);
+        let is_word = !word.is_empty() && !word.contains(':') && !word.starts_with(['-', '#', '\'', '"']);
+        let before = lines[..number].iter().map(|line| line.len()).sum::<usize>();
+        (is_word && is_beside_key).then(|| before + indentation(line))
+    })
+}
+
 /// The offset of the first tab in the indentation of a line.
 pub(super) fn tab(text: &str, line: usize) -> Option<usize> {
     let start = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();

@@ -184,12 +184,10 @@ impl<'a> Reader<'a> {
         let Some(Open { mut node, anchor, .. }) = self.open.pop() else {
             return Err(Problem::at(end, "this closes a list or mapping that was not opened"));
         };
-        let entry = node.entries().last().map(|entry| entry.value.span.end.max(entry.key_span.end));
-        let last = node.items().last().map(|item| item.span.end).or(entry);
-        // A bracket ends a flow collection; the parser's end is the next token. The parser's end of a block collection
-        // is empty. If the last item is an alias, its place is the anchor, which may be before this collection.
-        let end = if end.end > end.start { end.start + 1 } else { last.unwrap_or_default() };
-        node.span.end = end.max(node.span.end);
+        // A bracket ends a flow collection; the parser's end is the next token. A block collection ends with its last part.
+        if end.end > end.start {
+            node.span.end = end.start + 1;
+        }
         let span = node.span;
         self.put(Built { node, written: None }, anchor, span)
     }
@@ -220,6 +218,10 @@ impl<'a> Reader<'a> {
             self.root = Some(built.node);
             return Ok(());
         };
+        // The place of an empty value is that of the next token.
+        if span.end > span.start {
+            open.node.span.end = open.node.span.end.max(span.end);
+        }
         match (&mut open.node.value, open.key.take()) {
             (Value::Mapping(mapping), None) => {
                 let Some(key) = built.written else {
@@ -296,6 +298,9 @@ impl<'a> Reader<'a> {
         let tab = [place.line, next].into_iter().find_map(|line| mistakes::tab(text, line));
         if let Some(tab) = tab.filter(|_| flow.is_none()) {
             return Problem::in_text(text, tab, "a tab cannot be used for indentation; use spaces");
+        }
+        if let Some(key) = mistakes::half_written(text, place.line).filter(|_| flow.is_none()) {
+            return Problem::in_text(text, key, "expected `key: value`, but this has no `: `");
         }
         Problem::at(place, mistakes::explained(error.info()))
     }

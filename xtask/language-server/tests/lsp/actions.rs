@@ -40,7 +40,7 @@ fn a_quick_fix_removes_its_finding() {
 #[test]
 fn a_fix_is_moved_by_edits_before_it_and_dropped_by_edits_in_it() {
     let capabilities = json!({ "workspace": { "workspaceEdit": { "documentChanges": true } } });
-    let project = Arc::new(Standalone { base: None });
+    let project = Arc::new(Standalone::default());
     let mut session = Session::with(tempfile::tempdir().unwrap(), project, capabilities);
     let wrong = LIBRARY.replace("      summary: List books", "      sumary: List books");
     session.open("library.yaml", &wrong);
@@ -71,7 +71,8 @@ fn the_version_is_increased_as_the_changes_need() {
     let directory = tempfile::tempdir().unwrap();
     let base = directory.path().join("base.yaml");
     std::fs::write(&base, LIBRARY).unwrap();
-    let mut session = Session::with(directory, Arc::new(Standalone { base: Some(base) }), json!({}));
+    let mut session =
+        Session::with(directory, Arc::new(Standalone { base: Some(base), document: None }), json!({}));
     let narrowed = LIBRARY.replace("maximum: 100\n", "maximum: 50\n");
     session.open("library.yaml", &narrowed);
     session.diagnostics("library.yaml");

@@ -159,9 +159,11 @@ fn the_configuration_beside_the_document_applies_also_while_it_is_edited() {
 #[test]
 fn a_breaking_change_leads_to_the_base() {
     let directory = tempfile::tempdir().unwrap();
-    let base = directory.path().canonicalize().unwrap().join("base.yaml");
+    let [base, document] =
+        ["base.yaml", "library.yaml"].map(|name| directory.path().canonicalize().unwrap().join(name));
     std::fs::write(&base, LIBRARY).unwrap();
-    let mut session = Session::with(directory, Arc::new(Standalone { base: Some(base) }), json!({}));
+    let project = Standalone { base: Some(base), document: Some(document) };
+    let mut session = Session::with(directory, Arc::new(project), json!({}));
     let narrowed =
         LIBRARY.replace("version: 1.0.0", "version: 2.0.0").replace("maximum: 100\n", "maximum: 50\n");
     session.open("library.yaml", &narrowed);
@@ -172,14 +174,75 @@ fn a_breaking_change_leads_to_the_base() {
     assert!(related[0].location.uri.as_str().ends_with("/base.yaml"));
     assert_eq!(related[0].location.range, range_of_value(LIBRARY, "maximum: 100"));
 
-    // The base itself is not compared.
-    session.open("base.yaml", LIBRARY);
-    assert_eq!(session.diagnostics("base.yaml"), []);
+    // The base itself and other documents are not compared.
+    for (name, text) in [("base.yaml", LIBRARY), ("other.yaml", &*narrowed)] {
+        session.open(name, text);
+        assert_eq!(session.diagnostics(name), [], "{name}");
+    }
 }
 
 fn range_of_value(text: &str, part: &str) -> lsp_types::Range {
     let key = part.find(' ').unwrap() + 1;
     lsp_types::Range { start: position(text, part, key), end: position(text, part, part.len()) }
+}
+
+#[test]
+fn the_last_findings_stay_while_the_text_cannot_be_read() {
+    let mut session = Session::new();
+    let text = LIBRARY.replace("title: Library", "titel: Library");
+    session.open("library.yaml", &text);
+    let before = rules(&session.diagnostics("library.yaml"));
+    assert!(before.iter().any(|(rule, _)| rule == "struct-keyword"), "{before:?}");
+    for written in ["  descr\n", "  summary: 'T\n"] {
+        let start = position(&text, "  titel", 0);
+        session.change("library.yaml", Some(lsp_types::Range { start, end: start }), written);
+        let shown = rules(&session.diagnostics("library.yaml"));
+        let moved = |(rule, line): &(String, u32)| (rule.clone(), line + u32::from(*line > start.line));
+        let mut expected = vec![("unreadable".to_owned(), start.line + 1)];
+        expected.extend(before.iter().map(moved));
+        assert_eq!(shown, expected, "{written}");
+        session.change("library.yaml", None, &text);
+        assert_eq!(rules(&session.diagnostics("library.yaml")), before);
+    }
+    // A text that is no OpenAPI document has none.
+    session.change("library.yaml", None, "replicas: 3\n");
+    assert_eq!(session.diagnostics("library.yaml"), []);
+}
+
+#[test]
+fn a_base_that_cannot_be_read_is_reported_in_the_document() {
+    for (text, expected) in [
+        (None, "No such file"),
+        (Some(LIBRARY.replace("openapi: 3.0.3", "openapi: 3.1.0")), "3.1"),
+        (Some("openapi: '3.0.3\n".to_owned()), "this quote is not closed"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let [base, document] =
+            ["base.yaml", "library.yaml"].map(|name| directory.path().canonicalize().unwrap().join(name));
+        text.into_iter().for_each(|text| std::fs::write(&base, text).unwrap());
+        let project = Standalone { base: Some(base), document: Some(document) };
+        let mut session = Session::with(directory, Arc::new(project), json!({}));
+        session.open("library.yaml", LIBRARY);
+        let shown = session.diagnostics("library.yaml");
+        assert_eq!(rules(&shown), [("base-unreadable".to_owned(), 1)]);
+        assert!(shown[0].message.contains("base.yaml") && shown[0].message.contains(expected), "{shown:#?}");
+    }
+}
+
+#[test]
+fn a_configuration_that_cannot_be_used_is_reported_in_the_document() {
+    let mut session = Session::new();
+    let text = LIBRARY.replace("title: Library", "titel: Library");
+    session.open("library.yaml", &text);
+    let before = rules(&session.diagnostics("library.yaml"));
+    session.open("contract.toml", "profile = \"spec\"\n[rulez]\n");
+    let shown = session.await_diagnostics("library.yaml", |published| {
+        rules(&published.diagnostics).iter().any(|(rule, _)| rule == "configuration")
+    });
+    assert_eq!(rules(&shown), [vec![("configuration".to_owned(), 1)], before.clone()].concat());
+    assert!(shown[0].message.contains("contract.toml`, line 2"), "{shown:#?}");
+    session.change("contract.toml", None, "");
+    session.await_diagnostics("library.yaml", |published| rules(&published.diagnostics) == before);
 }
 
 #[test]

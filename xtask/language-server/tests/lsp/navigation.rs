@@ -129,7 +129,7 @@ fn hover_names_the_release_that_introduced_an_object() {
     let base = directory.path().join("base.yaml");
     let without = LIBRARY.replace("        - name: limit\n", "        - name: maximum\n");
     std::fs::write(&base, without).unwrap();
-    let project = Standalone { base: Some(base) };
+    let project = Standalone { base: Some(base), document: None };
     let mut session = Session::with(directory, Arc::new(project), json!({}));
     session.open("library.yaml", LIBRARY);
     session.diagnostics("library.yaml");

@@ -23,7 +23,7 @@ components:
 fn session(encodings: Value) -> Session {
     let capabilities = json!({ "general": { "positionEncodings": encodings } });
     let directory = tempfile::tempdir().unwrap();
-    let mut session = Session::with(directory, Arc::new(Standalone { base: None }), capabilities);
+    let mut session = Session::with(directory, Arc::new(Standalone::default()), capabilities);
     session.open("a.yaml", TEXT);
     session
 }

@@ -33,7 +33,7 @@ pub(crate) struct Session {
 impl Session {
     /// Starts a server without a project.
     pub(crate) fn new() -> Self {
-        Self::with(tempfile::tempdir().unwrap(), Arc::new(Standalone { base: None }), json!({}))
+        Self::with(tempfile::tempdir().unwrap(), Arc::new(Standalone::default()), json!({}))
     }
 
     /// Starts a server for a project in a directory.
