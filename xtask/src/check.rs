@@ -1,12 +1,11 @@
 //! `cargo xtask check`: compares the document with the code.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use checks::drift::{Help, TOLERATED, compare};
-use checks::report::{self, About, Report};
-use contract::{Output, exit_status};
+use checks::drift::{Help, TOLERATED};
+use contract::drift;
 use document::Document;
-use document::finding::{Finding, summary};
+use document::finding::Finding;
 use launcher::workspace::workspace;
 
 use crate::dropshot;
@@ -22,9 +21,9 @@ pub struct Options {
     /// The document to compare [default: openapi/animal-store.yaml].
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
-    /// The format of findings.
+    /// The options that the commands share.
     #[command(flatten)]
-    pub output: Output,
+    pub common: contract::Options,
     /// Print the table of differences that are not reported, and compare nothing.
     #[arg(long)]
     pub tolerated: bool,
@@ -53,32 +52,13 @@ pub fn run(options: &Options) -> Result<u8, String> {
         None => dropshot::document()?,
     };
     let spec = options.spec.clone().unwrap_or_else(own_spec);
-    Ok(check(&spec, &code, options))
-}
-
-/// Returns the exit status.
-fn check(spec: &Path, code: &Document, options: &Options) -> u8 {
-    let (path, text, mut findings) = match Document::load(spec) {
-        Ok(document) => {
-            let findings = compare(&document, code, Help { scaffold: Some(SCAFFOLD) });
-            (document.path, document.text, findings)
-        }
-        Err(unreadable) => {
-            let finding = Finding::from(&unreadable);
-            (unreadable.path, unreadable.text, vec![finding])
-        }
-    };
     let root = options.root.clone().unwrap_or_else(workspace);
-    let sources = if findings.is_empty() { Sources::none(&root) } else { Sources::read(&root) };
-    sources.locate_all(&mut findings);
-    let files = [About { path: &path, text: &text, findings: &findings }];
-    let summary = if findings.is_empty() {
-        "the document and the code agree".to_owned()
-    } else {
-        summary(findings.iter().map(|finding| finding.severity))
+    let locate = |findings: &mut [Finding]| {
+        let sources = if findings.is_empty() { Sources::none(&root) } else { Sources::read(&root) };
+        sources.locate_all(findings);
+        sources.shown().clone()
     };
-    let summary = format!("{path}: {summary}");
-    let report = Report { command: "check", files: &files, sources: sources.shown(), summary: &summary };
-    report::print(options.output.format, &report);
-    exit_status(&findings)
+    let compared =
+        drift::compare(&spec, &code, &options.common, &root, Help { scaffold: Some(SCAFFOLD) }, locate);
+    Ok(compared.unwrap_or_else(|status| status))
 }

@@ -37,7 +37,7 @@ fn unreadable(format: Format) -> String {
 fn shown(format: Format, about: About<'_>, sources: &Sources) -> String {
     let summary = summary(about.findings.iter().map(|finding| finding.severity));
     let summary = format!("{}: {summary}", about.path);
-    render(format, &Report { command: "check", files: &[about], sources: sources.shown(), summary: &summary })
+    render(format, &Report { command: "drift", files: &[about], sources: sources.shown(), summary: &summary })
 }
 
 fn check(golden: ExpectFile, format: Format) {

@@ -25,6 +25,14 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     families().into_iter().flat_map(|(_, rules)| rules)
 }
 
+/// The family of the rule with this name.
+pub fn family(name: &str) -> Option<&'static str> {
+    families()
+        .into_iter()
+        .find(|(_, rules)| rules.iter().any(|rule| rule.name == name))
+        .map(|(family, _)| family)
+}
+
 /// The rule with this name.
 pub fn find(name: &str) -> Option<&'static Rule> {
     rules().find(|rule| rule.name == name)

@@ -8,11 +8,13 @@
 //! - `main`: the program.
 //! - [`breaking`]: compares two versions of a document.
 //! - [`changelog`]: prints the changes between two versions for users.
+//! - [`drift`]: compares a document with the one that the code generates.
 //! - [`lint`]: checks one document.
 //! - `values`: the values of options that are one of a few names.
 
 pub mod breaking;
 pub mod changelog;
+pub mod drift;
 pub mod lint;
 mod values;
 
@@ -40,14 +42,6 @@ pub struct Options {
     /// The date with which dates in the document are compared, as YYYY-MM-DD [default: today, UTC].
     #[arg(long, value_name = "DATE")]
     pub today: Option<Date>,
-    /// The format of the findings.
-    #[arg(long, value_parser = values::format(), default_value = "text", value_name = "FORMAT")]
-    pub format: Format,
-}
-
-/// The options of every command that prints findings.
-#[derive(Clone, Copy, Debug, Default, clap::Args)]
-pub struct Output {
     /// The format of the findings.
     #[arg(long, value_parser = values::format(), default_value = "text", value_name = "FORMAT")]
     pub format: Format,

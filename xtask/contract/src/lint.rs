@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use checks::config::Applied;
-use checks::lint::{self, lint};
+use checks::lint::lint;
+use checks::registry;
 use checks::report::{self, About, Format, Report, Sources};
-use checks::{breaking, registry};
 use document::finding::summary;
 
 use crate::exit_status;
@@ -28,7 +28,7 @@ pub struct Options {
 /// Runs the command. Paths in JSON and in annotations begin at `root`. Returns the exit status.
 pub fn run(path: &Path, options: &Options, root: &Path) -> u8 {
     if options.rules {
-        report::write(&registry::table(lint::rules().chain(breaking::rules())));
+        report::write(&registry::table(registry::rules()));
         return 0;
     }
     if let Some(name) = &options.explain {
@@ -41,7 +41,7 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<u8, u8> {
     let options = &options.common;
     let config = options.load_config("lint", path, root)?;
     let document = options.load_document("lint", path, root)?;
-    let Applied { mut findings, ignored, unused } = config.apply(lint(&document, options.today()));
+    let Applied { mut findings, ignored, unused } = config.apply(lint(&document, options.today()), "lint");
     let summary = format!("{}: {}", document.path, summary(findings.iter().map(|finding| finding.severity)));
     let status = exit_status(&findings);
     if options.format == Format::Sarif {

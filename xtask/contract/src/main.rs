@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use checks::report::JSON;
 use clap::{Parser, Subcommand};
-use contract::{breaking, changelog, lint};
+use contract::{breaking, changelog, drift, lint};
 
 // Most of the time of a comparison of large documents is in small allocations.
 #[global_allocator]
@@ -53,6 +53,16 @@ enum Command {
         #[command(flatten)]
         options: contract::Options,
     },
+    /// Compare a document with the one that the code generates.
+    #[command(after_long_help = JSON)]
+    Drift {
+        /// The document, in YAML or JSON.
+        document: PathBuf,
+        /// The generated document.
+        code: PathBuf,
+        #[command(flatten)]
+        options: contract::Options,
+    },
     /// Serve an editor: a language server over standard input and output.
     Lsp {
         /// The version of `--document` that clients use now.
@@ -77,6 +87,7 @@ fn main() -> ExitCode {
         Command::Lint { document, options } => lint::run(&document.unwrap_or_default(), &options, &root),
         Command::Breaking { base, revision, options } => breaking::run(&base, &revision, &options, &root),
         Command::Changelog { base, revision, options } => changelog::run(&base, &revision, &options, &root),
+        Command::Drift { document, code, options } => drift::run(&document, &code, &options, &root),
         Command::Lsp { base, document } => {
             language_server::serve(Arc::new(language_server::Standalone { base, document }))
         }

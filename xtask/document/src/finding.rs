@@ -215,7 +215,7 @@ impl From<&Unreadable> for Finding {
         let span = Span { end: problem.span.start, ..problem.span };
         Self::new(Severity::Unreadable, "unreadable", "", span)
             .message(&Subject::document(), format!("{}.", problem.message))
-            .fix("Nothing was checked. Fix this first.")
+            .fix("Nothing is checked until this is fixed.")
     }
 }
 

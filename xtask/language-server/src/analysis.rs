@@ -83,7 +83,8 @@ impl Analyst {
                 return report(Progress::NotChecked(by_file.into()));
             }
         };
-        let Applied { findings: mut own, unused, .. } = config.apply(check(tree.model(), today(), findings));
+        let Applied { findings: mut own, unused, .. } =
+            config.apply(check(tree.model(), today(), findings), "lint");
         let mut by_file: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
         if !config.path.is_empty() {
             by_file.entry(config.path.clone()).or_default().extend(unused);

@@ -105,7 +105,10 @@ fn lint_errors(mutant: &Mutant) -> Vec<String> {
         Err(unreadable) => vec![Finding::from(&unreadable)],
     };
     let validity = Config::default().with_profile(Some(Profile::Spec));
-    errors(&validity, found).iter().map(|error| format!("{}: {}", error.rule, error.message)).collect()
+    errors(&validity, found, "lint")
+        .iter()
+        .map(|error| format!("{}: {}", error.rule, error.message))
+        .collect()
 }
 
 /// Returns the errors that openapi-spec-validator finds in each mutant.

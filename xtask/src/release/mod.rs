@@ -142,11 +142,11 @@ fn config(root: &Path) -> Result<Config, ReleaseError> {
 /// Fails if the document has lint errors or does not agree with the code.
 fn clean(document: &Document, code: &Document, config: &Config, date: Date) -> Result<(), ReleaseError> {
     let checks = [
-        (lint(document, date), "run `cargo xtask lint` for all of them"),
-        (drift::compare(document, code, Help::default()), "run `cargo xtask check` for all of them"),
+        (lint(document, date), "lint", "run `cargo xtask lint` for all of them"),
+        (drift::compare(document, code, Help::default()), "drift", "run `cargo xtask check` for all of them"),
     ];
-    for (findings, command) in checks {
-        let errors = errors(config, findings);
+    for (findings, family, command) in checks {
+        let errors = errors(config, findings, family);
         if !errors.is_empty() {
             return Err(rejected(first(&document.path, &errors, command)));
         }
@@ -155,9 +155,9 @@ fn clean(document: &Document, code: &Document, config: &Config, date: Date) -> R
 }
 
 /// Returns the findings that are errors under a configuration.
-pub(crate) fn errors(config: &Config, findings: Vec<Finding>) -> Vec<Finding> {
+pub(crate) fn errors(config: &Config, findings: Vec<Finding>, family: &str) -> Vec<Finding> {
     config
-        .apply(findings)
+        .apply(findings, family)
         .findings
         .into_iter()
         .filter(|finding| finding.severity >= Severity::Error)

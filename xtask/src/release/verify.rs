@@ -97,7 +97,7 @@ fn documents(
         }
         // Validity only: lint rules may have been added since the release.
         let validity = Config::default().with_profile(Some(Profile::Spec));
-        let errors = errors(&validity, lint(&document, today));
+        let errors = errors(&validity, lint(&document, today), "lint");
         if !errors.is_empty() {
             problems.push(first(&document.path, &errors, "it must not have been released"));
         }

@@ -62,6 +62,19 @@ fn ten_edits_are_reported_at_their_lines() {
     }
 }
 
+/// As for `cargo xtask release`.
+#[test]
+fn the_configuration_beside_the_document_applies() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("edited.yaml");
+    std::fs::write(&file, edit(&["name: limit"], "maximum: 100", "maximum: 50").text).unwrap();
+    std::fs::write(directory.path().join("contract.toml"), "[rules]\nschema-differs = \"warning\"\n")
+        .unwrap();
+    let output = check(&file);
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && printed.contains("warning[schema-differs]"), "{printed}");
+}
+
 #[test]
 fn prose_and_order_are_accepted() {
     let reworded =

@@ -214,8 +214,9 @@ impl Config {
         self.ignores.iter().position(|ignore| ignore.get_ref().covers(rule, at))
     }
 
-    /// Applies severities and `ignore` entries, then limits the findings that remain.
-    pub fn apply(&self, findings: Vec<Finding>) -> Applied {
+    /// Applies severities and `ignore` entries to all findings of a family of rules (`lint` or `drift`), then limits those
+    /// that remain.
+    pub fn apply(&self, findings: Vec<Finding>, family: &str) -> Applied {
         let mut used = vec![false; self.ignores.len()];
         let (mut left, mut ignored) = (Vec::with_capacity(findings.len()), Vec::new());
         for mut finding in findings {
@@ -230,8 +231,12 @@ impl Config {
                 None => left.push(finding),
             }
         }
-        // The rules of the version apply to a comparison only.
-        let is_unused = |ignore: &Ignore, used: bool| !used && !is_version_rule(ignore.rule.get_ref());
+        let is_judged = |rule: &str| match registry::family(rule) {
+            // The rules of the version apply to a comparison; no other of its findings can be accepted by an entry.
+            Some("breaking") => !is_version_rule(rule),
+            of => of == Some(family),
+        };
+        let is_unused = |ignore: &Ignore, used: bool| !used && is_judged(ignore.rule.get_ref());
         let unused = self.ignores.iter().zip(used).enumerate();
         let unused = unused.filter(|(_, (entry, used))| is_unused(entry.get_ref(), *used)).map(
             |(number, (entry, _))| {
@@ -348,5 +353,5 @@ fn written(at: &str, value: &str) -> Repair {
 fn problem(text: &str, range: Range<usize>, message: String) -> Finding {
     Finding::new(Severity::Unreadable, "configuration", "", Span::within(text, range))
         .message(&Subject::document(), message)
-        .fix("Nothing was checked. Fix this first.")
+        .fix("Nothing is checked until this is fixed.")
 }

@@ -221,7 +221,7 @@ fn limits_apply_per_rule_and_not_to_validity() {
     let parameters = "{name: a, in: query}, ".repeat(20_000);
     let text = format!("openapi: 3.0.3\npaths: {{'{path}': {{get: {{parameters: [{parameters}]}}}}}}\n");
     let strict = Config::default().with_profile(Some(Profile::Strict));
-    let findings = strict.apply(findings(&text)).findings;
+    let findings = strict.apply(findings(&text), "lint").findings;
     let of = |rule: &str| findings.iter().filter(|finding| finding.rule == rule).count();
     assert_eq!(of("operation-parameters"), 19_999);
     assert_eq!(of("parameter-description"), 101);

@@ -2,6 +2,7 @@
 
 mod breaking;
 mod configuration;
+mod drift;
 mod formats;
 mod lint;
 mod lsp;
