@@ -20,7 +20,7 @@
 //! - [`storage`]: the promises of a store; SQLite and PostgreSQL.
 //! - [`document`]: the OpenAPI document as constants, prepared by `build.rs`.
 //! - [`schemas`]: the types of `components/schemas` and their limits.
-//! - `exploration`: every order of events, for tests.
+//! - `model`: every order of events, for tests.
 
 /// The version of the program. The API has one of its own, [`document::Document::version`].
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -29,10 +29,10 @@ mod brute_force;
 pub mod config;
 pub mod cursor;
 pub mod document;
-#[cfg(test)]
-mod exploration;
 pub mod http;
 pub mod keys;
+#[cfg(test)]
+mod model;
 pub mod operations;
 pub mod rate_limit;
 pub mod schemas;

@@ -4,25 +4,15 @@ use animal_store::config::{Config, Flags};
 use animal_store::server::StartError;
 use animal_store::server::tls::TlsFiles;
 use animal_store::storage;
-use clap::Args;
 
 use super::output::{Failure, print, print_warnings};
 
-/// `animal-store check-config`
-#[derive(Args)]
-pub(crate) struct CheckConfig {
-    #[command(flatten)]
-    flags: Flags,
-}
-
-impl CheckConfig {
-    pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = Config::load(&self.flags)?;
-        let config = &loaded.config;
-        let tls = config.tls.as_ref().map(TlsFiles::load).transpose();
-        tls.map_err(|error| loaded.with_source(error.setting(), StartError::from(error)))?;
-        storage::check_url(&config.database).map_err(|error| loaded.with_source("database", error))?;
-        print_warnings(&loaded);
-        Ok(print("the configuration is valid\n")?)
-    }
+pub(crate) fn run(flags: &Flags) -> Result<(), Failure> {
+    let loaded = Config::load(flags)?;
+    let config = &loaded.config;
+    let tls = config.tls.as_ref().map(TlsFiles::load).transpose();
+    tls.map_err(|error| loaded.with_source(error.setting(), StartError::from(error)))?;
+    storage::check_url(&config.database).map_err(|error| loaded.with_source("database", error))?;
+    print_warnings(&loaded);
+    Ok(print("the configuration is valid\n")?)
 }

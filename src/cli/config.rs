@@ -1,21 +1,11 @@
 //! The command `config`: prints the effective configuration.
 
 use animal_store::config::{Config, Flags};
-use clap::Args;
 
 use super::output::{Failure, print, print_warnings};
 
-/// `animal-store config`
-#[derive(Args)]
-pub(crate) struct PrintConfig {
-    #[command(flatten)]
-    flags: Flags,
-}
-
-impl PrintConfig {
-    pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = Config::load(&self.flags)?;
-        print_warnings(&loaded);
-        Ok(print(&loaded.to_toml())?)
-    }
+pub(crate) fn run(flags: &Flags) -> Result<(), Failure> {
+    let loaded = Config::load(flags)?;
+    print_warnings(&loaded);
+    Ok(print(&loaded.to_toml())?)
 }

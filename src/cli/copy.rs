@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use animal_store::config::{Config, Flags, password_in_flag, read_url_file};
 use animal_store::storage::copy::{Copied, Progress, Transfer, copy};
-use animal_store::storage::{self, Migrate, OpenError, StoreOptions};
+use animal_store::storage::{self, Migrate, StoreOptions};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use slog::Logger;
@@ -111,10 +111,6 @@ impl DatabaseUrl {
 
     async fn open(&self, options: &StoreOptions) -> Result<Arc<dyn Transfer>, Failure> {
         let opened = storage::open_for_copy(&self.url, options).await;
-        Ok(opened.map_err(|error| self.with_flag(error))?)
-    }
-
-    fn with_flag(&self, error: OpenError) -> String {
-        format!("{error} (set by {})", self.flag)
+        Ok(opened.map_err(|error| format!("{error} (set by {})", self.flag))?)
     }
 }

@@ -13,7 +13,7 @@ use nix::unistd::{User, getuid};
 use slog::{Logger, info};
 
 use super::output::{Failure, print, print_warnings};
-use super::store::{IfMissing, open};
+use super::store::{check_exists, open};
 
 /// How long the audit line may wait for standard error.
 const MAX_FLUSH: Duration = Duration::from_millis(500);
@@ -24,10 +24,10 @@ pub(crate) enum Key {
     /// Create a key and print it; it cannot be printed again
     Create {
         /// The name of the key: 1 to 100 characters, such as shop
-        #[arg(value_parser = key_name)]
+        #[arg(value_parser = text::<100>)]
         name: String,
         /// Who has the key or what it is for: up to 200 characters, such as "web shop, team 5"
-        #[arg(long, value_name = "TEXT", value_parser = key_note)]
+        #[arg(long, value_name = "TEXT", value_parser = text::<200>)]
         note: Option<String>,
         /// The lifetime of the key, such as 90d [default: unlimited]
         #[arg(long, value_name = "DURATION", value_parser = lifetime)]
@@ -36,10 +36,7 @@ pub(crate) enum Key {
         flags: Flags,
     },
     /// List all keys, without their secrets
-    List {
-        #[command(flatten)]
-        flags: Flags,
-    },
+    List(Flags),
     /// Create a key that replaces another one, and print it; the old key stays valid for a while
     Rotate {
         /// The identifier of the key to replace, from `key list`
@@ -62,20 +59,12 @@ pub(crate) enum Key {
     },
 }
 
-fn key_name(name: &str) -> Result<String, String> {
-    text(name, 100).map_err(|expected| format!("expected a name of {expected}, such as shop"))
-}
-
-fn key_note(note: &str) -> Result<String, String> {
-    text(note, 200).map_err(|expected| format!("expected a note of {expected}"))
-}
-
-/// Returns a text, or what is expected of it.
-fn text(text: &str, max: usize) -> Result<String, String> {
-    if (1..=max).contains(&text.chars().count()) && !text.contains(changes_terminal) {
+/// Returns a text of at most `MAX` characters.
+fn text<const MAX: usize>(text: &str) -> Result<String, String> {
+    if (1..=MAX).contains(&text.chars().count()) && !text.contains(changes_terminal) {
         return Ok(text.to_owned());
     }
-    Err(format!("1 to {max} characters without control characters and marks of direction"))
+    Err(format!("expected 1 to {MAX} characters without control characters and marks of direction"))
 }
 
 fn lifetime(text: &str) -> Result<SignedDuration, String> {
@@ -93,15 +82,16 @@ impl Key {
                 "there is no valid key {id}; `animal-store key list` shows all keys, such as key_a1B2c3D4e5F6"
             )
         };
-        let (flags, if_missing, migrate) = match &self {
-            Self::Create { flags, .. } => (flags, IfMissing::Create, Migrate::Apply),
-            Self::List { flags } => (flags, IfMissing::Fail, Migrate::Never),
-            Self::Rotate { flags, .. } | Self::Revoke { flags, .. } => {
-                (flags, IfMissing::Fail, Migrate::Apply)
-            }
-        };
+        let (Self::Create { flags, .. }
+        | Self::List(flags)
+        | Self::Rotate { flags, .. }
+        | Self::Revoke { flags, .. }) = &self;
         let loaded = Config::load(flags)?;
-        let store = open(&loaded, if_missing, migrate).await?;
+        if !matches!(self, Self::Create { .. }) {
+            check_exists(&loaded)?;
+        }
+        let migrate = if matches!(self, Self::List(_)) { Migrate::Never } else { Migrate::Apply };
+        let store = open(&loaded, migrate).await?;
         // Not earlier: a database that is rejected gets one line only.
         print_warnings(&loaded);
         let (log, buffer) = logging::start(&loaded.config.log, &LogMetrics::default())?;
@@ -112,7 +102,7 @@ impl Key {
                     audit(&log, "key created", &key.record, None);
                     key.secret + "\n"
                 }
-                Self::List { .. } => list(&store.keys().await?, now),
+                Self::List(_) => list(&store.keys().await?, now),
                 Self::Rotate { id, overlap, expires_in, .. } => {
                     let key = keys::rotate(&*store, &id, now, overlap, expires_in).await?;
                     let key = key.ok_or_else(|| no_key(&id))?;

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use animal_store::VERSION;
+use animal_store::config::Flags;
 use animal_store::config::terminal::{escaped, may_be_secret};
 use animal_store::document::DOCUMENT;
 use animal_store::server::descriptors;
@@ -53,10 +54,10 @@ enum Command {
     Serve(serve::Serve),
     /// Print the effective configuration with the source of each setting, without passwords
     #[command(after_help = SETTINGS)]
-    Config(config::PrintConfig),
+    Config(Flags),
     /// Check the configuration like `serve`, without opening or creating anything
     #[command(after_help = SETTINGS)]
-    CheckConfig(check_config::CheckConfig),
+    CheckConfig(Flags),
     /// Create, list, rotate and revoke API keys
     Key {
         #[command(subcommand)]
@@ -149,8 +150,8 @@ fn command(command: Command) -> Result<(), Failure> {
     report_large_files_as_errors(&runtime)?;
     let result = match command {
         Command::Serve(serve) => serve.run(&runtime, inherited),
-        Command::Config(config) => config.run(),
-        Command::CheckConfig(check) => check.run(),
+        Command::Config(flags) => config::run(&flags),
+        Command::CheckConfig(flags) => check_config::run(&flags),
         Command::Key { command } => runtime.block_on(command.run()),
         Command::Copy(copy) => runtime.block_on(copy.run()),
         Command::Backup(backup) => backup.run(),

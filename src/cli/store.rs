@@ -22,26 +22,10 @@ pub(crate) fn store_options(config: &Config, log: &Logger) -> StoreOptions {
     }
 }
 
-/// What to do when there is no SQLite file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum IfMissing {
-    /// Create it, and report it on standard error.
-    Create,
-    /// Fail: its path may be mistyped.
-    Fail,
-}
-
-/// Opens the store of a command that is not `serve`.
-pub(crate) async fn open(
-    loaded: &Loaded,
-    if_missing: IfMissing,
-    migrate: Migrate,
-) -> Result<Arc<dyn Store>, Failure> {
+/// Opens the store of a command that is not `serve`. Reports on standard error if it was created.
+pub(crate) async fn open(loaded: &Loaded, migrate: Migrate) -> Result<Arc<dyn Store>, Failure> {
     let database = &loaded.config.database;
     let missing = storage::missing_file(database);
-    if if_missing == IfMissing::Fail {
-        check_exists(loaded)?;
-    }
     let log = Logger::root(slog::Discard, slog::o!());
     let options = StoreOptions { migrate, ..store_options(&loaded.config, &log) };
     let store =
@@ -54,7 +38,7 @@ pub(crate) async fn open(
     Ok(store)
 }
 
-/// Checks that the SQLite file of a configuration exists.
+/// Checks that the SQLite file of a configuration exists. Otherwise its path may be mistyped.
 pub(crate) fn check_exists(loaded: &Loaded) -> Result<(), Failure> {
     let Some(path) = storage::missing_file(&loaded.config.database) else { return Ok(()) };
     let problem = format!(

@@ -14,15 +14,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
 
 use super::copy::{CopiedKey, Import, Transfer};
 use super::expiry::Expiry;
 use super::key_cache::KeyCache;
 use super::key_uses::KeyUses;
-use super::queue::{PendingWrite, Stopped, WriteQueue};
-use super::store::{
-    AddedOnce, Animals, IdempotencyKey, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError,
-};
+use super::queue::{PendingWrite, WriteQueue};
+use super::store::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery, Store, StoreError};
 use super::write::{Addition, Caller, Change, Write};
 use crate::schemas::{NewPet, Pet};
 
@@ -75,14 +74,15 @@ pub(super) struct BatchingStore<E> {
     secret: [u8; 32],
     /// `None` once closed.
     queue: RwLock<Option<WriteQueue>>,
-    stopped: Stopped,
+    /// Cancelled when the writers have ended.
+    stopped: CancellationToken,
     key_cache: KeyCache,
     key_uses: KeyUses,
     expiry: Arc<Expiry>,
 }
 
 impl<E: Engine> BatchingStore<E> {
-    pub(super) fn new(engine: E, secret: [u8; 32], queue: WriteQueue, stopped: Stopped) -> Self {
+    pub(super) fn new(engine: E, secret: [u8; 32], queue: WriteQueue, stopped: CancellationToken) -> Self {
         Self {
             engine,
             secret,
@@ -154,7 +154,7 @@ impl<E: Engine> Store for BatchingStore<E> {
     }
 
     async fn failed(&self) {
-        self.stopped.wait().await;
+        self.stopped.cancelled().await;
         // After `close`, the writers end as they should.
         if self.queue.read().unwrap_or_else(PoisonError::into_inner).is_none() {
             std::future::pending().await
@@ -165,12 +165,9 @@ impl<E: Engine> Store for BatchingStore<E> {
         self.engine.close().await;
         // Closes the queue, and so ends the writers.
         drop(self.queue.write().unwrap_or_else(PoisonError::into_inner).take());
-        self.stopped.wait().await;
+        self.stopped.cancelled().await;
     }
-}
 
-#[async_trait]
-impl<E: Engine> Animals for BatchingStore<E> {
     async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
         match self.add(Addition { new, key: None }).await? {
             AddedOnce::Now(pet) | AddedOnce::Before(pet) => Ok(pet),
@@ -201,10 +198,7 @@ impl<E: Engine> Animals for BatchingStore<E> {
         query.check()?;
         self.engine.pets(query).await
     }
-}
 
-#[async_trait]
-impl<E: Engine> Keys for BatchingStore<E> {
     async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
         self.change_key(Change::AddKey(Box::new(key))).await.map(drop)
     }

@@ -48,7 +48,7 @@ pub trait Import: Send {
 /// What a copy stores at once, by ascending identifier.
 #[derive(Clone, Debug)]
 pub enum Chunk {
-    /// Animals with their identifiers. [`super::Animals::add_pet`] then assigns greater ones.
+    /// Animals with their identifiers. [`Store::add_pet`] then assigns greater ones.
     Pets(Vec<Pet>),
     /// Idempotency keys.
     IdempotencyKeys(Vec<CopiedKey>),

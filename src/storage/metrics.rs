@@ -7,7 +7,6 @@ use std::fmt::Display;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -26,24 +25,16 @@ const BATCHES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 /// The metrics of one store. A clone shares them.
 #[derive(Clone, Debug)]
 pub struct StoreMetrics {
-    queue: Gauge,
+    /// The writes in the queue.
+    pub(super) queue: Gauge,
     batches: Histogram,
-    errors: Family<ErrorLabels, Counter>,
-    read_age: Family<RoleLabels, Gauge<f64, AtomicU64>>,
+    errors: Family<Labels<3>, Counter>,
+    read_age: Family<Labels<1>, Gauge<f64, AtomicU64>>,
     outages: Outages,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ErrorLabels {
-    db_system_name: &'static str,
-    db_operation_name: &'static str,
-    error_type: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RoleLabels {
-    role: &'static str,
-}
+/// The names of labels, with their values.
+type Labels<const N: usize> = [(&'static str, &'static str); N];
 
 impl Default for StoreMetrics {
     fn default() -> Self {
@@ -74,22 +65,6 @@ impl StoreMetrics {
         );
     }
 
-    /// The number of writes in the queue.
-    #[cfg(test)]
-    pub(super) fn queue_depth(&self) -> i64 {
-        self.queue.get()
-    }
-
-    /// Counts a write that enters the queue.
-    pub(super) fn enqueued(&self) {
-        self.queue.inc();
-    }
-
-    /// Counts writes that leave the queue.
-    pub(super) fn dequeued(&self, count: usize) {
-        self.queue.dec_by(i64::try_from(count).unwrap_or(i64::MAX));
-    }
-
     /// Counts a commit of this many writes. One that changed nothing is not a batch.
     pub(super) fn committed(&self, count: usize) {
         if count > 0 {
@@ -109,7 +84,7 @@ impl StoreMetrics {
     pub(super) fn reads_from(&self, role_and_age: Option<(&'static str, Duration)>) {
         self.read_age.clear();
         if let Some((role, age)) = role_and_age {
-            self.read_age.get_or_create(&RoleLabels { role }).set(age.as_secs_f64());
+            self.read_age.get_or_create(&[("role", role)]).set(age.as_secs_f64());
         }
     }
 
@@ -123,11 +98,11 @@ impl StoreMetrics {
         code: Option<&str>,
     ) {
         self.outages.failed(log, access, error_type, error, code);
-        let labels = ErrorLabels {
-            db_system_name: system,
-            db_operation_name: access.as_str(),
-            error_type: error_type.label(),
-        };
+        let labels = [
+            ("db_system_name", system),
+            ("db_operation_name", access.into()),
+            ("error_type", error_type.into()),
+        ];
         self.errors.get_or_create(&labels).inc();
     }
 }

@@ -1,6 +1,6 @@
 //! Where animals and API keys are stored: the promises, and the engines that keep them.
 //!
-//! [`Store`] and its supertraits (`store.rs`) state the promises. One store keeps them (`batching.rs`); what differs
+//! [`Store`] (`store.rs`) states the promises. One store keeps them (`batching.rs`); what differs
 //! between databases is an engine: its SQL, its connections and its transactions. `tests/store` tests every engine
 //! against the promises; an engine adds none.
 
@@ -25,9 +25,7 @@ mod write;
 pub use metrics::StoreMetrics;
 pub use options::{Migrate, OpenError, PostgresOptions, StoreOptions};
 pub use sqlite::blocking_reads;
-pub use store::{
-    AddedOnce, Animals, IdempotencyKey, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError,
-};
+pub use store::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery, Store, StoreError};
 pub use url::{DatabaseKind, has_password, missing_file, without_password};
 
 /// Opens the store at a database URL: `sqlite:PATH` or `postgres://...`. Must be called within a tokio

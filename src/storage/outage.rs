@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use slog::{Logger, error, warn};
+use strum::IntoStaticStr;
 // Unlike the clock of `std`, tests can pause and advance this one.
 use tokio::time::Instant;
 
@@ -22,7 +23,8 @@ use super::error_type::ErrorType;
 const QUIET: Duration = Duration::from_secs(1);
 
 /// What the database was used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub(super) enum Access {
     /// Connecting in order to write.
     Connect,
@@ -30,24 +32,11 @@ pub(super) enum Access {
     Write,
 }
 
-impl Access {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Connect => "connect",
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
-}
-
 /// The outages of one store. A clone shares them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Outages(Arc<Inner>);
-
-#[derive(Debug, Default)]
-struct Inner {
-    reads: Mutex<Option<Outage>>,
-    writes: Mutex<Option<Outage>>,
+pub(super) struct Outages {
+    reads: Arc<Mutex<Option<Outage>>>,
+    writes: Arc<Mutex<Option<Outage>>>,
 }
 
 #[derive(Debug)]
@@ -71,10 +60,23 @@ impl Outages {
         error: &dyn Display,
         code: Option<&str>,
     ) {
-        if record_error(&mut self.outage(access), log, error_type, Instant::now()) {
-            error!(log, "the database failed; further errors with this cause are only counted";
-                "code" => code, "error" => %error, "doing" => access.as_str());
+        let mut current = self.outage(access);
+        let now = Instant::now();
+        let outage = current.get_or_insert_with(|| Outage {
+            log: log.clone(),
+            since: now,
+            last_error: now,
+            logged: Vec::new(),
+            suppressed: 0,
+        });
+        outage.last_error = now;
+        if outage.logged.contains(&error_type) {
+            outage.suppressed += 1;
+            return;
         }
+        outage.logged.push(error_type);
+        error!(log, "the database failed; further errors with this cause are only counted";
+            "code" => code, "error" => %error, "doing" => <&str>::from(access));
     }
 
     /// Logs the end of an outage, if this success is one.
@@ -85,36 +87,17 @@ impl Outages {
             // A warning, so that it has the same readers as the error.
             warn!(log, "the database is back";
                 "suppressed_errors" => suppressed, "after" => %humantime::format_duration(away),
-                "doing" => access.as_str());
+                "doing" => <&str>::from(access));
         }
     }
 
     fn outage(&self, access: Access) -> MutexGuard<'_, Option<Outage>> {
         let outage = match access {
-            Access::Read => &self.0.reads,
-            Access::Connect | Access::Write => &self.0.writes,
+            Access::Read => &self.reads,
+            Access::Connect | Access::Write => &self.writes,
         };
         outage.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Returns whether the error must be logged.
-fn record_error(outage: &mut Option<Outage>, log: &Logger, error_type: ErrorType, now: Instant) -> bool {
-    let outage = outage.get_or_insert_with(|| Outage {
-        log: log.clone(),
-        since: now,
-        last_error: now,
-        logged: Vec::new(),
-        suppressed: 0,
-    });
-    outage.last_error = now;
-    let is_new = !outage.logged.contains(&error_type);
-    if is_new {
-        outage.logged.push(error_type);
-    } else {
-        outage.suppressed += 1;
-    }
-    is_new
 }
 
 #[cfg(test)]
@@ -127,21 +110,24 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn each_cause_is_logged_once_until_the_outage_is_over() {
         let (log, outages) = (Logger::root(Discard, o!()), Outages::default());
-        let failed =
-            |error_type| record_error(&mut outages.outage(Access::Write), &log, error_type, Instant::now());
-        assert!(failed(ErrorType::ConnectionLost));
-        assert!(!failed(ErrorType::ConnectionLost));
-        assert!(failed(ErrorType::Unreachable));
+        // Returns how many errors were logged, and how many were not.
+        let failed = |error_type| {
+            outages.failed(&log, Access::Write, error_type, &"an error", None);
+            outages.outage(Access::Write).as_ref().map(|outage| (outage.logged.len(), outage.suppressed))
+        };
+        assert_eq!(failed(ErrorType::ConnectionLost), Some((1, 0)));
+        assert_eq!(failed(ErrorType::ConnectionLost), Some((1, 1)));
+        assert_eq!(failed(ErrorType::Unreachable), Some((2, 1)));
         advance(QUIET / 2).await;
-        assert!(!failed(ErrorType::Unreachable));
+        assert_eq!(failed(ErrorType::Unreachable), Some((2, 2)));
         // A success among errors does not end it, nor does one of a read.
         advance(QUIET / 2).await;
         outages.succeeded(Access::Write);
         advance(QUIET / 2).await;
         outages.succeeded(Access::Read);
-        assert_eq!(outages.outage(Access::Write).as_ref().map(|outage| outage.suppressed), Some(2));
+        assert!(outages.outage(Access::Write).is_some());
         outages.succeeded(Access::Write);
         assert!(outages.outage(Access::Write).is_none());
-        assert!(failed(ErrorType::ConnectionLost));
+        assert_eq!(failed(ErrorType::ConnectionLost), Some((1, 0)));
     }
 }

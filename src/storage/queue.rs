@@ -4,8 +4,9 @@
 
 use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::error_type::ErrorType;
 use super::metrics::StoreMetrics;
@@ -30,11 +31,8 @@ pub(super) struct WriteQueue {
 pub(super) struct Batches {
     queue: mpsc::Receiver<QueuedWrite>,
     metrics: StoreMetrics,
-    _running: watch::Sender<()>,
+    _stopped: DropGuard,
 }
-
-/// Reports that [`Batches`] was dropped: the writers have ended, or have panicked.
-pub(super) struct Stopped(watch::Receiver<()>);
 
 pub(super) struct QueuedWrite {
     pub(super) since: Instant,
@@ -47,13 +45,17 @@ pub(super) struct PendingWrite<T> {
     receiver: oneshot::Receiver<Result<T, StoreError>>,
 }
 
-/// Returns an empty queue.
-pub(super) fn open(options: &StoreOptions, call_timeout: Option<Duration>) -> (WriteQueue, Batches, Stopped) {
+/// Returns an empty queue. The token is cancelled when [`Batches`] is dropped: the writers have ended, or have panicked.
+pub(super) fn open(
+    options: &StoreOptions,
+    call_timeout: Option<Duration>,
+) -> (WriteQueue, Batches, CancellationToken) {
     let (sender, receiver) = mpsc::channel(options.write_queue.clamp(1, MAX_QUEUE));
-    let (running, stopped) = watch::channel(());
+    let stopped = CancellationToken::new();
     let metrics = options.metrics.clone();
-    let batches = Batches { queue: receiver, metrics: metrics.clone(), _running: running };
-    (WriteQueue { queue: sender, call_timeout, metrics }, batches, Stopped(stopped))
+    let batches =
+        Batches { queue: receiver, metrics: metrics.clone(), _stopped: stopped.clone().drop_guard() };
+    (WriteQueue { queue: sender, call_timeout, metrics }, batches, stopped)
 }
 
 impl WriteQueue {
@@ -65,11 +67,11 @@ impl WriteQueue {
         let (sender, receiver) = oneshot::channel();
         let since = Instant::now();
         // Counted first, because a writer may take it at once.
-        self.metrics.enqueued();
+        self.metrics.queue.inc();
         let queued = QueuedWrite { since, write: write(Caller::new(sender)) };
         let until = self.call_timeout.map(|timeout| since + timeout);
         self.queue.try_send(queued).map(|()| PendingWrite { until, receiver }).map_err(|refused| {
-            self.metrics.dequeued(1);
+            self.metrics.queue.dec();
             match refused {
                 mpsc::error::TrySendError::Full(_) => StoreError::Busy,
                 mpsc::error::TrySendError::Closed(_) => stopped(),
@@ -93,7 +95,7 @@ impl Batches {
     }
 
     fn taken(&self, count: usize, batch: &mut Vec<QueuedWrite>) -> bool {
-        self.metrics.dequeued(count);
+        self.metrics.queue.dec_by(count as i64);
         batch.retain(|queued| !queued.write.is_abandoned());
         count > 0
     }
@@ -107,13 +109,6 @@ impl<T> PendingWrite<T> {
             None => self.receiver.await,
         };
         received.unwrap_or_else(|_| Err(stopped()))
-    }
-}
-
-impl Stopped {
-    pub(super) async fn wait(&self) {
-        let mut running = self.0.clone();
-        while running.changed().await.is_ok() {}
     }
 }
 
@@ -132,7 +127,7 @@ mod tests {
     use crate::storage::options::{Migrate, PostgresOptions};
     use crate::storage::write::Change;
 
-    fn open_with(call_timeout: Option<Duration>) -> (WriteQueue, Batches, Stopped) {
+    fn open_with(call_timeout: Option<Duration>) -> (WriteQueue, Batches, CancellationToken) {
         let options = StoreOptions {
             postgres: PostgresOptions::default(),
             write_queue: 16,
@@ -158,7 +153,7 @@ mod tests {
             panic!("for the test");
         });
         assert!(pending.wait().await.is_err());
-        stopped.wait().await;
+        stopped.cancelled().await;
         assert!(matches!(push(&queue), Err(StoreError::Unavailable(_))));
     }
 
@@ -171,12 +166,12 @@ mod tests {
         assert!(batches.take(&mut batch).await);
         assert_eq!(batch.len(), 1);
         assert!(!batches.take(&mut batch).await);
-        assert!(stopped.wait().now_or_never().is_none());
+        assert!(stopped.cancelled().now_or_never().is_none());
         let Some(Write::Change(_, caller)) = batch.pop().map(|queued| queued.write) else { panic!() };
         caller.send(Ok(true));
         assert!(pending.wait().await.unwrap());
         drop(batches);
-        stopped.wait().await;
+        stopped.cancelled().await;
     }
 
     #[tokio::test(start_paused = true)]

@@ -124,16 +124,16 @@ impl KeyRecord {
 
 /// A durable store of animals and API keys.
 ///
-/// Promises of every method, including those of [`Animals`] and [`Keys`]:
+/// Promises of every method. The SQL of an engine is in its `animals.rs` and `keys.rs`.
 ///
 /// - A write that returned `Ok` is on disk and survives a crash of the process and of the machine.
 /// - A write that failed with [`StoreError::Busy`] did not happen.
 /// - A method whose future is dropped leaves the store usable; a write may or may not take effect.
 /// - Several processes may use one store and see each other's acknowledged writes.
 /// - The cost of reading animals or finding a key is bounded by the query, whatever the filter, the depth of
-///   the page and the size of the store. Only [`Keys::keys`] reads everything.
+///   the page and the size of the store. Only [`Store::keys`] reads everything.
 #[async_trait]
-pub trait Store: Animals + Keys + Send + Sync + 'static {
+pub trait Store: Send + Sync + 'static {
     /// Returns the secret of the store: 32 random bytes, generated once and the same for all processes.
     fn secret(&self) -> [u8; 32];
 
@@ -161,18 +161,14 @@ pub trait Store: Animals + Keys + Send + Sync + 'static {
 
     /// Finishes the accepted writes and closes the store. Later calls fail with [`StoreError::Unavailable`].
     async fn close(&self);
-}
 
-/// The animals of a [`Store`]. The SQL of an engine is in its `animals.rs`.
-#[async_trait]
-pub trait Animals {
     /// Stores an animal and returns it with an identifier that no other animal has or had.
     ///
     /// On a store with one writer, an animal that is added after another was acknowledged gets the greater
     /// identifier. Name, category and status are returned unchanged.
     async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError>;
 
-    /// Stores an animal like [`Animals::add_pet`], and the key with it, unless a client added an animal with this
+    /// Stores an animal like [`Store::add_pet`], and the key with it, unless a client added an animal with this
     /// key less than [`IdempotencyKey::LIFETIME`] before `at`. Of concurrent calls with the same key, by any
     /// processes, one stores its animal and the others wait for it. A rejected animal leaves no key.
     async fn add_pet_once(
@@ -189,11 +185,7 @@ pub trait Animals {
     /// exactly once, also while animals are added, and the last page has no more. No animal is added before the
     /// last one of a page, so a later page after it contains everything that was added since.
     async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError>;
-}
 
-/// The API keys of a [`Store`]. The SQL of an engine is in its `keys.rs`.
-#[async_trait]
-pub trait Keys {
     /// Stores a key. Fails with [`StoreError::Broken`] if its `id` or `hash` exists.
     async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError>;
 
@@ -203,7 +195,7 @@ pub trait Keys {
     /// Returns the key with this SHA-256, whether valid or not.
     async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError>;
 
-    /// Returns the same as [`Keys::key_by_hash`], but may miss changes that another process made in the last
+    /// Returns the same as [`Store::key_by_hash`], but may miss changes that another process made in the last
     /// two seconds. It never misses a change made through this store.
     async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<Arc<KeyRecord>>, StoreError>;
 

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use animal_store::schemas::{NewPet, Pet};
-use animal_store::storage::{
-    AddedOnce, Animals, IdempotencyKey, KeyRecord, Keys, PetsFound, PetsQuery, Store, StoreError,
-};
+use animal_store::storage::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery, Store, StoreError};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio::sync::Semaphore;
@@ -19,7 +17,7 @@ pub enum Step {
     Pet,
     Pets,
     KeyByHash,
-    /// Every call of [`Animals`], whichever operation makes it.
+    /// Every call for animals, whichever operation makes it.
     Any,
 }
 
@@ -149,7 +147,7 @@ impl FailingStore {
 }
 
 #[async_trait]
-impl Animals for FailingStore {
+impl Store for FailingStore {
     async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
         self.before(Step::AddPet).await?;
         self.after_adding(self.inner.add_pet(new).await)
@@ -175,10 +173,7 @@ impl Animals for FailingStore {
         self.before(Step::Pets).await?;
         self.inner.pets(query).await
     }
-}
 
-#[async_trait]
-impl Keys for FailingStore {
     async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
         self.inner.add_key(key).await
     }
@@ -216,10 +211,7 @@ impl Keys for FailingStore {
     ) -> Result<bool, StoreError> {
         self.inner.rotate_key(old, old_expires, new).await
     }
-}
 
-#[async_trait]
-impl Store for FailingStore {
     fn secret(&self) -> [u8; 32] {
         self.inner.secret()
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use animal_store::keys;
-use animal_store::storage::Keys;
+use animal_store::storage::Store;
 use aws_lc_rs::digest::{SHA256, digest};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Poll, Wake, Waker};
 
 use super::*;
-use crate::exploration::{Decisions, explore};
+use crate::model::{Decisions, explore};
 
 /// The number of events.
 const EVENTS: usize = 8;

@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use tokio::sync::Mutex;
 
 use super::*;
-use crate::exploration::{Decisions, explore};
+use crate::model::{Decisions, explore};
 use crate::schemas::{NewPet, Pet, PetName};
 use crate::storage::AddedOnce;
 use crate::storage::options::{Migrate, PostgresOptions};
@@ -216,9 +216,9 @@ fn run_once(mut decisions: Decisions, events: usize) -> Decisions {
         };
         assert!(rule.0, "write {number}: {}; {happened:?}", rule.1);
     }
-    assert_eq!(options.metrics.queue_depth(), 0, "{happened:?}");
+    assert_eq!(options.metrics.queue.get(), 0, "{happened:?}");
     drop(run);
-    assert!(stopped.wait().now_or_never().is_some(), "{happened:?}");
+    assert!(stopped.cancelled().now_or_never().is_some(), "{happened:?}");
     decisions
 }
 

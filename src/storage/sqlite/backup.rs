@@ -16,7 +16,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tempfile::Builder;
 
-use super::opening;
+use super::{connection, opening};
 use crate::storage::options::OpenError;
 
 /// The copy is synced when it has grown by this many bytes.
@@ -30,7 +30,12 @@ const STEPS: i32 = 10_000;
 /// One line, when `from` is not a database of this program, or `to` exists or cannot be written. Then no file
 /// `to` is created.
 pub fn backup(from: &Path, to: &Path, lock_timeout: Duration) -> Result<(), OpenError> {
-    write(&mut opening::open_for_backup(from, lock_timeout)?, to)
+    write(&mut open(from, lock_timeout)?, to)
+}
+
+/// Opens a database to copy it. A connection for writing removes the files of the WAL, if it is the last one.
+pub(super) fn open(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
+    opening::open_existing(path, |path| connection::open_for_writing(path, lock_timeout))
 }
 
 /// Copies the database of a connection to a new file, which is complete when it has its name.

@@ -5,12 +5,6 @@ use std::ops::Deref;
 
 use rusqlite::{CachedStatement, Connection, Statement};
 
-use crate::storage::store::StoreError;
-
-/// The result of one write inside the transaction. The outer error is one of the database and fails the whole
-/// batch; the inner error rejects only this write.
-pub(super) type WriteResult<T> = rusqlite::Result<Result<T, StoreError>>;
-
 /// What a write can use: the connection, and the statements that many writes run. A batch takes each from the cache of
 /// rusqlite once (xtask/RECORDS.md, "What made requests cheaper", statements taken once for a batch).
 pub(super) struct Batch<'c> {

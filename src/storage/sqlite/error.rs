@@ -42,18 +42,12 @@ fn error_type(error: &Error) -> ErrorType {
     }
 }
 
-/// Whether the connection must be replaced, because the error may be in its files. A full disk is not such an
-/// error: a new connection also needs space.
+/// Whether the connection is replaced, because the error may be in its files. A full disk is not such an error: a new
+/// connection also needs space.
 pub(super) fn is_connection_failure(error: &Error) -> bool {
-    matches!(
+    !matches!(
         error.sqlite_error_code(),
-        Some(
-            ErrorCode::SystemIoFailure
-                | ErrorCode::DatabaseCorrupt
-                | ErrorCode::NotADatabase
-                | ErrorCode::ReadOnly
-                | ErrorCode::CannotOpen
-        )
+        None | Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::DiskFull)
     )
 }
 

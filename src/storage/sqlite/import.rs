@@ -49,9 +49,7 @@ impl CopyTransaction {
             }
             Chunk::Keys(keys) => {
                 for key in keys {
-                    if keys::insert(to, key)?.is_err() {
-                        return Ok(false);
-                    }
+                    keys::insert(to, key)?;
                 }
                 Ok(keys::all(to)? == *keys)
             }

@@ -4,9 +4,7 @@ use jiff::Timestamp;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
-use super::batch::WriteResult;
-use super::error;
-use crate::storage::store::{KeyRecord, StoreError};
+use crate::storage::store::KeyRecord;
 
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -25,7 +23,7 @@ const ROTATABLE: &str = "SELECT 1 FROM api_key WHERE id = ?1 AND revoked IS NULL
 
 const EXPIRE: &str = "UPDATE api_key SET expires = min(coalesce(expires, ?2), ?2) WHERE id = ?1";
 
-pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> WriteResult<bool> {
+pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> rusqlite::Result<bool> {
     let inserted = connection.prepare_cached(INSERT)?.execute(params![
         key.id,
         key.name,
@@ -36,18 +34,12 @@ pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> WriteResult<bo
         key.note,
         key.last_used.map(Timestamp::as_second),
     ]);
-    match inserted {
-        Ok(_) => Ok(Ok(true)),
-        Err(error) if error::is_constraint_violation(&error) => {
-            Ok(Err(StoreError::Broken("another key with this id or hash exists".to_owned())))
-        }
-        Err(error) => Err(error),
-    }
+    inserted.map(|rows| rows > 0)
 }
 
 /// Stores that a key was used, at a time in seconds.
-pub(super) fn note_use(connection: &Connection, id: &str, at: i64) -> WriteResult<bool> {
-    Ok(Ok(connection.prepare_cached(USE)?.execute(params![id, at])? > 0))
+pub(super) fn note_use(connection: &Connection, id: &str, at: i64) -> rusqlite::Result<bool> {
+    Ok(connection.prepare_cached(USE)?.execute(params![id, at])? > 0)
 }
 
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<KeyRecord>> {
@@ -58,8 +50,8 @@ pub(super) fn by_hash(connection: &Connection, hash: &[u8; 32]) -> rusqlite::Res
     connection.prepare_cached(BY_HASH)?.query_row([hash], key).optional()
 }
 
-pub(super) fn revoke(connection: &Connection, id: &str, at: Timestamp) -> WriteResult<bool> {
-    Ok(Ok(connection.prepare_cached(REVOKE)?.execute(params![id, at.as_second()])? > 0))
+pub(super) fn revoke(connection: &Connection, id: &str, at: Timestamp) -> rusqlite::Result<bool> {
+    Ok(connection.prepare_cached(REVOKE)?.execute(params![id, at.as_second()])? > 0)
 }
 
 /// Stores the new key first: only that can be rejected, and then nothing has changed.
@@ -68,15 +60,12 @@ pub(super) fn rotate(
     old: &str,
     old_expires: Timestamp,
     new: &KeyRecord,
-) -> WriteResult<bool> {
+) -> rusqlite::Result<bool> {
     if !connection.prepare_cached(ROTATABLE)?.exists([old])? {
-        return Ok(Ok(false));
+        return Ok(false);
     }
-    let inserted = insert(connection, new)?;
-    if inserted.is_ok() {
-        connection.prepare_cached(EXPIRE)?.execute(params![old, old_expires.as_second()])?;
-    }
-    Ok(inserted)
+    insert(connection, new)?;
+    Ok(connection.prepare_cached(EXPIRE)?.execute(params![old, old_expires.as_second()])? > 0)
 }
 
 fn key(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {

@@ -34,15 +34,13 @@ pub(super) enum OpenFailure {
     Newer(i32, String),
     #[error("does not exist; check the path")]
     Missing,
-    #[error("is empty; create a database in it with `animal-store key create NAME`")]
+    #[error("is empty or incomplete; create a database in it with `animal-store key create NAME`")]
     Empty,
     #[error(
         "has the format {0} of an older release, which this command does not change to format {NEWEST}; make a \
          copy with `animal-store backup FILE`, then upgrade the database with `animal-store serve`"
     )]
     Older(i32),
-    #[error("was not created completely; run `animal-store serve` once")]
-    NoSecret,
     #[error("is damaged ({0}); restore a backup, or recover the rest with `.recover` of sqlite3")]
     Damaged(String),
     #[error("{0}, so it is not as this program made it; restore a backup, or use another database")]
@@ -51,8 +49,6 @@ pub(super) enum OpenFailure {
     Locked,
     #[error("is on a file system without shared memory; move it to a local disk")]
     NoSharedMemory,
-    #[error("is on a full disk; free some space")]
-    DiskFull,
     #[error(
         "cannot be used, because its disk is full or fails, or the limit on file sizes is reached ({0}); free some space, \
          raise the limit with ulimit -f, or see the log of the operating system"
@@ -71,9 +67,8 @@ impl From<Error> for OpenFailure {
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 Self::NotWritable
             }
-            Some(ErrorCode::DiskFull) => Self::DiskFull,
-            // A full disk also causes this error, when there is no space for the shared memory.
-            Some(ErrorCode::SystemIoFailure) => Self::Disk(error.to_string()),
+            // SQLite reports an I/O error when a full disk has no space for the shared memory.
+            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => Self::Disk(error.to_string()),
             _ => Self::Other(error.to_string()),
         }
     }

@@ -54,26 +54,16 @@ pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenEr
     inspect_and_open(path, options).map_err(|failure| failure.of(path))
 }
 
-/// Opens the database at `path` for a backup. The error is one line.
-pub(super) fn open_for_backup(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
-    // A connection for writing removes the files of the WAL, if it is the last one.
-    open_existing(path, |path| connection::open_for_writing(path, lock_timeout))
-}
-
-/// Opens the database at `path` for this process alone. The error is one line.
-pub(super) fn open_exclusively(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
-    open_existing(path, |path| connection::open_exclusively(path, lock_timeout))
-}
-
-fn open_existing(
+/// Opens the database at `path`, which must be complete, with `connect`. The error is one line.
+pub(super) fn open_existing(
     path: &Path,
-    open: impl Fn(&Path) -> Result<Connection, Error>,
+    connect: impl Fn(&Path) -> Result<Connection, Error>,
 ) -> Result<Connection, OpenError> {
     let open = || {
         let path = find(path)?.ok_or(OpenFailure::Missing)?;
         check_immutable(&path)?;
         check_writable(&path)?;
-        let connection = open(&path)?;
+        let connection = connect(&path)?;
         check_format(&connection)?;
         check_schema(&connection)?;
         Ok(connection)
@@ -97,7 +87,7 @@ fn inspect_and_open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenF
     let mut connection = connection::open_for_writing(&path, lock_timeout)?;
     // The file that was found is the one that was opened.
     file.check()?;
-    let keep_wal = length(&wal)? > 0;
+    let keep_wal = length(&wal) > 0;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep_wal)?;
     if connection.is_readonly("main")? {
         return Err(OpenFailure::NotWritable);
@@ -124,7 +114,7 @@ fn inspect_and_open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenF
         Migrate::Never => match version(&connection)? {
             0 => return Err(OpenFailure::Empty),
             older if older < NEWEST => return Err(OpenFailure::Older(older)),
-            _ => find_secret(&connection)?.ok_or(OpenFailure::NoSecret)?,
+            _ => find_secret(&connection)?.ok_or(OpenFailure::Empty)?,
         },
     };
     Ok(Opened { connection, path, file, secret })
@@ -168,7 +158,7 @@ fn check_writable(path: &Path) -> Result<(), OpenFailure> {
 
 /// The first check. It leaves damage to the second one, because the WAL may repair it.
 fn check_immutable(path: &Path) -> Result<(), OpenFailure> {
-    match length(path)? {
+    match length(path) {
         0 => return Ok(()),
         short if short < HEADER_BYTES => return Err(OpenFailure::NotSqlite),
         _ => {}
@@ -218,8 +208,8 @@ fn check_length(connection: &Connection, pages: u32, path: &Path, wal: &Path) ->
     let page_size: u32 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
     let page_size = u64::from(page_size);
     // The WAL first: a concurrent checkpoint moves pages from the WAL to the file.
-    let in_wal = length(wal)?.saturating_sub(WAL_HEADER) / (FRAME_HEADER + page_size);
-    let in_file = length(path)? / page_size;
+    let in_wal = length(wal).saturating_sub(WAL_HEADER) / (FRAME_HEADER + page_size);
+    let in_file = length(path) / page_size;
     if in_file.saturating_add(in_wal) < u64::from(pages) {
         return Err(OpenFailure::Damaged(format!("it has only {in_file} of {pages} pages")));
     }
@@ -273,7 +263,7 @@ fn find_or_create_secret(connection: &Connection) -> Result<[u8; 32], OpenFailur
     let bytes = new_secret().map_err(OpenFailure::Other)?;
     // Another process may have stored its secret first; then that one is used.
     connection.execute("INSERT OR IGNORE INTO secret (only, bytes) VALUES (1, ?1)", [bytes])?;
-    find_secret(connection)?.ok_or(OpenFailure::NoSecret)
+    find_secret(connection)?.ok_or(OpenFailure::Empty)
 }
 
 /// Returns the path with a suffix.
@@ -284,10 +274,6 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Returns the length of a file in bytes; 0 if it does not exist.
-fn length(path: &Path) -> Result<u64, OpenFailure> {
-    match fs::metadata(path) {
-        Ok(found) => Ok(found.len()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-        Err(error) => Err(OpenFailure::Forbidden(error)),
-    }
+fn length(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |found| found.len())
 }

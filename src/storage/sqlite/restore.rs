@@ -12,8 +12,9 @@ use std::time::Duration;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::backup::{directory, write};
-use super::opening::{beside, open_exclusively, open_for_backup};
+use super::backup::{self, directory, write};
+use super::connection::open_exclusively;
+use super::opening::{beside, open_existing};
 use crate::storage::options::OpenError;
 
 /// The number of pages in a step of the copy.
@@ -42,7 +43,7 @@ const CARRY_OVER: &str = "
 /// One line, when `from` is not a complete database of this program, `to` is in use or damaged, or `keep` exists or
 /// cannot be written. Then `to` is unchanged.
 pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> Result<bool, OpenError> {
-    let mut backup = open_for_backup(from, lock_timeout)?;
+    let mut backup = backup::open(from, lock_timeout)?;
     check(&backup, from, "use another backup")?;
     if fs::symlink_metadata(to).is_err() {
         let wal = beside(to, "-wal");
@@ -54,7 +55,7 @@ pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> R
         write(&mut backup, to)?;
         return Ok(false);
     }
-    let mut database = open_exclusively(to, lock_timeout)?;
+    let mut database = open_existing(to, |path| open_exclusively(path, lock_timeout))?;
     check(&database, to, "move it and the files that end with -wal and -shm away, then restore again")?;
     write(&mut database, keep)?;
     let unchanged = |error: Box<dyn Error>| OpenError(format!("{} is unchanged: {error}", to.display()));

@@ -24,7 +24,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use slog::warn;
 
-use super::batch::{Batch, WriteResult, execute};
+use super::batch::{Batch, execute};
 use super::checkpoint::Checkpoints;
 use super::file::DatabaseFile;
 use super::idempotency::{self, KeyHasher};
@@ -32,6 +32,7 @@ use super::{connection, error, keys, migrations};
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
 use crate::storage::queue::{Batches, MAX_BATCH, QueuedWrite};
+use crate::storage::store::StoreError;
 use crate::storage::write::{Change, Write};
 
 /// The state of the thread that writes.
@@ -147,7 +148,7 @@ impl Writer {
 fn execute_write(batch: &Batch<'_>, hasher: &KeyHasher, write: &mut Write) -> rusqlite::Result<bool> {
     Ok(match write {
         Write::Add(addition, caller) => {
-            caller.keep(result(batch, idempotency::add(batch, hasher, addition).map(Ok))?)
+            caller.keep(result(batch, idempotency::add(batch, hasher, addition))?)
         }
         Write::Change(change, caller) => {
             caller.keep(result(batch, make(batch, change))?) && change.is_counted()
@@ -155,7 +156,7 @@ fn execute_write(batch: &Batch<'_>, hasher: &KeyHasher, write: &mut Write) -> ru
     })
 }
 
-fn make(batch: &Batch<'_>, change: &Change) -> WriteResult<bool> {
+fn make(batch: &Batch<'_>, change: &Change) -> rusqlite::Result<bool> {
     match change {
         Change::AddKey(key) => keys::insert(batch, key),
         Change::NoteUse { id, at } => keys::note_use(batch, id, *at),
@@ -163,19 +164,20 @@ fn make(batch: &Batch<'_>, change: &Change) -> WriteResult<bool> {
         Change::RotateKey { old, old_expires, new } => keys::rotate(batch, old, *old_expires, new),
         Change::RemoveExpired { after, at, expiry } => {
             expiry.removed(idempotency::remove_expired(batch, *after, *at)?, *at);
-            Ok(Ok(true))
+            Ok(true)
         }
-        Change::Check => migrations::rewrite_version(batch).map(|()| Ok(true)),
+        Change::Check => migrations::rewrite_version(batch).map(|()| true),
     }
 }
 
-/// Returns the result of a write. While the transaction is open, the violation of a constraint rejects only this write.
-fn result<T>(batch: &Batch<'_>, result: WriteResult<T>) -> WriteResult<T> {
+/// Returns the result of a write. The outer error fails the whole batch; the inner one rejects only this write: while the
+/// transaction is open, the violation of a constraint.
+fn result<T>(batch: &Batch<'_>, result: rusqlite::Result<T>) -> rusqlite::Result<Result<T, StoreError>> {
     match result {
         Err(error) if error::is_constraint_violation(&error) && !batch.is_autocommit() => {
             Ok(Err(error::store_error(&error)))
         }
-        result => result,
+        result => result.map(Ok),
     }
 }
 

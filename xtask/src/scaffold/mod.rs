@@ -180,7 +180,7 @@ impl Scaffold {
         }
         self.steps.extend(made.notes.iter().map(|note| format!("{path}: {note}.")));
         self.steps.push(
-            "If the operation needs a new method of the store: add it to the trait `Animals` in \
+            "If the operation needs a new method of the store: add it to the trait `Store` in \
              src/storage/store.rs, implement it in src/storage/batching.rs and in \
              tests/http/failing_store.rs, add the SQL to each engine, and add a test to tests/store/conformance/animals.rs."
                 .to_owned(),

@@ -144,7 +144,7 @@ fn manual_steps() {
         "let `NewToyName` check `pattern: ^[a-z]+$`",
     );
     needs_step("        example: 7\n", "", "src/operations/remove_toy.rs: replace `NotImplemented`");
-    needs_step("        example: 7\n", "", "add it to the trait `Animals` in src/storage/store.rs");
+    needs_step("        example: 7\n", "", "add it to the trait `Store` in src/storage/store.rs");
     needs_step(
         "          schema:\n            $ref: '#/components/schemas/ToyKind'",
         "          schema: {type: string, pattern: '^x$'}",

@@ -12,7 +12,7 @@ use futures::FutureExt as _;
 use rusqlite::ffi;
 
 use super::*;
-use crate::exploration::{Decisions, explore};
+use crate::model::{Decisions, explore};
 use crate::schemas::{NewPet, PetName};
 use crate::storage::AddedOnce;
 use crate::storage::metrics::StoreMetrics;
@@ -223,7 +223,7 @@ fn check(run: &SharedRun, other: &Connection, metrics: &StoreMetrics) {
         };
         assert!(rule.0, "write {number}: {}; {events:?}; stored: {stored:?}", rule.1);
     }
-    assert_eq!(metrics.queue_depth(), 0, "{events:?}");
+    assert_eq!(metrics.queue.get(), 0, "{events:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Runs a test through every order of events. Only for tests.
+//! What the models of several modules share: it runs a test through every order of events. Compiled for tests only.
 
 /// The decisions of a run. The next run takes the next branch of the last decision that has one.
 #[derive(Default)]
