@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 use std::time::Instant;
 
 use launcher::ci::with_clippy;
@@ -81,19 +82,27 @@ fn test(place: &Place, version: &str) -> Result<(String, u64), String> {
     if exact.split('.').next() != Some(version) {
         return Err(format!("{}: expected version {version}, not `{exact}`", programs.display()));
     }
-    let mut passed = 0;
-    for binary in BINARIES {
-        let mut command = with_clippy(cargo(&["test", "--quiet", "--workspace", "--test", binary, "--"]))?;
-        command.args(modules(&workspace().join("tests").join(binary))?);
-        // With the second variable, tests are not skipped.
-        command.env("STORE_TESTS_POSTGRES", &programs).env("STORE_TESTS_REQUIRE_POSTGRES", "1");
-        let begin = Instant::now();
-        let printed = place.run(&format!("postgres-{version}-{binary}"), &mut command)?;
-        let count = count_passed(&printed)?;
-        println!("interop: {binary} on PostgreSQL {exact}: {count} tests in {}", seconds(begin.elapsed()));
-        passed += count;
-    }
+    // Most tests wait, so the processor has time for those of the others.
+    let passed = thread::scope(|scope| {
+        let programs = &programs;
+        let running = BINARIES.map(|binary| scope.spawn(move || run_binary(place, binary, programs, exact)));
+        let counts = running.map(|binary| binary.join().map_err(|_| "a thread that ran tests ended")?);
+        counts.into_iter().sum::<Result<u64, String>>()
+    })?;
     Ok((exact.to_owned(), passed))
+}
+
+/// Runs those tests of a binary that need PostgreSQL. Returns the number of tests that passed.
+fn run_binary(place: &Place, binary: &str, programs: &Path, exact: &str) -> Result<u64, String> {
+    let mut command = with_clippy(cargo(&["test", "--quiet", "--workspace", "--test", binary, "--"]))?;
+    command.args(modules(&workspace().join("tests").join(binary))?);
+    // With the second variable, tests are not skipped.
+    command.env("STORE_TESTS_POSTGRES", programs).env("STORE_TESTS_REQUIRE_POSTGRES", "1");
+    let begin = Instant::now();
+    let printed = place.run(&format!("postgres-{exact}-{binary}"), &mut command)?;
+    let count = count_passed(&printed)?;
+    println!("interop: {binary} on PostgreSQL {exact}: {count} tests in {}", seconds(begin.elapsed()));
+    Ok(count)
 }
 
 /// Returns the directory of a server, or a copy of it. For root, the tests run servers as another user, who may be unable
