@@ -34,7 +34,15 @@ try {
   assert.doesNotMatch(policy, /unsafe|\*|https?:/);
   await page.locator(`#operation-${described[0].operationId}`).evaluate((element) => element.scrollIntoView());
   await page.waitForSelector(`.contents a[href="#operation-${described[0].operationId}"][aria-current]`);
-  await shoot('docs-operations');
+
+  // For the README.
+  for (const colorScheme of ['light', 'dark']) {
+    const sharp = await open(browser, { viewport: { width: 1360, height: 720 }, deviceScaleFactor: 2, colorScheme });
+    await sharp.page.goto(`${origin}/docs#operation-${described[0].operationId}`);
+    await sharp.page.waitForSelector('.contents a[aria-current]');
+    await shot(sharp.page, `docs-${colorScheme}`);
+    await sharp.context.close();
+  }
 
   // The samples are requests to this service, and are copied and run as they are.
   const sampleOf = (id, language) => page.locator(`#operation-${id} .sample.${language}`);
@@ -45,10 +53,15 @@ try {
   await page.reload();
   await sampleOf('createPet', 'python').waitFor();
   await isAccessible('the operations');
-  for (const [language, program] of [['curl', ['sh', '-c']], ['python', ['python3', '-c']]]) {
+  const programs = {
+    curl: ['sh', '-c'],
+    python: ['python3', '-c'],
+    typescript: [process.execPath, '--input-type=module-typescript', '--eval'],
+  };
+  for (const [language, [program, ...options]] of Object.entries(programs)) {
     for (const [id, status] of [['listPets', '200'], ['createPet', '201']]) {
       const code = await sampleOf(id, language).locator('code').textContent();
-      const run = (env) => spawnSync(program[0], [program[1], code], { encoding: 'utf8', env: { ...process.env, ...env } });
+      const run = (env) => spawnSync(program, [...options, code], { encoding: 'utf8', env: { ...process.env, ...env } });
       const printed = run({ KEY: key });
       assert.match(printed.stdout, new RegExp(`^(HTTP/1.1 )?${status} `), `${language} ${id}: ${printed.stdout}${printed.stderr}`);
       const refused = run({ KEY: '' });
