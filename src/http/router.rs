@@ -9,7 +9,6 @@ use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Instant;
 
 use dropshot::Body;
 use futures::FutureExt;
@@ -19,6 +18,7 @@ use http::{Method, Request, Response, StatusCode};
 use hyper::body::Body as _;
 use prometheus_client::metrics::histogram::Histogram;
 use slog::{Logger, o};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::BASE_PATH;
@@ -193,7 +193,7 @@ impl Router {
         let operation = found.value.iter().find(|it| it.method == *method);
         let operation = operation.ok_or_else(|| method_not_allowed(found.value))?;
         (exchange.operation, exchange.logged.route) = (Some(operation), Some(&*operation.endpoint.route));
-        let deadline = tokio::time::Instant::now() + self.service.request_timeout;
+        let deadline = exchange.start + self.service.request_timeout;
         let authenticated = authenticate(&self.service, exchange.logged.client, request.headers());
         let authenticated = by(deadline, pin!(authenticated)).await;
         let client = authenticated.ok_or(ApiError::TimeLimit)??;
