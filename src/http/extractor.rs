@@ -75,8 +75,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> SharedExtractor f
     const CODES: &'static [ErrorCode] = &[ErrorCode::NotFound];
 
     fn from_request<C: ServerContext>(context: &RequestContext<C>) -> Result<Self, ApiError> {
-        let (variables, path) = (&*context.endpoint.variables, context.request.uri().path());
-        let values = T::deserialize(Parameters::Path { variables, path });
+        let (template, path) = (&*context.endpoint.route, context.request.uri().path());
+        let values = T::deserialize(Parameters::Path { template, path });
         values.map(Self::from).map_err(|_| ApiError::UnknownVariable)
     }
 }

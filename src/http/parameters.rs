@@ -3,6 +3,7 @@
 //! A number has one spelling: `+1`, `01` and `-0` are none.
 
 use std::borrow::Cow;
+use std::iter;
 
 use http::{HeaderMap, HeaderValue};
 use percent_encoding::percent_decode_str;
@@ -23,8 +24,8 @@ pub enum Text<'t> {
 pub enum Parameters<'p> {
     /// The parts of a path that are named in its template.
     Path {
-        /// Which segment each of them is.
-        variables: &'p [(String, usize)],
+        /// With names in braces, each of which is a segment.
+        template: &'p str,
         /// As it was sent.
         path: &'p str,
     },
@@ -131,9 +132,15 @@ impl<'de> Deserializer<'de> for Parameters<'de> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         match self {
-            Self::Path { variables, path } => {
-                let segment = |index: usize| path.split('/').nth(index).map(Text::Segment);
-                let values = variables.iter().filter_map(|(name, index)| Some((&**name, segment(*index)?)));
+            Self::Path { mut template, mut path } => {
+                let values = iter::from_fn(|| {
+                    let (literal, variable) = template.split_once('{')?;
+                    let (name, after) = variable.split_once('}')?;
+                    let rest = path.strip_prefix(literal)?;
+                    let value = rest.split('/').next()?;
+                    (template, path) = (after, &rest[value.len()..]);
+                    Some((name, Text::Segment(value)))
+                });
                 visitor.visit_map(MapDeserializer::new(values))
             }
             Self::Query(query) => {
@@ -176,6 +183,12 @@ mod tests {
         max_forwards: Option<u8>,
     }
 
+    #[derive(Debug, Deserialize, PartialEq)]
+    struct Toy {
+        pet: u8,
+        toy: String,
+    }
+
     #[test]
     fn headers_are_the_fields_of_a_struct() {
         let mut headers = HeaderMap::new();
@@ -187,6 +200,15 @@ mod tests {
         headers.append("max-forwards", "8".parse().unwrap());
         let error = Conditions::deserialize(Parameters::Header(&headers)).unwrap_err();
         assert_eq!(error.to_string(), "duplicate field `max-forwards`");
+    }
+
+    #[test]
+    fn path_parameters_are_the_variables_of_the_template() {
+        let path = |template, path| Toy::deserialize(Parameters::Path { template, path });
+        let toy = Toy { pet: 7, toy: "a b".to_owned() };
+        assert_eq!(path("/v1/pets/{pet}/toys/{toy}", "/v1/pets/7/toys/a%20b").unwrap(), toy);
+        assert_eq!(path("/{toy}/{pet}/all", "/a%20b/7/all").unwrap(), toy);
+        assert_eq!(path("/v1/{pet}", "/v1/7").unwrap_err().to_string(), "missing field `toy`");
     }
 
     #[test]

@@ -47,8 +47,6 @@ pub struct RequestEndpointMetadata {
     pub operation_id: String,
     /// The path template, base path included.
     pub(super) route: String,
-    /// The variables of the path template, and which segment of the path each of them is.
-    pub(super) variables: Vec<(String, usize)>,
     pub(super) log: Logger,
 }
 

@@ -121,12 +121,7 @@ impl Router {
                 success,
                 deprecation: deprecation.transpose()?,
                 handler: registered.handler,
-                endpoint: Arc::new(RequestEndpointMetadata {
-                    operation_id,
-                    variables: variables(&route),
-                    route,
-                    log,
-                }),
+                endpoint: Arc::new(RequestEndpointMetadata { operation_id, route, log }),
             };
             by_path.entry(registered.path).or_default().push(operation);
         }
@@ -211,13 +206,6 @@ impl Router {
         };
         (operation.handler)(context, body).await
     }
-}
-
-/// Returns the variables of a path template, which are segments in braces, and which segment each of them is.
-fn variables(route: &str) -> Vec<(String, usize)> {
-    let variable = |segment: &str| Some(segment.strip_prefix('{')?.strip_suffix('}')?.to_owned());
-    let segments = route.split('/').enumerate();
-    segments.filter_map(|(index, segment)| Some((variable(segment)?, index))).collect()
 }
 
 /// Returns the error for a path whose operations have other methods.
