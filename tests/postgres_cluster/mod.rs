@@ -140,7 +140,8 @@ impl Cluster {
         send(signal, &self.postmaster());
     }
 
-    fn postmaster(&self) -> String {
+    /// Returns the identifier of the first process of the server.
+    pub(crate) fn postmaster(&self) -> String {
         let file = fs::read_to_string(self.home.join("data/postmaster.pid")).unwrap();
         file.lines().next().unwrap().to_owned()
     }

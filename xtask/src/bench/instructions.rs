@@ -36,7 +36,7 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<u8, String> {
     let postgres = Postgres::start()?;
     let mut stores = vec![programs.sqlite("animals", ANIMALS, plan)?];
     if let Some(postgres) = &postgres {
-        stores.push(programs.postgres(postgres, ANIMALS, plan)?);
+        stores.push(programs.postgres("postgres", postgres, ANIMALS, plan)?);
     }
     for store in &stores {
         let server = programs.serve(store, &launcher)?;

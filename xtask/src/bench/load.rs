@@ -56,8 +56,10 @@ pub(super) struct Measured {
     pub(super) rate: f64,
     /// The 99th percentile of the response times, in milliseconds.
     pub(super) p99: f64,
-    /// CPU time of the server process per response, in microseconds.
+    /// CPU time of the server's processes per response, in microseconds.
     pub(super) processor: f64,
+    /// CPU time of the processes of PostgreSQL per response, in microseconds; 0 for other databases.
+    pub(super) database: f64,
 }
 
 /// One request to one server, with the results of all rounds.
@@ -124,14 +126,15 @@ impl<'p> Load<'p> {
                 .map_err(in_file(file))?;
         }
         self.run(server, request, WARM_UP)?;
-        let before = server.processor_time()?;
+        let before = [server.processor_time()?, server.database_time()?];
         let time = Duration::from_secs(self.plan.options.seconds);
         let [requests, seconds, p99] = self.run(server, request, time)?;
-        let used = server.processor_time()? - before;
+        let each = |used: Duration| used.as_secs_f64() * 1e6 / requests;
         Ok(Measured {
             rate: requests / seconds,
             p99: p99 * 1e3,
-            processor: used.as_secs_f64() * 1e6 / requests,
+            processor: each(server.processor_time()? - before[0]),
+            database: each(server.database_time()? - before[1]),
         })
     }
 

@@ -1,8 +1,8 @@
 //! Compares the service with servers that offer the same three operations, written with other frameworks as their
 //! documentation recommends. They are in `xtask/peers`.
 //!
-//! All have the same database, commit each addition to disk before the response, check the API key, and log each request
-//! to a file.
+//! All have the same database on SQLite; the service and axum also have one on PostgreSQL. Each commits an addition to disk
+//! before the response, checks the API key, and logs each request to a file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ use super::Plan;
 use super::callgrind;
 use super::instructions::count;
 use super::load::{Load, Request, Row};
+use super::seed::Postgres;
 use super::server::{Programs, Server, Store};
 use super::table::{grouped, table};
 use crate::{process, python};
@@ -31,7 +32,7 @@ const INSTALLATION: Duration = Duration::from_secs(600);
 struct Contender {
     name: &'static str,
     store: Store,
-    /// Program and arguments, before the file of the database; `None` for the service.
+    /// Program and arguments, before the place of the database; `None` for the service.
     peer: Option<(PathBuf, Vec<PathBuf>)>,
     /// Whether callgrind can count its instructions: it counts one process only.
     one_process: bool,
@@ -45,7 +46,7 @@ impl Contender {
             return Ok(service);
         };
         let mut command = launched(program, launcher);
-        command.args(arguments).args(&self.store.file);
+        command.args(arguments).arg(self.store.place());
         Server::start(self.name, &mut command, &self.store)
     }
 
@@ -73,16 +74,25 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     let load = Load::new(plan)?;
     let is_counted = callgrind::available().inspect_err(|missing| println!("bench: {missing}")).is_ok();
     let programs = Programs::build()?;
+    let postgres = Postgres::start()?;
+    let axum = axum(plan)?;
     let peers = [
         ("Animal Store", None, true),
-        ("axum", Some(axum(plan)?), true),
+        ("axum", Some(axum.clone()), true),
         ("fastify", Some(fastify(plan)?), false),
         ("FastAPI", Some(fastapi(plan)?), false),
     ];
-    let contenders = peers.into_iter().map(|(name, peer, one_process)| {
-        Ok(Contender { name, store: programs.sqlite(name, ANIMALS, plan)?, peer, one_process })
-    });
-    let contenders = contenders.collect::<Result<Vec<_>, String>>()?;
+    let mut contenders = Vec::new();
+    for (name, peer, one_process) in peers {
+        contenders.push(Contender { name, store: programs.sqlite(name, ANIMALS, plan)?, peer, one_process });
+    }
+    let peers = [("Animal Store on PostgreSQL", None), ("axum on PostgreSQL", Some(axum))];
+    if let Some(postgres) = &postgres {
+        for (name, peer) in peers {
+            let store = programs.postgres(name, postgres, ANIMALS, plan)?;
+            contenders.push(Contender { name, store, peer, one_process: true });
+        }
+    }
     let servers = contenders.iter().map(|contender| contender.start(&programs, &[]));
     let servers = servers.collect::<Result<Vec<_>, _>>()?;
     let mut rows = Vec::new();
@@ -100,7 +110,7 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
                 .push(figure.map_or_else(|| "not measured".to_owned(), grouped));
         }
     }
-    let head = "request, server | requests/s | p99 ms | server CPU µs/request | user instructions";
+    let head = "request, server | requests/s | p99 ms | server CPU µs/request | with PostgreSQL's | user instructions";
     println!("\n{}", table(head, measured.into_iter()));
     Ok(())
 }
@@ -112,6 +122,7 @@ fn cells(row: &Row<'_>) -> Vec<String> {
         grouped(row.median(|round| round.rate)),
         format!("{:.1}", row.median(|round| round.p99)),
         format!("{:.1}", row.median(|round| round.processor)),
+        format!("{:.1}", row.median(|round| round.processor + round.database)),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! Starts the measured servers, each as a separate process of an optimised build.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,8 +23,17 @@ pub(super) struct Store {
     url: String,
     key: String,
     /// The database, if it is on SQLite.
-    pub(super) file: Option<PathBuf>,
+    file: Option<PathBuf>,
+    /// The first process of PostgreSQL, if the database is there.
+    postmaster: Option<u32>,
     log: PathBuf,
+}
+
+impl Store {
+    /// Returns the file of the database on SQLite, or the URL of one on PostgreSQL.
+    pub(super) fn place(&self) -> &OsStr {
+        self.file.as_ref().map_or(OsStr::new(&self.url), |file| file.as_os_str())
+    }
 }
 
 impl Programs {
@@ -45,7 +55,7 @@ impl Programs {
     ) -> Result<Server, String> {
         let mut command = launched(&self.0.with_file_name(name), launcher);
         let (running, address) = Running::serve(&mut command, &plan.directory.join(name))?;
-        Ok(Server { name, address, key: None, file: None, running })
+        Ok(Server { name, address, key: None, file: None, postmaster: None, running })
     }
 
     /// Creates a database on SQLite. `name` is unique.
@@ -55,12 +65,13 @@ impl Programs {
         let key = create_key(&self.0, "xtask", &url)?;
         seed::sqlite(&file, animals)?;
         let log = file.with_extension("log");
-        Ok(Store { name: "on SQLite", url, key, file: Some(file), log })
+        Ok(Store { name: "on SQLite", url, key, file: Some(file), postmaster: None, log })
     }
 
-    /// Creates a database on PostgreSQL.
+    /// Creates a database on PostgreSQL. `name` is unique.
     pub(super) fn postgres(
         &self,
+        name: &str,
         postgres: &Postgres,
         animals: u64,
         plan: &Plan<'_>,
@@ -68,8 +79,9 @@ impl Programs {
         let url = postgres.database();
         let key = create_key(&self.0, "xtask", &url)?;
         postgres.fill(&url, animals)?;
-        let log = plan.directory.join(format!("postgres-{animals}.log"));
-        Ok(Store { name: "on PostgreSQL", url, key, file: None, log })
+        let log = plan.directory.join(format!("{name}.log"));
+        let postmaster = Some(postgres.postmaster()?);
+        Ok(Store { name: "on PostgreSQL", url, key, file: None, postmaster, log })
     }
 
     /// Starts the service with default settings. `launcher` is a program with its arguments that starts it, or empty.
@@ -87,6 +99,7 @@ pub(super) struct Server {
     pub(super) key: Option<String>,
     /// The SQLite database.
     pub(super) file: Option<PathBuf>,
+    postmaster: Option<u32>,
     running: Running,
 }
 
@@ -95,7 +108,8 @@ impl Server {
     pub(super) fn start(name: &'static str, command: &mut Command, store: &Store) -> Result<Self, String> {
         let (running, url) = Running::serve(command, &store.log)?;
         let address = url.trim_end_matches("/v1").to_owned();
-        Ok(Self { name, address, key: Some(store.key.clone()), file: store.file.clone(), running })
+        let (key, file) = (Some(store.key.clone()), store.file.clone());
+        Ok(Self { name, address, key, file, postmaster: store.postmaster, running })
     }
 
     /// The process identifier.
@@ -103,24 +117,35 @@ impl Server {
         self.running.id()
     }
 
-    /// Returns the identifiers of the server's processes.
-    fn processes(&self) -> Result<Vec<u32>, String> {
-        let group = self.running.id();
-        let entries = fs::read_dir("/proc").map_err(in_file(Path::new("/proc")))?;
-        let ids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-        // Other processes may end meanwhile.
-        Ok(ids.filter(|id| stat(*id).is_ok_and(|fields| fields.get(2) == Some(&u64::from(group)))).collect())
-    }
-
     /// Returns the CPU time of the server's processes so far, in user and kernel mode.
     pub(super) fn processor_time(&self) -> Result<Duration, String> {
-        let mut ticks = 0;
-        for process in self.processes()? {
-            // The 12th and 13th field after the name.
-            ticks += stat(process)?.iter().skip(11).take(2).sum::<u64>();
-        }
-        Ok(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
+        let group = u64::from(self.running.id());
+        processor_time(|_, fields| fields.get(2) == Some(&group))
     }
+
+    /// Returns the CPU time of the processes of PostgreSQL so far; zero if the database is not there.
+    pub(super) fn database_time(&self) -> Result<Duration, String> {
+        let Some(postmaster) = self.postmaster else { return Ok(Duration::ZERO) };
+        // Each of its processes has a session of its own.
+        processor_time(|id, fields| id == postmaster || fields.get(1) == Some(&u64::from(postmaster)))
+    }
+}
+
+/// Returns the CPU time so far, in user and kernel mode, of the processes that `is_counted` chooses by identifier and
+/// fields, and of the ended ones that these have waited for.
+fn processor_time(is_counted: impl Fn(u32, &[u64]) -> bool) -> Result<Duration, String> {
+    let entries = fs::read_dir("/proc").map_err(in_file(Path::new("/proc")))?;
+    let mut ticks = 0;
+    for id in entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()) {
+        // Processes may end meanwhile.
+        if let Ok(fields) = stat(id)
+            && is_counted(id, &fields)
+        {
+            // The fields from the 12th to the 15th after the name.
+            ticks += fields.iter().skip(11).take(4).sum::<u64>();
+        }
+    }
+    Ok(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
 }
 
 /// Returns the fields of `/proc/PID/stat` after the name in parentheses; 0 for those that are not positive numbers:

@@ -18,7 +18,7 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     let bare = [programs.bare("bare-hyper", plan, &[])?, programs.bare("bare-dropshot", plan, &[])?];
     let mut services = vec![programs.serve(&programs.sqlite("animals", ANIMALS, plan)?, &[])?];
     if let Some(postgres) = &postgres {
-        services.push(programs.serve(&programs.postgres(postgres, ANIMALS, plan)?, &[])?);
+        services.push(programs.serve(&programs.postgres("postgres", postgres, ANIMALS, plan)?, &[])?);
     }
     let mut rows = Vec::new();
     for server in &bare {

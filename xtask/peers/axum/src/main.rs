@@ -1,6 +1,6 @@
-//! The three operations of the service with axum and sqlx on SQLite. The database is one that the service created.
+//! The three operations of the service with axum and sqlx. The database is one that the service created.
 //!
-//! Argument: the file of the database.
+//! Argument: the file of a database on SQLite, or the URL of one on PostgreSQL.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -16,23 +16,38 @@ use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{FromRow, SqlitePool};
+use sqlx::{FromRow, PgPool, SqlitePool};
 use tokio::net::TcpListener;
 use tower_http::trace::{DefaultMakeSpan, DefaultOnResponse, TraceLayer};
 use tracing::Level;
 
 #[derive(Clone)]
 struct App {
-    readers: SqlitePool,
-    /// SQLite has one writer at a time; more connections would wait for its lock by polling.
-    writer: SqlitePool,
+    database: Database,
     /// The SHA-256 of the keys.
     keys: Arc<HashSet<Vec<u8>>>,
 }
 
+#[derive(Clone)]
+enum Database {
+    /// SQLite has one writer at a time; more connections would wait for its lock by polling.
+    Sqlite { readers: SqlitePool, writer: SqlitePool },
+    Postgres(PgPool),
+}
+
+/// Executes a query with one of the pools, since the types of sqlx depend on the database.
+macro_rules! execute {
+    ($app:expr, $pool:ident, $method:ident, $query:expr) => {
+        match &$app.database {
+            Database::Sqlite { $pool, .. } => $query.$method($pool).await,
+            Database::Postgres(pool) => $query.$method(pool).await,
+        }
+    };
+}
+
 #[derive(Clone, Copy, Deserialize, Serialize, sqlx::Type)]
 #[serde(rename_all = "snake_case")]
-#[sqlx(rename_all = "snake_case")]
+#[sqlx(rename_all = "snake_case", type_name = "text")]
 enum Status {
     Available,
     Pending,
@@ -60,7 +75,7 @@ struct NewPet {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Page {
-    limit: Option<u32>,
+    limit: Option<i64>,
     /// The last identifier of the previous page.
     cursor: Option<i64>,
 }
@@ -88,10 +103,9 @@ impl IntoResponse for Failure {
 }
 
 async fn get_pet(State(app): State<App>, Path(id): Path<i64>) -> Result<Json<Pet>, Failure> {
-    let found = sqlx::query_as("SELECT id, name, category_id, status FROM animal WHERE id = ?")
-        .bind(id)
-        .fetch_optional(&app.readers);
-    found.await?.map(Json).ok_or(Failure(StatusCode::NOT_FOUND))
+    let select = "SELECT id, name, category_id, status FROM animal WHERE id = $1";
+    let found = execute!(app, readers, fetch_optional, sqlx::query_as(select).bind(id))?;
+    found.map(Json).ok_or(Failure(StatusCode::NOT_FOUND))
 }
 
 async fn list_pets(State(app): State<App>, Query(page): Query<Page>) -> Result<Response, Failure> {
@@ -99,10 +113,10 @@ async fn list_pets(State(app): State<App>, Query(page): Query<Page>) -> Result<R
     if !(1..=100).contains(&limit) {
         return Err(Failure(StatusCode::BAD_REQUEST));
     }
-    let select = "SELECT id, name, category_id, status FROM animal WHERE id > ? ORDER BY id LIMIT ?";
-    let select = sqlx::query_as(select).bind(page.cursor.unwrap_or(0)).bind(limit);
-    let pets: Vec<Pet> = select.fetch_all(&app.readers).await?;
-    let next = pets.last().filter(|_| pets.len() == limit as usize);
+    let select = "SELECT id, name, category_id, status FROM animal WHERE id > $1 ORDER BY id LIMIT $2";
+    let after = page.cursor.unwrap_or(0);
+    let pets: Vec<Pet> = execute!(app, readers, fetch_all, sqlx::query_as(select).bind(after).bind(limit))?;
+    let next = pets.last().filter(|_| pets.len() as i64 == limit);
     let link = next.map(|last| format!("</v1/pets?limit={limit}&cursor={}>; rel=\"next\"", last.id));
     Ok(match link {
         Some(link) => ([(LINK, link)], Json(pets)).into_response(),
@@ -114,10 +128,23 @@ async fn add_pet(State(app): State<App>, Json(pet): Json<NewPet>) -> Result<Resp
     if !(1..=255).contains(&pet.name.chars().count()) || pet.name.contains('\0') {
         return Err(Failure(StatusCode::BAD_REQUEST));
     }
-    let insert = "INSERT INTO animal (name, category_id, status) VALUES (?, ?, ?)
-                  RETURNING id, name, category_id, status";
-    let insert = sqlx::query_as(insert).bind(pet.name).bind(pet.category_id).bind(pet.status);
-    let pet: Pet = insert.fetch_one(&app.writer).await?;
+    let insert = match app.database {
+        Database::Sqlite { .. } => {
+            "INSERT INTO animal (name, category_id, status) VALUES ($1, $2, $3)
+             RETURNING id, name, category_id, status"
+        }
+        Database::Postgres(_) => {
+            "INSERT INTO animal (id, name, category_id, status) VALUES (nextval('animal_id'), $1, $2, $3)
+             RETURNING id, name, category_id, status"
+        }
+    };
+    let insert = execute!(
+        app,
+        writer,
+        fetch_one,
+        sqlx::query_as(insert).bind(pet.name).bind(pet.category_id).bind(pet.status)
+    );
+    let pet: Pet = insert?;
     Ok((StatusCode::CREATED, [(LOCATION, format!("/v1/pets/{}", pet.id))], Json(pet)).into_response())
 }
 
@@ -134,20 +161,31 @@ async fn authenticate(
     Err(Failure(StatusCode::UNAUTHORIZED))
 }
 
-#[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
-    tracing_subscriber::fmt().with_ansi(false).with_writer(std::io::stderr).init();
-    let file = std::env::args().nth(1).ok_or("the argument is the file of the database")?;
+async fn open(place: &str) -> Result<Database, sqlx::Error> {
+    if place.starts_with("postgres:") {
+        return Ok(Database::Postgres(PgPool::connect(place).await?));
+    }
     let options = SqliteConnectOptions::new()
-        .filename(file)
+        .filename(place)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full);
     let readers = SqlitePoolOptions::new().connect_with(options.clone()).await?;
     let writer = SqlitePoolOptions::new().max_connections(1).connect_with(options).await?;
-    let keys: Vec<(Vec<u8>,)> =
-        sqlx::query_as("SELECT hash FROM api_key WHERE revoked IS NULL").fetch_all(&readers).await?;
+    Ok(Database::Sqlite { readers, writer })
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    tracing_subscriber::fmt().with_ansi(false).with_writer(std::io::stderr).init();
+    let place = std::env::args().nth(1).ok_or("the argument is the file or the URL of the database")?;
+    let keys = "SELECT hash FROM api_key WHERE revoked IS NULL";
+    let database = open(&place).await?;
+    let keys: Vec<(Vec<u8>,)> = match &database {
+        Database::Sqlite { readers, .. } => sqlx::query_as(keys).fetch_all(readers).await?,
+        Database::Postgres(pool) => sqlx::query_as(keys).fetch_all(pool).await?,
+    };
     let keys = Arc::new(keys.into_iter().map(|(hash,)| hash).collect());
-    let app = App { readers, writer, keys };
+    let app = App { database, keys };
     let log = TraceLayer::new_for_http()
         .make_span_with(DefaultMakeSpan::new().level(Level::INFO))
         .on_response(DefaultOnResponse::new().level(Level::INFO));
