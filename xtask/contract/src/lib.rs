@@ -11,10 +11,14 @@
 //! - [`drift`]: compares a document with the one that the code generates.
 //! - [`lint`]: checks one document.
 //! - `values`: the values of options that are one of a few names.
+//! - [`fix`]: makes the repairs of findings.
+//! - `diff`: the difference of two texts.
 
 pub mod breaking;
 pub mod changelog;
+mod diff;
 pub mod drift;
+pub mod fix;
 pub mod lint;
 mod values;
 

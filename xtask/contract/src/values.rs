@@ -6,6 +6,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use document::finding::Severity;
 use document::rule::Profile;
 
+use crate::fix::Fix;
+
 /// A value, its name, and its description.
 type Named<T> = (T, &'static str, &'static str);
 
@@ -41,6 +43,15 @@ const FAILURES: &[Named<FailOn>] = &[
         "A version that is too low for what changed. A breaking change with a new major version passes",
     ),
 ];
+
+const FIXES: &[Named<Fix>] = &[
+    (Fix::Safe, "safe", "Changes after which the document means the same"),
+    (Fix::All, "all", "All changes; of several for one finding, the first"),
+];
+
+pub(crate) fn fix() -> impl TypedValueParser<Value = Fix> {
+    one_of(FIXES)
+}
 
 pub(crate) fn format() -> impl TypedValueParser<Value = Format> {
     one_of(FORMATS)

@@ -3,6 +3,7 @@
 mod breaking;
 mod configuration;
 mod drift;
+mod fix;
 mod formats;
 mod lint;
 mod lsp;

@@ -1,0 +1,64 @@
+use std::fs;
+use std::process::{Command, Stdio};
+
+use super::{LIBRARY, TODAY, Workplace, edited};
+
+/// A document with findings that have a safe repair, one that has not, and comments.
+fn document() -> String {
+    edited("summary: List books", "sumary: List books # a misspelling")
+        .replacen("        '200':\n", "        200: # unquoted\n", 1)
+        .replacen("          required: true\n", "          required: 'true'\n", 1)
+}
+
+fn lint(workplace: &Workplace, more: &[&str]) -> (Option<i32>, String) {
+    workplace.run(&[&["lint", "library.yaml", "--profile", "spec", "--today", TODAY], more].concat())
+}
+
+fn text(workplace: &Workplace) -> String {
+    fs::read_to_string(workplace.path("library.yaml")).unwrap()
+}
+
+#[test]
+fn a_safe_fix_keeps_the_meaning_and_the_rest_is_reported() {
+    let workplace = Workplace::new(&[("library.yaml", &document())]);
+    let (status, printed) = lint(&workplace, &["--fix"]);
+    assert_eq!(status, Some(1), "{printed}");
+    assert!(printed.ends_with("library.yaml: 2 fixed, 1 error\n"), "{printed}");
+    assert!(printed.contains("struct-keyword") && !printed.contains("quoted-status-codes"), "{printed}");
+    let expected = document().replacen("200: #", "'200': #", 1).replacen("'true'", "true", 1);
+    assert_eq!(text(&workplace).replace("\"200\":", "'200':"), expected);
+    // Nothing is left beside the document.
+    assert_eq!(fs::read_dir(workplace.path("")).unwrap().count(), 1);
+    let (_, printed) = lint(&workplace, &["--fix"]);
+    assert!(printed.ends_with("library.yaml: 0 fixed, 1 error\n"), "{printed}");
+    let (status, printed) = lint(&workplace, &["--fix=all"]);
+    assert_eq!((status, printed.as_str()), (Some(0), "library.yaml: 1 fixed, no findings\n"));
+    assert!(text(&workplace).contains("summary: List books # a misspelling\n"));
+}
+
+#[test]
+fn a_dry_run_writes_nothing_and_prints_what_patch_applies() {
+    let workplace = Workplace::new(&[("library.yaml", &document())]);
+    let (status, diff) = lint(&workplace, &["--fix=all", "--dry-run"]);
+    assert_eq!(status, Some(1), "{diff}");
+    assert_eq!(text(&workplace), document());
+    assert!(diff.starts_with("--- library.yaml\n+++ library.yaml\n@@ -"), "{diff}");
+    workplace.write("fix.patch", diff.as_bytes());
+    let mut git = Command::new("git");
+    git.args(["apply", "-p0", "fix.patch"]).current_dir(workplace.path("")).stdout(Stdio::null());
+    assert!(git.status().unwrap().success(), "{diff}");
+    let patched = text(&workplace);
+    let other = Workplace::new(&[("library.yaml", &document())]);
+    lint(&other, &["--fix=all"]);
+    assert_eq!(patched, text(&other));
+    assert_eq!(lint(&other, &["--fix=all", "--dry-run"]), (Some(0), String::new()));
+}
+
+#[test]
+fn a_document_without_findings_is_not_written() {
+    let workplace = Workplace::new(&[("library.yaml", LIBRARY)]);
+    let modified = || fs::metadata(workplace.path("library.yaml")).unwrap().modified().unwrap();
+    let before = modified();
+    assert_eq!(lint(&workplace, &["--fix=all"]).0, Some(0));
+    assert_eq!(before, modified());
+}
