@@ -6,9 +6,9 @@ use std::path::Path;
 use checks::outcome::{FailOn, Outcome};
 use checks::report::overview::{joined, overview};
 use checks::report::{self, About, Format, Report, Sources, changes};
-use document::Document;
 use document::finding::{Finding, Severity, summary};
 
+use crate::revision::load;
 use crate::values;
 
 const NAME: &str = "breaking";
@@ -40,8 +40,8 @@ fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Resu
     let config = common.load_config(NAME, revision, root)?;
     // Reading takes most of the time, and the two files are independent.
     let (base, revision) = std::thread::scope(|scope| {
-        let reading = scope.spawn(|| Document::load(base));
-        let revision = Document::load(revision);
+        let reading = scope.spawn(|| load(base));
+        let revision = load(revision);
         reading.join().map(|base| (base, revision)).map_err(|_| 2)
     })?;
     let (base, revision) = match (base, revision) {

@@ -13,6 +13,7 @@
 //! - `values`: the values of options that are one of a few names.
 //! - [`fix`]: makes the repairs of findings.
 //! - `diff`: the difference of two texts.
+//! - `revision`: reads a document, also from a revision of git.
 
 pub mod breaking;
 pub mod changelog;
@@ -20,6 +21,7 @@ mod diff;
 pub mod drift;
 pub mod fix;
 pub mod lint;
+mod revision;
 mod values;
 
 use std::path::{Path, PathBuf};
@@ -74,7 +76,7 @@ impl Options {
     /// # Errors
     /// Returns the exit status.
     pub fn load_document(&self, command: &str, path: &Path, root: &Path) -> Result<Document, u8> {
-        Document::load(path).map_err(|unreadable| self.refuse_documents(command, &[unreadable], root))
+        revision::load(path).map_err(|unreadable| self.refuse_documents(command, &[unreadable], root))
     }
 
     /// Prints the reasons why documents cannot be read, in one report.

@@ -52,6 +52,10 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<u8, u8> {
     let applied = |document: &_| config.apply(lint(document, options.today()), "lint");
     let mut made = String::new();
     if let Some(fix) = fix {
+        if !path.exists() {
+            anstream::eprintln!("error: {}: cannot fix a revision of git; name a file", path.display());
+            return Err(2);
+        }
         let old = document.text.clone();
         let number;
         (document, number) = fix::fixed(document, *fix, |document| applied(document).findings);

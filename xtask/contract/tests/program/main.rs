@@ -7,6 +7,7 @@ mod fix;
 mod formats;
 mod lint;
 mod lsp;
+mod revision;
 
 use std::fs;
 use std::path::PathBuf;
