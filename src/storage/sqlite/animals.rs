@@ -4,8 +4,8 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Error, ErrorCode, OptionalExtension, Row, params};
 
 use super::batch::Batch;
-use super::error::NoIdentifierLeft;
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
+use crate::storage::error_type::ErrorType;
 use crate::storage::store::{PetsFound, PetsQuery};
 
 const INSERT: &str = "INSERT INTO animal (name, category_id, status) VALUES (?1, ?2, ?3)";
@@ -38,7 +38,7 @@ fn explain(connection: &Connection, error: Error) -> Error {
     let assigned = || connection.query_row(ASSIGNED, [], |row| row.get::<_, i64>(0));
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) if matches!(assigned(), Ok(i64::MAX)) => {
-            Error::ToSqlConversionFailure(Box::new(NoIdentifierLeft))
+            Error::UserFunctionError(ErrorType::NoIdentifierLeft.into())
         }
         _ => error,
     }

@@ -1,6 +1,6 @@
 //! The engine SQLite: its reads, and the thread that writes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -30,7 +30,6 @@ const MAX_READ_TO_CLOSE: Duration = Duration::from_millis(500);
 pub(in crate::storage) struct Sqlite {
     readers: Readers,
     key_readers: Readers,
-    path: PathBuf,
     file: Arc<DatabaseFile>,
     options: StoreOptions,
 }
@@ -46,20 +45,20 @@ pub(in crate::storage) fn open(
 ) -> Result<BatchingStore<Sqlite>, OpenError> {
     let opened = opening::open(path, options)?;
     let open = |count| {
-        Readers::open(&opened.path, options.lock_timeout, count)
+        Readers::open(&opened.file.path, options.lock_timeout, count)
             .map_err(|error| OpenError(format!("cannot open a connection for reading: {error}")))
     };
     let (readers, key_readers) = (open(reader::for_animals())?, open(reader::FOR_KEYS)?);
     let (file, secret) = (Arc::new(opened.file), opened.secret);
     let key_hasher = KeyHasher::new(&secret);
-    let writer = Writer::new(opened.connection, (opened.path.clone(), file.clone()), key_hasher, options);
+    let writer = Writer::new(opened.connection, file.clone(), key_hasher, options);
     // The lock timeout limits how long a caller waits.
     let (queue, batches, stopped) = queue::open(options, None);
     thread::Builder::new()
         .name("sqlite-writer".to_owned())
         .spawn(move || writer.run(batches))
         .map_err(|error| OpenError(format!("cannot start the thread that writes: {error}")))?;
-    let engine = Sqlite { readers, key_readers, path: opened.path, file, options: options.clone() };
+    let engine = Sqlite { readers, key_readers, file, options: options.clone() };
     Ok(BatchingStore::new(engine, secret, queue, stopped))
 }
 
@@ -123,7 +122,7 @@ impl Engine for Sqlite {
     }
 
     async fn begin_import(&self, secret: &[u8; 32]) -> Result<Option<CopyTransaction>, StoreError> {
-        CopyTransaction::begin(&self.path, secret, self.options.lock_timeout)
+        CopyTransaction::begin(&self.file.path, secret, self.options.lock_timeout)
             .map_err(|error| store_error(&error))
     }
 

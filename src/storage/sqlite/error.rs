@@ -2,7 +2,6 @@
 
 use rusqlite::{Error, ErrorCode};
 
-use super::file::Replaced;
 use crate::storage::error_type::ErrorType;
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
@@ -36,9 +35,13 @@ fn error_type(error: &Error) -> ErrorType {
         ) => ErrorType::Interrupted,
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorType::Damaged,
         Some(_) => ErrorType::RefusedStatement,
-        None if is_replaced(error) => ErrorType::Replaced,
-        None if is_no_identifier_left(error) => ErrorType::NoIdentifierLeft,
-        None => ErrorType::UnexpectedValue,
+        None => match error {
+            // An error of this program has its type.
+            Error::UserFunctionError(own) => {
+                own.downcast_ref().copied().unwrap_or(ErrorType::UnexpectedValue)
+            }
+            _ => ErrorType::UnexpectedValue,
+        },
     }
 }
 
@@ -54,17 +57,4 @@ pub(super) fn is_connection_failure(error: &Error) -> bool {
 /// Whether the database rejected the values of one statement.
 pub(super) fn is_constraint_violation(error: &Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
-}
-
-/// The highest identifier of an animal was assigned. SQLite reports a full disk.
-#[derive(Debug, thiserror::Error)]
-#[error("the highest identifier was assigned")]
-pub(super) struct NoIdentifierLeft;
-
-fn is_replaced(error: &Error) -> bool {
-    matches!(error, Error::UserFunctionError(inner) if inner.is::<Replaced>())
-}
-
-fn is_no_identifier_left(error: &Error) -> bool {
-    matches!(error, Error::ToSqlConversionFailure(inner) if inner.is::<NoIdentifierLeft>())
 }

@@ -11,22 +11,20 @@ use std::path::PathBuf;
 use rusqlite::{Error, ffi};
 use rustix::fs::statvfs;
 
+use crate::storage::error_type::ErrorType;
+
 /// The space that the largest batch takes, up to 3 MiB in the WAL and once more in the file: 256 animals with the longest
 /// names and with keys, each of which changes another page of the index of keys.
 const BATCH_BYTES: u64 = 6 << 20;
 
 /// The file that was found at a path.
 pub(super) struct DatabaseFile {
-    /// As it was given, because a symbolic link may change.
-    path: PathBuf,
+    /// Absolute, so that it stays valid when the working directory changes, and otherwise as it was given, because a
+    /// symbolic link may change.
+    pub(super) path: PathBuf,
     device: u64,
     inode: u64,
 }
-
-/// The path leads to another file, or to none.
-#[derive(Debug, thiserror::Error)]
-#[error("{0} was replaced or removed; restart the service")]
-pub(super) struct Replaced(String);
 
 impl DatabaseFile {
     /// Finds the file at an absolute path. Must be called before the file is opened.
@@ -55,16 +53,13 @@ impl DatabaseFile {
     /// Checks that the path still leads to this file. A system call, without an access to the disk.
     ///
     /// # Errors
-    /// [`Replaced`], as an error of SQLite.
+    /// [`ErrorType::Replaced`]: the path leads to another file, or to none.
     pub(super) fn check(&self) -> rusqlite::Result<()> {
         let is_same = match self.path.metadata() {
             Ok(found) => (found.dev(), found.ino()) == (self.device, self.inode),
             // Without the right to look, nothing is known.
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         };
-        if is_same {
-            return Ok(());
-        }
-        Err(Error::UserFunctionError(Replaced(self.path.display().to_string()).into()))
+        if is_same { Ok(()) } else { Err(Error::UserFunctionError(ErrorType::Replaced.into())) }
     }
 }

@@ -43,8 +43,6 @@ const MIN_TIME_CHECKS: u32 = 100;
 pub(super) struct Opened {
     /// A connection for writing.
     pub(super) connection: Connection,
-    /// Absolute, so that it stays valid when the working directory changes, and without symbolic links.
-    pub(super) path: PathBuf,
     pub(super) file: DatabaseFile,
     pub(super) secret: [u8; 32],
 }
@@ -117,7 +115,7 @@ fn inspect_and_open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenF
             _ => find_secret(&connection)?.ok_or(OpenFailure::Empty)?,
         },
     };
-    Ok(Opened { connection, path, file, secret })
+    Ok(Opened { connection, file, secret })
 }
 
 /// Returns the path of a file with all symbolic links resolved. Creates the file with permissions for its owner

@@ -17,7 +17,6 @@
 //! - Another process holds the lock: the batch waits as long as its oldest write may still wait, so no write
 //!   waits longer than the lock timeout, including its time in the queue.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,7 +38,6 @@ use crate::storage::write::{Change, Write};
 pub(super) struct Writer {
     /// `None` after a failure, until the next batch.
     connection: Option<Connection>,
-    path: PathBuf,
     file: Arc<DatabaseFile>,
     key_hasher: KeyHasher,
     options: StoreOptions,
@@ -49,17 +47,16 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// `connection` is one for writing to the file at `path`.
+    /// `connection` is one for writing to `file`.
     pub(super) fn new(
         connection: Connection,
-        (path, file): (PathBuf, Arc<DatabaseFile>),
+        file: Arc<DatabaseFile>,
         key_hasher: KeyHasher,
         options: &StoreOptions,
     ) -> Self {
         Self {
             connection: Some(connection),
             checkpoints: Checkpoints::default(),
-            path,
             file,
             key_hasher,
             options: options.clone(),
@@ -105,7 +102,7 @@ impl Writer {
         let waited = batch.first().map_or(Duration::ZERO, |oldest| oldest.since.elapsed());
         let connection = match &mut self.connection {
             Some(connection) => connection,
-            none => none.insert(connection::open_for_writing(&self.path, self.options.lock_timeout)?),
+            none => none.insert(connection::open_for_writing(&self.file.path, self.options.lock_timeout)?),
         };
         connection::set_lock_timeout(connection, self.options.lock_timeout.saturating_sub(waited))?;
         execute(connection, "BEGIN IMMEDIATE")?;

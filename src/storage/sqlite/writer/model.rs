@@ -159,7 +159,7 @@ fn run_once(decisions: Decisions, events: usize, path: &Path, other: &Connection
     let connection = connection::open_for_writing(path, Duration::ZERO).unwrap();
     let file = Arc::new(DatabaseFile::at(path.to_owned()).unwrap());
     let (queue, mut batches, _) = queue::open(&options, None);
-    let mut writer = Writer::new(connection, (path.to_owned(), file), KeyHasher::new(&[7; 32]), &options);
+    let mut writer = Writer::new(connection, file, KeyHasher::new(&[7; 32]), &options);
     let state = Run { decisions, events: Vec::new(), queue: Some(queue), writes: Vec::new() };
     let run: SharedRun = Arc::new(Mutex::new(state));
     let shared = run.clone();
