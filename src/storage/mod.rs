@@ -56,7 +56,7 @@ pub async fn open_for_copy(url: &str, options: &StoreOptions) -> Result<Arc<dyn 
 /// One line that says what to do.
 pub fn check_url(url: &str) -> Result<(), OpenError> {
     match DatabaseKind::of(url) {
-        Some(DatabaseKind::Sqlite(path)) => url::check_file(path),
+        Some(DatabaseKind::Sqlite(path)) => sqlite::check_path(path),
         Some(DatabaseKind::Postgres) => postgres::check_url(url),
         None => Err(url::unknown_kind()),
     }

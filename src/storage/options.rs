@@ -1,5 +1,7 @@
 //! How a store is opened.
 
+use std::fmt::Display;
+use std::path::Path;
 use std::time::Duration;
 
 use rand::TryRng;
@@ -88,3 +90,10 @@ impl PostgresOptions {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct OpenError(pub String);
+
+impl OpenError {
+    /// Returns the error of the file at `path`. `why` is the end of a sentence that begins with the path.
+    pub(super) fn of_file(path: &Path, why: impl Display) -> Self {
+        Self(format!("{} {why}", path.display()).replace(char::is_control, "?"))
+    }
+}

@@ -48,20 +48,6 @@ pub(super) fn unknown_kind() -> OpenError {
     )
 }
 
-/// Checks that there is a file at `path`, or a directory in which it can be created.
-pub(super) fn check_file(path: &Path) -> Result<(), OpenError> {
-    let wrong = |problem: &str| Err(OpenError(format!("{} {problem}", path.display())));
-    if path.is_dir() {
-        return wrong("is a directory; give the path of a file in it");
-    }
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
-            wrong("is in a directory that does not exist; create the directory first")
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Returns the absolute path of the SQLite file that opening `url` would create, because it does not exist.
 pub fn missing_file(url: &str) -> Option<PathBuf> {
     let DatabaseKind::Sqlite(path) = DatabaseKind::of(url)? else { return None };

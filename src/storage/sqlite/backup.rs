@@ -16,7 +16,8 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tempfile::Builder;
 
-use super::{connection, opening};
+use super::connection;
+use super::opening::{self, directory};
 use crate::storage::options::OpenError;
 
 /// The copy is synced when it has grown by this many bytes.
@@ -40,20 +41,15 @@ pub(super) fn open(path: &Path, lock_timeout: Duration) -> Result<Connection, Op
 
 /// Copies the database of a connection to a new file, which is complete when it has its name.
 pub(super) fn write(source: &mut Connection, to: &Path) -> Result<(), OpenError> {
-    let refused = |why: String| OpenError(format!("{} {why}", to.display()).replace(char::is_control, "?"));
+    let refused = |why: &str| OpenError::of_file(to, why);
     if fs::symlink_metadata(to).is_ok() {
-        return Err(refused("exists; choose another path, or move the file away".to_owned()));
+        return Err(refused("exists; choose another path, or move the file away"));
     }
     copy(source, to).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => refused("exists; choose another path".to_owned()),
-        io::ErrorKind::NotFound => refused("is in a directory that does not exist".to_owned()),
-        _ => refused(format!("cannot be written: {error}")),
+        io::ErrorKind::AlreadyExists => refused("exists; choose another path"),
+        io::ErrorKind::NotFound => refused("is in a directory that does not exist"),
+        _ => refused(&format!("cannot be written: {error}")),
     })
-}
-
-/// Returns the directory of a file.
-pub(super) fn directory(file: &Path) -> &Path {
-    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn copy(source: &mut Connection, to: &Path) -> io::Result<()> {

@@ -66,5 +66,6 @@ mod writer;
 
 pub use backup::backup;
 pub(super) use engine::open;
+pub(super) use opening::check_path;
 pub use reader::blocking_reads;
 pub use restore::restore;

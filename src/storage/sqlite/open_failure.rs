@@ -1,12 +1,10 @@
 //! Why a file cannot be opened, in words that say what to do.
 
 use std::io;
-use std::path::Path;
 
 use rusqlite::{Error, ErrorCode};
 
 use super::migrations::NEWEST;
-use crate::storage::options::OpenError;
 
 /// Why a file cannot be opened, as the end of a sentence that begins with its path.
 #[derive(Debug, thiserror::Error)]
@@ -71,12 +69,5 @@ impl From<Error> for OpenFailure {
             Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => Self::Disk(error.to_string()),
             _ => Self::Other(error.to_string()),
         }
-    }
-}
-
-impl OpenFailure {
-    /// Returns the error of the file at `path`: one line.
-    pub(super) fn of(self, path: &Path) -> OpenError {
-        OpenError(format!("{} {self}", path.display()).replace(char::is_control, "?"))
     }
 }

@@ -49,7 +49,16 @@ pub(super) struct Opened {
 
 /// Opens or creates the database at `path`. The error is one line.
 pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenError> {
-    inspect_and_open(path, options).map_err(|failure| failure.of(path))
+    inspect_and_open(path, options).map_err(|failure| OpenError::of_file(path, failure))
+}
+
+/// Checks that there is a file at `path`, or a directory in which it can be created. The error is one line.
+pub(in crate::storage) fn check_path(path: &Path) -> Result<(), OpenError> {
+    let found = match find(path) {
+        Ok(None) if !directory(path).is_dir() => Err(OpenFailure::NoDirectory),
+        found => found,
+    };
+    found.map(drop).map_err(|failure| OpenError::of_file(path, failure))
 }
 
 /// Opens the database at `path`, which must be complete, with `connect`. The error is one line.
@@ -66,7 +75,7 @@ pub(super) fn open_existing(
         check_schema(&connection)?;
         Ok(connection)
     };
-    open().map_err(|failure: OpenFailure| failure.of(path))
+    open().map_err(|failure: OpenFailure| OpenError::of_file(path, failure))
 }
 
 fn inspect_and_open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenFailure> {
@@ -223,14 +232,20 @@ fn check_damage(connection: &mut Connection) -> Result<(), OpenFailure> {
         checks > MIN_TIME_CHECKS && Instant::now() >= end
     };
     connection.progress_handler(CHECK_STEPS, Some(is_over))?;
-    let found: Result<String, Error> = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
+    let found = find_damage(connection);
     connection.progress_handler(0, None::<fn() -> bool>)?;
     match found {
-        Ok(fine) if fine == "ok" => Ok(()),
-        Ok(finding) => Err(OpenFailure::Damaged(finding.replace('\n', " "))),
+        Ok(None) => Ok(()),
+        Ok(Some(damage)) => Err(OpenFailure::Damaged(damage)),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Ok(()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Searches a whole database for damage, and describes the first in one line.
+pub(super) fn find_damage(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    Ok((found != "ok").then(|| found.replace('\n', " ")))
 }
 
 /// Changes to write-ahead logging. The change needs an exclusive lock, for which SQLite does not always wait.
@@ -262,6 +277,11 @@ fn find_or_create_secret(connection: &Connection) -> Result<[u8; 32], OpenFailur
     // Another process may have stored its secret first; then that one is used.
     connection.execute("INSERT OR IGNORE INTO secret (only, bytes) VALUES (1, ?1)", [bytes])?;
     find_secret(connection)?.ok_or(OpenFailure::Empty)
+}
+
+/// Returns the directory of a file.
+pub(super) fn directory(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Returns the path with a suffix.

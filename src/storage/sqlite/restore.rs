@@ -12,9 +12,9 @@ use std::time::Duration;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::backup::{self, directory, write};
+use super::backup::{self, write};
 use super::connection::open_exclusively;
-use super::opening::{beside, open_existing};
+use super::opening::{beside, directory, find_damage, open_existing};
 use crate::storage::options::OpenError;
 
 /// The number of pages in a step of the copy.
@@ -48,9 +48,8 @@ pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> R
     if fs::symlink_metadata(to).is_err() {
         let wal = beside(to, "-wal");
         if wal.exists() {
-            let line =
-                format!("{} is the WAL of another database; move it away, then restore again", wal.display());
-            return Err(OpenError(line.replace(char::is_control, "?")));
+            let why = "is the WAL of another database; move it away, then restore again";
+            return Err(OpenError::of_file(&wal, why));
         }
         write(&mut backup, to)?;
         return Ok(false);
@@ -68,14 +67,8 @@ pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> R
 
 /// Searches a whole database for damage. `advice` ends the error.
 fn check(connection: &Connection, path: &Path, advice: &str) -> Result<(), OpenError> {
-    let found = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
-    let damage = match found {
-        Ok(fine) if fine == "ok" => return Ok(()),
-        Ok(damage) => damage,
-        Err(error) => error.to_string(),
-    };
-    let line = format!("{} is damaged ({damage}); {advice}", path.display());
-    Err(OpenError(line.replace(char::is_control, "?")))
+    let damage = find_damage(connection).unwrap_or_else(|error| Some(error.to_string()));
+    damage.map_or(Ok(()), |damage| Err(OpenError::of_file(path, format!("is damaged ({damage}); {advice}"))))
 }
 
 fn replace(prepared: &Path, database: &mut Connection, keep: &Path) -> Result<(), Box<dyn Error>> {
