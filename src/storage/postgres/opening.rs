@@ -7,7 +7,8 @@
 
 use futures::future::{FutureExt as _, ready};
 use slog::{Logger, info, warn};
-use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Error};
 
 use super::address::Address;
 use super::error::{ConnectError, PgError, describe, list};
@@ -15,77 +16,50 @@ use super::migrations::{NEWEST, migrate, newer_program, version};
 use super::session::{Purpose, Session};
 use crate::storage::options::{Migrate, OpenError, StoreOptions, new_secret, newer_release};
 
-/// Why a database cannot be opened.
-#[derive(Debug)]
+/// The first replica stores its secret, and all of them use it.
+const STORE_SECRET: &str =
+    "INSERT INTO secret (only_row, bytes) VALUES (1, $1) ON CONFLICT (only_row) DO NOTHING";
+
+/// Why a database cannot be opened: the end of a sentence that says what to do.
+#[derive(Debug, thiserror::Error)]
 enum OpenFailure {
-    Hosts(Vec<ConnectError>),
-    Encoding(String),
-    NoSchema,
-    Foreign(String),
-    Newer(i64, Option<String>),
-    /// Migrations are missing, and the options do not allow to apply them. `None` for all of them.
-    Unmigrated(Option<i64>),
-    NoRight(String),
-    Other(String),
+    #[error("{0}")]
+    Unsuitable(String),
+    #[error("cannot be used: {}", describe(.0))]
+    Failed(#[from] Error),
 }
 
 impl OpenFailure {
-    /// Returns the error of the database at `address`: one line.
-    fn of(&self, address: &Address) -> OpenError {
-        let line = self.message(&address.database, &address.user);
-        OpenError(line.replace(char::is_control, "?"))
+    fn privileges(user: &str, why: &str) -> Self {
+        Self::Unsuitable(format!(
+            "does not grant {user} the necessary privileges: {why}; grant them, or connect as the owner"
+        ))
     }
 
-    /// Returns one line that says what to do. `database` and `user` come from the URL.
-    fn message(&self, database: &str, user: &str) -> String {
-        let start = format!("the PostgreSQL database {database} ");
-        match self {
-            Self::Hosts(errors) => {
-                format!("{start}cannot be opened: {}{}", list(errors), advice(errors, database, user))
-            }
-            Self::Encoding(encoding) => format!(
-                "{start}has the encoding {encoding}, which cannot store every name; create one with UTF8"
-            ),
-            Self::NoSchema => format!(
-                "{start}has no schema in which {user} can create tables; create one, or set search_path"
-            ),
-            Self::Foreign(table) => {
-                format!("{start}has a table {table} of another program; use another database")
-            }
-            Self::Newer(number, program) => format!(
-                "{start}was written by a newer release of this program (format {number}, this one knows up \
-                 to {NEWEST}); use {}",
-                newer_release(program.as_deref())
-            ),
-            Self::Unmigrated(version) => {
-                let lacks = match version {
-                    None => "has no tables of this program".to_owned(),
-                    Some(number) if *number == NEWEST => "was not set up completely".to_owned(),
-                    Some(number) => format!("has format {number}, but this command needs {NEWEST}"),
-                };
-                format!(
-                    "{start}{lacks}; create or migrate it with `animal-store serve` or `animal-store key create NAME`"
-                )
-            }
-            Self::NoRight(why) => {
-                format!(
-                    "{start}does not grant {user} the necessary privileges: {why}; grant them, or connect as the owner"
-                )
-            }
-            Self::Other(why) => format!("{start}cannot be used: {why}"),
-        }
+    /// Migrations are missing, and the options do not allow to apply them. `None` for all of them.
+    fn unmigrated(version: Option<i64>) -> Self {
+        let lacks = match version {
+            None => "has no tables of this program".to_owned(),
+            Some(NEWEST) => "was not set up completely".to_owned(),
+            Some(number) => format!("has format {number}, but this command needs {NEWEST}"),
+        };
+        Self::Unsuitable(format!(
+            "{lacks}; create or migrate it with `animal-store serve` or `animal-store key create NAME`"
+        ))
     }
 }
 
 /// Says what to do about the most specific error.
-fn advice(errors: &[ConnectError], database: &str, user: &str) -> String {
+fn advice(errors: &[ConnectError], address: &Address) -> String {
     let code = errors.iter().find_map(|error| match error {
         ConnectError::Refused { code, .. } => Some(code.as_deref().unwrap_or_default()),
         _ => None,
     });
     match code {
-        Some("28P01" | "28000") => format!("; check the password of {user} and the server's pg_hba.conf"),
-        Some("3D000") => format!("; create it with: createdb {database}"),
+        Some("28P01" | "28000") => {
+            format!("; check the password of {} and the server's pg_hba.conf", address.user)
+        }
+        Some("3D000") => format!("; create it with: createdb {}", address.database),
         Some("53300") => "; raise max_connections of the server, or run fewer replicas".to_owned(),
         Some("57P03") => "; try again when it has started".to_owned(),
         Some(_) => "; check sslmode, user and password in the URL".to_owned(),
@@ -99,42 +73,45 @@ fn advice(errors: &[ConnectError], database: &str, user: &str) -> String {
     }
 }
 
-impl From<tokio_postgres::Error> for OpenFailure {
-    fn from(error: tokio_postgres::Error) -> Self {
-        match error.code().map(tokio_postgres::error::SqlState::code) {
-            Some("42501") => Self::NoRight(describe(&error)),
-            _ => Self::Other(describe(&error)),
-        }
-    }
-}
-
-/// Inspects and migrates the database at `address`. Returns the secret of the store.
+/// Inspects and migrates the database at `address`. Returns the secret of the store. The error is one line.
 pub(super) async fn open(address: &Address, options: &StoreOptions) -> Result<[u8; 32], OpenError> {
-    inspect_and_open(address, options).await.map_err(|failure| failure.of(address))
+    inspect_and_open(address, options).await.map_err(|failure| {
+        let failure = match failure {
+            OpenFailure::Failed(error) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
+                OpenFailure::privileges(&address.user, &describe(&error))
+            }
+            other => other,
+        };
+        let line = format!("the PostgreSQL database {} {failure}", address.database);
+        OpenError(line.replace(char::is_control, "?"))
+    })
 }
 
 async fn connect(address: &Address, options: &StoreOptions) -> Result<Session, OpenFailure> {
     let connected = Session::connect(address, Purpose::Opening, options, |_| ready(Ok(())).boxed()).await;
     connected.map(|(session, ())| session).map_err(|failure| match failure {
-        PgError::Unreachable(errors) => OpenFailure::Hosts(errors),
-        PgError::Failed(error) => OpenFailure::from(error),
-        other => OpenFailure::Other(other.to_string()),
+        PgError::Unreachable(errors) => {
+            let advice = advice(&errors, address);
+            OpenFailure::Unsuitable(format!("cannot be opened: {}{advice}", list(&errors)))
+        }
+        PgError::Failed(error) => error.into(),
+        other => OpenFailure::Unsuitable(format!("cannot be used: {other}")),
     })
 }
 
 async fn inspect_and_open(address: &Address, options: &StoreOptions) -> Result<[u8; 32], OpenFailure> {
     let session = connect(address, options).await?;
     let client = session.client();
-    check_server(client).await?;
+    check_server(client, &address.user).await?;
     let found = if has_our_tables(client).await? {
-        check_privileges(client, options.migrate).await?;
+        check_privileges(client, address, options.migrate).await?;
         Some(check_version(client).await?)
     } else {
         None
     };
     if found != Some(NEWEST) {
         if options.migrate == Migrate::Never {
-            return Err(OpenFailure::Unmigrated(found));
+            return Err(OpenFailure::unmigrated(found));
         }
         migrate(client, options.version).await?;
         // A replica of a newer release may have migrated it first.
@@ -143,26 +120,34 @@ async fn inspect_and_open(address: &Address, options: &StoreOptions) -> Result<[
             info!(options.log, "upgraded the database"; "to" => NEWEST, "from" => before);
         }
     }
-    check_privileges(client, options.migrate).await?;
+    check_privileges(client, address, options.migrate).await?;
     // Not earlier: a database that is rejected gets one line only.
     warn_about_settings(client, &options.log).await?;
-    match (stored_secret(client).await?, options.migrate) {
-        (Some(secret), _) => Ok(secret),
-        (None, Migrate::Apply) => store_secret(client).await,
-        // Another process stores it at this moment, or ended before.
-        (None, Migrate::Never) => Err(OpenFailure::Unmigrated(found)),
+    if options.migrate == Migrate::Apply {
+        let secret = new_secret().map_err(|why| OpenFailure::Unsuitable(format!("cannot be used: {why}")))?;
+        client.execute(STORE_SECRET, &[&secret.as_slice()]).await?;
     }
+    let Some(row) = client.query_opt("SELECT bytes FROM secret WHERE only_row = 1", &[]).await? else {
+        // Another process stores it at this moment, or ended before.
+        return Err(OpenFailure::unmigrated(found));
+    };
+    let secret: &[u8] = row.try_get(0)?;
+    secret.try_into().map_err(|_| OpenFailure::Unsuitable("has a secret of the wrong length".to_owned()))
 }
 
-async fn check_server(client: &Client) -> Result<(), OpenFailure> {
+async fn check_server(client: &Client, user: &str) -> Result<(), OpenFailure> {
     let row =
         client.query_one("SELECT current_setting('server_encoding'), current_schema()::text", &[]).await?;
     let (encoding, schema): (String, Option<String>) = (row.try_get(0)?, row.try_get(1)?);
     if encoding != "UTF8" {
-        return Err(OpenFailure::Encoding(encoding));
+        return Err(OpenFailure::Unsuitable(format!(
+            "has the encoding {encoding}, which cannot store every name; create one with UTF8"
+        )));
     }
     if schema.is_none() {
-        return Err(OpenFailure::NoSchema);
+        return Err(OpenFailure::Unsuitable(format!(
+            "has no schema in which {user} can create tables; create one, or set search_path"
+        )));
     }
     Ok(())
 }
@@ -197,14 +182,19 @@ async fn has_our_tables(client: &Client) -> Result<bool, OpenFailure> {
     match tables.first() {
         None => Ok(false),
         Some(_) if tables.iter().any(|table| table == "animal_store_migration") => Ok(true),
-        Some(table) => Err(OpenFailure::Foreign(table.clone())),
+        Some(table) => Err(OpenFailure::Unsuitable(format!(
+            "has a table {table} of another program; use another database"
+        ))),
     }
 }
 
 /// Returns the number of the last migration; an error if a newer release applied it.
 async fn check_version(client: &Client) -> Result<i64, OpenFailure> {
     match version(client).await? {
-        newer if newer > NEWEST => Err(OpenFailure::Newer(newer, newer_program(client).await)),
+        newer if newer > NEWEST => Err(OpenFailure::Unsuitable(format!(
+            "was written by a newer release of this program (format {newer}, this one knows up to {NEWEST}); use {}",
+            newer_release(newer_program(client).await.as_deref())
+        ))),
         known => Ok(known),
     }
 }
@@ -227,30 +217,11 @@ const MISSING: &str = "WITH needed (position, object, privileges) AS (VALUES \
      SELECT string_agg(line, '; ' ORDER BY position) FROM missing";
 
 /// Checks the privileges on all tables, so that a missing one fails at start and not with the first request.
-async fn check_privileges(client: &Client, migrate: Migrate) -> Result<(), OpenFailure> {
+async fn check_privileges(client: &Client, address: &Address, migrate: Migrate) -> Result<(), OpenFailure> {
     let only_reads = migrate == Migrate::Never;
     let missing: Option<String> = client.query_one(MISSING, &[&only_reads]).await?.try_get(0)?;
-    missing.map_or(Ok(()), |missing| Err(OpenFailure::NoRight(format!("missing {missing}"))))
-}
-
-/// Returns the secret of the store, if there is one.
-async fn stored_secret(client: &Client) -> Result<Option<[u8; 32]>, OpenFailure> {
-    let Some(row) = client.query_opt("SELECT bytes FROM secret WHERE only_row = 1", &[]).await? else {
-        return Ok(None);
-    };
-    let bytes: &[u8] = row.try_get(0)?;
-    let bytes = bytes.try_into();
-    bytes.map(Some).map_err(|_| OpenFailure::Other("its secret has the wrong length".to_owned()))
-}
-
-/// Stores a secret, unless another replica has stored its own.
-async fn store_secret(client: &Client) -> Result<[u8; 32], OpenFailure> {
-    let bytes = new_secret().map_err(OpenFailure::Other)?;
-    client
-        .execute(
-            "INSERT INTO secret (only_row, bytes) VALUES (1, $1) ON CONFLICT (only_row) DO NOTHING",
-            &[&bytes.as_slice()],
-        )
-        .await?;
-    stored_secret(client).await?.ok_or_else(|| OpenFailure::Other("its secret was deleted".to_owned()))
+    match missing {
+        None => Ok(()),
+        Some(missing) => Err(OpenFailure::privileges(&address.user, &format!("missing {missing}"))),
+    }
 }

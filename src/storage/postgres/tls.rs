@@ -5,7 +5,6 @@
 //! verifies like `verify-ca`. Without it, `verify-ca` and `verify-full` use the root certificates of the
 //! operating system.
 
-use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
 use std::sync::Arc;
@@ -90,17 +89,12 @@ fn roots(path: Option<&str>) -> Result<RootCertStore, String> {
 }
 
 /// Verifies as much as the mode requires, with the verifier of rustls. Signatures are always verified.
+#[derive(Debug)]
 struct Verifier {
     verified: Verified,
     /// `None` when nothing is verified.
     inner: Option<Arc<WebPkiServerVerifier>>,
     provider: Arc<CryptoProvider>,
-}
-
-impl fmt::Debug for Verifier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Verifier").field(&self.verified).finish()
-    }
 }
 
 impl ServerCertVerifier for Verifier {

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn after_a_read_or_an_error_the_log_can_restart() {
+    async fn after_a_read_or_an_error_the_wal_can_restart() {
         let (_directory, other, readers) = open(1);
         let can_restart = || {
             other.execute("INSERT INTO some VALUES (1)", []).unwrap();

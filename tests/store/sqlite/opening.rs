@@ -242,10 +242,10 @@ async fn a_truncated_file_is_rejected() {
 async fn a_truncated_file_with_a_wal_is_rejected() {
     let database = filled().await;
     let store = database.open().await;
-    add(&*store, "in the log").await;
+    add(&*store, "in the WAL").await;
     let crashed = Sqlite::fresh().await;
-    let log = "animals.db-wal";
-    fs::copy(database.0.path().join(log), crashed.0.path().join(log)).unwrap();
+    let wal = "animals.db-wal";
+    fs::copy(database.0.path().join(wal), crashed.0.path().join(wal)).unwrap();
     let whole = fs::read(database.path()).unwrap();
     fs::write(crashed.path(), &whole[..whole.len() / 2]).unwrap();
     let line = open(&crashed.url(), &options()).await.err().unwrap().to_string();

@@ -23,8 +23,8 @@ fn locked(database: &Sqlite) -> rusqlite::Connection {
 
 /// Returns the number of transactions in the WAL: a commit frame has the size of the database, other frames have 0.
 fn transactions(database: &Sqlite) -> usize {
-    let log = fs::read(database.0.path().join("animals.db-wal")).unwrap();
-    log[32..].chunks_exact(24 + 4096).filter(|frame| frame[4..8] != [0; 4]).count()
+    let wal = fs::read(database.0.path().join("animals.db-wal")).unwrap();
+    wal[32..].chunks_exact(24 + 4096).filter(|frame| frame[4..8] != [0; 4]).count()
 }
 
 #[tokio::test]
@@ -306,7 +306,7 @@ async fn the_largest_batch_takes_at_most_3_mib_of_the_log() {
         let added = join_all((first..first + 1_000).map(|number| add(store.clone(), number))).await;
         assert!(added.iter().all(Result::is_ok));
     }
-    // The log begins anew.
+    // The WAL begins anew.
     store.close().await;
     let store = database.open().await;
     let other = locked(&database);
@@ -315,8 +315,8 @@ async fn the_largest_batch_takes_at_most_3_mib_of_the_log() {
     assert!((&mut adding).now_or_never().is_none());
     other.execute_batch("COMMIT").unwrap();
     assert!(adding.await.iter().all(Result::is_ok));
-    let log = fs::metadata(database.0.path().join("animals.db-wal")).unwrap().len();
-    assert!((1 << 20..3 << 20).contains(&log), "{log} bytes");
+    let wal = fs::metadata(database.0.path().join("animals.db-wal")).unwrap().len();
+    assert!((1 << 20..3 << 20).contains(&wal), "{wal} bytes");
 }
 
 /// The maximum size of the WAL: a checkpoint starts at 4 MB and is tried again after each further MB, until the reads of
@@ -345,10 +345,10 @@ async fn the_wal_does_not_grow_during_continuous_reads() {
         let added = join_all((0..250).map(|_| store.add_pet(new_pet(&name, 1, None)))).await;
         assert!(added.iter().all(Result::is_ok));
     }
-    let log = fs::metadata(database.0.path().join("animals.db-wal")).unwrap().len();
+    let wal = fs::metadata(database.0.path().join("animals.db-wal")).unwrap().len();
     writing.store(false, Ordering::Relaxed);
     for reader in readers {
         reader.await.unwrap();
     }
-    assert!(log < MAX_WAL, "{log} bytes");
+    assert!(wal < MAX_WAL, "{wal} bytes");
 }
