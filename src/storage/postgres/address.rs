@@ -15,7 +15,7 @@ use tokio_postgres::{Client, Config, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::{ConnectError, describe};
-use super::routing::{Routing, Target};
+use super::routing::{ClusterView, Read, Routing, Target};
 use super::tls;
 
 /// How long a read waits for the monitor to find a host that may be read.
@@ -24,6 +24,9 @@ const WAIT: Duration = Duration::from_millis(500);
 const KEEPALIVE: Duration = Duration::from_secs(5);
 /// The maximum time that sent data and probes stay unacknowledged before the connection is closed.
 const TCP_USER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Longer than any process runs.
+const ALWAYS: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 type Connected = (Client, Connection<Socket, Stream>);
 type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
@@ -38,35 +41,39 @@ pub(super) enum Purpose {
     Reading,
 }
 
-/// The hosts to use, as the monitor publishes them.
-#[derive(Default)]
+/// The hosts, as the monitor publishes them.
 pub(super) struct Hosts {
-    /// `None` until each host was polled.
+    pub(super) view: ClusterView,
+    /// Which hosts to use; `None` until each was polled.
     pub(super) routing: Option<Routing>,
     /// Why each host is not used, unless it is.
     pub(super) errors: Vec<ConnectError>,
 }
 
 impl Hosts {
-    fn target(&self, purpose: Purpose) -> Option<Target> {
+    /// Returns the only host, which is used without being polled.
+    fn only() -> Self {
+        let target = Target { host: 0, is_standby: false };
+        let read = Some(Read { from: target, as_of: Instant::now() + ALWAYS });
+        let routing = Some(Routing { primary: Some(target.host), read });
+        Self { view: ClusterView::new(1), routing, errors: Vec::new() }
+    }
+
+    /// Returns the host that is used for this purpose.
+    fn in_use(&self, purpose: Purpose) -> Option<Target> {
         let routing = self.routing?;
         match purpose {
-            Purpose::Reading => {
-                routing.read.filter(|read| read.is_allowed(Instant::now())).map(|read| read.from)
-            }
+            Purpose::Reading => routing.read.map(|read| read.from),
             Purpose::Opening | Purpose::Writing => {
                 routing.primary.map(|host| Target { host, is_standby: false })
             }
         }
     }
 
-    /// Whether another host, or the same one in another role, is used in place of `target`.
-    fn replaces(&self, target: Target, purpose: Purpose) -> bool {
-        let Some(routing) = self.routing else { return false };
-        match purpose {
-            Purpose::Reading => routing.read.is_some_and(|read| read.from != target),
-            Purpose::Opening | Purpose::Writing => routing.primary.is_some_and(|host| host != target.host),
-        }
+    /// Returns the host that may be used for this purpose now.
+    fn target(&self, purpose: Purpose) -> Option<Target> {
+        let is_allowed = purpose != Purpose::Reading || self.routing?.read?.is_allowed(Instant::now());
+        self.in_use(purpose).filter(|_| is_allowed)
     }
 }
 
@@ -79,8 +86,8 @@ pub(super) struct Address {
     pub(super) database: String,
     pub(super) user: String,
     pub(super) tls: MakeRustlsConnect,
-    /// Which of several hosts to use, as the monitor publishes them; `None` if there is only one.
-    pub(super) in_use: Option<watch::Receiver<Hosts>>,
+    /// What the monitor publishes.
+    pub(super) published: watch::Receiver<Hosts>,
 }
 
 impl Address {
@@ -124,7 +131,8 @@ impl Address {
         let first = &hosts.first().ok_or("it has no host")?.1;
         let user = first.get_user().ok_or("it has no user")?.to_owned();
         let database = first.get_dbname().unwrap_or(&user).to_owned();
-        Ok(Self { hosts, connect_timeout, database, user, tls, in_use: None })
+        let published = watch::channel(Hosts::only()).1;
+        Ok(Self { hosts, connect_timeout, database, user, tls, published })
     }
 
     /// The number of hosts.
@@ -146,24 +154,17 @@ impl Address {
         ConnectError::Unreachable { host: self.name(host).to_owned(), why: "no response in time".to_owned() }
     }
 
-    /// Connects to the host for this purpose. Returns the host too if there are several.
+    /// Connects to the host for this purpose.
     ///
     /// # Errors
     /// The error of that host, or of each host if none can be used.
-    pub(super) async fn connect(
-        &self,
-        purpose: Purpose,
-    ) -> Result<(Connected, Option<Target>), Vec<ConnectError>> {
-        let target = match &self.in_use {
-            None => None,
-            Some(hosts) => Some(self.target(hosts.clone(), purpose).await?),
+    pub(super) async fn connect(&self, purpose: Purpose) -> Result<(Connected, Target), Vec<ConnectError>> {
+        let target = self.target(purpose).await?;
+        let attributes = match target.is_standby {
+            true => TargetSessionAttrs::Any,
+            false => TargetSessionAttrs::ReadWrite,
         };
-        let host = target.map_or(0, |target| target.host);
-        let attributes = match target {
-            Some(Target { is_standby: true, .. }) => TargetSessionAttrs::Any,
-            _ => TargetSessionAttrs::ReadWrite,
-        };
-        let connected = self.connect_to(host, attributes).await.map_err(|error| vec![error])?;
+        let connected = self.connect_to(target.host, attributes).await.map_err(|error| vec![error])?;
         Ok((connected, target))
     }
 
@@ -183,46 +184,31 @@ impl Address {
         }
     }
 
-    /// Returns the host for this purpose, as soon as there is one.
-    async fn target(
-        &self,
-        mut hosts: watch::Receiver<Hosts>,
-        purpose: Purpose,
-    ) -> Result<Target, Vec<ConnectError>> {
+    /// Returns the host for this purpose, as soon as it may be used.
+    ///
+    /// # Errors
+    /// The error of each host.
+    pub(super) async fn target(&self, purpose: Purpose) -> Result<Target, Vec<ConnectError>> {
         let limit = if purpose == Purpose::Reading { WAIT } else { self.connect_timeout(0) };
         // Without a primary, writes fail at once.
         let is_final = |hosts: &Hosts| purpose == Purpose::Writing && hosts.routing.is_some();
+        let mut hosts = self.published.clone();
         let found = hosts.wait_for(|hosts| hosts.target(purpose).is_some() || is_final(hosts));
         // Without a result in time, the last one has the errors.
         let _ = timeout(limit, found).await;
         let hosts = hosts.borrow();
-        hosts.target(purpose).ok_or_else(|| match hosts.routing {
-            Some(_) => hosts.errors.clone(),
-            None => (0..self.len()).map(|host| self.silent(host)).collect(),
-        })
-    }
-
-    /// Returns the host to read from, as soon as a read may start; `None` if there is only one host.
-    ///
-    /// # Errors
-    /// The error of each host.
-    pub(super) async fn readable(&self) -> Result<Option<Target>, Vec<ConnectError>> {
-        let Some(hosts) = &self.in_use else { return Ok(None) };
-        let now = hosts.borrow().target(Purpose::Reading);
-        match now {
-            Some(target) => Ok(Some(target)),
-            None => self.target(hosts.clone(), Purpose::Reading).await.map(Some),
-        }
+        hosts.target(purpose).ok_or_else(|| hosts.errors.clone())
     }
 
     /// Completes when another host is used for this purpose in place of `target`.
-    pub(super) async fn replaced(&self, target: Option<Target>, purpose: Purpose) {
-        if let (Some(hosts), Some(target)) = (&self.in_use, target)
-            && hosts.clone().wait_for(|hosts| hosts.replaces(target, purpose)).await.is_ok()
-        {
-            return;
+    pub(super) async fn replaced(&self, target: Target, purpose: Purpose) {
+        // Also when the same one has another role.
+        let is_replaced = |hosts: &Hosts| hosts.in_use(purpose).is_some_and(|now| now != target);
+        let mut hosts = self.published.clone();
+        if hosts.wait_for(is_replaced).await.is_err() {
+            // The hosts are not polled any more.
+            std::future::pending().await
         }
-        std::future::pending().await
     }
 }
 
@@ -260,7 +246,8 @@ fn invalid_url(error: &Error) -> String {
     }
 }
 
-fn connect_error(host: String, error: &Error) -> ConnectError {
+/// Describes why a connection to `host` failed.
+pub(super) fn connect_error(host: String, error: &Error) -> ConnectError {
     let source = std::error::Error::source(error);
     let io = source.and_then(|source| source.downcast_ref::<std::io::Error>());
     match (error.code(), io) {

@@ -105,12 +105,8 @@ pub(super) async fn last(client: &Client) -> Result<Option<Pet>, PgError> {
 pub(super) fn pet(row: &Row) -> Result<Pet, PgError> {
     let name = PetName::try_from(row.try_get::<_, String>(1)?)
         .map_err(|why| PgError::UnexpectedValue(format!("a name {why}")))?;
-    let status = match row.try_get::<_, Option<&str>>(3)? {
-        None => None,
-        Some(word) => Some(
-            PetStatus::from_word(word)
-                .ok_or_else(|| PgError::UnexpectedValue("an unknown status".to_owned()))?,
-        ),
-    };
+    let unknown = || PgError::UnexpectedValue("an unknown status".to_owned());
+    let status: Option<&str> = row.try_get(3)?;
+    let status = status.map(|word| PetStatus::from_word(word).ok_or_else(unknown)).transpose()?;
     Ok(Pet { id: row.try_get(0)?, name, category_id: row.try_get(2)?, status })
 }

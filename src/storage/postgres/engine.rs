@@ -67,7 +67,8 @@ impl Postgres {
         Query: Fn(Arc<Reader>) -> Running,
         Running: Future<Output = Result<T, PgError>>,
     {
-        self.has_read(self.readers()?.run(query).await)
+        let readers = self.readers()?;
+        self.has_read(readers.run(readers.deadline(), query).await)
     }
 
     /// Reports the result of a read to the metrics and the log.

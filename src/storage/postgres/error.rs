@@ -134,9 +134,7 @@ fn type_of_connect_error(errors: &[ConnectError]) -> ErrorType {
     let error_type = errors.iter().find_map(|error| match error {
         ConnectError::ReadOnly { .. } => Some(ErrorType::ReadOnly),
         ConnectError::Refused { code: Some(code), .. } => type_of_code(code),
-        ConnectError::Refused { code: None, .. }
-        | ConnectError::Unconfirmed { .. }
-        | ConnectError::Unreachable { .. } => None,
+        _ => None,
     });
     error_type.unwrap_or(ErrorType::Unreachable)
 }

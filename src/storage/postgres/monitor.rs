@@ -3,20 +3,19 @@
 //!
 //! The queries need no privileges. A host that does not respond in time counts as one that does not respond at all.
 
-use std::future::pending;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::{join_all, select};
-use slog::{Logger, warn};
+use slog::warn;
 use tokio::pin;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::{Client, Error};
+use tokio_util::task::AbortOnDropHandle;
 
-use super::address::{Address, Hosts};
-use super::error::{ConnectError, describe};
+use super::address::{Address, Hosts, connect_error};
+use super::error::ConnectError;
 use super::routing::{ClusterView, HostStatus, Routing};
 use crate::storage::options::StoreOptions;
 
@@ -46,30 +45,17 @@ pub(super) fn follow(mut address: Address, options: &StoreOptions) -> Address {
     if count < 2 {
         return address;
     }
-    let (sender, receiver) = watch::channel(Hosts::default());
-    let state = Mutex::new(State { view: ClusterView::new(count), errors: vec![None; count] });
-    let monitor = Arc::new(Monitor { address: address.clone(), options: options.clone(), state, sender });
+    let errors = (0..count).map(|host| address.silent(host)).collect();
+    let (sender, receiver) = watch::channel(Hosts { view: ClusterView::new(count), routing: None, errors });
+    let monitor = Monitor { address: address.clone(), options: options.clone(), hosts: sender };
     tokio::spawn(async move {
         let polling = join_all((0..count).map(|host| monitor.watch(host)));
-        let unused = monitor.sender.closed();
+        let unused = monitor.hosts.closed();
         pin!(polling, unused);
         select(polling, unused).await;
     });
-    address.in_use = Some(receiver);
+    address.published = receiver;
     address
-}
-
-struct Monitor {
-    address: Address,
-    options: StoreOptions,
-    state: Mutex<State>,
-    sender: watch::Sender<Hosts>,
-}
-
-struct State {
-    view: ClusterView,
-    /// Why each host is not used.
-    errors: Vec<Option<ConnectError>>,
 }
 
 /// Returns the state of a host.
@@ -88,85 +74,80 @@ async fn seen(client: &Client) -> Result<HostStatus, Error> {
     })
 }
 
+struct Monitor {
+    address: Address,
+    options: StoreOptions,
+    hosts: watch::Sender<Hosts>,
+}
+
+/// The connection on which a host is polled, with the task that sends and receives.
+type Polled = Option<(Client, AbortOnDropHandle<Result<(), Error>>)>;
+
 impl Monitor {
     /// Polls a host for ever, on a new connection when there is none or it was lost.
     async fn watch(&self, host: usize) {
+        let mut connection = None;
         loop {
-            let started = Instant::now();
-            let connected = timeout(TIMEOUT, self.address.connect_to(host, TargetSessionAttrs::Any)).await;
-            let error = match connected.unwrap_or_else(|_| Err(self.address.silent(host))) {
-                Ok((client, driver)) => {
-                    let driving = async {
-                        // The next poll reports an error.
-                        let _ = driver.await;
-                        pending().await
-                    };
-                    tokio::select! {
-                        error = self.poll(host, &client) => error,
-                        error = driving => error,
-                    }
-                }
-                Err(error) => Some(error),
-            };
-            if let Some(error) = error {
-                self.note(host, None, error);
-                sleep_until(started + INTERVAL).await;
-            }
-        }
-    }
-
-    /// Polls a host until that fails. Returns the error; `None` if a connection ended that had worked, because the server
-    /// may go on.
-    async fn poll(&self, host: usize, client: &Client) -> Option<ConnectError> {
-        let mut has_worked = false;
-        loop {
-            let started = Instant::now();
-            let name = self.address.name(host).to_owned();
-            match timeout(TIMEOUT, seen(client)).await {
-                Ok(Ok(seen)) => {
+            let (started, has_worked) = (Instant::now(), connection.is_some());
+            let polled = timeout(TIMEOUT, self.poll(host, &mut connection)).await;
+            match polled.unwrap_or_else(|_| Err(self.address.silent(host))) {
+                Ok(seen) => {
+                    let name = self.address.name(host).to_owned();
                     let unused = match seen.is_standby {
                         true => ConnectError::ReadOnly { host: name },
                         false => ConnectError::Unconfirmed { host: name },
                     };
                     self.note(host, Some(seen), unused);
-                    has_worked = true;
                 }
-                Ok(Err(error)) if error.is_closed() && has_worked => return None,
-                Ok(Err(error)) => {
-                    let code = error.code().map(|code| code.code().to_owned());
-                    return Some(ConnectError::Refused { host: name, code, why: describe(&error) });
+                // The server may go on.
+                Err(_) if has_worked && connection.take_if(|(client, _)| client.is_closed()).is_some() => {
+                    continue;
                 }
-                Err(_) => return Some(self.address.silent(host)),
+                Err(error) => {
+                    connection = None;
+                    self.note(host, None, error);
+                }
             }
             sleep_until(started + INTERVAL).await;
         }
     }
 
-    /// Notes the result of a poll, and publishes which hosts to use.
-    fn note(&self, host: usize, seen: Option<HostStatus>, error: ConnectError) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.view.polled(host, seen);
-        state.errors[host] = Some(error);
-        if !state.view.is_complete() {
-            return;
-        }
-        let routing = state.view.decide(Instant::now());
-        let role = routing.read.map(|read| if read.from.is_standby { "standby" } else { "primary" });
-        let age = routing.read.map(|read| read.as_of.elapsed());
-        self.options.metrics.reads_from(role.zip(age));
-        // Of a host in use there is no error.
-        let errors = state.errors.iter().flatten().cloned().collect();
-        let before = self.sender.send_replace(Hosts { routing: Some(routing), errors });
-        self.log(before.routing, routing, &self.options.log);
+    /// Polls a host once, on a new connection if there is none.
+    async fn poll(&self, host: usize, connection: &mut Polled) -> Result<HostStatus, ConnectError> {
+        let (client, _) = match connection {
+            Some(connection) => connection,
+            none => {
+                let (client, driver) = self.address.connect_to(host, TargetSessionAttrs::Any).await?;
+                // The next query reports its error.
+                none.insert((client, AbortOnDropHandle::new(tokio::spawn(driver))))
+            }
+        };
+        seen(client).await.map_err(|error| connect_error(self.address.name(host).to_owned(), &error))
     }
 
-    /// Logs a change of the hosts in use.
-    fn log(&self, before: Option<Routing>, now: Routing, log: &Logger) {
+    /// Notes the result of a poll, and publishes which hosts to use.
+    fn note(&self, host: usize, seen: Option<HostStatus>, error: ConnectError) {
+        self.hosts.send_modify(|hosts| {
+            hosts.view.polled(host, seen);
+            // Nobody asks for the error of a host in use.
+            hosts.errors[host] = error;
+            if hosts.view.is_complete() {
+                let routing = hosts.view.decide(Instant::now());
+                self.report(hosts.routing.replace(routing), routing);
+            }
+        });
+    }
+
+    /// Reports the hosts in use to the metrics, and a change of them to the log.
+    fn report(&self, before: Option<Routing>, now: Routing) {
+        let role = now.read.map(|read| if read.from.is_standby { "standby" } else { "primary" });
+        let age = now.read.map(|read| read.as_of.elapsed());
+        self.options.metrics.reads_from(role.zip(age));
         let Some(before) = before else { return };
         let name = |host: Option<usize>| host.map_or("none", |host| self.address.name(host));
         let read = |routing: Routing| routing.read.map(|read| read.from.host);
         if (before.primary, read(before)) != (now.primary, read(now)) {
-            warn!(log, "the hosts of the database in use changed";
+            warn!(self.options.log, "the hosts of the database in use changed";
                 "primary" => name(now.primary), "reads" => name(read(now)));
         }
     }

@@ -47,17 +47,15 @@ pub(super) fn keep_settled(readers: &Arc<Readers>) {
     let readers = Arc::downgrade(readers);
     tokio::spawn(async move {
         while let Some(open) = Weak::upgrade(&readers) {
-            let checked = open
-                .run(|reader: Arc<Reader>| async move {
-                    if reader.is_on_standby() {
-                        return Ok(i64::MIN);
-                    }
-                    let last = reader.client().query_one(LAST, &[]).await?.try_get(0)?;
-                    reader.animals.settled(reader.client(), last).await
-                })
-                .await;
+            let check = |reader: Arc<Reader>| async move {
+                if reader.is_on_standby() {
+                    return Ok(i64::MIN);
+                }
+                let last = reader.client().query_one(LAST, &[]).await?.try_get(0)?;
+                reader.animals.settled(reader.client(), last).await
+            };
             // Without a connection there is nothing to check. Requests report the error.
-            if let Ok(settled) = checked {
+            if let Ok(settled) = open.run(open.deadline(), check).await {
                 open.settled.fetch_max(settled, Ordering::SeqCst);
             }
             drop(open);
@@ -73,12 +71,10 @@ impl Readers {
         let read = |reader: Arc<Reader>| async move {
             Ok((reader.is_on_standby(), reader.animals.page(reader.client(), query).await?))
         };
-        let (is_on_standby, pets) = self.run_until(deadline, read).await?;
-        if is_on_standby && pets.len() <= query.limit as usize {
-            return Ok(found(pets, query));
-        }
-        let Some(last) = pets.last().map(|pet| pet.id) else { return Ok(found(pets, query)) };
-        if last <= self.settled.load(Ordering::SeqCst) {
+        let (is_on_standby, pets) = self.run(deadline, read).await?;
+        let last = pets.last().map_or(i64::MIN, |pet| pet.id);
+        let is_last_of_standby = is_on_standby && pets.len() <= query.limit as usize;
+        if is_last_of_standby || last <= self.settled.load(Ordering::SeqCst) {
             return Ok(found(pets, query));
         }
         // Only up to `last`: with a load of writes, a batch with a lower identifier than the newest is always in
@@ -96,7 +92,7 @@ impl Readers {
                 );
                 both.await.map(|(settled, pets)| (false, settled, pets))
             };
-            let (is_on_standby, settled, mut pets) = self.run_until(deadline, check).await?;
+            let (is_on_standby, settled, mut pets) = self.run(deadline, check).await?;
             let settled = self.settled.fetch_max(settled, Ordering::SeqCst).max(settled);
             if settled >= last || is_on_standby || Instant::now() >= give_up {
                 let all = pets.len();

@@ -43,7 +43,7 @@ impl Reader {
 
     /// Whether this is a connection to a standby.
     pub(super) fn is_on_standby(&self) -> bool {
-        self.session.target().is_some_and(|target| target.is_standby)
+        self.session.target().is_standby
     }
 }
 
@@ -81,17 +81,8 @@ impl Readers {
         Instant::now() + self.options.postgres.call_timeout()
     }
 
-    /// Runs `query` on one of the connections.
-    pub(super) async fn run<T, Query, Running>(self: &Arc<Self>, query: Query) -> Result<T, PgError>
-    where
-        Query: Fn(Arc<Reader>) -> Running,
-        Running: Future<Output = Result<T, PgError>>,
-    {
-        self.run_until(self.deadline(), query).await
-    }
-
     /// Runs `query` on one of the connections until `deadline`.
-    pub(super) async fn run_until<T, Query, Running>(
+    pub(super) async fn run<T, Query, Running>(
         self: &Arc<Self>,
         deadline: Instant,
         query: Query,
@@ -118,7 +109,7 @@ impl Readers {
 
     /// Returns a usable connection to the host that may be read now.
     async fn reader(self: &Arc<Self>, deadline: Instant) -> Result<Arc<Reader>, PgError> {
-        let from = self.address.readable().await.map_err(PgError::Unreachable)?;
+        let from = self.address.target(Purpose::Reading).await.map_err(PgError::Unreachable)?;
         let start = self.next.fetch_add(1, Ordering::Relaxed) % self.slots.len();
         if self.in_slot(start).is_none() {
             self.grow();
@@ -133,7 +124,7 @@ impl Readers {
 
     /// Returns the connection to the host `from` with the fewest queries: each of them has the reader. Of equal ones, the
     /// first from slot `start`.
-    fn find(&self, start: usize, from: Option<Target>) -> Option<Arc<Reader>> {
+    fn find(&self, start: usize, from: Target) -> Option<Arc<Reader>> {
         let slots = (start..self.slots.len()).chain(0..start);
         let readers = slots.filter_map(|slot| self.in_slot(slot));
         readers.filter(|reader| reader.session.target() == from).min_by_key(Arc::strong_count)
@@ -159,7 +150,7 @@ impl Readers {
     }
 
     /// Returns a connection to the host `from`, or to the one that is read by then, that was opened during the call.
-    async fn connect(&self, from: Option<Target>) -> Result<Arc<Reader>, PgError> {
+    async fn connect(&self, from: Target) -> Result<Arc<Reader>, PgError> {
         let called = Instant::now();
         let mut failed = self.connecting.lock().await;
         if let Some(reader) = self.find(0, from) {

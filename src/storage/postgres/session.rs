@@ -6,12 +6,10 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::{StreamExt as _, stream};
-use scopeguard::ScopeGuard;
 use slog::{debug, warn};
-use tokio::sync::watch;
-use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::{AsyncMessage, Client, Error};
+use tokio_util::sync::CancellationToken;
 
 use super::address::Address;
 pub(super) use super::address::Purpose;
@@ -29,16 +27,11 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 pub(super) struct Session {
     client: Client,
     address: Address,
-    /// The host, if there are several.
-    target: Option<Target>,
+    target: Target,
     /// The server committed without waiting for its synchronous standby.
     unreplicated: Arc<AtomicBool>,
-    /// The connection must not be used any more.
-    discarded: AtomicBool,
-    /// The task that sends and receives.
-    driver: AbortHandle,
-    /// Closed when that task ends.
-    ended: watch::Receiver<()>,
+    /// Cancelled when the connection is lost, or closed with the other queries on it.
+    closed: CancellationToken,
 }
 
 impl Session {
@@ -52,9 +45,10 @@ impl Session {
         let ((client, mut connection), target) =
             address.connect(purpose).await.map_err(PgError::Unreachable)?;
         let unreplicated = Arc::new(AtomicBool::new(false));
-        let (running, ended) = watch::channel(());
-        let driver = tokio::spawn({
+        let closed = CancellationToken::new();
+        tokio::spawn({
             let (unreplicated, log, address) = (unreplicated.clone(), options.log.clone(), address.clone());
+            let (closed, ended) = (closed.clone(), closed.clone().drop_guard());
             let receiving = async move {
                 let mut messages = stream::poll_fn(move |context| connection.poll_message(context));
                 while let Some(message) = messages.next().await {
@@ -76,32 +70,25 @@ impl Session {
                 }
             };
             async move {
-                let _running = running;
+                let _ended = ended;
                 // A host that was replaced may never respond again, so queries on it end at once.
                 tokio::select! {
                     () = receiving => {}
                     () = address.replaced(target, purpose) => {}
+                    () = closed.cancelled() => {}
                 }
             }
-        })
-        .abort_handle();
-        let session = Self {
-            client,
-            address: address.clone(),
-            target,
-            unreplicated,
-            discarded: AtomicBool::new(false),
-            driver,
-            ended,
-        };
-        // A driver whose server does not respond never ends.
-        let session = scopeguard::guard(session, |session| session.discard());
+        });
+        // Without it, the task would wait for ever for a server that does not respond.
+        let until_set_up = closed.clone().drop_guard();
+        let session = Self { client, address: address.clone(), target, unreplicated, closed };
         let set_up = async {
             session.client.batch_execute(&settings(purpose, options)).await?;
             Ok(prepare(&session.client).await?)
         };
         let prepared = session.until(Instant::now() + options.postgres.call_timeout(), set_up).await?;
-        Ok((ScopeGuard::into_inner(session), prepared))
+        until_set_up.disarm();
+        Ok((session, prepared))
     }
 
     pub(super) fn client(&self) -> &Client {
@@ -109,18 +96,16 @@ impl Session {
     }
 
     pub(super) fn is_usable(&self) -> bool {
-        !self.client.is_closed() && !self.discarded.load(Ordering::Relaxed)
+        !self.closed.is_cancelled()
     }
 
-    /// The host, if there are several.
-    pub(super) fn target(&self) -> Option<Target> {
+    pub(super) fn target(&self) -> Target {
         self.target
     }
 
     /// Completes when the connection is lost.
     pub(super) async fn lost(&self) {
-        // An error is the end of the task that sends and receives.
-        let _ = self.ended.clone().changed().await;
+        self.closed.cancelled().await;
     }
 
     /// Runs `work` with this session until `deadline`. After a failure of the connection or a timeout, the
@@ -132,7 +117,7 @@ impl Session {
     ) -> Result<T, PgError> {
         let result = timeout_at(deadline, work).await.unwrap_or(Err(PgError::Timeout));
         if result.as_ref().is_err_and(PgError::is_connection_failure) {
-            self.discard();
+            self.closed.cancel();
         }
         result
     }
@@ -153,12 +138,6 @@ impl Session {
             return Err(PgError::NotReplicated);
         }
         result
-    }
-
-    /// Closes the connection, including the other queries on it.
-    fn discard(&self) {
-        self.discarded.store(true, Ordering::Relaxed);
-        self.driver.abort();
     }
 
     /// Asks the server to cancel the statement, so that abandoned sessions do not accumulate.

@@ -138,9 +138,7 @@ impl WriterTask {
     }
 
     async fn connection(&mut self, until: Instant) -> Result<&WriteSession, PgError> {
-        if self.connection.as_ref().is_some_and(|connection| !connection.session.is_usable()) {
-            self.connection = None;
-        }
+        self.connection.take_if(|connection| !connection.session.is_usable());
         match &mut self.connection {
             Some(connection) => Ok(connection),
             none => {
