@@ -10,8 +10,8 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::Notify;
 use tokio::sync::futures::OwnedNotified;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::yield_now;
 
 pub(super) use open_request::{Charge, OpenRequest};
@@ -23,7 +23,6 @@ use super::first_request::Protocol;
 use super::memory;
 use super::sending::Time;
 use super::socket::Taken;
-use super::turns::Turns;
 use crate::telemetry::connections::Timeout;
 
 /// An open connection.
@@ -99,8 +98,8 @@ impl Connection {
         self.has_key.load(Relaxed)
     }
 
-    pub(super) fn turns(&self) -> &Turns {
-        &self.shared.turns
+    pub(super) fn turns(&self) -> Arc<Semaphore> {
+        self.shared.turns.0.clone()
     }
 
     /// Returns what the connection has to wait for before it takes more memory.

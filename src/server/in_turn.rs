@@ -4,19 +4,23 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use tokio_util::sync::PollSemaphore;
+
 use super::connection::Connection;
-use super::turns::Acquire;
 
 /// The work of a connection, which waits for a turn each time it can go on. It must not wait while it goes on.
 pub(super) struct InTurn<F> {
     pub(super) work: Pin<Box<F>>,
     connection: Arc<Connection>,
-    waiting: Option<Pin<Box<Acquire>>>,
+    /// `None` over HTTP/1, and once the client has sent a valid API key.
+    turns: Option<PollSemaphore>,
 }
 
 impl<F> InTurn<F> {
+    /// The protocol of the connection is known.
     pub(super) fn new(connection: Arc<Connection>, work: F) -> Self {
-        Self { work: Box::pin(work), connection, waiting: None }
+        let turns = connection.is_http2().then(|| PollSemaphore::new(connection.turns()));
+        Self { work: Box::pin(work), connection, turns }
     }
 }
 
@@ -25,17 +29,15 @@ impl<F: Future> Future for InTurn<F> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
-        if this.connection.has_key() || !this.connection.is_http2() {
-            // It would keep the turn that it gets.
-            this.waiting = None;
-            return this.work.as_mut().poll(context);
+        if this.connection.has_key() {
+            // It would keep the turn that it waits for.
+            this.turns = None;
         }
-        let waiting = this.waiting.get_or_insert_with(|| this.connection.turns().acquire());
-        let turn = ready!(waiting.as_mut().poll(context));
-        this.waiting = None;
-        let output = this.work.as_mut().poll(context);
-        drop(turn);
-        output
+        let _turn = match &mut this.turns {
+            Some(turns) => ready!(turns.poll_acquire(context)),
+            None => None,
+        };
+        this.work.as_mut().poll(context)
     }
 }
 
@@ -59,8 +61,8 @@ mod tests {
         });
         with_key.set_has_key();
         let mut turns = Vec::new();
-        while let Some(turn) = first.turns().acquire().now_or_never() {
-            turns.push(turn.unwrap());
+        while let Ok(turn) = first.turns().try_acquire_owned() {
+            turns.push(turn);
         }
         InTurn::new(with_key, async {}).await;
         let waits = tokio::spawn(InTurn::new(first.clone(), async {}));
@@ -72,7 +74,7 @@ mod tests {
         // A connection that waits for its client leaves the turn to others.
         let idle = tokio::spawn(InTurn::new(second, poll_fn(|_| Poll::<()>::Pending)));
         yield_now().await;
-        assert!(first.turns().acquire().now_or_never().is_some());
+        assert!(first.turns().try_acquire_owned().is_ok());
         idle.abort();
     }
 
@@ -82,8 +84,8 @@ mod tests {
         connection.set_protocol(Protocol::Http2);
         let all_turns = || {
             let mut turns = Vec::new();
-            while let Some(turn) = connection.turns().acquire().now_or_never() {
-                turns.push(turn.unwrap());
+            while let Ok(turn) = connection.turns().try_acquire_owned() {
+                turns.push(turn);
             }
             turns
         };

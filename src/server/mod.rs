@@ -26,8 +26,11 @@ use std::time::Duration;
 
 use http::uri::Scheme;
 use slog::{Logger, info, warn};
+use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::document::Document;
 use crate::http::BASE_PATH;
@@ -36,10 +39,9 @@ use crate::http::router::Router;
 use crate::operations;
 use crate::service::Service;
 use crate::storage::Store;
-use crate::telemetry::metrics::Metrics;
 use connections::Connections;
-use listener::Accepting;
-use operators::{Operating, Operators};
+use operators::Operators;
+use serving::Serving;
 use tls::TlsFiles;
 
 pub use limits::ConnectionLimits;
@@ -50,11 +52,14 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// A running server. Dropping it does not wait for requests; [`Server::stop`] does.
 pub struct Server {
-    public: Accepting,
-    operators: Option<Operating>,
-    tls: Option<TlsFiles>,
-    metrics: Arc<Metrics>,
-    shutdown_delay: Duration,
+    options: ServerOptions,
+    address: SocketAddr,
+    ops_address: Option<SocketAddr>,
+    serving: Arc<Serving>,
+    /// Cancelled when the public listener is to close.
+    closing: CancellationToken,
+    accepting: AbortOnDropHandle<()>,
+    _operating: Option<AbortOnDropHandle<()>>,
     store: Arc<dyn Store>,
     log: Logger,
 }
@@ -97,16 +102,23 @@ impl Server {
         let router = Router::new(operations::api()?, document, &scheme, access_log, proxies, service, log)?;
         let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
         let tls = tls.map(|certificate| certificate.report(&options.metrics));
-        let operators =
-            listeners.operators.map(|listener| Operating::start(listener, operators)).transpose()?;
+        let serving = Arc::new(Serving::new(router, connections, tls));
+        let operating = listeners.operators.map(|socket| operators::start(socket, operators)).transpose()?;
+        let (ops_address, operating) = operating.unzip();
+        let address = listeners.public.local_addr()?;
+        let closing = CancellationToken::new();
         let _api = api.enter();
-        let public = Accepting::start(listeners.public, tls, connections, router, log.clone())?;
+        let socket = TcpListener::from_std(listeners.public)?;
+        let accept =
+            listener::accept(socket, listeners.inherited, serving.clone(), closing.clone(), log.clone());
         Ok(Self {
-            public,
-            operators,
-            tls: options.tls.clone(),
-            metrics: options.metrics.clone(),
-            shutdown_delay: options.shutdown_delay,
+            options: options.clone(),
+            address,
+            ops_address,
+            serving,
+            closing,
+            accepting: AbortOnDropHandle::new(tokio::spawn(accept)),
+            _operating: operating,
             store,
             log: log.clone(),
         })
@@ -114,27 +126,27 @@ impl Server {
 
     /// Returns the base URL: scheme, address and [`BASE_PATH`].
     pub fn base_url(&self) -> String {
-        let scheme = if self.public.uses_tls() { "https" } else { "http" };
-        format!("{scheme}://{}{BASE_PATH}", self.public.address)
+        let scheme = if self.options.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}{BASE_PATH}", self.address)
     }
 
     /// Returns the address of the public listener.
     pub fn address(&self) -> SocketAddr {
-        self.public.address
+        self.address
     }
 
     /// Returns the address of the operators' listener.
     pub fn ops_address(&self) -> Option<SocketAddr> {
-        self.operators.as_ref().map(|operators| operators.address)
+        self.ops_address
     }
 
     /// Reloads the certificate for new connections. If it cannot be used, logs why and keeps the previous
     /// one.
     pub fn reload_certificate(&self) {
-        let Some(files) = &self.tls else { return };
+        let (Some(files), Some(tls)) = (&self.options.tls, &self.serving.tls) else { return };
         match files.load() {
             Ok(certificate) => {
-                self.public.set_tls(certificate.report(&self.metrics));
+                tls.send_replace(Arc::new(certificate.report(&self.options.metrics)));
                 info!(self.log, "certificate reloaded");
             }
             Err(error) => warn!(self.log, "the certificate stays as it was"; "error" => %error),
@@ -145,13 +157,16 @@ impl Server {
     /// [`ServerOptions::shutdown_delay`], stops accepting connections, and closes each one when it has no
     /// request in progress. Those that are open `grace` later are closed too. Then closes the store.
     pub async fn stop(mut self, grace: Duration) {
-        self.public.connections.begin_shutdown();
-        sleep(self.shutdown_delay).await;
-        self.public.close().await;
-        if timeout(grace, self.public.connections.finish()).await.is_ok() {
+        let connections = &self.serving.connections;
+        connections.begin_shutdown();
+        sleep(self.options.shutdown_delay).await;
+        self.closing.cancel();
+        // It does not panic, and nothing else cancels it.
+        let _ = (&mut self.accepting).await;
+        if timeout(grace, connections.finish()).await.is_ok() {
             info!(self.log, "all requests finished");
         } else {
-            self.public.connections.abort();
+            connections.abort();
             warn!(self.log, "cancelled requests that did not finish in time");
         }
         if timeout(CLOSE_TIMEOUT, self.store.close()).await.is_err() {

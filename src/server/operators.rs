@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, TcpListener as StdListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -26,7 +26,6 @@ use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::connections::Connections;
-use super::listener::Listener;
 use crate::VERSION;
 use crate::http::malformed::{host, malformed};
 use crate::storage::Store;
@@ -43,22 +42,18 @@ pub(super) const MAX_CONNECTIONS: usize = 16;
 /// How long the listener waits after it could not accept a connection.
 const RETRY: Duration = Duration::from_millis(100);
 
-/// A listener that accepts connections. Dropping it closes them.
-pub(super) struct Operating {
-    pub(super) address: SocketAddr,
-    _task: AbortOnDropHandle<()>,
-}
-
-impl Operating {
-    /// Accepts connections. Must be called within a tokio runtime.
-    ///
-    /// # Errors
-    /// When the runtime rejects the socket.
-    pub(super) fn start(listener: Listener, operators: Operators) -> io::Result<Self> {
-        let (socket, address) = listener.into_tokio()?;
-        let task = AbortOnDropHandle::new(tokio::spawn(accept(socket, Arc::new(operators))));
-        Ok(Self { address, _task: task })
-    }
+/// Starts the task that accepts connections, which closes them when it ends. Returns it with the address of the listener.
+/// Must be called within a tokio runtime.
+///
+/// # Errors
+/// When the runtime rejects the socket.
+pub(super) fn start(
+    socket: StdListener,
+    operators: Operators,
+) -> io::Result<(SocketAddr, AbortOnDropHandle<()>)> {
+    let address = socket.local_addr()?;
+    let accept = accept(TcpListener::from_std(socket)?, Arc::new(operators));
+    Ok((address, AbortOnDropHandle::new(tokio::spawn(accept))))
 }
 
 /// Serves one request for each connection. When there are too many connections, closes the oldest one that has sent no
@@ -127,7 +122,12 @@ impl Operators {
         }
         match request.uri().path() {
             "/livez" => text(StatusCode::OK, "alive\n"),
-            "/readyz" => self.ready().await,
+            "/readyz" => match self.check_ready().await {
+                Ok(()) => {
+                    text(StatusCode::OK, format!("ready: animal-store {VERSION}, API {}\n", self.api_version))
+                }
+                Err(reason) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")),
+            },
             "/metrics" => {
                 let mut response = text(StatusCode::OK, self.metrics.encode());
                 let open_metrics = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -148,22 +148,20 @@ impl Operators {
             || self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
     }
 
-    /// Returns 200 while the service is not shutting down and its store can be read and written, else 503.
-    async fn ready(&self) -> Response<Body> {
+    /// Checks that the service is not shutting down, and that its store can be read and written.
+    ///
+    /// # Errors
+    /// Why it is not ready.
+    async fn check_ready(&self) -> Result<(), String> {
         if self.connections.is_shutting_down() {
-            return text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
+            return Err("stopping".to_owned());
         }
         let store = self.store.clone();
-        match timeout(PROBE_TIMEOUT, self.api.spawn(async move { store.check_ready().await })).await {
-            Ok(Ok(Ok(()))) => {
-                text(StatusCode::OK, format!("ready: animal-store {VERSION}, API {}\n", self.api_version))
-            }
-            Ok(Ok(Err(error))) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
-            Ok(Err(_)) => text(StatusCode::SERVICE_UNAVAILABLE, "the check of the store panicked\n"),
-            Err(_) => text(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "the store is unavailable: it did not respond within the time limit\n",
-            ),
+        let check = self.api.spawn(async move { store.check_ready().await });
+        match timeout(PROBE_TIMEOUT, check).await {
+            Ok(Ok(ready)) => ready.map_err(|error| error.to_string()),
+            Ok(Err(_)) => Err("the check of the store panicked".to_owned()),
+            Err(_) => Err("the store is unavailable: it did not respond within the time limit".to_owned()),
         }
     }
 }

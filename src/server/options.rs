@@ -1,11 +1,12 @@
 //! What a server needs to start, and why it does not.
 
+use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::limits::ConnectionLimits;
-use super::listener::Listener;
+use super::listener::bind;
 use super::tls::{TlsError, TlsFiles};
 use crate::http::client_address::TrustedProxies;
 use crate::http::dropshot::ApiDescriptionRegisterError;
@@ -64,8 +65,10 @@ impl Default for ServerOptions {
 
 /// The listening sockets of a server, bound to their addresses.
 pub struct Listeners {
-    pub(super) public: Listener,
-    pub(super) operators: Option<Listener>,
+    pub(super) public: TcpListener,
+    pub(super) operators: Option<TcpListener>,
+    /// Whether another process keeps the public one open.
+    pub(super) inherited: bool,
 }
 
 impl Listeners {
@@ -86,17 +89,21 @@ impl Listeners {
         public: Option<TcpListener>,
         operators: Option<TcpListener>,
     ) -> Result<Self, StartError> {
-        let listener = |inherited: Option<TcpListener>, address: SocketAddr, setting| {
-            inherited
-                .map_or_else(|| Listener::bind(address), Listener::inherited)
-                .map_err(|error| StartError::Bind { address, reason: error.to_string(), setting })
+        let listener = |inherited: Option<TcpListener>, address, setting| {
+            let listening = || {
+                let socket = inherited.map_or_else(|| bind(address), Ok)?;
+                socket.set_nonblocking(true)?;
+                Ok(socket)
+            };
+            listening().map_err(|reason| StartError::Bind { address, reason, setting })
         };
+        let inherited = public.is_some();
         let public = listener(public, options.bind, "bind")?;
         let operators = match (operators, options.ops_bind) {
             (None, None) => None,
             (inherited, bind) => Some(listener(inherited, bind.unwrap_or(options.bind), "ops_bind")?),
         };
-        Ok(Self { public, operators })
+        Ok(Self { public, operators, inherited })
     }
 }
 
@@ -112,7 +119,7 @@ pub enum StartError {
         /// The address.
         address: SocketAddr,
         /// The error of the operating system.
-        reason: String,
+        reason: io::Error,
         /// The setting with the address.
         setting: &'static str,
     },
@@ -132,7 +139,7 @@ pub enum StartError {
     },
     /// The runtime rejected a listening socket.
     #[error("cannot accept connections: {0}")]
-    Accept(#[from] std::io::Error),
+    Accept(#[from] io::Error),
     /// An operation cannot be registered.
     #[error(transparent)]
     Operations(#[from] ApiDescriptionRegisterError),

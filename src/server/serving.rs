@@ -13,6 +13,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::graceful::GracefulConnection;
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
@@ -42,12 +43,14 @@ const CONNECTION_WINDOW: u32 = 256 * 1024;
 pub(super) struct Serving {
     router: Router,
     pub(super) connections: Arc<Connections>,
+    /// The certificate of new connections; `None` without TLS.
+    pub(super) tls: Option<watch::Sender<Arc<ServerConfig>>>,
     http1: http1::Builder,
     http2: http2::Builder<TokioExecutor>,
 }
 
 impl Serving {
-    pub(super) fn new(router: Router, connections: Arc<Connections>) -> Self {
+    pub(super) fn new(router: Router, connections: Arc<Connections>, tls: Option<ServerConfig>) -> Self {
         let mut http1 = http1::Builder::new();
         // `Connection` has the time limit.
         http1.header_read_timeout(None).max_buf_size(MAX_HEAD_BYTES);
@@ -57,20 +60,16 @@ impl Serving {
             .max_concurrent_streams(MAX_STREAMS)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW);
-        Self { router, connections, http1, http2 }
+        let tls = tls.map(|config| watch::Sender::new(Arc::new(config)));
+        Self { router, connections, tls, http1, http2 }
     }
 }
 
 /// Serves a connection until it ends.
-pub(super) async fn serve(
-    serving: Arc<Serving>,
-    socket: Socket,
-    peer: IpAddr,
-    tls: Option<Arc<ServerConfig>>,
-    registered: Registered,
-) {
+pub(super) async fn serve(serving: Arc<Serving>, socket: Socket, peer: IpAddr, registered: Registered) {
     let connection = registered.connection.clone();
-    if let Some(config) = tls {
+    if let Some(tls) = &serving.tls {
+        let config = tls.borrow().clone();
         // In a box, as below: the memory of most connections is that of idle ones.
         let handshake = Box::pin(handshake(config, socket, &connection, serving.connections.metrics()));
         if let Some(stream) = handshake.await {

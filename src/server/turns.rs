@@ -4,28 +4,17 @@
 //! each request of another client waits behind all of theirs. So only half of the processors read their requests at the
 //! same time. The other connections wait outside of that queue.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
 /// The turns of the connections of a listener.
-pub(super) struct Turns(Arc<Semaphore>);
+pub(super) struct Turns(pub(super) Arc<Semaphore>);
 
 impl Default for Turns {
     fn default() -> Self {
         let processors = available_parallelism().map_or(1, usize::from);
         Self(Arc::new(Semaphore::new(processors.div_ceil(2))))
-    }
-}
-
-/// Waits for a turn, which ends when the permit is dropped.
-pub(super) type Acquire = dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send;
-
-impl Turns {
-    /// Waits for a turn.
-    pub(super) fn acquire(&self) -> Pin<Box<Acquire>> {
-        Box::pin(self.0.clone().acquire_owned())
     }
 }
