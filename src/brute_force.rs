@@ -15,7 +15,7 @@ use quick_cache::sync::Cache;
 // Unlike the clock of `std`, tests can pause and advance this one.
 use tokio::time::Instant;
 
-use crate::rate_limit::{RateLimit, RateLimitExceeded, Scope, TokioClock, whole_seconds};
+use crate::rate_limit::{RateLimit, RateLimitExceeded, TokioClock, whole_seconds};
 
 const PERIOD: Duration = Duration::from_secs(60);
 /// The maximum number of addresses and of keys that are remembered.
@@ -81,7 +81,7 @@ impl FailureLimiter {
         if wait.is_zero() {
             return Ok(());
         }
-        Err(RateLimitExceeded { scope: Scope::Address, limit: self.limit, retry_after: whole_seconds(wait) })
+        Err(RateLimitExceeded { limit: self.limit, retry_after: whole_seconds(wait) })
     }
 
     /// Remembers a valid key.

@@ -25,21 +25,10 @@ pub struct RateLimit {
 /// A rate limit is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimitExceeded {
-    /// Whose requests are counted.
-    pub scope: Scope,
     /// The limit.
     pub limit: RateLimit,
     /// The number of seconds until the next request is allowed, at least 1.
     pub retry_after: u64,
-}
-
-/// Whose requests a rate limit counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// The requests of an API key.
-    Key,
-    /// The failed authentications of a client address.
-    Address,
 }
 
 /// Counts the requests of each API key.
@@ -74,7 +63,7 @@ impl RateLimiter {
     pub(crate) fn check(&self, key: &KeyId) -> Result<(), RateLimitExceeded> {
         self.governor.check_key(key).map_err(|not_until| {
             let wait = not_until.wait_time_from(TokioClock.now());
-            RateLimitExceeded { scope: Scope::Key, limit: self.limit, retry_after: whole_seconds(wait) }
+            RateLimitExceeded { limit: self.limit, retry_after: whole_seconds(wait) }
         })
     }
 }

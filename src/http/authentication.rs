@@ -9,7 +9,6 @@ use jiff::Timestamp;
 use super::error::ApiError;
 use crate::keys::{self, KeyId};
 use crate::service::Service;
-use crate::telemetry::metrics::AuthenticationFailure;
 
 /// The name of the security scheme in the document (OpenAPI 3.0.3, Security Scheme Object).
 pub const SCHEME_NAME: &str = "apiKey";
@@ -21,20 +20,21 @@ pub const SCHEME: &str = "bearer";
 /// Returns the identifier of the API key in the headers of a request from `client`.
 ///
 /// # Errors
-/// [`ApiError::Unauthorized`], [`ApiError::RateLimited`] after too many failures, or the error of the store.
+/// [`ApiError::MissingKey`], [`ApiError::InvalidKey`], [`ApiError::TooManyFailures`], or the error of the store.
 pub(super) async fn authenticate(
     service: &Service,
     client: IpAddr,
     headers: &HeaderMap,
 ) -> Result<KeyId, ApiError> {
-    let unauthorized = |failure| {
-        service.metrics.authentication_failed(failure);
-        ApiError::Unauthorized(failure)
+    let counted = |error| {
+        let is_missing = matches!(error, ApiError::MissingKey);
+        service.metrics.authentication_failed(if is_missing { "missing" } else { "invalid" });
+        error
     };
-    let token = bearer_token(headers).map_err(unauthorized)?;
+    let token = bearer_token(headers).map_err(counted)?;
     let hash = keys::hash(token);
     if let Some(limiter) = &service.failure_limiter {
-        limiter.check(client, hash.as_ref()).map_err(ApiError::RateLimited)?;
+        limiter.check(client, hash.as_ref()).map_err(ApiError::TooManyFailures)?;
     }
     if let Some(hash) = &hash {
         let key = keys::authenticate(&*service.store, hash, Timestamp::now()).await;
@@ -46,23 +46,23 @@ pub(super) async fn authenticate(
         }
     }
     if let Some(limiter) = &service.failure_limiter {
-        limiter.failed(client, hash.as_ref()).map_err(ApiError::RateLimited)?;
+        limiter.failed(client, hash.as_ref()).map_err(ApiError::TooManyFailures)?;
     }
-    Err(unauthorized(AuthenticationFailure::Invalid))
+    Err(counted(ApiError::InvalidKey))
 }
 
 /// Returns the bearer token of the `Authorization` header (RFC 6750, section 2.1). Two such headers are
 /// invalid.
-fn bearer_token(headers: &HeaderMap) -> Result<&str, AuthenticationFailure> {
+fn bearer_token(headers: &HeaderMap) -> Result<&str, ApiError> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
-    let value = values.next().ok_or(AuthenticationFailure::Missing)?;
+    let value = values.next().ok_or(ApiError::MissingKey)?;
     if values.next().is_some() {
-        return Err(AuthenticationFailure::Invalid);
+        return Err(ApiError::InvalidKey);
     }
     let (scheme, token) = value.to_str().ok().and_then(|value| value.split_once(' ')).unwrap_or_default();
     let token = token.trim_matches(' ');
     if !scheme.eq_ignore_ascii_case(SCHEME) || token.is_empty() {
-        return Err(AuthenticationFailure::Missing);
+        return Err(ApiError::MissingKey);
     }
     Ok(token)
 }

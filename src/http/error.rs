@@ -11,10 +11,9 @@ use http::header::{self, HeaderName, HeaderValue};
 
 use super::MAX_BODY_BYTES;
 use super::error_code::ErrorCode;
-use crate::rate_limit::{RateLimitExceeded, Scope};
+use crate::rate_limit::RateLimitExceeded;
 use crate::schemas::Error;
 use crate::storage::StoreError;
-use crate::telemetry::metrics::AuthenticationFailure;
 
 /// The error type of an operation: its codes, and what each of them means.
 ///
@@ -59,8 +58,10 @@ pub enum ApiError {
     /// The message names the field, and says what is allowed.
     #[error("{0}")]
     InvalidBody(String),
-    #[error("{}", unauthorized(*.0))]
-    Unauthorized(AuthenticationFailure),
+    #[error("send an API key as \"Authorization: Bearer <key>\"")]
+    MissingKey,
+    #[error("this API key is unknown, expired or revoked")]
+    InvalidKey,
     #[error("this path does not exist")]
     UnknownPath,
     #[error("this path does not exist: a path parameter does not have the type that the document says")]
@@ -78,8 +79,10 @@ pub enum ApiError {
     BodyTooLarge,
     #[error("send the body as \"Content-Type: application/json\", without a Content-Encoding")]
     UnsupportedMediaType,
-    #[error("{}; try again in {} seconds", exceeded(.0.scope), .0.retry_after)]
+    #[error("this API key exceeded its rate limit; try again in {} seconds", .0.retry_after)]
     RateLimited(RateLimitExceeded),
+    #[error("this client address sent too many invalid API keys; try again in {} seconds", .0.retry_after)]
+    TooManyFailures(RateLimitExceeded),
     #[error("authentication: {0}")]
     Authentication(StoreError),
     #[error("the request reached its time limit")]
@@ -97,13 +100,13 @@ impl HttpResponseError for ApiError {
         match self {
             Self::InvalidParameter(_) => ErrorCode::InvalidParameter,
             Self::InvalidBody(_) | Self::TransferEncoding => ErrorCode::InvalidBody,
-            Self::Unauthorized(_) => ErrorCode::Unauthorized,
+            Self::MissingKey | Self::InvalidKey => ErrorCode::Unauthorized,
             Self::UnknownPath | Self::UnknownVariable => ErrorCode::NotFound,
             Self::MethodNotAllowed { .. } => ErrorCode::MethodNotAllowed,
             Self::RequestTimeout => ErrorCode::RequestTimeout,
             Self::BodyTooLarge => ErrorCode::BodyTooLarge,
             Self::UnsupportedMediaType => ErrorCode::UnsupportedMediaType,
-            Self::RateLimited(_) => ErrorCode::RateLimited,
+            Self::RateLimited(_) | Self::TooManyFailures(_) => ErrorCode::RateLimited,
             Self::Authentication(error) => error.code(),
             Self::TimeLimit => ErrorCode::Unavailable,
             Self::Panic | Self::Response(_) => ErrorCode::Internal,
@@ -111,50 +114,33 @@ impl HttpResponseError for ApiError {
     }
 
     fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
+        let constant = |name, value| vec![(name, HeaderValue::from_static(value))];
         match self {
-            Self::Unauthorized(failure) => {
-                let challenge = match failure {
-                    AuthenticationFailure::Missing => "Bearer realm=\"animal-store\"",
-                    // RFC 6750, section 3.1.
-                    AuthenticationFailure::Invalid => {
-                        "Bearer realm=\"animal-store\", error=\"invalid_token\""
-                    }
-                };
-                vec![(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge))]
-            }
+            Self::MissingKey => constant(header::WWW_AUTHENTICATE, "Bearer realm=\"animal-store\""),
+            // RFC 6750, section 3.1.
+            Self::InvalidKey => constant(
+                header::WWW_AUTHENTICATE,
+                "Bearer realm=\"animal-store\", error=\"invalid_token\"",
+            ),
             // The end of the request is uncertain.
-            Self::TransferEncoding => vec![(header::CONNECTION, HeaderValue::from_static("close"))],
+            Self::TransferEncoding => constant(header::CONNECTION, "close"),
             Self::MethodNotAllowed { allow } => text(header::ALLOW, allow).into_iter().collect(),
-            Self::RateLimited(RateLimitExceeded { scope, limit, retry_after }) => {
-                let name = match scope {
-                    Scope::Key => "key",
-                    Scope::Address => "address",
-                };
-                // draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4.
-                let policy = format!("\"{name}\";q={};w={}", limit.requests, limit.period.as_secs());
-                let state = format!("\"{name}\";r=0;t={retry_after}");
-                let policy = text(HeaderName::from_static("ratelimit-policy"), &policy);
-                let state = text(HeaderName::from_static("ratelimit"), &state);
-                let retry = (header::RETRY_AFTER, HeaderValue::from(*retry_after));
-                [policy, state, Some(retry)].into_iter().flatten().collect()
-            }
+            Self::RateLimited(exceeded) => rate_limit("key", exceeded),
+            Self::TooManyFailures(exceeded) => rate_limit("address", exceeded),
             _ => Vec::new(),
         }
     }
 }
 
-fn unauthorized(failure: AuthenticationFailure) -> &'static str {
-    match failure {
-        AuthenticationFailure::Missing => "send an API key as \"Authorization: Bearer <key>\"",
-        AuthenticationFailure::Invalid => "this API key is unknown, expired or revoked",
-    }
-}
-
-fn exceeded(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Key => "this API key exceeded its rate limit",
-        Scope::Address => "this client address sent too many invalid API keys",
-    }
+/// Returns the headers of an exceeded rate limit (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4).
+fn rate_limit(name: &str, exceeded: &RateLimitExceeded) -> Vec<(HeaderName, HeaderValue)> {
+    let RateLimitExceeded { limit, retry_after } = exceeded;
+    let policy = format!("\"{name}\";q={};w={}", limit.requests, limit.period.as_secs());
+    let state = format!("\"{name}\";r=0;t={retry_after}");
+    let policy = text(HeaderName::from_static("ratelimit-policy"), &policy);
+    let state = text(HeaderName::from_static("ratelimit"), &state);
+    let retry = (header::RETRY_AFTER, HeaderValue::from(*retry_after));
+    [policy, state, Some(retry)].into_iter().flatten().collect()
 }
 
 /// Returns a header with a value that is always valid: names of methods, or digits between constant text.

@@ -49,15 +49,6 @@ struct RequestLabels {
     http_response_status_code: u16,
 }
 
-/// Why authentication failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AuthenticationFailure {
-    /// The request has no bearer token.
-    Missing,
-    /// The bearer token is not an API key, or the key is unknown, expired or revoked.
-    Invalid,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct DeprecatedLabels {
     operation: &'static str,
@@ -164,11 +155,7 @@ impl Metrics {
         self.requests.get_or_create_owned(&labels)
     }
 
-    pub(crate) fn authentication_failed(&self, failure: AuthenticationFailure) {
-        let reason = match failure {
-            AuthenticationFailure::Missing => "missing",
-            AuthenticationFailure::Invalid => "invalid",
-        };
+    pub(crate) fn authentication_failed(&self, reason: &'static str) {
         self.authentication_failures.get_or_create(&[("reason", reason)]).inc();
     }
 
