@@ -32,6 +32,8 @@ const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 const FIRST: &str = "index.html";
 /// The name of the page for paths without a file.
 const MISSING: &str = "missing.html";
+/// The coding of content that is not compressed (RFC 9110, section 12.5.3).
+const IDENTITY: &str = "identity";
 /// The paths that redirect to the first page.
 const REDIRECTED: [&str; 2] = ["/", "/docs/"];
 
@@ -43,15 +45,14 @@ pub(super) struct Published {
 }
 
 struct File {
+    file: &'static document::File,
     headers: HeaderMap,
-    content: Content,
-}
-
-enum Content {
-    /// The same for each client; the compressed representations begin with the smallest.
-    Fixed { identity: Representation, compressed: Vec<Representation> },
-    /// A page that names the address under which the client reaches the service, in place of `placeholder`.
-    Addressed { page: &'static document::File, placeholder: &'static str, scheme: Scheme },
+    /// Those that are the same for each client, the smallest first. A page that names the address under which the client
+    /// reaches the service, in place of `placeholder`, has none.
+    fixed: Vec<Representation>,
+    placeholder: &'static str,
+    /// That of the service itself.
+    scheme: Scheme,
 }
 
 #[derive(Clone)]
@@ -83,17 +84,16 @@ impl Published {
     pub(super) fn respond(&self, request: &Request<()>) -> Result<Response<Body>, ApiError> {
         let path = request.uri().path();
         let file = self.files.get(path);
-        let is_known = file.is_some() || REDIRECTED.contains(&path);
-        match (request.method(), &self.missing) {
-            (&Method::GET | &Method::HEAD, _) if is_known => {
-                Ok(file.map_or_else(redirect, |file| file.respond(request)))
-            }
-            (_, _) if is_known => Err(ApiError::MethodNotAllowed { allow: "GET, HEAD".to_owned() }),
-            (&Method::GET | &Method::HEAD, Some(page)) if is_browser(request.headers()) => {
-                Ok(page.respond_missing(request))
-            }
-            _ => Err(ApiError::UnknownPath),
+        let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+        if file.is_none() && !REDIRECTED.contains(&path) {
+            let page = self.missing.as_ref().filter(|_| reads && is_browser(request.headers()));
+            let page = page.ok_or(ApiError::UnknownPath)?;
+            return Ok(page.respond(request, StatusCode::NOT_FOUND));
         }
+        if !reads {
+            return Err(ApiError::MethodNotAllowed { allow: "GET, HEAD".to_owned() });
+        }
+        Ok(file.map_or_else(redirect, |file| file.respond(request, StatusCode::OK)))
     }
 }
 
@@ -109,7 +109,7 @@ fn headers(file: &document::File) -> Vec<(HeaderName, &'static str)> {
         (header::CONTENT_TYPE, media_type(file.path)),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::CACHE_CONTROL, if file.is_immutable { IMMUTABLE } else { REVALIDATED }),
-        (header::VARY, "accept-encoding"),
+        (header::VARY, if file.path == MISSING { "accept, accept-encoding" } else { "accept-encoding" }),
     ];
     if file.path.starts_with("openapi") {
         // Pages of other origins may read the documents (Fetch Standard, section 3.2).
@@ -151,77 +151,48 @@ impl File {
     fn new(file: &'static document::File, placeholder: &'static str, scheme: &Scheme) -> Self {
         let headers = headers(file).into_iter();
         let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value))).collect();
-        if !file.deflated.is_empty() {
-            return Self {
-                headers,
-                content: Content::Addressed { page: file, placeholder, scheme: scheme.clone() },
-            };
-        }
-        let compressed = [("br", file.brotli), ("gzip", file.gzip)].into_iter();
-        let compressed = compressed
-            .filter_map(|(coding, content)| Some(Representation::fixed(coding, content?)))
-            .collect();
-        let identity = Representation::fixed("identity", file.content);
-        Self { headers, content: Content::Fixed { identity, compressed } }
+        let identity = file.deflated.is_empty().then_some(file.content);
+        let fixed = [("br", file.brotli), ("gzip", file.gzip), (IDENTITY, identity)].into_iter();
+        let fixed = fixed.filter_map(|(coding, content)| {
+            let content = content?;
+            Some(Representation { coding, etag: etag(content), content: Bytes::from_static(content) })
+        });
+        Self { file, headers, fixed: fixed.collect(), placeholder, scheme: scheme.clone() }
     }
 
     /// Returns the smallest representation that the client accepts.
     fn chosen(&self, request: &Request<()>) -> Representation {
-        let accepts = |coding: &str| accepts(request.headers(), &header::ACCEPT_ENCODING, coding);
-        match &self.content {
-            Content::Fixed { identity, compressed } => {
-                compressed.iter().find(|it| accepts(it.coding)).unwrap_or(identity).clone()
-            }
-            Content::Addressed { page, placeholder, scheme } => {
-                let origin = origin::origin(request, scheme);
-                let content =
-                    String::from_utf8_lossy(page.content).replace(placeholder, &origin).into_bytes();
-                let (coding, content) = match accepts("gzip") {
-                    true => ("gzip", origin::gzipped(&content, page.deflated, &origin)),
-                    false => ("identity", content),
-                };
-                Representation { coding, etag: etag(&content), content: content.into() }
-            }
+        let accepts = |coding| accepts(request.headers(), &header::ACCEPT_ENCODING, coding);
+        if let Some(fixed) = self.fixed.iter().find(|it| it.coding == IDENTITY || accepts(it.coding)) {
+            return fixed.clone();
         }
+        let origin = origin::origin(request, &self.scheme);
+        let content = String::from_utf8_lossy(self.file.content).replace(self.placeholder, &origin);
+        let (coding, content) = match accepts("gzip") {
+            true => ("gzip", origin::gzipped(content.as_bytes(), self.file.deflated, &origin)),
+            false => (IDENTITY, content.into_bytes()),
+        };
+        Representation { coding, etag: etag(&content), content: content.into() }
     }
 
-    fn respond(&self, request: &Request<()>) -> Response<Body> {
-        let chosen = self.chosen(request);
-        let mut response = self.response(&chosen);
-        let headers = response.headers_mut();
-        // Hexadecimal digits in quotes are always a header value.
-        headers.extend(HeaderValue::try_from(&chosen.etag).map(|etag| (header::ETAG, etag)));
-        if matches_etag(&chosen.etag, request.headers()) {
+    /// Returns the response with this status, or 304 if the client has the file.
+    fn respond(&self, request: &Request<()>, status: StatusCode) -> Response<Body> {
+        let Representation { coding, content, etag } = self.chosen(request);
+        let mut headers = self.headers.clone();
+        let is_cached = status == StatusCode::OK && matches_etag(&etag, request.headers());
+        if is_cached {
             headers.remove(header::CONTENT_TYPE);
-            headers.remove(header::CONTENT_ENCODING);
-            *response.status_mut() = StatusCode::NOT_MODIFIED;
-            *response.body_mut() = Body::empty();
+        } else if coding != IDENTITY {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
         }
-        response
-    }
-
-    /// Returns the file as the response for a path without a file.
-    fn respond_missing(&self, request: &Request<()>) -> Response<Body> {
-        let mut response = self.response(&self.chosen(request));
-        response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept, accept-encoding"));
-        *response.status_mut() = StatusCode::NOT_FOUND;
-        response
-    }
-
-    fn response(&self, chosen: &Representation) -> Response<Body> {
-        let mut response = Response::new(Body::from(chosen.content.clone()));
-        response.headers_mut().clone_from(&self.headers);
-        if chosen.coding != "identity" {
-            let coding = HeaderValue::from_static(chosen.coding);
-            response.headers_mut().insert(header::CONTENT_ENCODING, coding);
+        if status == StatusCode::OK {
+            // Hexadecimal digits in quotes are always a header value.
+            headers.extend(HeaderValue::try_from(etag).map(|etag| (header::ETAG, etag)));
         }
+        let mut response = Response::new(if is_cached { Body::empty() } else { Body::from(content) });
+        *response.status_mut() = if is_cached { StatusCode::NOT_MODIFIED } else { status };
+        *response.headers_mut() = headers;
         response
-    }
-}
-
-impl Representation {
-    fn fixed(coding: &'static str, content: &'static [u8]) -> Self {
-        Self { coding, etag: etag(content), content: Bytes::from_static(content) }
     }
 }
 
