@@ -32,13 +32,9 @@ impl Loaded {
             }
             return;
         }
-        let source = match Source::of(self.given(&key).1) {
-            Source::Default => "default".to_owned(),
-            Source::File => {
-                self.file.as_ref().map(|file| file.path().display().to_string()).unwrap_or_default()
-            }
-            Source::Environment => "environment".to_owned(),
-            Source::Flag => "flag".to_owned(),
+        let source = match (Source::of(self.given(&key).1), &self.file) {
+            (Source::File, Some(file)) => file.path().display().to_string(),
+            (source, _) => source.to_string(),
         };
         // JSON's strings and numbers are TOML's, too.
         let line = format!("{:<49} # {source}", format!("{key} = {value}"));

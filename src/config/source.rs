@@ -14,7 +14,8 @@ const MAX_BYTES: u64 = 1024 * 1024;
 pub(super) const PREFIX: &str = "ANIMAL_STORE_";
 
 /// The kinds of sources. A later one overrides an earlier one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum Source {
     Default,
     File,

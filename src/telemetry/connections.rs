@@ -4,6 +4,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+use strum::IntoStaticStr;
 
 use super::Label;
 
@@ -18,7 +19,8 @@ pub struct ConnectionMetrics {
 }
 
 /// The time limit that a connection exceeded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Timeout {
     /// `handshake_timeout`
     Handshake,
@@ -60,12 +62,6 @@ impl ConnectionMetrics {
     }
 
     pub(crate) fn timed_out(&self, timeout: Timeout) {
-        let timeout = match timeout {
-            Timeout::Handshake => "handshake",
-            Timeout::Header => "header",
-            Timeout::Idle => "idle",
-            Timeout::Send => "send",
-        };
-        self.timed_out.get_or_create(&[("timeout", timeout)]).inc();
+        self.timed_out.get_or_create(&[("timeout", timeout.into())]).inc();
     }
 }

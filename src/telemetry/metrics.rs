@@ -1,6 +1,6 @@
 //! Metrics in the OpenMetrics text format, with the names of OpenTelemetry where it has one.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::{Method, StatusCode};
 use jiff::Timestamp;
@@ -57,10 +57,9 @@ struct DeprecatedLabels {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let requests = Family::new_with_constructor(histogram as fn() -> Histogram);
         let metrics = Self {
             registry: Mutex::default(),
-            requests,
+            requests: Family::new_with_constructor(|| Histogram::new(DURATIONS)),
             authentication_failures: Family::default(),
             deprecated_calls: Family::default(),
             connections: ConnectionMetrics::default(),
@@ -68,45 +67,41 @@ impl Default for Metrics {
             store: StoreMetrics::default(),
             log: LogMetrics::default(),
         };
-        metrics.register(|registry| {
-            registry.register_with_unit(
-                "http_server_request_duration",
-                "Time from request to response",
-                Unit::Seconds,
-                metrics.requests.clone(),
-            );
-            registry.register(
-                "authentication_failures",
-                "Requests without an API key, or with an invalid one",
-                metrics.authentication_failures.clone(),
-            );
-            registry.register(
-                "deprecated_operation_calls",
-                "Requests to deprecated operations, by API key",
-                metrics.deprecated_calls.clone(),
-            );
-            metrics.connections.register(registry);
-            registry.register_with_unit(
-                "tls_certificate_not_after",
-                "End of the validity of the certificate in use, since 1970",
-                Unit::Seconds,
-                metrics.certificate_expiry.clone(),
-            );
-            metrics.store.register(registry);
-            metrics.log.register(registry);
-            registry.register_collector(Box::new(Process::new()));
-        });
+        let mut registry = metrics.registry();
+        registry.register_with_unit(
+            "http_server_request_duration",
+            "Time from request to response",
+            Unit::Seconds,
+            metrics.requests.clone(),
+        );
+        registry.register(
+            "authentication_failures",
+            "Requests without an API key, or with an invalid one",
+            metrics.authentication_failures.clone(),
+        );
+        registry.register(
+            "deprecated_operation_calls",
+            "Requests to deprecated operations, by API key",
+            metrics.deprecated_calls.clone(),
+        );
+        metrics.connections.register(&mut registry);
+        registry.register_with_unit(
+            "tls_certificate_not_after",
+            "End of the validity of the certificate in use, since 1970",
+            Unit::Seconds,
+            metrics.certificate_expiry.clone(),
+        );
+        metrics.store.register(&mut registry);
+        metrics.log.register(&mut registry);
+        registry.register_collector(Box::new(Process::new()));
+        drop(registry);
         metrics
     }
 }
 
-fn histogram() -> Histogram {
-    Histogram::new(DURATIONS)
-}
-
 impl Metrics {
-    fn register(&self, add: impl FnOnce(&mut Registry)) {
-        add(&mut self.registry.lock().unwrap_or_else(PoisonError::into_inner));
+    fn registry(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the metrics of the connections to the public listener.
@@ -128,7 +123,7 @@ impl Metrics {
     pub fn add_build_info(&self, version: &str, api_version: &str) {
         let labels = vec![("version", version.to_owned()), ("api_version", api_version.to_owned())];
         let help = "The versions of the program and of the API";
-        self.register(|registry| registry.register("build", help, Info::new(labels)));
+        self.registry().register("build", help, Info::new(labels));
     }
 
     /// Sets the end of the validity of the certificate in use.
@@ -139,9 +134,8 @@ impl Metrics {
     /// Returns all metrics (OpenMetrics text format, version 1.0.0).
     pub fn encode(&self) -> String {
         let mut text = String::new();
-        let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         // Writing to a String does not fail.
-        let _ = encode(&mut text, &registry);
+        let _ = encode(&mut text, &self.registry());
         text
     }
 

@@ -3,11 +3,13 @@
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
+use strum::IntoStaticStr;
 
 use crate::telemetry::Label;
 
 /// The order in which records are dropped, first the least important.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub(super) enum Importance {
     /// A response below status 500.
     Response,
@@ -44,11 +46,6 @@ impl LogMetrics {
     }
 
     pub(super) fn dropped(&self, importance: Importance) {
-        let record = match importance {
-            Importance::Response => "response",
-            Importance::ServerError => "server_error",
-            Importance::Other => "other",
-        };
-        self.dropped.get_or_create(&[("record", record)]).inc();
+        self.dropped.get_or_create(&[("record", importance.into())]).inc();
     }
 }
