@@ -47,6 +47,36 @@ impl AddressHeader {
             Self::Forwarded => FORWARDED,
         }
     }
+
+    fn parse(self, element: &str) -> Option<IpAddr> {
+        match self {
+            Self::XForwardedFor => node(element),
+            Self::Forwarded => forwarded_for(element),
+        }
+    }
+}
+
+impl TrustedProxies {
+    fn contain(&self, address: IpAddr) -> bool {
+        self.networks.iter().any(|network| network.contains(&address))
+    }
+
+    /// Reads the addresses of the header from the right, where `peer`, a proxy, appended one.
+    fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let mut client = peer;
+        // Not every iterator over the values of a header can be reversed.
+        let lines = headers.get_all(self.header.name()).iter();
+        let lines: Vec<_> = lines.map(|value| value.to_str().unwrap_or_default()).collect();
+        // A comma in a quoted string is not respected: a client that opens a quote could hide what proxies append.
+        for element in lines.iter().rev().flat_map(|line| line.rsplit(',')) {
+            let Some(address) = self.header.parse(element.trim()) else { break };
+            client = address.to_canonical();
+            if !self.contain(client) {
+                break;
+            }
+        }
+        client
+    }
 }
 
 /// Determines the addresses of clients, and warns once of a header that it ignores.
@@ -65,16 +95,10 @@ impl ClientAddresses {
     /// Returns the address of the client whose request arrived from `peer`: what its headers say if `peer` is a trusted
     /// proxy, else `peer`.
     pub fn of(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
-        let TrustedProxies { networks, header } = &self.proxies;
         let peer = peer.to_canonical();
-        let name = header.name();
-        let trusted = is_trusted(peer, networks);
-        if trusted && headers.contains_key(&name) {
-            let parse = match header {
-                AddressHeader::XForwardedFor => node,
-                AddressHeader::Forwarded => forwarded_for,
-            };
-            return walk(peer, headers, &name, parse, networks);
+        let trusted = self.proxies.contain(peer);
+        if trusted && headers.contains_key(self.proxies.header.name()) {
+            return self.proxies.client(peer, headers);
         }
         let ignored = || [X_FORWARDED_FOR, FORWARDED].into_iter().find(|name| headers.contains_key(name));
         if !self.warning.is_completed()
@@ -99,33 +123,6 @@ impl ClientAddresses {
             reason
         );
     }
-}
-
-fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
-    trusted.iter().any(|network| network.contains(&address))
-}
-
-/// Reads the addresses of a header from the right.
-fn walk(
-    peer: IpAddr,
-    headers: &HeaderMap,
-    name: &HeaderName,
-    parse: fn(&str) -> Option<IpAddr>,
-    trusted: &[IpNet],
-) -> IpAddr {
-    let mut client = peer;
-    // Not every iterator over the values of a header can be reversed.
-    let lines: Vec<_> =
-        headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect();
-    // A comma in a quoted string is not respected: a client that opens a quote could hide what proxies append.
-    for element in lines.iter().rev().flat_map(|line| line.rsplit(',')) {
-        let Some(address) = parse(element.trim()) else { break };
-        client = address.to_canonical();
-        if !is_trusted(client, trusted) {
-            break;
-        }
-    }
-    client
 }
 
 /// Returns the address in the only `for` of an element such as `for="[2001:db8::1]:4711";proto=https`.

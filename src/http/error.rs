@@ -118,10 +118,9 @@ impl HttpResponseError for ApiError {
         match self {
             Self::MissingKey => constant(header::WWW_AUTHENTICATE, "Bearer realm=\"animal-store\""),
             // RFC 6750, section 3.1.
-            Self::InvalidKey => constant(
-                header::WWW_AUTHENTICATE,
-                "Bearer realm=\"animal-store\", error=\"invalid_token\"",
-            ),
+            Self::InvalidKey => {
+                constant(header::WWW_AUTHENTICATE, "Bearer realm=\"animal-store\", error=\"invalid_token\"")
+            }
             // The end of the request is uncertain.
             Self::TransferEncoding => constant(header::CONNECTION, "close"),
             Self::MethodNotAllowed { allow } => text(header::ALLOW, allow).into_iter().collect(),
