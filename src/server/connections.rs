@@ -66,11 +66,6 @@ impl Connections {
         Some(Registered { connection, id, connections: self.clone(), _open: self.tracker.token() })
     }
 
-    fn remove(&self, id: u64) {
-        self.open().remove(&id);
-        self.metrics().open.dec();
-    }
-
     fn open(&self) -> MutexGuard<'_, HashMap<u64, (Arc<Connection>, Observed)>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -157,7 +152,8 @@ pub(super) struct Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        self.connections.remove(self.id);
+        self.connections.open().remove(&self.id);
+        self.connections.metrics().open.dec();
     }
 }
 
