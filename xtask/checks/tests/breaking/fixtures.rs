@@ -15,7 +15,8 @@ use crate::fixture::{self, Case, cases};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/breaking");
 
-static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| cases(Path::new(FOLDER), &fixture::document()));
+pub(crate) static CASES: LazyLock<Vec<Case>> =
+    LazyLock::new(|| cases(Path::new(FOLDER), &fixture::document()));
 
 /// Rules about the file of waivers. `gate.rs` tests them.
 const WITHOUT: [&str; 3] = ["waiver-invalid", "waiver-expired", "waiver-unused"];

@@ -1,6 +1,7 @@
 //! Compares documents: single edits, versions and waivers, and hostile documents.
 
 mod authors;
+mod callbacks;
 mod changelog;
 mod documents;
 mod edits;
