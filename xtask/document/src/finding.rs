@@ -101,11 +101,13 @@ pub struct Spot {
     pub subject: Subject,
 }
 
-/// A place in a second file, such as source code that differs from the document, or the document before a change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A place in a file: that of a change, source code that differs from the document, or the document before a change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     /// The file, with `/` between its parts: source code from the root of the repository, a document as it was given.
     pub file: String,
+    /// JSON pointer (RFC 6901) of the place; empty in source code.
+    pub pointer: String,
     /// The text of the place.
     pub span: Span,
 }
@@ -145,10 +147,8 @@ pub struct Finding {
     pub instead: Option<String>,
     /// The Rust code that differs from the document.
     pub source: Option<Location>,
-    /// The place in the other document.
+    /// The place in the document before a change. `None` for an added part.
     pub elsewhere: Option<Location>,
-    /// JSON pointer of the place in the document before a change. Empty for an added part.
-    pub was: String,
     /// The `operationId` of an operation that the code lacks and that a command of the project can add.
     pub scaffold: Option<String>,
     /// The reason why the configuration accepts it: that of a waiver or of an `ignore`.
@@ -215,7 +215,7 @@ impl From<&Unreadable> for Finding {
         let span = Span { end: problem.span.start, ..problem.span };
         Self::new(Severity::Unreadable, "unreadable", "", span)
             .message(&Subject::document(), format!("{}.", problem.message))
-            .fix("Nothing is checked until this is fixed.")
+            .fix("Fix this, so that the rest can be checked.")
     }
 }
 
@@ -225,18 +225,23 @@ pub fn capitalised(text: &str) -> String {
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
 
+/// Returns the number of edits that make one name of another. Case, `-` and `_` are ignored.
+pub fn edit_distance(name: &str, known: &str) -> usize {
+    strsim::damerau_levenshtein(&folded(name), &folded(known))
+}
+
+fn folded(name: &str) -> String {
+    name.to_lowercase().replace(['-', '_'], "")
+}
+
 /// Returns the most similar name, at most `distance` edits away. Case, `-` and `_` are ignored.
 pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>, distance: usize) -> Option<&'n str> {
     // The comparison takes quadratic time, so long names are skipped.
     const LONGEST: usize = 100;
-    let folded = |name: &str| name.to_lowercase().replace(['-', '_'], "");
-    let wanted = folded(name);
-    let length = wanted.chars().count();
+    let length = folded(name).chars().count();
+    // Each edit changes the length by at most one.
     let edits = |known: &str| {
-        let known = folded(known);
-        // Each edit changes the length by at most one.
-        (known.chars().count().abs_diff(length) <= distance)
-            .then(|| strsim::damerau_levenshtein(&wanted, &known))
+        (folded(known).chars().count().abs_diff(length) <= distance).then(|| edit_distance(name, known))
     };
     let near = known.filter(|known| name.len().max(known.len()) <= LONGEST);
     let near = near.filter_map(|known| Some((edits(known)?, known)));

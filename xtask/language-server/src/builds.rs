@@ -95,7 +95,10 @@ impl Server {
             let saved = std::fs::read_to_string(&path).unwrap_or_default();
             let start = Text::new(saved.clone()).offset_of(line, column);
             let span = Span { start, end: saved.len(), line, column }.first_line(&saved);
-            let Some(place) = self.snapshot().location(&Location { file, span }) else { continue };
+            let Some(place) = self.snapshot().location(&Location { file, span, ..Location::default() })
+            else {
+                continue;
+            };
             let finding = Finding {
                 rule: "not-compiled".to_owned(),
                 message: format!("{}.", capitalised(&message)),

@@ -95,7 +95,11 @@ fn finding(printed: Printed, text: &Text, world: &World) -> Finding {
     let source = printed.source.map(|source| {
         let path = world.project.root().join(&source.file);
         let code = Text::new(std::fs::read_to_string(path).unwrap_or_default());
-        Location { span: span(&code, (source.line, source.column), source.end), file: source.file }
+        Location {
+            span: span(&code, (source.line, source.column), source.end),
+            file: source.file,
+            ..Location::default()
+        }
     });
     Finding {
         rule: printed.rule,

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use document::edits::{Edit, difference};
 use line_index::{LineCol, LineIndex, TextSize, WideEncoding, WideLineCol};
 use lsp_types::{Position, PositionEncodingKind, TextDocumentContentChangeEvent};
 
@@ -141,15 +142,8 @@ impl Text {
 /// Adds the edit that replaces `old`, which begins at `start`, by `new`. Clients may replace the whole text for a small
 /// change, so lines that both have at the beginning and the end are not part of the edit.
 fn replaced(old: &str, start: usize, new: &str, edits: &mut Edits) {
-    let lines = old.split_inclusive('\n').zip(new.split_inclusive('\n'));
-    let same = lines.take_while(|(one, other)| one == other).map(|(line, _)| line.len()).sum::<usize>();
-    let (old_rest, new_rest) = (&old[same..], &new[same..]);
-    let lines = old_rest.rsplit('\n').zip(new_rest.rsplit('\n'));
-    let last = lines.take_while(|(one, other)| one == other).map(|(line, _)| line.len() + 1).sum::<usize>();
-    // Without a line break before the last of them, they are all of the rest.
-    let last = last.min(old_rest.len()).min(new_rest.len());
-    let (length, old_end) = (new_rest.len() - last, start + old.len() - last);
-    if length > 0 || old_end > start + same {
-        edits.push(start + same, old_end, length);
+    let Edit { range, text } = difference(old, new);
+    if !range.is_empty() || !text.is_empty() {
+        edits.push(start + range.start, start + range.end, text.len());
     }
 }

@@ -2,24 +2,12 @@
 
 use std::fmt;
 
-use document::Span;
-use document::finding::{self, Finding, Severity, Subject, capitalised};
+use document::finding::{Finding, Location, Severity, Subject, capitalised};
 use document::repair::Repair;
 use jiff::civil::Date;
 use semver::Version;
 
 use super::rules::ChangeRule;
-
-/// A place in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Location {
-    /// The name of the file.
-    pub file: String,
-    /// JSON pointer (RFC 6901) of the place.
-    pub pointer: String,
-    /// The place in the text.
-    pub span: Span,
-}
 
 /// What a waiver says about a change that it allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,9 +110,7 @@ impl Change {
         finding.subject = self.subject.clone();
         finding.message = format!("{}.", self.sentence());
         finding.operations.clone_from(&self.operations);
-        let elsewhere = |base: &Location| finding::Location { file: base.file.clone(), span: base.span };
-        finding.elsewhere = self.base.as_ref().map(elsewhere);
-        finding.was = self.base.as_ref().map(|base| base.pointer.clone()).unwrap_or_default();
+        finding.elsewhere.clone_from(&self.base);
         finding.repairs.extend(self.repair.clone());
         finding.accepted = self.waived.as_ref().map(|waived| waived.reason.clone());
         finding.impact = self.rule.explanation.to_owned();

@@ -45,7 +45,7 @@ mod users;
 pub mod version;
 pub mod waivers;
 
-pub use change::{Change, Location, Term, Waived};
+pub use change::{Change, Term, Waived};
 pub use changelog::changelog;
 pub use rules::{Bump, ChangeRule, Chapter, change_rules};
 pub use users::MAX_OPERATIONS;
@@ -56,6 +56,7 @@ use jiff::civil::Date;
 
 use comparer::Comparer;
 use document::Document;
+use document::finding::Location;
 use document::openapi::{LeftOut, Model, not_compared};
 use document::rule::{Findings, Rule};
 

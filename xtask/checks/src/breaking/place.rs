@@ -2,11 +2,10 @@
 
 use std::ops::Deref;
 
-use document::finding::Subject;
+use document::finding::{Location, Subject};
 use document::openapi::{Kind, Object, Step, head};
 use document::{Entry, Node, Span, Value};
 
-use super::change::Location;
 use super::data::{canonical, display};
 
 /// A place. It dereferences to the node at the place.

@@ -3,12 +3,13 @@
 //! the text of the revision, for another comparison.
 
 use document::edits::{edited, edits};
+use document::finding::Location;
 use document::openapi::Model;
 use document::repair::Repair;
 use document::rule::Findings;
 use document::{Document, Node, pointer};
 
-use super::change::{Change, Location};
+use super::change::Change;
 
 /// Returns the revision with the values of the base at the places of the waived changes. `None` if nothing is waived, or
 /// nothing can be undone.

@@ -1,11 +1,11 @@
 //! Waivers allow intended breaking changes, each for a reason, and for one release or until a date.
 
 use document::Document;
-use document::finding::{Severity, Subject, shortened};
+use document::finding::{Location, Severity, Subject, shortened};
 use document::repair::Repair;
 use jiff::civil::Date;
 
-use super::change::{Change, Location, Term, Waived};
+use super::change::{Change, Term, Waived};
 use super::rules::{self, Bump, ChangeRule, change_rules};
 use super::version::{is_version_rule, version};
 

@@ -4,7 +4,7 @@
 use serde_json::Value as Json;
 use toml_edit::{Document, DocumentMut, Item};
 
-use document::edits::Edit;
+use document::edits::{Edit, difference};
 use document::pointer;
 use document::repair::Repair;
 
@@ -57,16 +57,6 @@ fn without(text: &str, at: &str) -> Option<Edit> {
         new = new.replace("\r\n", "\n").replace('\n', "\r\n");
     }
     Some(difference(text, &new))
-}
-
-/// Returns the edit that makes one text of another: the lines between those that both have at the beginning and the end.
-fn difference(old: &str, new: &str) -> Edit {
-    let pairs = old.split_inclusive('\n').zip(new.split_inclusive('\n'));
-    let start: usize = pairs.take_while(|(one, other)| one == other).map(|(line, _)| line.len()).sum();
-    let (old_rest, new_rest) = (&old[start..], &new[start..]);
-    let pairs = old_rest.split_inclusive('\n').rev().zip(new_rest.split_inclusive('\n').rev());
-    let end: usize = pairs.take_while(|(one, other)| one == other).map(|(line, _)| line.len()).sum();
-    Edit { range: start..old.len() - end, text: new_rest[..new_rest.len() - end].to_owned() }
 }
 
 /// Formats a basic string, which is also a key.

@@ -7,16 +7,16 @@ use std::ops::Range;
 use std::path::Path;
 use std::{fs, io};
 
-use document::finding::{Finding, Severity, Subject, shortened};
+use document::finding::{Finding, Location, Severity, Subject, edit_distance, shortened};
 use document::repair::Repair;
 use document::rule::{Profile, not_shown};
 use document::{Span, pointer};
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::breaking::Term;
 use crate::breaking::version::is_version_rule;
 use crate::breaking::waivers::Waiver;
-use crate::breaking::{Location, Term};
 use crate::registry;
 
 pub use edits::edits;
@@ -128,8 +128,8 @@ impl Config {
                 Some(known) => config.profile = known,
                 None => {
                     let message = "`profile` is `spec`, `recommended` or `strict`.".to_owned();
-                    let names = Profile::ALL.iter().map(Profile::to_string);
-                    wrong(profile.span(), message, names.map(|name| written("/profile", &name)).collect());
+                    let names = Profile::ALL.map(|known| known.to_string());
+                    wrong(profile.span(), message, one_of("/profile", profile.get_ref(), names));
                 }
             }
         }
@@ -144,8 +144,8 @@ impl Config {
                         "the severity of a rule is `error`, `warning`, `info` or `off`, not `{}`.",
                         shortened(severity.get_ref())
                     );
-                    let repairs = SETTINGS.iter().map(|(setting, _)| written(&at, setting)).collect();
-                    wrong(severity.span(), message, repairs);
+                    let names = SETTINGS.iter().map(|(setting, _)| (*setting).to_owned());
+                    wrong(severity.span(), message, one_of(&at, severity.get_ref(), names));
                 }
             }
         }
@@ -350,8 +350,15 @@ fn written(at: &str, value: &str) -> Repair {
     Repair::Write { at: at.to_owned(), value: value.into() }
 }
 
+/// Returns the repairs that write one of the known names, the one that is most similar to the wrong one first.
+fn one_of(at: &str, wrong: &str, known: impl IntoIterator<Item = String>) -> Vec<Repair> {
+    let mut known = Vec::from_iter(known);
+    known.sort_by_cached_key(|name| edit_distance(&shortened(wrong), name));
+    known.iter().map(|name| written(at, name)).collect()
+}
+
 fn problem(text: &str, range: Range<usize>, message: String) -> Finding {
     Finding::new(Severity::Unreadable, "configuration", "", Span::within(text, range))
         .message(&Subject::document(), message)
-        .fix("Nothing is checked until this is fixed.")
+        .fix("Fix this, so that the rest can be checked.")
 }

@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use document::Document;
-use document::finding::Severity;
+use document::finding::{Location, Severity};
 
 use super::from_root;
 use crate::breaking::version::text as version_of;
-use crate::breaking::{Bump, Change, Location};
+use crate::breaking::{Bump, Change};
 use crate::markdown::{code, table, text};
 use crate::outcome::Outcome;
 

@@ -44,7 +44,7 @@ fn show(finding: &Finding, file: &str, text: &str, sources: &Sources) -> Ordered
         ("end", json!({ "line": end_line, "column": end_column })),
         ("source", json!(source)),
         ("elsewhere", json!(finding.elsewhere.as_ref().map(ToString::to_string).unwrap_or_default())),
-        ("was", json!(finding.was)),
+        ("was", json!(finding.elsewhere.as_ref().map_or("", |place| &place.pointer))),
         ("accepted", json!(finding.accepted)),
         ("says", json!({ "document": finding.file, "code": finding.code })),
         ("impact", json!(finding.impact)),

@@ -1,9 +1,10 @@
 //! What a reviewer reads about changes that the letter of the specification allows.
 
+use checks::breaking::Change;
 use checks::config::Config;
 use checks::outcome::{FailOn, Outcome};
 
-use crate::documents::{TODAY, changes, document, small};
+use crate::documents::{LIBRARY, TODAY, changes, document, small};
 
 #[test]
 fn a_change_of_credentials_names_the_operations_that_require_them() {
@@ -114,6 +115,15 @@ fn a_break_counts_more_than_a_part_that_is_not_understood() {
 }
 
 #[test]
+fn a_version_of_openapi_that_is_a_number_prevents_no_comparison() {
+    let found = |base: &str| changes(base, &base.replace("maximum: 100\n", "maximum: 50\n"));
+    let names = |found: Vec<Change>| found.iter().map(|change| change.rule.name).collect::<Vec<_>>();
+    let expected = names(found(LIBRARY));
+    assert!(!expected.is_empty());
+    assert_eq!(names(found(&LIBRARY.replacen("openapi: 3.0.3", "openapi: 3.0", 1))), expected);
+}
+
+#[test]
 fn a_reference_that_leads_nowhere_is_not_a_removal() {
     let content = |schema: &str| format!("content: {{a/b: {{schema: {schema}}}}}");
     let components = "{schemas: {S: {type: string}}, parameters: {P: {name: p, in: query, schema: {type: string}}}, \
@@ -168,7 +178,7 @@ fn a_waiver_does_not_hide_another_break_of_its_place() {
     let (_, rules, _) = outcome(&document(50, 9), &document(100, 3), "");
     assert_eq!(rules, ["request-max-increased"]);
     let found = changes(&document(100, 3), &document(50, 3));
-    assert_eq!(found[0].finding().was, at);
+    assert_eq!(found[0].finding().elsewhere.unwrap().pointer, at);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use checks::report::{About, Format, Report, Sources, render};
 use document::Document;
 use document::Node;
 use document::finding::Finding;
+use document::repair::Repair;
 use document::rule::{Profile, Rule};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -236,7 +237,7 @@ fn limits_apply_per_rule_and_not_to_validity() {
 fn documents_that_are_not_openapi_3_0_cannot_be_read() {
     for (text, column, message) in [
         ("openapi: 3.1.0\npaths: {}\n", 10, "this is an OpenAPI 3.1 document"),
-        ("openapi: 3.0\n", 10, "`openapi` is `3.0`"),
+        ("openapi: '3.0'\n", 10, "`openapi` is `3.0`"),
         ("openapi: 3.0.x\n", 10, "`openapi` is `3.0.x`"),
         ("openapi: [3.0.3]\n", 10, "`openapi` is `[\"3.0.3\"]`"),
         ("x-openapi: 3.0.3\n", 1, "no `openapi`"),
@@ -248,6 +249,15 @@ fn documents_that_are_not_openapi_3_0_cannot_be_read() {
         assert!(problem.message.contains(message), "{text}: {problem}");
         assert_eq!((problem.span.line, problem.span.column), (1, column), "{text}: {problem}");
     }
+}
+
+#[test]
+fn a_version_of_openapi_that_is_a_number_is_the_only_finding() {
+    let text = std::fs::read_to_string(crate::fixture::document()).unwrap();
+    let findings = findings(&text.replacen("openapi: 3.0.3", "openapi: 3.0", 1));
+    let [finding] = findings.as_slice() else { panic!("{}", summary(&findings)) };
+    assert_eq!((&*finding.rule, finding.span.line), ("struct-type", 1));
+    assert_eq!(finding.repairs, [Repair::Write { at: "/openapi".to_owned(), value: "3.0.3".into() }]);
 }
 
 /// All references to other files are one finding.

@@ -12,7 +12,7 @@ use crate::text::{Entry, Node, Span, Value};
 use super::model::{Id, Model, Record, Step, head};
 use super::tables::{Demand, Keys, Kind, Shape};
 use super::{references, shapes};
-use crate::finding::{Spot, Subject, shortened};
+use crate::finding::{Spot, Subject, edit_distance, shortened};
 use crate::rule::{Added, Findings, Rule, rules};
 use crate::text::{Document, pointer};
 
@@ -215,14 +215,21 @@ impl<'a> Walker<'a, '_> {
                 let message = format!("`{}` cannot be `{}`.", self.last_keyword(), shortened(&value));
                 let added = self.say(&VALUE, &[], head(node), message, fix);
                 if let Shape::Word(words) = shape {
-                    words.iter().fold(added, |added, word| added.write(*word));
+                    let mut words = words.to_vec();
+                    words.sort_by_cached_key(|word| edit_distance(&shortened(&value), word));
+                    words.into_iter().fold(added, Added::write);
                 }
             }
         }
     }
 
     fn wrong_type(&mut self, expected: &str, node: &'a Node) {
-        self.wrong_type_or(expected, node, shapes::converted(expected, node));
+        let right = match self.last_keyword() {
+            // The number `3.0` lacks the patch version.
+            "openapi" => Some("3.0.3".into()),
+            _ => shapes::converted(expected, node),
+        };
+        self.wrong_type_or(expected, node, right);
     }
 
     /// Reports a value of the wrong type. `right` is the same value with the right type, if there is one.

@@ -106,21 +106,22 @@ fn a_component_is_renamed_with_its_references() {
 #[test]
 fn a_fix_is_not_offered_at_another_item_of_a_list() {
     let mut session = Session::new();
-    let wrong = LIBRARY.replacen("in: query", "in: qery", 1);
+    let wrong = LIBRARY.replacen("in: query", "in: headr", 1);
     session.open("library.yaml", &wrong);
     session.diagnostics("library.yaml");
-    let place = range(&wrong, "in: qery");
-    assert!(!actions(&mut session, "library.yaml", place, json!({ "diagnostics": [] })).is_empty());
+    let place = range(&wrong, "in: headr");
+    let found = actions(&mut session, "library.yaml", place, json!({ "diagnostics": [] }));
+    assert_eq!(found[0]["title"], "Change `in` to `header`", "the most similar value is the first");
     let (before, after) = wrong.split_once("        - name: limit\n").unwrap();
     let first = "        - name: first\n          in: query\n          schema: { type: string }\n";
     let inserted = format!("{before}{first}        - name: limit\n{after}");
     session.change("library.yaml", None, &inserted);
     // Whether the findings are old or new, the fix is one of the right parameter.
     let found =
-        actions(&mut session, "library.yaml", range(&inserted, "in: qery"), json!({ "diagnostics": [] }));
+        actions(&mut session, "library.yaml", range(&inserted, "in: headr"), json!({ "diagnostics": [] }));
     let uri = session.uri("library.yaml");
     for action in found {
         let fixed = applied(&inserted, &action["edit"]["changes"][&uri]);
-        assert!(!fixed.contains("in: qery") && fixed.contains(first), "{action:#}");
+        assert!(!fixed.contains("in: headr") && fixed.contains(first), "{action:#}");
     }
 }

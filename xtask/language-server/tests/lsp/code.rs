@@ -69,7 +69,7 @@ impl Implementation for Code {
         };
         let start = CODE.find(text)?;
         let place = Span::within(CODE, start..start + text.len());
-        Some(Location { file: "src/shop.rs".to_owned(), span: place })
+        Some(Location { file: "src/shop.rs".to_owned(), span: place, ..Location::default() })
     }
 
     fn text(&self, file: &str) -> Option<&str> {

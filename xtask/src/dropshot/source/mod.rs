@@ -82,14 +82,14 @@ impl Sources {
     pub fn locate(&self, finding: &Finding) -> Option<Location> {
         let spot = locate::locate(&self.index, finding)?;
         let file = self.files.get(spot.file)?;
-        Some(Location { file: file.clone(), span: spot.span })
+        Some(Location { file: file.clone(), span: spot.span, ..Location::default() })
     }
 
     /// Returns the Rust code of an object of the document. `None` if it has no code of its own.
     pub fn place(&self, subject: &Subject) -> Option<Location> {
         let spot = locate::place(&self.index, subject)?;
         let file = self.files.get(spot.file)?;
-        Some(Location { file: file.clone(), span: spot.span })
+        Some(Location { file: file.clone(), span: spot.span, ..Location::default() })
     }
 
     /// Returns the type with this name in `components/schemas`.
