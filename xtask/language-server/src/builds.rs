@@ -19,8 +19,9 @@ use crate::background::Background;
 use crate::diagnostics::{Check, diagnostic, information, related};
 use crate::drift::{self, CompileError};
 use crate::edits::Edits;
+use crate::progress::WorkDone;
 use crate::project::Implementation;
-use crate::server::{Event, Server};
+use crate::server::{Comparison, Event, Server};
 use crate::text::Text;
 use crate::uris;
 use crate::world::World;
@@ -64,11 +65,15 @@ impl Server {
             // Fails only while the process ends.
             let _ = events.send(Event::Drift(number, text, output));
         };
-        self.drift = Some((number, Background::start(command, done)));
+        let title = "Comparing the document with the code";
+        let shown = self.client.shows_progress;
+        let progress = shown.then(|| WorkDone::begin(self.out.clone(), number, title));
+        let command = Background::start(command, done);
+        self.drift = Some(Comparison { number, _command: command, _progress: progress });
     }
 
     pub(crate) fn compared(&mut self, number: u64, text: &Text, output: Result<Output, String>) {
-        if self.drift.as_ref().is_none_or(|(running, _)| *running != number) {
+        if self.drift.as_ref().is_none_or(|running| running.number != number) {
             return;
         }
         self.drift = None;

@@ -24,6 +24,8 @@ pub(crate) struct Client {
     pub(crate) versioned_edits: bool,
     /// Whether it can watch files on request.
     pub(crate) watches_files: bool,
+    /// Whether it shows the progress of work that takes long.
+    pub(crate) shows_progress: bool,
 }
 
 impl Client {
@@ -35,10 +37,12 @@ impl Client {
         let workspace = capabilities.workspace.as_ref();
         let edits = workspace.and_then(|workspace| workspace.workspace_edit.as_ref());
         let watched = workspace.and_then(|workspace| workspace.did_change_watched_files);
+        let progress = capabilities.window.as_ref().and_then(|window| window.work_done_progress);
         Self {
             encoding: Encoding::negotiated(encodings.unwrap_or_default()),
             versioned_edits: edits.and_then(|edits| edits.document_changes).unwrap_or_default(),
             watches_files: watched.and_then(|watched| watched.dynamic_registration).unwrap_or_default(),
+            shows_progress: progress.unwrap_or_default(),
         }
     }
 }

@@ -32,6 +32,7 @@
 //! - `text`: offsets in bytes, lines and columns.
 //! - `edits`: the edits between two versions of a text.
 //! - `background`: runs a command in the background.
+//! - `progress`: work that takes long, as the client shows it.
 //! - `project`: what a project can tell about its document.
 //! - `transport`: messages over standard input and output.
 //! - `uris`: URIs of files (RFC 8089).
@@ -57,6 +58,7 @@ mod edits;
 mod hover;
 mod notifications;
 mod place;
+mod progress;
 mod project;
 mod references;
 mod releases;

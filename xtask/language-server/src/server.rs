@@ -20,6 +20,7 @@ use crate::background::Background;
 use crate::capabilities;
 use crate::diagnostics::{Board, Check};
 use crate::documents::Document;
+use crate::progress::WorkDone;
 use crate::project::{Implementation, Project};
 use crate::releases::Releases;
 use crate::text::{Encoding, Text};
@@ -41,6 +42,13 @@ pub(crate) enum Event {
     Executed(RequestId, Result<std::process::Output, String>),
 }
 
+/// A comparison of the document with the code that is running. It ends when the value is dropped.
+pub(crate) struct Comparison {
+    pub(crate) number: u64,
+    pub(crate) _command: Background,
+    pub(crate) _progress: Option<WorkDone>,
+}
+
 /// The stage of the session (LSP 3.17, "Lifecycle Messages").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -51,7 +59,7 @@ enum Stage {
 
 /// The server.
 pub(crate) struct Server {
-    out: Sender<Message>,
+    pub(crate) out: Sender<Message>,
     pub(crate) events: Sender<Event>,
     stage: Stage,
     pub(crate) world: World,
@@ -69,7 +77,7 @@ pub(crate) struct Server {
     waiting: Vec<(Uri, Request)>,
     /// The requests that have no response yet.
     open: HashMap<RequestId, Arc<AtomicBool>>,
-    pub(crate) drift: Option<(u64, Background)>,
+    pub(crate) drift: Option<Comparison>,
     /// The commands that the client executes.
     pub(crate) executing: HashMap<RequestId, Background>,
     pub(crate) is_reading_sources: bool,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use document::Span;
 use document::finding::{Location, Subject};
 use language_server::{Implementation, Project};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::LIBRARY;
 use crate::actions::actions;
@@ -78,12 +78,17 @@ impl Implementation for Code {
 }
 
 fn session() -> Session {
+    session_of(json!({}))
+}
+
+/// Starts a server for a client with these capabilities.
+fn session_of(capabilities: Value) -> Session {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path().canonicalize().unwrap();
     fs::create_dir(root.join("src")).unwrap();
     fs::write(root.join("src/shop.rs"), CODE).unwrap();
     fs::write(root.join("library.yaml"), LIBRARY).unwrap();
-    Session::with(directory, Arc::new(Shop(root)), json!({}))
+    Session::with(directory, Arc::new(Shop(root)), capabilities)
 }
 
 /// Waits until the sources were read: then hover names the place.
@@ -202,6 +207,35 @@ fn a_save_compares_the_document_with_the_code() {
     session.request("workspace/executeCommand", params).unwrap();
     assert_eq!(fs::read_to_string(session.path("scaffolded")).unwrap(), "added createBook\n");
     assert_eq!(session.await_message("window/showMessage")["message"], "wrote createBook");
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn progress_is_shown_until_a_comparison_ends() {
+    let mut session = session_of(json!({ "window": { "workDoneProgress": true } }));
+    let save = |session: &mut Session| {
+        session.save("library.yaml");
+        let token = session.await_message("window/workDoneProgress/create")["token"].clone();
+        let value = json!({ "kind": "begin", "title": "Comparing the document with the code" });
+        assert_eq!(session.await_message("$/progress"), json!({ "token": token, "value": value }));
+        token
+    };
+    let end = |token: &Value| json!({ "token": token, "value": { "kind": "end" } });
+    for fifo in ["go", "never"] {
+        assert!(Command::new("mkfifo").arg(session.path(fifo)).status().unwrap().success());
+    }
+    session.write("drift.json", &drift());
+    session.write("drift.sh", "cat go; cat drift.json; exit 1\n");
+    session.open("library.yaml", LIBRARY);
+    let first = save(&mut session);
+    fs::write(session.path("go"), "").unwrap();
+    assert_eq!(session.await_message("$/progress"), end(&first));
+    session.await_diagnostics("library.yaml", |published| published.diagnostics.len() == 2);
+    session.write("drift.sh", "exec cat never\n");
+    let second = save(&mut session);
+    // A newer save ends the comparison.
+    session.save("library.yaml");
+    assert_eq!(session.await_message("$/progress"), end(&second));
     assert_eq!(session.end(), 0);
 }
 
