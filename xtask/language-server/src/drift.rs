@@ -19,7 +19,7 @@ struct Printed {
     pointer: String,
     line: usize,
     column: usize,
-    end: Place,
+    end: Position,
     source: Option<Source>,
     fix: String,
     #[serde(default)]
@@ -31,7 +31,7 @@ struct Printed {
 }
 
 #[derive(Deserialize)]
-struct Place {
+struct Position {
     line: usize,
     column: usize,
 }
@@ -41,7 +41,7 @@ struct Source {
     file: String,
     line: usize,
     column: usize,
-    end: Option<Place>,
+    end: Option<Position>,
 }
 
 /// Why there was no comparison.
@@ -81,7 +81,7 @@ pub(crate) fn findings(
 }
 
 fn finding(printed: Printed, text: &Text, world: &World) -> Finding {
-    let span = |text: &Text, (line, column), end: Option<Place>| {
+    let span = |text: &Text, (line, column), end: Option<Position>| {
         let start = text.offset_of(line, column);
         let end = end.map_or(start, |end| text.offset_of(end.line, end.column));
         Span { start, end: end.max(start), line, column }

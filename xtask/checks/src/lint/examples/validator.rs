@@ -45,7 +45,7 @@ pub(crate) struct Validator<'a> {
 
 /// A value that is nested in the validated one.
 #[derive(Clone, Copy)]
-struct Place<'v> {
+struct Instance<'v> {
     value: &'v Value,
     pointer: &'v str,
     direction: Direction,
@@ -78,21 +78,21 @@ impl<'a> Validator<'a> {
         let most = self.left.min(MAX_TESTS);
         self.left_for_one = most;
         let mut found = Vec::new();
-        let place = Place { value, pointer: "", direction, depth: 0 };
-        let done = self.visit(schema, place, &mut found);
+        let instance = Instance { value, pointer: "", direction, depth: 0 };
+        let done = self.visit(schema, instance, &mut found);
         self.left -= most - self.left_for_one;
         done.map(|()| found)
     }
 
-    fn visit(&mut self, schema: Object<'a>, place: Place<'_>, found: &mut Vec<Mismatch>) -> Option<()> {
+    fn visit(&mut self, schema: Object<'a>, instance: Instance<'_>, found: &mut Vec<Mismatch>) -> Option<()> {
         let Some(schema) = schema.resolved() else { return Some(()) };
-        let Place { value, pointer, direction, depth } = place;
-        self.spend(schema, place)?;
-        self.assert(schema, place, found);
+        let Instance { value, pointer, direction, depth } = instance;
+        self.spend(schema, instance)?;
+        self.assert(schema, instance, found);
         // The number of schemas of `anyOf` and `oneOf` that match.
         let (mut any, mut one) = (0, 0);
         for part in schema.parts().filter(|part| part.kind() == Kind::Schema) {
-            let inner = Place { depth: depth + 1, ..place };
+            let inner = Instance { depth: depth + 1, ..instance };
             match part.keyword() {
                 "allOf" => self.visit(part, inner, found)?,
                 keyword @ ("anyOf" | "oneOf" | "not") => {
@@ -112,7 +112,7 @@ impl<'a> Validator<'a> {
                         if is_excluded {
                             found.push(mismatch(pointer, EXCLUDED, CORRECT));
                         } else {
-                            self.visit(part, Place { value, pointer, ..inner }, found)?;
+                            self.visit(part, Instance { value, pointer, ..inner }, found)?;
                         }
                     }
                 }
@@ -138,7 +138,11 @@ impl<'a> Validator<'a> {
     }
 
     /// Counts the tests of one visit; `None` if the limit is reached.
-    fn spend(&mut self, schema: Object<'_>, Place { value, pointer, depth, .. }: Place<'_>) -> Option<()> {
+    fn spend(
+        &mut self,
+        schema: Object<'_>,
+        Instance { value, pointer, depth, .. }: Instance<'_>,
+    ) -> Option<()> {
         let lists = items(schema, "enum").len() + items(schema, "required").len();
         let pattern = schema.text("pattern").map_or(0, str::len);
         let text = value.as_str().map_or(0, str::len);
@@ -151,8 +155,8 @@ impl<'a> Validator<'a> {
     }
 
     /// Tests a value by the assertions of a schema.
-    fn assert(&mut self, schema: Object<'a>, place: Place<'_>, found: &mut Vec<Mismatch>) {
-        let Place { value, pointer, direction, .. } = place;
+    fn assert(&mut self, schema: Object<'a>, instance: Instance<'_>, found: &mut Vec<Mismatch>) {
+        let Instance { value, pointer, direction, .. } = instance;
         let patterns = &mut self.patterns;
         let validator = self.assertions.entry((schema.id, direction)).or_insert_with(|| {
             let options = patterns::validator().with_draft(Draft::Draft201909);
