@@ -108,10 +108,6 @@ fn chosen(finding: &Finding, fix: Fix) -> Option<&Repair> {
 fn is_safe(rule: &str, repair: &Repair) -> bool {
     match rule {
         "duplicated-entry-in-enum" | "no-empty-descriptions" | "quoted-status-codes" | "struct-type" => true,
-        // An empty URL is another server than `/`.
-        "oas3-server-trailing-slash" => {
-            matches!(repair, Repair::Write { value, .. } if value.as_str().is_some_and(|url| !url.is_empty()))
-        }
         // A path parameter is always required.
         "path-params" => matches!(repair, Repair::Write { .. } | Repair::Add { .. }),
         _ => false,

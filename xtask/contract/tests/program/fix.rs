@@ -62,3 +62,13 @@ fn a_document_without_findings_is_not_written() {
     assert_eq!(lint(&workplace, &["--fix=all"]).0, Some(0));
     assert_eq!(before, modified());
 }
+
+/// Clients know the URL of a server with its slash.
+#[test]
+fn a_safe_fix_breaks_no_client() {
+    let before = edited("- url: '{base_url}'\n", "- url: '{base_url}/'\n");
+    let workplace = Workplace::new(&[("old.yaml", &before), ("library.yaml", &before)]);
+    let (_, printed) = workplace.run(&["lint", "library.yaml", "--fix", "--today", TODAY]);
+    assert!(printed.contains("oas3-server-trailing-slash"), "{printed}");
+    assert_eq!(text(&workplace), before);
+}
