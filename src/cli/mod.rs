@@ -142,7 +142,7 @@ fn command(command: Command) -> Result<(), Failure> {
     if matches!(command, Command::Serve(_)) {
         // Before the runtime, which starts threads and opens descriptors.
         inherited = serve::Inherited::take()?;
-        descriptors::raise();
+        descriptors::raise()?;
         // Huge pages make memory resident that buffers of idle connections never touch. It works without this, too.
         let _ = nix::sys::prctl::set_thp_disable(true);
     }

@@ -66,6 +66,11 @@ impl Connections {
         Some(Registered { connection, id, connections: self.clone(), _open: self.tracker.token() })
     }
 
+    fn remove(&self, id: u64) {
+        self.open().remove(&id);
+        self.metrics().open.dec();
+    }
+
     fn open(&self) -> MutexGuard<'_, HashMap<u64, (Arc<Connection>, Observed)>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -152,8 +157,7 @@ pub(super) struct Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        self.connections.open().remove(&self.id);
-        self.connections.metrics().open.dec();
+        self.connections.remove(self.id);
     }
 }
 

@@ -8,14 +8,25 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::operators;
 use super::options::StartError;
 
+/// With a lower limit, the service may not start, or may respond 503 to its first client.
+const MINIMUM: u64 = 64;
 /// The descriptors of the process itself and its listeners.
 const OWN: usize = 24;
 
 /// Raises the limit on open files to the hard limit.
-pub fn raise() {
+///
+/// # Errors
+/// One line, if the limit is too low.
+pub fn raise() -> Result<(), String> {
     let limit = getrlimit(Resource::Nofile);
     // Some systems reject their own hard limit; the soft limit then stays.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    match getrlimit(Resource::Nofile).current {
+        Some(limit) if limit < MINIMUM => Err(format!(
+            "the limit on open files is {limit}, and the service needs at least {MINIMUM}; raise it with ulimit -n"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the number of connections for which descriptors are left, beside those of the process, the operators and the
