@@ -19,7 +19,7 @@ pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
         let _ = writeln!(text, "--- {path}\n+++ {path}");
     }
     for hunk in changes.chunk_by(|one, next| next.old.0 - one.old.1 <= 2 * CONTEXT) {
-        let [first, .., last] = [&hunk[..1], hunk, &hunk[hunk.len() - 1..]].map(|part| &part[0]);
+        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
         let before = CONTEXT.min(first.old.0);
         let after = CONTEXT.min(old.len() - last.old.1);
         let range = |(start, _): (usize, usize), (_, end): (usize, usize)| {

@@ -33,8 +33,8 @@ pub fn compare(
 ) -> Result<u8, u8> {
     let config = options.load_config("drift", document, root)?;
     let document = options.load_document("drift", document, root)?;
-    let applied = config.apply(drift::compare(&document, code, help), "drift");
-    let Applied { mut findings, unused, .. } = applied;
+    let found = drift::compare(&document, code, help);
+    let Applied { mut findings, unused, .. } = config.apply(found, "drift");
     let sources = locate(&mut findings);
     let files = [
         About { path: &config.path, text: &config.text, findings: &unused },
