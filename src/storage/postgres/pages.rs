@@ -69,12 +69,14 @@ impl Readers {
     pub(super) async fn page(self: &Arc<Self>, query: PetsQuery) -> Result<PetsFound, PgError> {
         let deadline = self.deadline();
         let read = |reader: Arc<Reader>| async move {
-            Ok((reader.is_on_standby(), reader.animals.page(reader.client(), query).await?))
+            // Before the page is read: it may lack an animal that is settled while the response is on its way.
+            let known = self.settled.load(Ordering::SeqCst);
+            Ok((reader.is_on_standby(), known, reader.animals.page(reader.client(), query).await?))
         };
-        let (is_on_standby, pets) = self.run(deadline, read).await?;
+        let (is_on_standby, known, pets) = self.run(deadline, read).await?;
         let last = pets.last().map_or(i64::MIN, |pet| pet.id);
         let is_last_of_standby = is_on_standby && pets.len() <= query.limit as usize;
-        if is_last_of_standby || last <= self.settled.load(Ordering::SeqCst) {
+        if is_last_of_standby || last <= known {
             return Ok(found(pets, query));
         }
         // Only up to `last`: with a load of writes, a batch with a lower identifier than the newest is always in
@@ -82,18 +84,20 @@ impl Readers {
         let (give_up, mut pause) = (Instant::now() + WAIT, PAUSE);
         loop {
             let check = |reader: Arc<Reader>| async move {
+                // Before the page is read, as above.
+                let known = self.settled.load(Ordering::SeqCst);
                 if reader.is_on_standby() {
-                    return Ok((true, i64::MIN, reader.animals.page(reader.client(), query).await?));
+                    return Ok((true, known, reader.animals.page(reader.client(), query).await?));
                 }
                 // Sent together; the server reads the page after the check.
                 let both = try_join(
                     reader.animals.settled(reader.client(), last),
                     reader.animals.page(reader.client(), query),
                 );
-                both.await.map(|(settled, pets)| (false, settled, pets))
+                both.await.map(|(settled, pets)| (false, settled.max(known), pets))
             };
             let (is_on_standby, settled, mut pets) = self.run(deadline, check).await?;
-            let settled = self.settled.fetch_max(settled, Ordering::SeqCst).max(settled);
+            self.settled.fetch_max(settled, Ordering::SeqCst);
             if settled >= last || is_on_standby || Instant::now() >= give_up {
                 let all = pets.len();
                 pets.retain(|pet| pet.id <= settled);

@@ -1,6 +1,7 @@
 //! A client that polls keeps the cursor of its last page. No animal may appear before such a cursor.
 
 use std::collections::BTreeSet;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -79,6 +80,31 @@ async fn a_page_ends_before_the_identifiers_of_a_batch_in_progress() {
         let page = reader.pets(PetsQuery { after: Some(before.id), ..query }).await.unwrap();
         assert_eq!((page.pets, page.more), (vec![slow, fast], false));
     }
+}
+
+// On one thread, and with one connection, whose queries run in order.
+#[tokio::test]
+async fn a_page_that_was_read_during_a_batch_does_not_count_as_complete_after_it() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    let (one, two) = (patient(&database).await, patient(&database).await);
+    let postgres = PostgresOptions { readers: 1, ..options().postgres };
+    let reader = database.with(&StoreOptions { postgres, ..options() }).await;
+    let before = add(&*reader, "before").await;
+    assert_eq!(reader.pets(ALL).await.unwrap().pets, std::slice::from_ref(&before));
+    let other = hold(&database).await;
+    let slow = tokio::spawn(async move { one.add_pet(new_pet("slow", 1, None)).await });
+    held(&database).await;
+    let fast = add(&*two, "fast").await;
+
+    // The server sends the page without the slow animal, which the store sees only after the batch, and after another page
+    // has found that there is no batch any more.
+    let mut early = pin!(reader.pets(ALL));
+    assert!(futures::poll!(&mut early).is_pending());
+    assert_eq!(reader.pet(fast.id).await.unwrap().as_ref(), Some(&fast));
+    other.batch_execute("COMMIT").await.unwrap();
+    let all = [before, slow.await.unwrap().unwrap(), fast];
+    assert_eq!(reader.pets(ALL).await.unwrap().pets, all);
+    assert_eq!(early.await.unwrap().pets, all);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
