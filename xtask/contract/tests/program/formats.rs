@@ -73,6 +73,17 @@ fn sarif() {
 }
 
 #[test]
+fn sarif_has_the_version_of_the_program() {
+    let (_, version) = Workplace::new(&[]).run(&["--version"]);
+    let (_, printed) = run(LIBRARY, "", &["lint", "old.yaml", "--format", "sarif"]);
+    let log: Value = serde_json::from_str(&printed).unwrap();
+    let driver = &log["runs"][0]["tool"]["driver"];
+    let named = driver["name"].as_str().zip(driver["version"].as_str()).unwrap();
+    assert_eq!(version, format!("{} {}\n", named.0, named.1));
+    assert_ne!(named.1, "0.0.0");
+}
+
+#[test]
 fn markdown() {
     check("markdown", &expect_file!["golden/change.md"]);
 }
