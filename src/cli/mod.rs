@@ -14,21 +14,17 @@ mod store;
 use std::env;
 use std::ffi::OsString;
 use std::io;
-use std::num::NonZeroUsize;
 use std::process::ExitCode;
-use std::thread;
 
 use animal_store::VERSION;
 use animal_store::config::Flags;
 use animal_store::config::terminal::{escaped, may_be_secret};
 use animal_store::document::DOCUMENT;
-use animal_store::server::descriptors;
-use animal_store::storage::blocking_reads;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use output::{Failure, print};
 use rustix::process::Signal;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The settings, which the help of the program and of `serve` explains.
@@ -125,41 +121,33 @@ fn print_version() -> Result<(), Failure> {
 }
 
 /// Makes a write beyond the limit on file sizes (RLIMIT_FSIZE) fail with EFBIG, as on a full disk. Without a handler of
-/// SIGXFSZ, it would kill the process. The handler stays when the stream of signals is dropped.
-fn report_large_files_as_errors(runtime: &Runtime) -> io::Result<()> {
-    let _context = runtime.enter();
+/// SIGXFSZ, it would kill the process. The handler stays when the stream of signals is dropped. Must be called within a
+/// runtime.
+fn report_large_files_as_errors() -> io::Result<()> {
     signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop)
 }
 
-/// Returns a runtime with more threads than reads of the database can block.
-fn runtime() -> io::Result<Runtime> {
-    let parallelism = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    Builder::new_multi_thread().worker_threads(parallelism + blocking_reads().get()).enable_all().build()
-}
-
 fn command(command: Command) -> Result<(), Failure> {
-    let mut inherited = serve::Inherited::default();
-    if matches!(command, Command::Serve(_)) {
-        // Before the runtime, which starts threads and opens descriptors.
-        inherited = serve::Inherited::take()?;
-        descriptors::raise()?;
-        // Huge pages make memory resident that buffers of idle connections never touch. It works without this, too.
-        let _ = nix::sys::prctl::set_thp_disable(true);
-    }
-    let runtime = runtime()?;
-    report_large_files_as_errors(&runtime)?;
-    let result = match command {
-        Command::Serve(serve) => serve.run(&runtime, inherited),
+    match command {
+        Command::Serve(serve) => serve.run(),
         Command::Config(flags) => config::run(&flags),
         Command::CheckConfig(flags) => check_config::run(&flags),
-        Command::Key { command } => runtime.block_on(command.run()),
-        Command::Copy(copy) => runtime.block_on(copy.run()),
-        Command::Backup(backup) => backup.run(),
-        Command::Restore(restore) => restore.run(),
+        Command::Key { command } => block_on(command.run()),
+        Command::Copy(copy) => block_on(copy.run()),
+        Command::Backup(backup) => block_on(async { backup.run() }),
+        Command::Restore(restore) => block_on(async { restore.run() }),
         Command::Completions(completions) => completions.run(Cli::command()),
         Command::Man(man) => man.run(Cli::command()),
-    };
-    // Nothing worth waiting for is left, and a stuck client must not hold up the exit.
+    }
+}
+
+fn block_on(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    let runtime = Runtime::new()?;
+    let result = runtime.block_on(async {
+        report_large_files_as_errors()?;
+        work.await
+    });
+    // Nothing worth waiting for is left.
     runtime.shutdown_background();
     result
 }

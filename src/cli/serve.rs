@@ -3,7 +3,9 @@
 use std::future;
 use std::io::{self, Write};
 use std::net::TcpListener;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use animal_store::VERSION;
@@ -11,18 +13,19 @@ use animal_store::config::{Config, Flags, ListenAddress, Loaded};
 use animal_store::document::DOCUMENT;
 use animal_store::http::client_address::TrustedProxies;
 use animal_store::server::tls::TlsFiles;
-use animal_store::server::{Listeners, Server, ServerOptions, StartError};
+use animal_store::server::{Listeners, Server, ServerOptions, StartError, descriptors};
 use animal_store::storage::{self, StoreOptions};
 use animal_store::telemetry::logging;
 use animal_store::telemetry::metrics::Metrics;
 use clap::Args;
 use listenfd::ListenFd;
 use slog::{Logger, error, info, warn};
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Handle};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::interval;
 
 use super::output::Failure;
+use super::report_large_files_as_errors;
 use super::store::store_options;
 
 /// How long the threads of the runtime may miss events.
@@ -45,8 +48,7 @@ pub(crate) struct Serve {
 
 /// The listening sockets that a service manager opened (systemd, sd_listen_fds(3)): the first is that of the
 /// public listener, the second that of the operators.
-#[derive(Default)]
-pub(crate) struct Inherited {
+struct Inherited {
     public: Option<TcpListener>,
     operators: Option<TcpListener>,
 }
@@ -57,7 +59,7 @@ impl Inherited {
     ///
     /// # Errors
     /// When a descriptor is not a TCP listener.
-    pub(crate) fn take() -> Result<Self, Failure> {
+    fn take() -> Result<Self, Failure> {
         let mut inherited = ListenFd::from_env();
         let mut take = |index| {
             let taken = if index < inherited.len() { inherited.take_tcp_listener(index) } else { Ok(None) };
@@ -68,14 +70,31 @@ impl Inherited {
 }
 
 impl Serve {
-    pub(crate) fn run(self, runtime: &Runtime, inherited: Inherited) -> Result<(), Failure> {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        // Before the first thread is started.
+        let inherited = Inherited::take()?;
+        descriptors::raise()?;
+        // Huge pages make memory resident that buffers of idle connections never touch. It works without this, too.
+        let _ = nix::sys::prctl::set_thp_disable(true);
+        // What holds up requests must not hold up signals and operators.
+        let own = Builder::new_current_thread().enable_all().build()?;
+        own.block_on(async { report_large_files_as_errors() })?;
         let flags = Flags { bind: self.bind, ops_bind: self.ops_bind, ..self.flags };
         let loaded = Config::load(&flags)?;
         let metrics = Arc::new(Metrics::default());
         let (log, buffer) = logging::start(&loaded.config.log, metrics.log())?;
-        // What holds up requests must not hold up signals and operators.
-        let own = Builder::new_current_thread().enable_all().build()?;
-        let served = own.block_on(serve(&loaded, inherited, metrics, &log, runtime.handle()));
+        let blocking_reads = storage::blocking_reads(&loaded.config.database);
+        // Threads beyond the processors cost throughput where no read blocks them.
+        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get) + blocking_reads;
+        let runtime = Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
+        let served = own.block_on(async {
+            if blocking_reads > 0 {
+                tokio::spawn(keep_polling(runtime.handle().clone()));
+            }
+            serve(&loaded, inherited, metrics, &log, runtime.handle()).await
+        });
+        // A stuck client must not hold up the exit.
+        runtime.shutdown_background();
         buffer.flush(Duration::from_millis(500));
         served
     }
@@ -141,7 +160,6 @@ async fn serve(
     options.tls.as_ref().map(TlsFiles::load).transpose().map_err(|error| with_source(error.into()))?;
     let metrics = options.metrics.store().clone();
     let new_file = storage::missing_file(&config.database);
-    tokio::spawn(keep_polling(runtime.clone()));
     let store_options = StoreOptions { metrics, ..store_options(config, log) };
     let database = config.database.clone();
     let opening = runtime.spawn(async move { storage::open(&database, &store_options).await });

@@ -24,7 +24,6 @@ mod write;
 
 pub use metrics::StoreMetrics;
 pub use options::{Migrate, OpenError, PostgresOptions, StoreOptions};
-pub use sqlite::blocking_reads;
 pub use store::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery, Store, StoreError};
 pub use url::{DatabaseKind, has_password, missing_file, without_password};
 
@@ -47,6 +46,14 @@ pub async fn open_for_copy(url: &str, options: &StoreOptions) -> Result<Arc<dyn 
         Some(DatabaseKind::Sqlite(path)) => Ok(Arc::new(sqlite::open(path, options)?)),
         Some(DatabaseKind::Postgres) => Ok(Arc::new(postgres::open(url, options).await?)),
         None => Err(url::unknown_kind()),
+    }
+}
+
+/// Returns how many reads of the database at `url` can each block a thread of the runtime, as long as the disk takes.
+pub fn blocking_reads(url: &str) -> usize {
+    match DatabaseKind::of(url) {
+        Some(DatabaseKind::Sqlite(_)) => sqlite::blocking_reads().get(),
+        Some(DatabaseKind::Postgres) | None => 0,
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use animal_store::storage::blocking_reads;
+use animal_store::storage::sqlite::blocking_reads;
 use rustix::process::Signal;
 use serde_json::json;
 use tokio::process::Command;
