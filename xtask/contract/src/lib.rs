@@ -39,7 +39,7 @@ use jiff::tz::TimeZone;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub struct Options {
-    /// The configuration [default: contract.toml beside the document, if it exists].
+    /// The configuration [default: contract.toml beside the document, or the nearest above it in the repository].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// The rules that apply, instead of the configuration's profile [default: recommended].
@@ -64,7 +64,7 @@ impl Options {
     /// # Errors
     /// Returns the exit status.
     pub fn load_config(&self, command: &str, document: &Path, root: &Path) -> Result<Config, u8> {
-        let config = Config::load(self.config.as_deref(), document);
+        let config = Config::load(self.config.as_deref(), &revision::in_working_tree(document, root));
         let config = config.map_err(|it| {
             self.refuse(command, &[About { path: &it.path, text: &it.text, findings: &it.findings }], root)
         })?;

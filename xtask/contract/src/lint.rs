@@ -49,7 +49,7 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<u8, u8> {
     let Options { common: options, fix, dry_run, .. } = options;
     let config = options.load_config("lint", path, root)?;
     let mut document = options.load_document("lint", path, root)?;
-    let applied = |document: &_| config.apply(lint(document, options.today()), "lint");
+    let applied = |document: &_| config.apply(lint(document, config.dates(options.today())), "lint");
     let mut made = String::new();
     if let Some(fix) = fix {
         if !path.exists() {

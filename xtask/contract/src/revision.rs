@@ -1,6 +1,6 @@
 //! Reads a document: a file, or a file in a revision of git as `REVISION:PATH`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use document::{Document, Problem, Span, Unreadable, decode};
@@ -10,16 +10,34 @@ use document::{Document, Problem, Span, Unreadable, decode};
 /// # Errors
 /// When it does not exist, or is not OpenAPI 3.0.
 pub(crate) fn load(path: &Path) -> Result<Document, Unreadable> {
+    if in_revision(path).is_none() {
+        return Document::load(path);
+    }
     let name = path.to_string_lossy();
-    match name.split_once(':') {
-        Some((revision, _)) if !path.exists() && !revision.is_empty() && !revision.starts_with('-') => {
-            let text = show(&name).map_err(|message| {
-                let problem = Problem { span: Span { line: 1, column: 1, ..Span::default() }, message };
-                Unreadable { path: name.to_string(), text: String::new(), problem }
-            })?;
-            Document::parse(&name, &text)
+    let text = show(&name).map_err(|message| {
+        let problem = Problem { span: Span { line: 1, column: 1, ..Span::default() }, message };
+        Unreadable { path: name.to_string(), text: String::new(), problem }
+    })?;
+    Document::parse(&name, &text)
+}
+
+/// Returns the path in `REVISION:PATH`. `None` for a file.
+fn in_revision(path: &Path) -> Option<&str> {
+    let (revision, inside) = path.to_str()?.split_once(':')?;
+    (!path.exists() && !revision.is_empty() && !revision.starts_with('-')).then_some(inside)
+}
+
+/// Returns where a document is in the working tree of the repository at `root`.
+pub(crate) fn in_working_tree(path: &Path, root: &Path) -> PathBuf {
+    match in_revision(path) {
+        Some(inside) if inside.starts_with("../") => inside.into(),
+        Some(inside) if inside.starts_with("./") => inside[2..].into(),
+        Some(inside) => {
+            let file = root.join(inside);
+            let here = std::env::current_dir().unwrap_or_default();
+            file.strip_prefix(here).map(Path::to_owned).unwrap_or(file)
         }
-        _ => Document::load(path),
+        None => path.to_owned(),
     }
 }
 

@@ -31,8 +31,8 @@ pub(crate) struct Job {
     pub(crate) text: Arc<Text>,
     /// The number of the text.
     pub(crate) number: u64,
-    /// The configuration that is open in the editor.
-    pub(crate) config: Option<String>,
+    /// The path and text of the configuration, if it is open in the editor.
+    pub(crate) config: Option<(PathBuf, String)>,
 }
 
 /// A result of a job.
@@ -84,7 +84,7 @@ impl Analyst {
             }
         };
         let Applied { findings: mut own, unused, .. } =
-            config.apply(check(tree.model(), today(), findings), "lint");
+            config.apply(check(tree.model(), config.dates(today()), findings), "lint");
         let mut by_file: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
         if !config.path.is_empty() {
             by_file.entry(config.path.clone()).or_default().extend(unused);
@@ -148,16 +148,10 @@ fn is_openapi(unreadable: &Unreadable) -> bool {
 const FIRST_LINES: usize = 100;
 
 fn load_config(job: &Job) -> Result<Config, config::Unusable> {
-    let path = Path::new(&job.file);
     match &job.config {
-        Some(text) => Config::parse(config_path(path).display().to_string(), text.clone()),
-        None => Config::load(None, path),
+        Some((path, text)) => Config::parse(path.display().to_string(), text.clone()),
+        None => Config::load(None, Path::new(&job.file)),
     }
-}
-
-/// The path of the configuration of a document.
-pub(crate) fn config_path(document: &Path) -> PathBuf {
-    document.parent().unwrap_or(Path::new("")).join(config::FILE)
 }
 
 fn today() -> Date {

@@ -155,7 +155,7 @@ impl Document {
     }
 
     /// Begins to check the newest text.
-    pub(crate) fn job(&mut self, key: Uri, config: Option<String>) -> Job {
+    pub(crate) fn job(&mut self, key: Uri, config: Option<(PathBuf, String)>) -> Job {
         self.checking = Some(self.number);
         self.since_job = Edits::default();
         self.until_job = self.since_findings.clone();

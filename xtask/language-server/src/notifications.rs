@@ -1,8 +1,9 @@
 //! Notifications of the client: documents that are opened, changed, saved and closed.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use checks::config;
 use document::Span;
 use document::finding::Finding;
 use lsp_server::{Notification, RequestId};
@@ -13,7 +14,6 @@ use lsp_types::notification::{
 use lsp_types::{NumberOrString, PublishDiagnosticsParams, Uri};
 use serde::de::DeserializeOwned;
 
-use crate::analysis::config_path;
 use crate::diagnostics::{Check, diagnostic, marked, related};
 use crate::documents::{Document, Language};
 use crate::server::Server;
@@ -50,7 +50,7 @@ impl Server {
                 let Some(params) = read::<DidCloseTextDocument>(params) else { return };
                 let key = uris::normal(&params.text_document.uri);
                 self.forget(&key);
-                self.check_beside(&key);
+                self.check_below(&key);
                 self.load_project_document();
             }
             DidChangeWatchedFiles::METHOD => {
@@ -96,7 +96,7 @@ impl Server {
     fn changed(&mut self, key: &Uri) {
         match self.documents.get(key).map(Document::language) {
             Some(Language::Data) => self.check(key),
-            Some(Language::Configuration) => self.check_beside(key),
+            Some(Language::Configuration) => self.check_below(key),
             _ => {}
         }
     }
@@ -115,7 +115,7 @@ impl Server {
         if path.extension().is_some_and(|extension| extension == "rs") {
             self.read_sources();
         } else {
-            self.check_beside(key);
+            self.check_below(key);
         }
     }
 
@@ -134,16 +134,19 @@ impl Server {
         }
     }
 
-    /// Checks the documents that a configuration applies to.
-    fn check_beside(&mut self, configuration: &Uri) {
-        let Some(path) = uris::to_path(configuration) else { return };
-        let is_beside = |document: &Document| {
-            document.language() == Language::Data
-                && document.path.as_deref().is_some_and(|document| config_path(document) == path)
+    /// Checks the documents that a configuration can apply to.
+    fn check_below(&mut self, configuration: &Uri) {
+        let Some(path) = uris::to_path(configuration).filter(|path| path.ends_with(config::FILE)) else {
+            return;
         };
-        let beside: Vec<Uri> =
-            self.documents.iter().filter(|(_, it)| is_beside(it)).map(|(key, _)| key.clone()).collect();
-        for key in beside {
+        let directory = path.parent().unwrap_or(Path::new(""));
+        let is_below = |document: &Document| {
+            document.language() == Language::Data
+                && document.path.as_deref().is_some_and(|document| document.starts_with(directory))
+        };
+        let below: Vec<Uri> =
+            self.documents.iter().filter(|(_, it)| is_below(it)).map(|(key, _)| key.clone()).collect();
+        for key in below {
             let number = self.next_number();
             self.documents.get_mut(&key).into_iter().for_each(|document| document.outdated(number));
             self.check(&key);
@@ -151,9 +154,11 @@ impl Server {
     }
 
     /// Returns the configuration of a document, if it is open in the editor.
-    pub(crate) fn open_config(&self, key: &Uri) -> Option<String> {
-        let uri = uris::of_path(&config_path(&uris::to_path(key)?))?;
-        self.documents.get(&uri).map(|document| document.text().as_str().to_owned())
+    pub(crate) fn open_config(&self, key: &Uri) -> Option<(PathBuf, String)> {
+        let open = |path: &Path| self.documents.get(&uris::of_path(path)?);
+        let path = config::nearest(&uris::to_path(key)?, |path| open(path).is_some() || path.exists())?;
+        let text = open(&path)?.text().as_str().to_owned();
+        Some((path, text))
     }
 
     /// Publishes the findings of a document, and those in other files.

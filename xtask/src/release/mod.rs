@@ -142,7 +142,7 @@ fn config(root: &Path) -> Result<Config, ReleaseError> {
 /// Fails if the document has lint errors or does not agree with the code.
 fn clean(document: &Document, code: &Document, config: &Config, date: Date) -> Result<(), ReleaseError> {
     let checks = [
-        (lint(document, date), "lint", "run `cargo xtask lint` for all of them"),
+        (lint(document, config.dates(date)), "lint", "run `cargo xtask lint` for all of them"),
         (drift::compare(document, code, Help::default()), "drift", "run `cargo xtask check` for all of them"),
     ];
     for (findings, family, command) in checks {

@@ -1,31 +1,31 @@
 //! Reads the configuration file of the tools, `contract.toml`. `README.md` describes its format.
 
 mod edits;
+mod limits;
+mod search;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::ops::Range;
 use std::path::Path;
-use std::{fs, io};
 
-use document::finding::{Finding, Location, Severity, Subject, edit_distance, shortened};
+use document::finding::{self, Finding, Location, Severity, Subject, edit_distance, shortened};
 use document::repair::Repair;
-use document::rule::{Profile, not_shown};
+use document::rule::Profile;
 use document::{Span, pointer};
+use jiff::civil::Date;
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::breaking::Term;
 use crate::breaking::version::is_version_rule;
 use crate::breaking::waivers::Waiver;
+use crate::lint::Dates;
 use crate::registry;
+use limits::Limits;
 
 pub use edits::edits;
-
-/// The name of the file, in the directory of the document.
-pub const FILE: &str = "contract.toml";
-
-/// The limit of findings of one rule in a report. It does not apply to findings about validity.
-const MAX_PER_RULE: usize = 100;
+pub use search::{FILE, nearest};
 
 /// The rules that apply, their severities, and the accepted findings.
 #[derive(Debug, Default)]
@@ -36,6 +36,7 @@ pub struct Config {
     pub text: String,
     /// The profile whose rules apply. `severities` can turn single rules on or off.
     pub profile: Profile,
+    limits: Limits,
     severities: BTreeMap<String, Option<Severity>>,
     ignores: Vec<Spanned<Ignore>>,
     /// Intended breaking changes.
@@ -46,6 +47,8 @@ pub struct Config {
 #[serde(deny_unknown_fields)]
 struct Written {
     profile: Option<Spanned<String>>,
+    #[serde(default)]
+    limits: Limits,
     #[serde(default)]
     rules: BTreeMap<Spanned<String>, Spanned<String>>,
     #[serde(default)]
@@ -87,17 +90,16 @@ pub struct Unusable {
 }
 
 impl Config {
-    /// Reads `file`, or else `contract.toml` in the directory of `document` if it is there.
+    /// Reads `file`, or else the [`nearest`] configuration of `document` if there is one.
     ///
     /// # Errors
     /// Returns [`Unusable`] if the file cannot be read or has an undefined or invalid entry.
     pub fn load(file: Option<&Path>, document: &Path) -> Result<Self, Unusable> {
-        let beside = || document.parent().unwrap_or(Path::new("")).join(FILE);
-        let found = file.map_or_else(beside, Path::to_owned);
+        let found = file.map(Path::to_owned).or_else(|| nearest(document, Path::exists));
+        let Some(found) = found else { return Ok(Self::default()) };
         let path = found.display().to_string();
         match fs::read_to_string(&found) {
             Ok(text) => Self::parse(path, text),
-            Err(error) if file.is_none() && error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => {
                 let finding = problem("", 0..0, format!("the configuration cannot be read: {error}."));
                 Err(Unusable { path, text: String::new(), findings: vec![finding] })
@@ -113,7 +115,11 @@ impl Config {
         let read: Written = match toml::from_str(&text) {
             Ok(read) => read,
             Err(error) => {
-                let message = format!("{}.", error.message().trim_end_matches('.'));
+                let message = error.message().trim_end_matches('.');
+                let message = match meant(message) {
+                    Some(meant) => format!("{message}; did you mean `{meant}`?"),
+                    None => format!("{message}."),
+                };
                 let finding = problem(&text, error.span().unwrap_or_default(), message);
                 return Err(Unusable { path, text, findings: vec![finding] });
             }
@@ -122,7 +128,7 @@ impl Config {
         let mut wrong = |range: Range<usize>, message: String, repairs: Vec<Repair>| {
             findings.push(Finding { repairs, ..problem(&text, range, message) });
         };
-        let mut config = Self::default();
+        let mut config = Self { limits: read.limits, ..Self::default() };
         if let Some(profile) = read.profile {
             match Profile::ALL.into_iter().find(|known| known.to_string() == *profile.get_ref()) {
                 Some(known) => config.profile = known,
@@ -205,6 +211,11 @@ impl Config {
         }
     }
 
+    /// Returns the dates with which a document is checked.
+    pub fn dates(&self, today: Date) -> Dates {
+        Dates { today, sunset_days: self.limits.sunset_days }
+    }
+
     /// Whether an `ignore` entry accepts the findings of a rule at a place.
     pub fn ignores(&self, rule: &str, at: &str) -> bool {
         self.ignore(rule, at).is_some()
@@ -248,7 +259,7 @@ impl Config {
                     .repair(Repair::Remove { at: format!("/ignore/{number}") })
             },
         );
-        Applied { findings: limited(left), ignored, unused: unused.collect() }
+        Applied { findings: self.limits.limited(left), ignored, unused: unused.collect() }
     }
 }
 
@@ -268,29 +279,6 @@ impl Ignore {
         let below = at.strip_prefix(&self.at);
         rule == self.rule.get_ref() && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
-}
-
-/// Replaces the findings of a rule beyond the limit by one that counts them, at the place of the first.
-fn limited(findings: Vec<Finding>) -> Vec<Finding> {
-    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
-    for finding in &findings {
-        *numbers.entry(finding.rule.clone()).or_default() += 1;
-    }
-    numbers.retain(|rule, number| {
-        let is_limited = registry::find(rule).is_some_and(|rule| rule.profile != Profile::Spec);
-        is_limited && *number > MAX_PER_RULE
-    });
-    let mut shown: BTreeMap<String, usize> = BTreeMap::new();
-    let limit = |finding: Finding| {
-        let Some(number) = numbers.get(&finding.rule) else { return Some(finding) };
-        let position = shown.entry(finding.rule.clone()).or_default();
-        *position += 1;
-        match *position {
-            ..=MAX_PER_RULE => Some(finding),
-            position => (position == MAX_PER_RULE + 1).then(|| not_shown(finding, number - MAX_PER_RULE)),
-        }
-    };
-    findings.into_iter().filter_map(limit).collect()
 }
 
 /// Returns when a waiver has effect; `None` if it does not have exactly one of the two entries.
@@ -332,6 +320,12 @@ fn given(reason: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String, 
         let message = "`reason` is empty; write why the finding or change is accepted.".to_owned();
         wrong(reason.span(), message, Vec::new());
     }
+}
+
+/// Returns the known key that a message about an unknown one probably means. It names the unknown key, then all known ones.
+fn meant(message: &str) -> Option<&str> {
+    let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
+    finding::nearest(names.next()?, names, 3)
 }
 
 /// The settings of a rule.

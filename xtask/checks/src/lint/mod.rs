@@ -14,13 +14,12 @@ mod rules;
 
 use std::sync::OnceLock;
 
-use jiff::civil::Date;
-
 use document::finding::{self, Finding, Spot, shortened};
 use document::openapi::{self, Model, Object, Parameter, Step, head};
 use document::rule::{Findings, Rule};
 use document::{Document, Node};
 
+pub use rules::deprecation::{Dates, SUNSET_DAYS};
 pub use rules::names::{is_camel, is_header};
 pub use rules::schemas::{FORMATS_OF, KEYWORDS_OF};
 
@@ -105,16 +104,16 @@ const CHECKS: &[(&[&Rule], Check)] = &[
     (examples::RULES, examples::check),
 ];
 
-/// Lints a document. Returns findings about validity first, and the others in the order of the file. `today` is
-/// compared with sunset dates.
-pub fn lint(document: &Document, today: Date) -> Vec<Finding> {
+/// Lints a document. Returns findings about validity first, and the others in the order of the file. Sunset
+/// dates are compared with `dates`.
+pub fn lint(document: &Document, dates: impl Into<Dates>) -> Vec<Finding> {
     let mut findings = Findings::default();
     let model = Model::of(document, &mut findings);
-    check(&model, today, findings)
+    check(&model, dates, findings)
 }
 
 /// Lints a document by its model and the findings of its structure.
-pub fn check(model: &Model<'_>, today: Date, mut findings: Findings) -> Vec<Finding> {
+pub fn check(model: &Model<'_>, dates: impl Into<Dates>, mut findings: Findings) -> Vec<Finding> {
     if !model.is_complete() {
         return findings.sorted();
     }
@@ -123,7 +122,7 @@ pub fn check(model: &Model<'_>, today: Date, mut findings: Findings) -> Vec<Find
             check(model, &mut findings);
         }
     }
-    rules::deprecation::check(model, today, &mut findings);
+    rules::deprecation::check(model, dates.into(), &mut findings);
     findings.sorted()
 }
 

@@ -1,3 +1,5 @@
+use std::fs;
+
 use super::{LIBRARY, TODAY, Workplace, edited};
 
 const FILE: &str = "contract.toml";
@@ -92,7 +94,10 @@ fn an_ignore_of_many_findings_hides_none_elsewhere() {
 fn an_undefined_or_invalid_entry_is_an_error_at_its_line() {
     for (text, line, message) in [
         ("profile = \"loose\"\n", 1, "`spec`, `recommended` or `strict`"),
-        ("\nprofil = \"spec\"\n", 2, "Unknown field `profil`"),
+        ("\nprofil = \"spec\"\n", 2, "did you mean `profile`?"),
+        ("\nfoo = \"spec\"\n", 2, "Unknown field `foo`, expected one of"),
+        ("[limits]\nsunset_day = 30\n", 2, "did you mean `sunset-days`?"),
+        ("[limits]\nfindings-per-rule = 0\n", 2, "nonzero"),
         ("[rules]\ninfo-contacts = \"off\"\n", 2, "Did you mean `info-contact`?"),
         ("[rules]\ninfo-contact = \"loud\"\n", 2, "not `loud`"),
         (
@@ -136,6 +141,62 @@ fn an_undefined_or_invalid_entry_is_an_error_at_its_line() {
     let (status, printed) = lint(LIBRARY, None, &["--config", "missing.toml"]);
     assert_eq!(status, Some(2), "{printed}");
     assert!(printed.contains("missing.toml"), "{printed}");
+}
+
+#[test]
+fn the_nearest_file_above_the_document_in_its_repository_applies() {
+    let workplace = Workplace::new(&[(FILE, "profile = [\n")]);
+    for directory in ["inside/.git", "inside/api/v1", "inside/other"] {
+        fs::create_dir_all(workplace.path(directory)).unwrap();
+    }
+    let document = without_contact();
+    workplace.write("inside/api/v1/library.yaml", document.as_bytes());
+    let is_reported = |here: &str, name: &str| {
+        let mut command = workplace.command(&["lint", name, "--today", TODAY]);
+        let output = command.current_dir(workplace.path(here)).output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(printed.ends_with("1 error\n") || printed.ends_with("no findings\n"), "{printed}");
+        printed.contains("info-contact")
+    };
+    let from_everywhere = || {
+        let names = [
+            ("inside/api/v1", "library.yaml"),
+            ("inside", "api/v1/library.yaml"),
+            ("inside/other", "../api/v1/library.yaml"),
+            ("inside/api/v1", "../../api/v1/library.yaml"),
+        ];
+        names.map(|(here, name)| is_reported(here, name))
+    };
+    // The file above the repository does not apply.
+    assert_eq!(from_everywhere(), [true; 4]);
+    workplace.write("inside/other/contract.toml", b"profile = [\n");
+    workplace.write("inside/contract.toml", b"profile = \"spec\"\n");
+    assert_eq!(from_everywhere(), [false; 4]);
+    assert!(!is_reported("", &workplace.path("inside/api/v1/library.yaml").display().to_string()));
+    workplace.write("inside/api/contract.toml", b"profile = \"recommended\"\n");
+    assert_eq!(from_everywhere(), [true; 4]);
+}
+
+#[test]
+fn the_limits_can_be_set() {
+    let operation = "operationId: listBooks\n";
+    let sunset = "deprecated: true\n      x-sunset: '2026-12-21'\n";
+    let deprecated = edited(operation, &format!("{operation}      {sunset}"));
+    for (days, found) in [(29, false), (30, true)] {
+        let limits = format!("[limits]\nsunset-days = {days}\n");
+        let (_, printed) = lint(&deprecated, Some(&limits), &["--profile", "strict"]);
+        assert_eq!(printed.contains("sunset-near"), found, "{days}: {printed}");
+    }
+    let parameters: Vec<_> =
+        (0..6).map(|number| format!("{{name: n{number}, in: query, schema: {{type: string}}}}")).collect();
+    let path = format!(
+        "  /many: {{get: {{parameters: [{}], responses: {{'200': {{description: Done.}}}}}}}}\n",
+        parameters.join(", ")
+    );
+    let document = LIBRARY.replace("paths:\n", &format!("paths:\n{path}"));
+    let limits = "[limits]\nfindings-per-rule = 4\n";
+    let (_, printed) = lint(&document, Some(limits), &["--profile", "strict"]);
+    assert!(printed.contains("2 more findings of `parameter-description`"), "{printed}");
 }
 
 #[test]

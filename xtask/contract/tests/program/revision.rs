@@ -39,6 +39,17 @@ fn a_document_can_be_in_a_revision_of_git() {
 }
 
 #[test]
+fn the_configuration_is_that_of_the_working_tree() {
+    let workplace = repository();
+    workplace.write("contract.toml", b"profil = \"spec\"\n");
+    for name in ["HEAD:library.yaml", "HEAD:./library.yaml", "HEAD:removed/library.yaml"] {
+        let (status, printed) = workplace.run(&["lint", name]);
+        assert_eq!(status, Some(2), "{printed}");
+        assert!(printed.contains("--> contract.toml:1:1"), "{printed}");
+    }
+}
+
+#[test]
 fn a_file_of_that_name_is_read_instead() {
     let workplace = repository();
     workplace.write("HEAD:library.yaml", b"openapi: 3.1.0\n");

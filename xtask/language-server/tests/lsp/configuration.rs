@@ -59,3 +59,22 @@ fn an_unneeded_entry_is_removed() {
     assert_eq!(found, Vec::<serde_json::Value>::new());
     assert_eq!(session.end(), 0);
 }
+
+#[test]
+fn the_nearest_configuration_above_the_document_applies() {
+    let mut session = Session::new();
+    session.write("api/.empty", "");
+    session
+        .open("api/library.yaml", &LIBRARY.replacen("operationId: listBooks", "operationId: booksList", 1));
+    let number = |session: &mut Session, number: usize| {
+        session.await_diagnostics("api/library.yaml", |published| published.diagnostics.len() == number);
+    };
+    number(&mut session, 0);
+    session.open("contract.toml", "profile = \"strict\"\n");
+    number(&mut session, 1);
+    session.open("api/contract.toml", "profile = \"spec\"\n");
+    number(&mut session, 0);
+    session.change("api/contract.toml", None, "profile = \"strict\"\n");
+    number(&mut session, 1);
+    assert_eq!(session.end(), 0);
+}

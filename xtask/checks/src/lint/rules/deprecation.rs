@@ -14,18 +14,33 @@ rules! {
     PASSED: Strict Error "sunset-passed", "this tool; RFC 8594",
         "The `x-sunset` date of an operation is not in the past.";
     NEAR: Strict Warning "sunset-near", "this tool; RFC 8594",
-        "The `x-sunset` date of an operation is more than 90 days ahead.";
+        "The `x-sunset` date of an operation is more than 90 days ahead, or as many as the setting `sunset-days`.";
 }
 
-/// The number of days before the sunset on which the warnings begin.
-const WARNING_DAYS: i32 = 90;
+/// The number of days before a sunset on which warnings begin, unless the configuration sets another.
+pub const SUNSET_DAYS: u16 = 90;
+
+/// The dates with which those of a document are compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Dates {
+    /// The date of the check.
+    pub today: Date,
+    /// The number of days before a sunset on which warnings begin.
+    pub sunset_days: u16,
+}
+
+impl From<Date> for Dates {
+    fn from(today: Date) -> Self {
+        Self { today, sunset_days: SUNSET_DAYS }
+    }
+}
 
 const KEYWORDS: [&str; 3] = ["x-deprecated-since", "x-sunset", "x-successor"];
 
-pub(crate) fn check(model: &Model<'_>, today: Date, findings: &mut Findings) {
+pub(crate) fn check(model: &Model<'_>, dates: Dates, findings: &mut Findings) {
     for operation in model.all(Kind::Operation) {
         if operation.flag("deprecated") {
-            deprecated(operation, today, findings);
+            deprecated(operation, dates, findings);
             continue;
         }
         for keyword in KEYWORDS.into_iter().filter(|keyword| operation.has(keyword)) {
@@ -44,7 +59,7 @@ pub(crate) fn check(model: &Model<'_>, today: Date, findings: &mut Findings) {
     }
 }
 
-fn deprecated(operation: Object<'_>, today: Date, findings: &mut Findings) {
+fn deprecated(operation: Object<'_>, dates: Dates, findings: &mut Findings) {
     let subject = operation.subject();
     for keyword in KEYWORDS.into_iter().filter(|keyword| !operation.has(keyword)) {
         let message = format!("{subject} is deprecated but has no `{keyword}`.");
@@ -66,13 +81,13 @@ fn deprecated(operation: Object<'_>, today: Date, findings: &mut Findings) {
         let message = format!("{subject} is deprecated since {since}, but its sunset is on {sunset}.");
         findings.add(&DATES, spot(), message, "Correct one of the dates.");
     }
-    if let Some((sunset, span)) = sunset.and_then(|sunset| Some((sunset, today.until(sunset).ok()?))) {
+    if let Some((sunset, span)) = sunset.and_then(|sunset| Some((sunset, dates.today.until(sunset).ok()?))) {
         let days = span.get_days();
         if days < 0 {
             let message = format!("The sunset of {subject} was on {sunset}.");
             let fix = "Remove the operation, or move the date and announce it.";
             findings.add(&PASSED, spot(), message, fix);
-        } else if days <= WARNING_DAYS {
+        } else if days <= i32::from(dates.sunset_days) {
             let message = format!("The sunset of {subject} is on {sunset}, in {days} days.");
             findings.add(&NEAR, spot(), message, "Plan the release that removes the operation.");
         }
