@@ -41,8 +41,6 @@ pub(super) struct Code {
     items: Vec<TokenStream>,
     /// The names of existing types.
     taken: BTreeSet<String>,
-    /// The names of items that are added at most once.
-    once: BTreeSet<&'static str>,
 }
 
 impl Code {
@@ -61,13 +59,6 @@ impl Code {
 
     pub(super) fn push(&mut self, item: TokenStream) {
         self.items.push(item);
-    }
-
-    /// Adds an item that several others need, at most once.
-    pub(super) fn push_once(&mut self, name: &'static str, item: TokenStream) {
-        if self.once.insert(name) {
-            self.items.push(item);
-        }
     }
 
     /// Returns this name, with a number appended if it is used already.

@@ -82,7 +82,7 @@ fn printed(made: &Scaffold) -> String {
     }
     for addition in &made.additions {
         let lines = addition.lines.join("\n");
-        text.push_str(&format!("// ---- {}, {}\n{lines}\n\n", addition.path, addition.place));
+        text.push_str(&format!("// ---- {}, {}\n{lines}\n\n", addition.path, addition.position));
     }
     text + &steps(made, "// ")
 }

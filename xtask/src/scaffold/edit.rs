@@ -13,14 +13,14 @@ pub struct Addition {
     /// The path of the file, relative to the root.
     pub path: String,
     /// The position in the file.
-    pub place: Place,
+    pub position: Position,
     /// The lines, without indentation.
     pub lines: Vec<String>,
 }
 
 /// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Position {
     /// After the last `mod name;`.
     Modules,
     /// Before the `Ok(api)` that ends the function `api`.
@@ -31,7 +31,7 @@ pub enum Place {
     End,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Position {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Modules => "after the last `mod` declaration",
@@ -48,8 +48,8 @@ impl Addition {
     /// # Errors
     /// A message, if the file has no such position.
     pub fn apply(&self, text: &str) -> Result<String, String> {
-        let has = |line: &String| match self.place {
-            Place::Tags => {
+        let has = |line: &String| match self.position {
+            Position::Tags => {
                 text.contains(line.split_once(".to_owned()").map_or(line.as_str(), |(tag, _)| tag))
             }
             _ => text.lines().any(|known| known.trim() == line),
@@ -58,18 +58,18 @@ impl Addition {
         if lines.is_empty() {
             return Ok(text.to_owned());
         }
-        let at = self.place.offset(text).ok_or_else(|| {
+        let at = self.position.offset(text).ok_or_else(|| {
             format!(
                 "{}: cannot find the position {}; add by hand: {}",
                 self.path,
-                self.place,
+                self.position,
                 self.lines.join(" ")
             )
         })?;
-        let lines = lines.into_iter().map(|line| match self.place {
-            Place::Tags => format!("{line} "),
-            Place::Registrations => format!("    {line}\n"),
-            Place::Modules | Place::End => format!("{line}\n"),
+        let lines = lines.into_iter().map(|line| match self.position {
+            Position::Tags => format!("{line} "),
+            Position::Registrations => format!("    {line}\n"),
+            Position::Modules | Position::End => format!("{line}\n"),
         });
         let (before, after) = text.split_at(at);
         Ok([before, &lines.collect::<String>(), after].concat())
@@ -79,7 +79,7 @@ impl Addition {
 /// The start of the array of tags.
 const TAGS: &str = " tags: [";
 
-impl Place {
+impl Position {
     /// Returns the offset in a formatted file at which lines are inserted.
     fn offset(self, text: &str) -> Option<usize> {
         match self {

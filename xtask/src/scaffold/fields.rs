@@ -10,16 +10,16 @@ use syn::ext::IdentExt;
 use super::code::doc;
 use super::missing::component;
 use super::names;
-use super::newtype::{Inner, has_serializable_items};
-use super::types::{Rust, Types, only, only_member, primitive, renamed, strings};
+use super::newtype::Inner;
+use super::types::{Rust, Types, only, only_member, primitive, renamed};
 use super::unsupported::{Unsupported, UnsupportedAt};
 
-/// Adds the struct of an object. `wire` is the name in the document, if there is one.
+/// Adds the struct of an object. `wire` is the name in the document.
 pub(super) fn structure(
     types: &mut Types<'_>,
     schema: Schema<'_>,
     name: &Ident,
-    wire: Option<&str>,
+    wire: &str,
 ) -> Result<(), Unsupported> {
     only(schema, &["properties", "required", "additionalProperties"])?;
     let required: Vec<&str> = schema.required().collect();
@@ -58,13 +58,10 @@ pub(super) fn structure(
     let settings = (!settings.is_empty()).then(|| quote! { #[serde(#(#settings),*)] });
     let comment = doc(schema.text("description"), &format!("`{name}`."));
     let derives = types.derives(&["Clone", "Debug", "PartialEq"]);
-    let rename = wire.and_then(|wire| renamed(name, wire));
+    let rename = renamed(name, wire);
     let item = quote! { #comment #derives #rename #settings #visible struct #name { #fields } };
-    match wire {
-        // The main type of the file comes first.
-        Some(_) => types.code.push_first(item),
-        None => types.code.push(item),
-    }
+    // The main type of the file comes first.
+    types.code.push_first(item);
     Ok(())
 }
 
@@ -85,7 +82,7 @@ pub(super) fn field_of(
         (true, false, false) => (of.clone(), TokenStream::new()),
         // serde and schemars treat an `Option` as optional.
         (true, true, false) => {
-            types.wrapper("Nullable", "required, but may be `null`", &quote! { Option<T> });
+            types.nullable();
             let reads = types.read.then(|| quote! { #[serde(deserialize_with = "Option::deserialize")] });
             let described = of.described_by();
             (optional.described(quote! { Nullable<#described> }), reads.unwrap_or_default())
@@ -115,25 +112,18 @@ fn literal(types: &Types<'_>, property: Schema<'_>, of: &Rust) -> Result<TokenSt
     let kind = &of.value;
     let word = property.text("default");
     let target = schema.resolved().ok_or_else(wrong)?;
-    let variants = match schema.model().target(schema.id).and_then(component) {
-        Some(name) => {
-            let known = types.scope.named(name).filter(|known| known.is_written).ok_or_else(wrong)?;
-            Some(known.members)
-        }
-        None => strings(schema).map(|words| names::variants(&words)),
-    };
-    if let Some(variants) = variants {
-        let known = variants.iter().find(|(wire, _)| target.has("enum") && Some(wire.as_str()) == word);
-        let variant = format_ident!("{}", known.ok_or_else(wrong)?.1);
+    if let Some(name) = schema.model().target(schema.id).and_then(component) {
+        let known = types.scope.named(name).filter(|known| known.is_written).ok_or_else(wrong)?;
+        let mut members = known.members.iter().filter(|_| target.has("enum"));
+        let variant = members.find(|(wire, _)| Some(wire.as_str()) == word).ok_or_else(wrong)?;
+        let variant = format_ident!("{}", variant.1);
         return Ok(quote! { #kind::#variant });
     }
-    let inner = match schema.type_name() {
-        // schemars serializes the default, so the items must implement `Serialize`.
-        Some("array") if types.written || has_serializable_items(schema) => Inner::List(of.clone()),
-        Some("array" | "object") => return Err(wrong()),
-        _ => Inner::of_scalar(schema)?,
-    };
-    let value = inner.literal(property, "default")?;
-    let is_plain = primitive(schema).is_some() || kind.to_string().starts_with("Vec ");
-    Ok(if is_plain { value } else { quote!(#kind(#value)) })
+    schema.unsupported_if(
+        matches!(schema.type_name(), Some("array" | "object")),
+        "default",
+        "only scalars can have a `default`",
+    )?;
+    let value = Inner::of_scalar(schema)?.literal(property, "default")?;
+    Ok(if primitive(schema).is_some() { value } else { quote!(#kind(#value)) })
 }

@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 
 use super::code::formatted;
-use super::edit::Place;
+use super::edit::Position;
 use super::operation::OperationFile;
 use super::sample;
 use super::{Scaffold, names};
@@ -39,7 +39,7 @@ pub(super) fn make(
     }
     let path = format!("{directory}/{}.rs", made.module);
     scaffold.files.push((path.clone(), text));
-    scaffold.add(&format!("{directory}/mod.rs"), Place::Modules, format!("mod {};", made.module));
+    scaffold.add(&format!("{directory}/mod.rs"), Position::Modules, format!("mod {};", made.module));
     Ok(path)
 }
 

@@ -35,7 +35,7 @@ use types::{Scope, Types};
 use unsupported::{Unsupported, UnsupportedAt};
 
 pub use command::{Arguments, run};
-pub use edit::{Addition, Place};
+pub use edit::{Addition, Position};
 
 const SCHEMAS: &str = "src/schemas/mod.rs";
 const OPERATIONS: &str = "src/operations/mod.rs";
@@ -123,12 +123,12 @@ impl Scaffold {
     }
 
     /// Adds a line to an existing file, at most once.
-    fn add(&mut self, path: &str, place: Place, line: String) {
-        let same = |known: &&mut Addition| known.path == path && known.place == place;
+    fn add(&mut self, path: &str, position: Position, line: String) {
+        let same = |known: &&mut Addition| known.path == path && known.position == position;
         match self.additions.iter_mut().find(same) {
             Some(known) if known.lines.contains(&line) => {}
             Some(known) => known.lines.push(line),
-            None => self.additions.push(Addition { path: path.to_owned(), place, lines: vec![line] }),
+            None => self.additions.push(Addition { path: path.to_owned(), position, lines: vec![line] }),
         }
     }
 
@@ -151,12 +151,12 @@ impl Scaffold {
         let path = format!("src/schemas/{module}.rs");
         self.steps.extend(types.notes.iter().map(|note| format!("{path}: {note}.")));
         self.files.push((path, text));
-        self.add(SCHEMAS, Place::Modules, format!("mod {module};"));
+        self.add(SCHEMAS, Position::Modules, format!("mod {module};"));
         let export = match &types.made[..] {
             [only] => format!("pub use {module}::{only};"),
             all => format!("pub use {module}::{{{}}};", all.join(", ")),
         };
-        self.add(SCHEMAS, Place::End, export);
+        self.add(SCHEMAS, Position::End, export);
         Ok(())
     }
 
@@ -173,10 +173,10 @@ impl Scaffold {
             return Err(operation.unsupported(format!("another operation has the file `{module}.rs`")));
         }
         self.files.push((path.clone(), made.text.clone()));
-        self.add(OPERATIONS, Place::Modules, format!("mod {module};"));
-        self.add(OPERATIONS, Place::Registrations, format!("api.register({module}::{module})?;"));
+        self.add(OPERATIONS, Position::Modules, format!("mod {module};"));
+        self.add(OPERATIONS, Position::Registrations, format!("api.register({module}::{module})?;"));
         for tag in operation::tags(operation).into_iter().filter(|tag| !sources.has_literal(tag)) {
-            self.add(OPERATIONS, Place::Tags, format!("({tag:?}.to_owned(), TagDetails::default()),"));
+            self.add(OPERATIONS, Position::Tags, format!("({tag:?}.to_owned(), TagDetails::default()),"));
         }
         self.steps.extend(made.notes.iter().map(|note| format!("{path}: {note}.")));
         self.steps.push(

@@ -9,7 +9,7 @@ use quote::format_ident;
 use super::code::IMPORTS;
 
 /// The names of types that generated code defines or that the prelude has.
-const PRELUDE: &str = "Box Default None Nullable Ok Option Result Some String Unnamed Vec";
+const PRELUDE: &str = "Box Default None Nullable Ok Option Result Some String Vec";
 
 /// Returns the names that a generated type must not have.
 pub(super) fn reserved() -> BTreeSet<String> {

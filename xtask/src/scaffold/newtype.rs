@@ -7,7 +7,7 @@ use quote::quote;
 
 use super::bounds::Bounds;
 use super::code::doc;
-use super::types::{Place, Rust, Types};
+use super::types::{Encoding, Rust, Types};
 use super::unsupported::{Unsupported, UnsupportedAt};
 
 /// The type of the field.
@@ -15,8 +15,8 @@ pub(super) enum Inner {
     Boolean,
     /// `i32` or `i64`.
     Integer(TokenStream),
-    /// `f32` or `f64`.
-    Number(TokenStream),
+    /// `f64`.
+    Number,
     Text,
     List(Rust),
 }
@@ -28,8 +28,7 @@ impl Inner {
             (Some("boolean"), _) => Self::Boolean,
             (Some("integer"), Some("int32")) => Self::Integer(quote! { i32 }),
             (Some("integer"), None | Some("int64")) => Self::Integer(quote! { i64 }),
-            (Some("number"), Some("float")) => Self::Number(quote! { f32 }),
-            (Some("number"), None | Some("double")) => Self::Number(quote! { f64 }),
+            (Some("number"), None | Some("double")) => Self::Number,
             (Some("string"), _) => Self::Text,
             _ => {
                 return Err(
@@ -44,23 +43,9 @@ impl Inner {
         match self {
             Self::Boolean => (quote! { bool }, quote! { Boolean }),
             Self::Integer(kind) => (kind.clone(), quote! { Integer }),
-            Self::Number(kind) => (kind.clone(), quote! { Number }),
+            Self::Number => (quote! { f64 }, quote! { Number }),
             Self::Text => (quote! { String }, quote! { String }),
             Self::List(Rust { value, .. }) => (quote! { Vec<#value> }, quote! { Array }),
-        }
-    }
-
-    fn is_small(&self) -> bool {
-        matches!(self, Self::Integer(kind) | Self::Number(kind) if kind.to_string().ends_with("32"))
-    }
-
-    /// Whether a number is the minimum or maximum of the type.
-    pub(super) fn is_extreme(&self, value: f64) -> bool {
-        match self {
-            Self::Integer(_) if self.is_small() => [i32::MIN, i32::MAX].map(f64::from).contains(&value),
-            // `i64::MAX` cannot be represented as `f64`.
-            Self::Integer(_) => value == i64::MIN as f64,
-            _ => false,
         }
     }
 
@@ -78,39 +63,21 @@ impl Inner {
         let literal = match (self, &node.value) {
             (Self::Boolean, Value::Bool(value)) => return Ok(quote! { #value }),
             (Self::Text, Value::String(text)) => return Ok(quote! { #text.to_owned() }),
-            (Self::List(_), Value::Sequence(items)) if items.is_empty() => return Ok(quote! { Vec::new() }),
-            (Self::Integer(_), Value::Number(_)) => {
+            (Self::Integer(kind), Value::Number(_)) => {
                 let whole = shown.as_f64().filter(|value| value.fract() == 0.0 && value.abs() < 1e15);
                 let value = shown.as_i64().or(whole.map(|value| value as i64));
                 // schemars represents bounds as `f64`.
                 let is_exact =
                     |value: &i64| keyword == "default" || (*value as f64) as i128 == i128::from(*value);
-                let fits = |value: &i64| !self.is_small() || i32::try_from(*value).is_ok();
+                let is_small = kind.to_string() == "i32";
+                let fits = |value: &i64| !is_small || i32::try_from(*value).is_ok();
                 Literal::i64_unsuffixed(value.filter(is_exact).filter(fits).ok_or_else(wrong)?)
             }
-            (Self::Number(_), Value::Number(_)) => {
-                let value = shown.as_f64().ok_or_else(wrong)?;
-                let rounded = value as f32;
-                match self.is_small() {
-                    true if !rounded.is_finite() => return Err(wrong()),
-                    // serde_json would print the rounded number.
-                    true if keyword == "default" && f64::from(rounded) != value => return Err(wrong()),
-                    true => Literal::f32_unsuffixed(rounded),
-                    false => Literal::f64_unsuffixed(value),
-                }
-            }
+            (Self::Number, Value::Number(_)) => Literal::f64_unsuffixed(shown.as_f64().ok_or_else(wrong)?),
             _ => return Err(wrong()),
         };
         Ok(quote! { #literal })
     }
-}
-
-/// Whether the items of a list implement `Serialize` even if only requests contain it.
-pub(super) fn has_serializable_items(list: Schema<'_>) -> bool {
-    let is_scalar = |item: Schema<'_>| {
-        !item.is_reference() && !matches!(item.type_name(), None | Some("array" | "object"))
-    };
-    list.items().is_none_or(is_scalar)
 }
 
 /// A newtype to generate.
@@ -130,7 +97,7 @@ impl Newtype<'_> {
             types.notes.push(format!("let `{}` check {}", self.name, bounds.unchecked.join(" and ")));
         }
         // In JSON, `default` belongs to the property.
-        let has_default = types.place == Place::Text && self.schema.has("default");
+        let has_default = types.encoding == Encoding::Text && self.schema.has("default");
         self.definition(types, &bounds, has_default);
         if has_default {
             let (name, value) = (&self.name, self.inner.literal(self.schema, "default")?);
@@ -150,38 +117,28 @@ impl Newtype<'_> {
     }
 
     fn definition(&self, types: &mut Types<'_>, bounds: &Bounds, has_default: bool) {
-        let otherwise = match bounds.conditions.is_empty() {
-            true => format!("`{}`.", self.name),
-            false => format!("A value that {}.", bounds.message),
+        let otherwise = match bounds.condition {
+            None => format!("`{}`.", self.name),
+            Some(_) => format!("A value that {}.", bounds.message),
         };
         let comment = doc(self.schema.text("description"), &otherwise);
         let (name, value) = (&self.name, self.inner.types().0);
-        let attributes = match types.place {
-            Place::Json => {
-                let writes =
-                    (types.written || has_serializable_items(self.schema)).then(|| quote! { , Serialize });
+        let attributes = match types.encoding {
+            Encoding::Json => {
+                // schemars serializes the default of a property.
+                let is_list = matches!(self.inner, Inner::List(_));
+                let writes = (types.written || !is_list).then(|| quote! { , Serialize });
                 quote! { #[derive(Clone, Debug, PartialEq #writes)] }
             }
             // The schema reads the field for its default.
-            Place::Text if has_default => quote! { #[derive(Debug)] },
-            Place::Text => quote! {
+            Encoding::Text if has_default => quote! { #[derive(Debug)] },
+            Encoding::Text => quote! {
                 #[derive(Debug)]
                 #[expect(dead_code, reason = "scaffolding: the operation will read the field")]
             },
-            Place::Header => TokenStream::new(),
         };
-        let visible = (types.place == Place::Json).then(|| types.visible.clone());
+        let visible = (types.encoding == Encoding::Json).then(|| types.visible.clone());
         types.code.push(quote! { #comment #attributes #visible struct #name(#visible #value); });
-        if types.place == Place::Header {
-            types.code.push(quote! {
-                // dropshot supports only strings as header values.
-                impl Serialize for #name {
-                    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                        serializer.collect_str(&self.0)
-                    }
-                }
-            });
-        }
     }
 
     fn reading(&self, types: &mut Types<'_>, bounds: &Bounds) {
@@ -190,13 +147,11 @@ impl Newtype<'_> {
             Inner::List(_) => quote! { let value = Vec::deserialize(deserializer)?; },
             _ => quote! { let value = #value::deserialize(deserializer)?; },
         };
-        let (before, conditions) = (&bounds.before, &bounds.conditions);
-        let body = match conditions.is_empty() {
-            true => quote! { Deserialize::deserialize(deserializer).map(Self) },
-            false => quote! {
+        let body = match &bounds.condition {
+            None => quote! { Deserialize::deserialize(deserializer).map(Self) },
+            Some(condition) => quote! {
                 #read
-                #before
-                if #(#conditions)&&* { Ok(Self(value)) } else { Err(D::Error::custom(#message)) }
+                if #condition { Ok(Self(value)) } else { Err(D::Error::custom(#message)) }
             },
         };
         types.code.push(quote! {

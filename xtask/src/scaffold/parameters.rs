@@ -13,7 +13,7 @@ use super::bounds::number;
 use super::code::doc;
 use super::fields;
 use super::names;
-use super::types::{Place, Types, only_member, renamed, strings};
+use super::types::{Encoding, Types, only_member, renamed};
 use super::unsupported::{Unsupported, UnsupportedAt};
 
 /// Stands for any input type, to ask for the codes of an extractor.
@@ -49,7 +49,7 @@ pub(super) fn make(
     let mut names = ["body", "context", "path", "query"].map(names::snake).into();
     let (mut arguments, mut statements, mut values, mut codes) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    types.place = Place::Text;
+    types.encoding = Encoding::Text;
     for (extractor, these, error_codes) in [
         ("Path", &path, <Path<Anything> as SharedExtractor>::CODES),
         ("Query", &query, <Query<Anything> as SharedExtractor>::CODES),
@@ -68,7 +68,7 @@ pub(super) fn make(
         values.extend(fields);
         codes.extend(error_codes);
     }
-    types.place = Place::Json;
+    types.encoding = Encoding::Json;
     if let Some(of) = body(types, operation)? {
         arguments.push(quote! { body: TypedBody<#of> });
         statements.push(quote! { let body = body.into_inner(); });
@@ -142,8 +142,7 @@ fn field_of(
     if declared.has("default") {
         let wrong = |condition, reason| declared.unsupported_if(condition, "default", reason);
         wrong(is_required, "a required parameter cannot have a `default`")?;
-        let is_named = schema.is_reference() || strings(schema).is_some();
-        wrong(is_named, "dropshot drops the `default` of an enum or a reference")?;
+        wrong(schema.is_reference(), "dropshot drops the `default` of a reference")?;
         return types.of(schema, name).map(|of| (quote! { #[serde(default)] }, of.value));
     }
     let of = types.of(schema, name)?;

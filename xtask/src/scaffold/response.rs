@@ -8,7 +8,7 @@ use quote::{format_ident, quote};
 use super::code::doc;
 use super::fields::field_of;
 use super::names;
-use super::types::{Place, Types, only_member, renamed, without_default};
+use super::types::{Rust, Types, only_member, primitive, renamed, without_default};
 use super::unsupported::{Unsupported, UnsupportedAt};
 
 /// Returns the status of the successful response, and its Rust type.
@@ -77,17 +77,14 @@ fn headers(
         return Ok(success);
     }
     let name = types.code.free(&format!("{}Headers", names::pascal(id)));
-    types.place = Place::Header;
     let (mut fields, mut known) = (TokenStream::new(), Vec::new());
     for (header, object) in own {
         let schema = object.schema().ok_or_else(|| object.unsupported("the header has no `schema`"))?;
-        without_default(schema)?;
-        schema.unsupported_if(
-            schema.flag("nullable"),
-            "nullable",
-            "a header is a string, which cannot be `null`",
-        )?;
-        let of = types.of(schema, header)?;
+        let is_string = schema.text("type") == Some("string") && primitive(schema).is_some();
+        let is_plain = is_string && !schema.flag("nullable") && !schema.has("default");
+        if !is_plain {
+            return Err(schema.unsupported("a header must have the schema `type: string`, without bounds"));
+        }
         let field = names::snake(header);
         if known.contains(&field) {
             return Err(object
@@ -96,11 +93,11 @@ fn headers(
         }
         let rename = renamed(&field, header);
         let comment = doc(object.text("description"), &format!("`{header}`."));
-        let (attributes, value) = field_of(types, schema, header, object.is_required(), &of)?;
+        let string = Rust::plain(quote! { String });
+        let (attributes, value) = field_of(types, schema, header, object.is_required(), &string)?;
         fields.extend(quote! { #comment #rename #attributes #field: #value, });
         known.push(field);
     }
-    types.place = Place::Json;
     let (comment, derives) = (doc(None, &format!("The headers of `{id}`.")), types.derives(&[]));
     types.code.push(quote! { #comment #derives pub(super) struct #name { #fields } });
     Ok(quote! { HttpResponseHeaders<#success, #name> })

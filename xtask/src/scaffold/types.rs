@@ -29,15 +29,13 @@ impl Scope<'_> {
     }
 }
 
-/// Where a value occurs, which determines its encoding.
+/// How a value is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// In a JSON body.
+pub(super) enum Encoding {
+    /// As JSON, in a body.
     Json,
     /// As text, in the path or the query.
     Text,
-    /// As text, in a header of a response.
-    Header,
 }
 
 /// A Rust type.
@@ -50,7 +48,7 @@ pub(super) struct Rust {
 }
 
 impl Rust {
-    fn plain(value: TokenStream) -> Self {
+    pub(super) fn plain(value: TokenStream) -> Self {
         Self { value, schema: None }
     }
 
@@ -79,11 +77,13 @@ impl Rust {
 pub(super) struct Types<'a> {
     pub(super) scope: &'a Scope<'a>,
     pub(super) code: Code,
-    pub(super) place: Place,
+    pub(super) encoding: Encoding,
     /// Whether requests contain the types.
     pub(super) read: bool,
     /// Whether responses contain the types.
     pub(super) written: bool,
+    /// Whether the file has the type `Nullable`.
+    has_nullable: bool,
     /// The visibility of the types: `pub` or `pub(super)`.
     pub(super) visible: TokenStream,
     /// The component that is generated, if there is one.
@@ -101,8 +101,18 @@ impl<'a> Types<'a> {
     /// Returns a generator for a file, or for a component if there is one.
     pub(super) fn new(scope: &'a Scope<'a>, code: Code, current: Option<Id>) -> Self {
         let visible = if current.is_some() { quote!(pub) } else { quote!(pub(super)) };
-        let (made, notes) = (Vec::new(), Vec::new());
-        Self { scope, code, place: Place::Json, read: false, written: true, visible, current, made, notes }
+        Self {
+            scope,
+            code,
+            encoding: Encoding::Json,
+            read: false,
+            written: true,
+            has_nullable: false,
+            visible,
+            current,
+            made: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 
     /// Returns the type of a schema. `name` is used if the type needs a name.
@@ -112,36 +122,20 @@ impl<'a> Types<'a> {
             return self.reference(schema);
         }
         let kind = type_of(schema)?;
-        let is_plain = match self.place {
-            Place::Json => true,
-            // dropshot drops the `default` of a parameter, unless its schema is hand-written.
-            Place::Text => !schema.has("default"),
-            Place::Header => kind == "string" && !schema.has("default"),
-        };
+        // dropshot drops the `default` of a parameter, unless its schema is hand-written.
+        let is_plain = self.encoding == Encoding::Json || !schema.has("default");
         if let Some(primitive) = primitive(schema).filter(|_| is_plain) {
             return Ok(Rust::plain(primitive));
         }
+        let move_it = |what| format!("{what} must be defined under `components/schemas` and referenced here");
+        schema.unsupported_if(kind == "string" && schema.has("enum"), "enum", move_it("an enum"))?;
         match kind {
-            "string" if schema.has("enum") => {
-                let reason = "dropshot supports only headers of type `String`, not enums";
-                schema.unsupported_if(self.place == Place::Header, "enum", reason)?;
-                let name = self.free(name);
-                self.string_enum(schema, &name, None)?;
-                Ok(self.unnamed(&name))
-            }
-            "array" | "object" if self.place != Place::Json => Err(schema.unsupported_at(
-                "type",
-                format!("dropshot does not support {kind}s in paths, queries and headers"),
-            )),
+            "array" | "object" if self.encoding == Encoding::Text => Err(schema
+                .unsupported_at("type", format!("dropshot does not support {kind}s in paths and queries"))),
             "array" => self.list(schema, name),
-            "object" => match self.map(schema, name)? {
-                Some(map) => Ok(map),
-                None => {
-                    let name = self.free(name);
-                    fields::structure(self, schema, &name, None)?;
-                    Ok(self.unnamed(&name))
-                }
-            },
+            "object" => self
+                .map(schema, name)?
+                .ok_or_else(|| schema.unsupported_at("type", move_it("an object with properties"))),
             _ => self.newtype(schema, name, &Inner::of_scalar(schema)?),
         }
     }
@@ -160,13 +154,11 @@ impl<'a> Types<'a> {
         let name = &known.name;
         let lacks =
             |message, what| format!("a {message} contains `{name}`, which does not implement `{what}` yet");
-        let header = "dropshot supports only headers of type `String`; write the schema inline";
         let text = format!("a parameter is a string, but `{wire}` is not of `type: string`");
         for (condition, reason) in [
             (self.read && !known.is_read, lacks("request", "Deserialize")),
             (self.written && !known.is_written, lacks("response", "Serialize")),
-            (self.place == Place::Header, header.to_owned()),
-            (self.place == Place::Text && target.text("type") != Some("string"), text),
+            (self.encoding == Encoding::Text && target.text("type") != Some("string"), text),
         ] {
             schema.unsupported_if(condition, "$ref", reason)?;
         }
@@ -191,42 +183,34 @@ impl<'a> Types<'a> {
         name
     }
 
-    /// Returns a type whose schema is inline.
-    fn unnamed(&mut self, name: &Ident) -> Rust {
-        self.wrapper("Unnamed", "the schema is inline", &quote! { T });
-        Rust::plain(quote! { #name }).described(quote! { Unnamed<#name> })
-    }
+    /// Adds the wrapper type of a field that is required, but may be `null`.
+    pub(super) fn nullable(&mut self) {
+        if std::mem::replace(&mut self.has_nullable, true) {
+            return;
+        }
+        self.code.push(quote! {
+            /// For `#[schemars(with = ...)]`: required, but may be `null`.
+            struct Nullable<T>(PhantomData<T>);
 
-    /// Adds a wrapper type that changes how schemars describes another type.
-    pub(super) fn wrapper(&mut self, name: &'static str, purpose: &str, of: &TokenStream) {
-        let wrapper = format_ident!("{name}");
-        let comment = doc(None, &format!("For `#[schemars(with = ...)]`: {purpose}."));
-        self.code.push_once(
-            name,
-            quote! {
-                #comment
-                struct #wrapper<T>(PhantomData<T>);
-
-                impl<T: JsonSchema> JsonSchema for #wrapper<T> {
-                    fn schema_name() -> String {
-                        <#of as JsonSchema>::schema_name()
-                    }
-
-                    fn is_referenceable() -> bool {
-                        false
-                    }
-
-                    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                        <#of as JsonSchema>::json_schema(generator)
-                    }
+            impl<T: JsonSchema> JsonSchema for Nullable<T> {
+                fn schema_name() -> String {
+                    Option::<T>::schema_name()
                 }
-            },
-        );
+
+                fn is_referenceable() -> bool {
+                    false
+                }
+
+                fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                    Option::<T>::json_schema(generator)
+                }
+            }
+        });
     }
 
     fn list(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Unsupported> {
         let item = self.item(schema, name)?;
-        if ["minItems", "maxItems", "uniqueItems"].iter().any(|bound| schema.has(bound)) {
+        if ["minItems", "maxItems"].iter().any(|bound| schema.has(bound)) {
             return self.newtype(schema, name, &Inner::List(item));
         }
         only(schema, &["items"])?;
@@ -279,12 +263,12 @@ impl<'a> Types<'a> {
         let inner = match type_of(schema)? {
             "object" => {
                 let Some(map) = self.map(schema, wire)? else {
-                    return fields::structure(self, schema, &name, Some(wire));
+                    return fields::structure(self, schema, &name, wire);
                 };
                 self.transparent(schema, wire, &name, &map);
                 return Ok(());
             }
-            "string" if schema.has("enum") => return self.string_enum(schema, &name, Some(wire)),
+            "string" if schema.has("enum") => return self.string_enum(schema, &name, wire),
             "array" => Inner::List(self.item(schema, wire)?),
             _ => Inner::of_scalar(schema)?,
         };
@@ -301,12 +285,7 @@ impl<'a> Types<'a> {
         self.code.push(quote! { #comment #derives #rename #visible struct #name(#with #visible #value); });
     }
 
-    fn string_enum(
-        &mut self,
-        schema: Schema<'_>,
-        name: &Ident,
-        wire: Option<&str>,
-    ) -> Result<(), Unsupported> {
+    fn string_enum(&mut self, schema: Schema<'_>, name: &Ident, wire: &str) -> Result<(), Unsupported> {
         only(schema, &["enum"])?;
         let words = strings(schema)
             .ok_or_else(|| schema.unsupported_at("enum", "each value of `enum` must be a string"))?;
@@ -318,7 +297,7 @@ impl<'a> Types<'a> {
             quote! { #own #variant, }
         });
         let all = lower.then(|| quote! { #[serde(rename_all = "lowercase")] });
-        let rename = wire.and_then(|wire| renamed(name, wire));
+        let rename = renamed(name, wire);
         let comment = doc(schema.text("description"), &format!("One of {}.", words.join(", ")));
         let derives = self.derives(&["Clone", "Copy", "Debug", "PartialEq", "Eq", "Serialize"]);
         let visible = &self.visible;
@@ -364,7 +343,7 @@ pub(super) fn strings<'a>(schema: Schema<'a>) -> Option<Vec<&'a str>> {
 pub(super) fn primitive(schema: Schema<'_>) -> Option<TokenStream> {
     only(schema, &["format"]).ok()?;
     let inner = Inner::of_scalar(schema).ok()?;
-    let is_number = matches!(inner, Inner::Integer(_) | Inner::Number(_));
+    let is_number = matches!(inner, Inner::Integer(_) | Inner::Number);
     (schema.has("format") == is_number).then(|| inner.types().0)
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use tempfile::TempDir;
-use xtask::scaffold::{Addition, Place};
+use xtask::scaffold::{Addition, Position};
 
 use crate::{frozen, scaffold, toys};
 
@@ -46,8 +46,13 @@ fn lines_are_inserted_once() {
         assert!(operations.contains(part), "{part} is not in {operations}");
     }
     let schemas = read(&directory, "src/schemas/mod.rs");
-    assert!(schemas.contains("mod book;\nmod maker;\nmod toy;\nmod toy_kind;\n\npub use book"), "{schemas}");
-    assert!(schemas.ends_with("pub use toy_kind::ToyKind;\n"), "{schemas}");
+    assert!(
+        schemas.contains(
+            "mod book;\nmod maker;\nmod toy;\nmod toy_kind;\nmod toy_size;\nmod toy_sort;\n\npub use book"
+        ),
+        "{schemas}"
+    );
+    assert!(schemas.ends_with("pub use toy_sort::ToySort;\n"), "{schemas}");
     assert_eq!(read(&directory, "tests/http/v1/mod.rs"), "//! Tests.\n\nmod books;\nmod find_toys;\n");
     assert_eq!(made.write(directory.path()).unwrap(), [""; 0], "a second run changed a file");
     assert_eq!(read(&directory, "src/operations/mod.rs"), operations);
@@ -76,7 +81,7 @@ fn nothing_is_written_if_a_position_is_not_found() {
 #[test]
 fn modules_with_a_body_are_ignored() {
     let lines = vec!["mod b;".to_owned()];
-    let addition = Addition { path: "x.rs".to_owned(), place: Place::Modules, lines };
+    let addition = Addition { path: "x.rs".to_owned(), position: Position::Modules, lines };
     let text = "mod a;\nfn f() {}\nmod tests {\n    mod c;\n}\n";
     assert_eq!(addition.apply(text).unwrap(), "mod a;\nmod b;\nfn f() {}\nmod tests {\n    mod c;\n}\n");
     assert!(addition.apply("fn f() {}\n").is_err());
