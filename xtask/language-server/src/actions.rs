@@ -14,9 +14,10 @@ use lsp_types::{
 use serde_json::json;
 
 use crate::diagnostics::{diagnostic, marked};
+use crate::documents::Document;
 use crate::edits::Edits;
 use crate::rename::workspace_edit;
-use crate::world::{View, World};
+use crate::world::World;
 
 /// The command that adds an operation to the code. Its argument is the `operationId`.
 pub(crate) const SCAFFOLD: &str = "contract.scaffold";
@@ -24,8 +25,7 @@ pub(crate) const SCAFFOLD: &str = "contract.scaffold";
 /// Answers `textDocument/codeAction`.
 pub(crate) fn actions(world: &World, params: &CodeActionParams) -> Option<CodeActionResponse> {
     let view = world.view(&params.text_document.uri)?;
-    let asked = view.text.offset(params.range.start, world.encoding)
-        ..view.text.offset(params.range.end, world.encoding);
+    let asked = view.text.offset(params.range.start)..view.text.offset(params.range.end);
     let wanted = params.context.only.as_deref();
     if wanted.is_some_and(|kinds| !kinds.iter().any(is_quick_fix)) {
         return Some(Vec::new());
@@ -37,7 +37,7 @@ pub(crate) fn actions(world: &World, params: &CodeActionParams) -> Option<CodeAc
             continue;
         }
         let is_there = is_at(view, &finding.pointer, place.start);
-        let range = view.text.range(place, world.encoding);
+        let range = view.text.range(place);
         let shown = diagnostic(finding, range, Vec::new());
         let repairs = finding.repairs.iter().filter(|_| is_there);
         let repairs = repairs.filter_map(|repair| fix(world, view, &shown, repair));
@@ -51,7 +51,7 @@ pub(crate) fn actions(world: &World, params: &CodeActionParams) -> Option<CodeAc
 
 /// Whether a pointer of a finding still leads to the place of the finding. Since it was found, the items before it in a
 /// list may have changed.
-fn is_at(view: &View, pointer: &str, offset: usize) -> bool {
+fn is_at(view: &Document, pointer: &str, offset: usize) -> bool {
     let Some(tree) = view.tree.as_ref() else { return true };
     let offset = view.since_tree.back(offset);
     let contains = |span: Span| (span.start..=span.end).contains(&offset);
@@ -71,11 +71,11 @@ fn is_quick_fix(kind: &CodeActionKind) -> bool {
 /// Returns the findings of a document, each with the edits since it was found.
 pub(crate) fn findings<'w>(
     world: &'w World,
-    view: &'w View,
+    view: &'w Document,
 ) -> impl Iterator<Item = (&'w Finding, &'w Edits)> {
     let checked = view.findings.iter().map(|finding| (finding, &view.since_findings));
     // The numbers of entries change with an edit; another check follows at once.
-    let configured = view.configured.iter().filter(|_| view.since_configured.is_empty());
+    let configured = view.configured.values().flatten().filter(|_| view.since_configured.is_empty());
     let configured = configured.map(|finding| (finding, &view.since_configured));
     let is_compared = world.is_of_project(view);
     let drift = world.drift.iter().filter(move |_| is_compared).map(|finding| (finding, &view.since_save));
@@ -83,7 +83,7 @@ pub(crate) fn findings<'w>(
 }
 
 /// Returns the place of a finding in the text of the editor; `None` if it was edited since.
-pub(crate) fn place(view: &View, finding: &Finding, since: &Edits) -> Option<Range<usize>> {
+pub(crate) fn place(view: &Document, finding: &Finding, since: &Edits) -> Option<Range<usize>> {
     let range = since.unchanged(finding.span.start..finding.span.end)?;
     let mut span = finding.span;
     (span.start, span.end) = (range.start, range.end);
@@ -91,13 +91,13 @@ pub(crate) fn place(view: &View, finding: &Finding, since: &Edits) -> Option<Ran
     Some(marked.start..marked.end)
 }
 
-fn fix(world: &World, view: &View, shown: &Diagnostic, repair: &Repair) -> Option<CodeActionOrCommand> {
+fn fix(world: &World, view: &Document, shown: &Diagnostic, repair: &Repair) -> Option<CodeActionOrCommand> {
     let edits = match view.tree.as_ref() {
         Some(tree) => edits(tree.model(), repair)?.into_iter().map(|edit| moved(edit, view)).collect(),
         None => Some(config::edits(view.text.as_str(), repair)?),
     };
     let text_edit = |edit: Edit| {
-        let range = view.text.range(edit.range, world.encoding);
+        let range = view.text.range(edit.range);
         TextEdit { range, new_text: edit.text }
     };
     let edits = edits?.into_iter().map(text_edit).collect();
@@ -111,11 +111,16 @@ fn fix(world: &World, view: &View, shown: &Diagnostic, repair: &Repair) -> Optio
 }
 
 /// Returns an edit of the text of the tree as one of the text in the editor; `None` if the place was edited since.
-fn moved(edit: Edit, view: &View) -> Option<Edit> {
+fn moved(edit: Edit, view: &Document) -> Option<Edit> {
     Some(Edit { range: view.since_tree.unchanged(edit.range)?, ..edit })
 }
 
-fn scaffold(world: &World, view: &View, shown: &Diagnostic, operation: &str) -> Option<CodeActionOrCommand> {
+fn scaffold(
+    world: &World,
+    view: &Document,
+    shown: &Diagnostic,
+    operation: &str,
+) -> Option<CodeActionOrCommand> {
     let path = view.path.as_ref()?;
     world.project.scaffold(path, operation)?;
     let title = format!("Add operation `{operation}` to the code");

@@ -14,11 +14,10 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use lsp_types::Uri;
 
-use crate::project::Project;
+use crate::project::{Project, is_of_project};
 use crate::releases::Releases;
 use crate::text::Text;
 use crate::tree::Tree;
-use crate::world::is_of_project;
 
 /// A text to check.
 #[derive(Debug)]

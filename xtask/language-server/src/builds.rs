@@ -100,8 +100,7 @@ impl Server {
             let saved = std::fs::read_to_string(&path).unwrap_or_default();
             let start = Text::new(saved.clone()).offset_of(line, column);
             let span = Span { start, end: saved.len(), line, column }.first_line(&saved);
-            let Some(place) = self.snapshot().location(&Location { file, span, ..Location::default() })
-            else {
+            let Some(place) = self.world.location(&Location { file, span, ..Location::default() }) else {
                 continue;
             };
             let finding = Finding {
@@ -134,7 +133,7 @@ impl Server {
 
     /// Updates the diagnostics of the last comparison: in the document and in the sources. Returns the changed files.
     pub(crate) fn show_drift(&mut self) -> Vec<Uri> {
-        let world = self.snapshot();
+        let world = &self.world;
         let key = world.project.document().and_then(|path| uris::of_path(&path));
         let Some((key, view)) = key.and_then(|key| world.documents.get_key_value(&key)) else {
             return Vec::new();
@@ -143,8 +142,8 @@ impl Server {
         for finding in &*world.drift {
             let bytes =
                 view.since_save.forward(finding.span.start)..view.since_save.forward(finding.span.end);
-            let range = view.text.range(bytes, world.encoding);
-            let shown = diagnostic(finding, range, related(&world, finding));
+            let range = view.text.range(bytes);
+            let shown = diagnostic(finding, range, related(world, finding));
             by_file.entry(key.clone()).or_default().push(shown);
             let Some(source) = finding.source.as_ref().and_then(|source| world.location(source)) else {
                 continue;

@@ -13,13 +13,10 @@ use lsp_types::{
 
 use crate::actions::SCAFFOLD;
 use crate::diagnostics::SOURCE;
-use crate::text::Encoding;
 
 /// What the client can do.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Client {
-    /// The unit of columns that the server selected.
-    pub(crate) encoding: Encoding,
     /// Whether it accepts edits with versions.
     pub(crate) versioned_edits: bool,
     /// Whether it can watch files on request.
@@ -32,14 +29,11 @@ impl Client {
     /// Reads what the client says about itself.
     pub(crate) fn of(params: &InitializeParams) -> Self {
         let capabilities = &params.capabilities;
-        let general = capabilities.general.as_ref();
-        let encodings = general.and_then(|general| general.position_encodings.as_deref());
         let workspace = capabilities.workspace.as_ref();
         let edits = workspace.and_then(|workspace| workspace.workspace_edit.as_ref());
         let watched = workspace.and_then(|workspace| workspace.did_change_watched_files);
         let progress = capabilities.window.as_ref().and_then(|window| window.work_done_progress);
         Self {
-            encoding: Encoding::negotiated(encodings.unwrap_or_default()),
             versioned_edits: edits.and_then(|edits| edits.document_changes).unwrap_or_default(),
             watches_files: watched.and_then(|watched| watched.dynamic_registration).unwrap_or_default(),
             shows_progress: progress.unwrap_or_default(),
@@ -48,7 +42,7 @@ impl Client {
 }
 
 /// Returns the response to `initialize`.
-pub(crate) fn of_server(encoding: Encoding) -> InitializeResult {
+pub(crate) fn of_server() -> InitializeResult {
     let sync = TextDocumentSyncOptions {
         open_close: Some(true),
         change: Some(TextDocumentSyncKind::INCREMENTAL),
@@ -57,7 +51,6 @@ pub(crate) fn of_server(encoding: Encoding) -> InitializeResult {
     };
     let triggers = ["/", "#", "'", "\"", ":", " "];
     let capabilities = ServerCapabilities {
-        position_encoding: Some(encoding.kind()),
         text_document_sync: Some(TextDocumentSyncCapability::Options(sync)),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         definition_provider: Some(OneOf::Left(true)),

@@ -10,8 +10,9 @@ use lsp_types::{
 };
 
 use crate::context::{Context, Level, Slot};
+use crate::documents::Document;
 use crate::hover::described;
-use crate::world::{View, World};
+use crate::world::World;
 
 /// The media types that are offered beside those of the document.
 const MEDIA_TYPES: &[&str] = &[
@@ -55,7 +56,7 @@ pub(crate) fn completion(world: &World, params: &CompletionParams) -> Option<Com
     let view = world.view(&text_document.uri)?;
     let model = view.tree.as_ref()?.model();
     let text = view.text.as_str();
-    let context = Context::at(text, view.text.offset(*position, world.encoding))?;
+    let context = Context::at(text, view.text.offset(*position))?;
     let choices = match context.slot {
         Slot::Key => {
             let shape = shape_at(&context.levels)?;
@@ -73,7 +74,7 @@ pub(crate) fn completion(world: &World, params: &CompletionParams) -> Option<Com
     let written = text[context.written.clone()].trim_start_matches(['\'', '"']);
     let mut matching = choices.into_iter().filter(|choice| matches(&choice.label, written));
     let items: Vec<_> =
-        matching.by_ref().take(MAX_ITEMS).map(|choice| item(choice, &context, view, world)).collect();
+        matching.by_ref().take(MAX_ITEMS).map(|choice| item(choice, &context, view)).collect();
     let is_incomplete = matching.next().is_some();
     Some(CompletionResponse::List(CompletionList { is_incomplete, items }))
 }
@@ -246,7 +247,7 @@ fn is_item(line: &str, column: usize) -> bool {
     indent < column && line[indent..].starts_with("- ")
 }
 
-fn item(choice: Choice, context: &Context, view: &View, world: &World) -> CompletionItem {
+fn item(choice: Choice, context: &Context, view: &Document) -> CompletionItem {
     let Choice { label, detail, kind, needs_quotes, has_value_on_line, is_required } = choice;
     let text = view.text.as_str();
     let written = &text[context.written.clone()];
@@ -270,7 +271,7 @@ fn item(choice: Choice, context: &Context, view: &View, world: &World) -> Comple
     {
         new_text.push_str(if has_value_on_line || context.is_json { ": " } else { ":" });
     }
-    let range = view.text.range(context.written.start..context.written.end + end, world.encoding);
+    let range = view.text.range(context.written.start..context.written.end + end);
     CompletionItem {
         kind: Some(kind),
         detail: (!detail.is_empty()).then_some(detail),

@@ -4,8 +4,9 @@ use document::finding;
 use document::openapi::{Kind, Model, Object};
 use lsp_types::{GotoDefinitionParams, GotoDefinitionResponse, Location, TextDocumentPositionParams};
 
+use crate::documents::Document;
 use crate::place::Place;
-use crate::world::{View, World};
+use crate::world::World;
 
 /// Answers `textDocument/definition`.
 pub(crate) fn definition(world: &World, params: &GotoDefinitionParams) -> Option<GotoDefinitionResponse> {
@@ -13,20 +14,20 @@ pub(crate) fn definition(world: &World, params: &GotoDefinitionParams) -> Option
     let view = world.view(&text_document.uri)?;
     let locations = match &view.tree {
         Some(tree) => {
-            let place = Place::at(tree, view.offset_in_tree(*position, world.encoding));
+            let place = Place::at(tree, view.offset_in_tree(*position));
             from_document(world, view, &place)
         }
-        None => from_code(world, view, view.text.offset(*position, world.encoding)),
+        None => from_code(world, view, view.text.offset(*position)),
     };
     (!locations.is_empty()).then_some(GotoDefinitionResponse::Array(locations))
 }
 
-fn from_document(world: &World, view: &View, place: &Place<'_>) -> Vec<Location> {
+fn from_document(world: &World, view: &Document, place: &Place<'_>) -> Vec<Location> {
     if !place.is_on_text() {
         return Vec::new();
     }
     if let Some(target) = place.target() {
-        return vec![view.location(target.span(), world.encoding)];
+        return vec![view.location(target.span())];
     }
     let source = meant(place).and_then(|object| in_code(world, view, object));
     source.and_then(|source| world.location(&source)).into_iter().collect()
@@ -39,7 +40,7 @@ pub(crate) fn meant<'a>(place: &Place<'a>) -> Option<Object<'a>> {
 }
 
 /// Returns the place in the code of an object. The code of a component is that of its first use that has code.
-pub(crate) fn in_code(world: &World, view: &View, object: Object<'_>) -> Option<finding::Location> {
+pub(crate) fn in_code(world: &World, view: &Document, object: Object<'_>) -> Option<finding::Location> {
     if !world.is_of_project(view) {
         return None;
     }
@@ -59,7 +60,7 @@ pub(crate) fn in_code(world: &World, view: &View, object: Object<'_>) -> Option<
 }
 
 /// Returns the objects of the project's document that a place in the code implements.
-fn from_code(world: &World, view: &View, offset: usize) -> Vec<Location> {
+fn from_code(world: &World, view: &Document, offset: usize) -> Vec<Location> {
     let (Some(document), Some(implementation)) = (world.project_view(), &world.implementation) else {
         return Vec::new();
     };
@@ -94,7 +95,7 @@ fn from_code(world: &World, view: &View, offset: usize) -> Vec<Location> {
     };
     found.sort_by_key(|object| object.span().start);
     found.dedup();
-    found.into_iter().map(|object| document.location(object.span(), world.encoding)).collect()
+    found.into_iter().map(|object| document.location(object.span())).collect()
 }
 
 /// The length of a place in bytes.

@@ -7,24 +7,24 @@ use std::sync::Arc;
 use checks::{config, registry};
 use document::Span;
 use document::finding::Finding;
-use lsp_types::{TextDocumentContentChangeEvent, Uri};
+use lsp_types::{Location, Position, Range, TextDocumentContentChangeEvent, Uri};
 
-use crate::analysis::Job;
 use crate::edits::Edits;
-use crate::text::{Encoding, Text};
+use crate::text::Text;
 use crate::tree::Tree;
 use crate::uris;
-use crate::world::View;
 
-/// A document.
-#[derive(Debug)]
+/// A document. Requests are answered from a copy.
+#[derive(Clone, Debug)]
 pub(crate) struct Document {
-    uri: Uri,
+    /// Its URI, as the client writes it.
+    pub(crate) uri: Uri,
     /// The path of a file.
     pub(crate) path: Option<PathBuf>,
     /// The version of the editor. `None` if it is not open there.
     pub(crate) version: Option<i32>,
-    text: Arc<Text>,
+    /// The text in the editor.
+    pub(crate) text: Arc<Text>,
     /// The number of the text, unique in the server.
     number: u64,
     /// The number of the text that is being checked.
@@ -33,18 +33,24 @@ pub(crate) struct Document {
     read: Option<u64>,
     /// The number of the last text that was checked.
     checked: Option<u64>,
-    tree: Option<Arc<Tree>>,
-    findings: Arc<Vec<Finding>>,
-    since_tree: Edits,
-    since_findings: Edits,
-    since_save: Edits,
+    /// The newest tree. `None` if the text could never be read as OpenAPI.
+    pub(crate) tree: Option<Arc<Tree>>,
+    /// The newest findings.
+    pub(crate) findings: Arc<Vec<Finding>>,
+    /// The edits since the text of the tree.
+    pub(crate) since_tree: Edits,
+    /// The edits since the text of the findings.
+    pub(crate) since_findings: Edits,
+    /// The edits since the text was saved.
+    pub(crate) since_save: Edits,
     /// The edits since the text that is being checked.
     since_job: Edits,
     /// The edits from the text of the findings to the text that is being checked.
     until_job: Edits,
     /// For a configuration: its findings, by the document whose check found them.
-    configured: BTreeMap<Uri, Vec<Finding>>,
-    since_configured: Edits,
+    pub(crate) configured: BTreeMap<Uri, Vec<Finding>>,
+    /// The edits since the text of these findings.
+    pub(crate) since_configured: Edits,
 }
 
 /// The kind of a document, by its name or the language that the editor sends.
@@ -84,16 +90,6 @@ impl Document {
         }
     }
 
-    /// The URI, as the client writes it.
-    pub(crate) fn uri(&self) -> &Uri {
-        &self.uri
-    }
-
-    /// The text in the editor.
-    pub(crate) fn text(&self) -> &Arc<Text> {
-        &self.text
-    }
-
     /// The path, or the URI if it is not a file.
     pub(crate) fn file(&self) -> String {
         self.path.as_ref().map_or_else(|| self.uri.as_str().to_owned(), |path| path.display().to_string())
@@ -114,14 +110,9 @@ impl Document {
     }
 
     /// Applies the changes of the editor. `number` is the number of the new text.
-    pub(crate) fn change(
-        &mut self,
-        changes: Vec<TextDocumentContentChangeEvent>,
-        encoding: Encoding,
-        number: u64,
-    ) {
+    pub(crate) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>, number: u64) {
         let mut edits = Edits::default();
-        Arc::make_mut(&mut self.text).apply(changes, encoding, &mut edits);
+        Arc::make_mut(&mut self.text).apply(changes, &mut edits);
         for since in [
             &mut self.since_tree,
             &mut self.since_findings,
@@ -154,12 +145,12 @@ impl Document {
         self.language() != Language::Data || self.read.is_some()
     }
 
-    /// Begins to check the newest text.
-    pub(crate) fn job(&mut self, key: Uri, config: Option<(PathBuf, String)>) -> Job {
+    /// Begins to check the newest text. Returns its number.
+    pub(crate) fn begin_check(&mut self) -> u64 {
         self.checking = Some(self.number);
         self.since_job = Edits::default();
         self.until_job = self.since_findings.clone();
-        Job { key, file: self.file(), text: self.text.clone(), number: self.number, config }
+        self.number
     }
 
     /// Whether the newest text is being checked.
@@ -221,20 +212,18 @@ impl Document {
         self.configured.remove(document);
     }
 
-    /// Returns the document as it is now.
-    pub(crate) fn view(&self) -> View {
-        View {
-            uri: self.uri.clone(),
-            path: self.path.clone(),
-            version: self.version,
-            text: self.text.clone(),
-            tree: self.tree.clone(),
-            since_tree: self.since_tree.clone(),
-            since_save: self.since_save.clone(),
-            findings: self.findings.clone(),
-            since_findings: self.since_findings.clone(),
-            configured: self.configured.values().flatten().cloned().collect(),
-            since_configured: self.since_configured.clone(),
-        }
+    /// Returns the offset of a position in the text of the tree.
+    pub(crate) fn offset_in_tree(&self, position: Position) -> usize {
+        self.since_tree.back(self.text.offset(position))
+    }
+
+    /// Returns the range in the editor of a place in the tree.
+    pub(crate) fn range(&self, span: Span) -> Range {
+        self.text.range(self.since_tree.forward(span.start)..self.since_tree.forward(span.end))
+    }
+
+    /// Returns the location of a place in the tree.
+    pub(crate) fn location(&self, span: Span) -> Location {
+        Location { uri: self.uri.clone(), range: self.range(span) }
     }
 }

@@ -10,25 +10,26 @@ use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, Te
 
 use crate::actions::{findings, place};
 use crate::definition::{in_code, meant};
+use crate::documents::Document;
 use crate::place::Place;
-use crate::world::{View, World};
+use crate::world::World;
 
 /// Answers `textDocument/hover`.
 pub(crate) fn hover(world: &World, params: &HoverParams) -> Option<Hover> {
     let TextDocumentPositionParams { text_document, position } = &params.text_document_position_params;
     let view = world.view(&text_document.uri)?;
     if let Some(tree) = &view.tree {
-        let place = Place::at(tree, view.offset_in_tree(*position, world.encoding));
-        let offset = view.text.offset(*position, world.encoding);
+        let place = Place::at(tree, view.offset_in_tree(*position));
+        let offset = view.text.offset(*position);
         let rules = rules_at(world, view, offset);
         let texts: Vec<String> = of_place(world, view, &place).into_iter().chain(rules).collect();
-        let range = place.is_on_text().then(|| view.range(place.span, world.encoding));
+        let range = place.is_on_text().then(|| view.range(place.span));
         return (!texts.is_empty()).then(|| Hover { range, ..shown(texts.join("\n\n---\n\n")) });
     }
-    let offset = view.text.offset(*position, world.encoding);
+    let offset = view.text.offset(*position);
     let name = rule_at(view.text.as_str(), offset)?;
     let text = of_rule(&view.text.as_str()[name.start..name.end])?;
-    Some(Hover { range: Some(view.text.range(name.start..name.end, world.encoding)), ..shown(text) })
+    Some(Hover { range: Some(view.text.range(name.start..name.end)), ..shown(text) })
 }
 
 fn shown(value: String) -> Hover {
@@ -37,7 +38,7 @@ fn shown(value: String) -> Hover {
 }
 
 /// Explains the rules of the findings at an offset.
-fn rules_at(world: &World, view: &View, offset: usize) -> Vec<String> {
+fn rules_at(world: &World, view: &Document, offset: usize) -> Vec<String> {
     let at_offset = findings(world, view).filter(|(finding, since)| {
         place(view, finding, since).is_some_and(|place| (place.start..=place.end).contains(&offset))
     });
@@ -46,7 +47,7 @@ fn rules_at(world: &World, view: &View, offset: usize) -> Vec<String> {
     explained.map(|rule| format!("rule `{}`: {}", rule.name, rule.explanation)).collect()
 }
 
-fn of_place(world: &World, view: &View, place: &Place<'_>) -> Option<String> {
+fn of_place(world: &World, view: &Document, place: &Place<'_>) -> Option<String> {
     if !place.is_on_text() {
         return None;
     }
@@ -91,7 +92,7 @@ pub(crate) fn described(shape: &Shape) -> String {
 }
 
 /// Describes an object: its kind and name, its text, and where it comes from.
-fn of_object(world: &World, view: &View, object: Object<'_>) -> String {
+fn of_object(world: &World, view: &Document, object: Object<'_>) -> String {
     let whole = object.resolved().unwrap_or(object);
     let mut text = format!("**{}**", title(object));
     if let Some(summary) = whole.text("summary").or_else(|| whole.text("title")) {

@@ -20,11 +20,11 @@
 //! - `rename`: renames a component with everything that refers to it.
 //! - `references`: the places that refer to an object.
 //! - `symbols`: paths with their operations, components with their properties.
-//! - `documents`: the documents that the server knows.
 //! - `analysis`: reads and checks the newest text of a document.
 //! - `drift`: reads what the comparison of a document with the code printed.
 //! - `diagnostics`: findings as diagnostics.
 //! - `world`: the documents as they were when a request arrived.
+//! - `documents`: the documents that the server knows.
 //! - `place`: the object, key and value at an offset.
 //! - `releases`: the base of the comparison, and the release that introduced an object.
 //! - `tree`: a document together with its model.
@@ -34,7 +34,6 @@
 //! - `background`: runs a command in the background.
 //! - `progress`: work that takes long, as the client shows it.
 //! - `project`: what a project can tell about its document.
-//! - `transport`: messages over standard input and output.
 //! - `uris`: URIs of files (RFC 8089).
 
 #![expect(
@@ -66,21 +65,22 @@ mod rename;
 mod server;
 mod symbols;
 mod text;
-mod transport;
 mod tree;
 mod uris;
 mod world;
 
 use std::sync::Arc;
 
+use lsp_server::Connection;
+
 pub use project::{Implementation, Project, Standalone};
 pub use server::run;
 
 /// Serves a client over standard input and output until it sends `exit` or the input ends. Returns the exit status.
 pub fn serve(project: Arc<dyn Project>) -> u8 {
-    let (connection, writer) = transport::stdio();
+    let (connection, threads) = Connection::stdio();
     let status = run(connection, project);
-    // The writer ends when it has written all messages. It cannot panic.
-    let _ = writer.join();
+    // A message that cannot be read has ended the session already.
+    let _ = threads.join();
     status
 }

@@ -34,12 +34,13 @@ impl Server {
             DidChangeTextDocument::METHOD => {
                 let Some(params) = read::<DidChangeTextDocument>(params) else { return };
                 let key = uris::normal(&params.text_document.uri);
-                let (number, encoding) = (self.next_number(), self.world.encoding);
-                let Some(document) = self.documents.get_mut(&key).filter(|it| it.version.is_some()) else {
+                let number = self.next_number();
+                let Some(document) = self.world.documents.get_mut(&key).filter(|it| it.version.is_some())
+                else {
                     return;
                 };
                 document.version = Some(params.text_document.version);
-                document.change(params.content_changes, encoding, number);
+                document.change(params.content_changes, number);
                 self.changed(&key);
             }
             DidSaveTextDocument::METHOD => {
@@ -76,7 +77,7 @@ impl Server {
 
     fn open(&mut self, uri: Uri, version: Option<i32>, text: String) {
         let (key, number) = (uris::normal(&uri), self.next_number());
-        self.documents.insert(key.clone(), Document::new(uri, version, text, number));
+        self.world.documents.insert(key.clone(), Document::new(uri, version, text, number));
         self.changed(&key);
     }
 
@@ -84,7 +85,7 @@ impl Server {
     pub(crate) fn load_project_document(&mut self) {
         let Some(path) = self.world.project.document() else { return };
         let Some(uri) = uris::of_path(&path) else { return };
-        if self.documents.contains_key(&uri) {
+        if self.world.documents.contains_key(&uri) {
             return;
         }
         if let Ok(text) = std::fs::read_to_string(&path) {
@@ -94,7 +95,7 @@ impl Server {
 
     /// Checks what depends on a changed text.
     fn changed(&mut self, key: &Uri) {
-        match self.documents.get(key).map(Document::language) {
+        match self.world.documents.get(key).map(Document::language) {
             Some(Language::Data) => self.check(key),
             Some(Language::Configuration) => self.check_below(key),
             _ => {}
@@ -102,7 +103,7 @@ impl Server {
     }
 
     fn changed_on_disk(&mut self, key: &Uri) {
-        match self.documents.get(key) {
+        match self.world.documents.get(key) {
             // The editor sends its changes.
             Some(document) if document.version.is_some() => return,
             Some(_) => {
@@ -120,7 +121,7 @@ impl Server {
     }
 
     fn saved(&mut self, key: &Uri) {
-        let Some(document) = self.documents.get_mut(key) else { return };
+        let Some(document) = self.world.documents.get_mut(key) else { return };
         let (edits, path) = (document.saved(), document.path.clone());
         let (is_project, language) = (self.world.project.document() == path, document.language());
         self.move_drift(path.as_deref(), &edits);
@@ -145,19 +146,19 @@ impl Server {
                 && document.path.as_deref().is_some_and(|document| document.starts_with(directory))
         };
         let below: Vec<Uri> =
-            self.documents.iter().filter(|(_, it)| is_below(it)).map(|(key, _)| key.clone()).collect();
+            self.world.documents.iter().filter(|(_, it)| is_below(it)).map(|(key, _)| key.clone()).collect();
         for key in below {
             let number = self.next_number();
-            self.documents.get_mut(&key).into_iter().for_each(|document| document.outdated(number));
+            self.world.documents.get_mut(&key).into_iter().for_each(|document| document.outdated(number));
             self.check(&key);
         }
     }
 
     /// Returns the configuration of a document, if it is open in the editor.
     pub(crate) fn open_config(&self, key: &Uri) -> Option<(PathBuf, String)> {
-        let open = |path: &Path| self.documents.get(&uris::of_path(path)?);
+        let open = |path: &Path| self.world.documents.get(&uris::of_path(path)?);
         let path = config::nearest(&uris::to_path(key)?, |path| open(path).is_some() || path.exists())?;
-        let text = open(&path)?.text().as_str().to_owned();
+        let text = open(&path)?.text.as_str().to_owned();
         Some((path, text))
     }
 
@@ -167,25 +168,24 @@ impl Server {
         key: &Uri,
         others: std::collections::BTreeMap<String, Vec<Finding>>,
     ) {
-        let Some(document) = self.documents.get(key) else { return };
-        let (view, encoding) = (document.view(), self.world.encoding);
+        let Some(document) = self.world.documents.get(key) else { return };
         let mut by_file = HashMap::new();
         let show = |finding: &Finding, text: &Text| {
             let span = marked(finding, text.as_str());
-            diagnostic(finding, text.range(span.start..span.end, encoding), related(&self.world, finding))
+            diagnostic(finding, text.range(span.start..span.end), related(&self.world, finding))
         };
         // If the text was edited since the check began, another check follows.
-        let own = view.findings.iter().map(|finding| {
+        let own = document.findings.iter().map(|finding| {
             let mut finding = finding.clone();
             let Span { start, end, .. } = &mut finding.span;
-            (*start, *end) = (view.since_findings.forward(*start), view.since_findings.forward(*end));
-            show(&finding, &view.text)
+            (*start, *end) = (document.since_findings.forward(*start), document.since_findings.forward(*end));
+            show(&finding, &document.text)
         });
         by_file.insert(key.clone(), own.collect());
         for (file, findings) in others {
             let Some(uri) = uris::of_path(Path::new(&file)) else { continue };
-            let text = match self.documents.get(&uri) {
-                Some(document) => document.text().clone(),
+            let text = match self.world.documents.get(&uri) {
+                Some(document) => document.text.clone(),
                 None => Text::new(std::fs::read_to_string(&file).unwrap_or_default()).into(),
             };
             by_file.insert(uri, findings.iter().map(|finding| show(finding, &text)).collect());
@@ -203,9 +203,9 @@ impl Server {
     pub(crate) fn publish(&self, files: Vec<Uri>) {
         for key in files {
             let diagnostics = self.board.of(&key);
-            let document = self.documents.get(&key);
+            let document = self.world.documents.get(&key);
             let version = document.filter(|it| it.is_checked()).and_then(|document| document.version);
-            let uri = document.map_or_else(|| key.clone(), |document| document.uri().clone());
+            let uri = document.map_or_else(|| key.clone(), |document| document.uri.clone());
             self.notify(PublishDiagnostics::METHOD, PublishDiagnosticsParams { uri, diagnostics, version });
         }
     }

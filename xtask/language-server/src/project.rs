@@ -48,6 +48,11 @@ pub trait Implementation: Send + Sync + Debug {
     fn text(&self, file: &str) -> Option<&str>;
 }
 
+/// Whether releases and code belong to the document at this path.
+pub(crate) fn is_of_project(project: &dyn Project, path: Option<&Path>) -> bool {
+    project.document().is_none_or(|document| Some(&*document) == path)
+}
+
 /// Documents without a project, one of which can have a base.
 #[derive(Debug, Default)]
 pub struct Standalone {

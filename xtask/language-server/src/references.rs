@@ -12,10 +12,10 @@ pub(crate) fn references(world: &World, params: &ReferenceParams) -> Option<Vec<
     let TextDocumentPositionParams { text_document, position } = &params.text_document_position;
     let view = world.view(&text_document.uri)?;
     let tree = view.tree.as_ref()?;
-    let place = Place::at(tree, view.offset_in_tree(*position, world.encoding));
+    let place = Place::at(tree, view.offset_in_tree(*position));
     let object = named(&place)?;
-    let used = uses(object).into_iter().map(|used| view.location(used.span, world.encoding));
-    let declared = params.context.include_declaration.then(|| view.location(object.span(), world.encoding));
+    let used = uses(object).into_iter().map(|used| view.location(used.span));
+    let declared = params.context.include_declaration.then(|| view.location(object.span()));
     Some(declared.into_iter().chain(used).collect())
 }
 

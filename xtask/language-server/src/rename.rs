@@ -11,18 +11,17 @@ use lsp_types::{
     RenameParams, TextDocumentEdit, TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit,
 };
 
+use crate::documents::Document;
 use crate::place::Place;
 use crate::references::named;
-use crate::world::{Refusal, View, World};
+use crate::world::{Refusal, World};
 
 /// Answers `textDocument/prepareRename`: the range of the name at a position.
 pub(crate) fn prepare(world: &World, params: &TextDocumentPositionParams) -> Option<PrepareRenameResponse> {
     let view = world.view(&params.text_document.uri)?;
-    let tree = view.tree.as_ref()?;
-    let place = Place::at(tree, view.offset_in_tree(params.position, world.encoding));
-    let object = named(&place).filter(|object| is_component(*object))?;
-    let span = name_in(place.span, tree.document().text.as_str(), object.name())?;
-    let range = view.range(span, world.encoding);
+    let (place, object) = at(view, params.position)?;
+    let span = name_in(place.span, object.model().source(), object.name())?;
+    let range = view.range(span);
     Some(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder: object.name().to_owned() })
 }
 
@@ -39,7 +38,7 @@ pub(crate) fn rename(world: &World, params: &RenameParams) -> Result<Option<Work
     if !view.since_tree.is_empty() {
         return Err(refused("the document cannot be read now; correct its errors first".to_owned()));
     }
-    let object = at(world, view, *position).ok_or_else(no_component)?;
+    let (_, object) = at(view, *position).ok_or_else(no_component)?;
     let new = params.new_name.as_str();
     if let Some(fix) = shapes::wrong_key(Keys::ComponentNames, new) {
         return Err(refused(format!("`{}` cannot be the name of a component. {fix}", shortened(new))));
@@ -50,15 +49,17 @@ pub(crate) fn rename(world: &World, params: &RenameParams) -> Result<Option<Work
     let unclear = || refused("a place that refers to it cannot be edited".to_owned());
     let edits = renamed(object, new).ok_or_else(unclear)?;
     let text_edit = |edit: Edit| {
-        let range = view.text.range(edit.range, world.encoding);
+        let range = view.text.range(edit.range);
         TextEdit { range, new_text: edit.text }
     };
     Ok(Some(workspace_edit(world, view, edits.into_iter().map(text_edit).collect())))
 }
 
-fn at<'a>(world: &World, view: &'a View, position: Position) -> Option<Object<'a>> {
-    let place = Place::at(view.tree.as_ref()?, view.offset_in_tree(position, world.encoding));
-    named(&place).filter(|object| is_component(*object))
+/// Returns the component whose name or reference is at a position.
+fn at(view: &Document, position: Position) -> Option<(Place<'_>, Object<'_>)> {
+    let place = Place::at(view.tree.as_ref()?, view.offset_in_tree(position));
+    let object = named(&place).filter(|object| is_component(*object))?;
+    Some((place, object))
 }
 
 /// Returns the place of a name in the text of a key or value. `None` if it is written with escapes.
@@ -75,7 +76,7 @@ fn name_in(span: Span, text: &str, name: &str) -> Option<Span> {
 }
 
 /// Returns edits of one document for the client, with the version of the text if the client accepts it.
-pub(crate) fn workspace_edit(world: &World, view: &View, edits: Vec<TextEdit>) -> WorkspaceEdit {
+pub(crate) fn workspace_edit(world: &World, view: &Document, edits: Vec<TextEdit>) -> WorkspaceEdit {
     if world.versioned_edits {
         let text_document =
             OptionalVersionedTextDocumentIdentifier { uri: view.uri.clone(), version: view.version };

@@ -10,20 +10,20 @@ use std::thread;
 use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use document::finding::Finding;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
-use lsp_types::{InitializeParams, Uri};
+use lsp_types::Uri;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::analysis::{Analyst, Job, Progress};
 use crate::answer::{self, Question};
 use crate::background::Background;
-use crate::capabilities;
+use crate::capabilities::{self, Client};
 use crate::diagnostics::{Board, Check};
 use crate::documents::Document;
 use crate::progress::WorkDone;
 use crate::project::{Implementation, Project};
 use crate::releases::Releases;
-use crate::text::{Encoding, Text};
+use crate::text::Text;
 use crate::world::World;
 
 /// A result of a worker.
@@ -49,22 +49,13 @@ pub(crate) struct Comparison {
     pub(crate) _progress: Option<WorkDone>,
 }
 
-/// The stage of the session (LSP 3.17, "Lifecycle Messages").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    New,
-    Running,
-    ShuttingDown,
-}
-
 /// The server.
 pub(crate) struct Server {
     pub(crate) out: Sender<Message>,
     pub(crate) events: Sender<Event>,
-    stage: Stage,
+    is_shutting_down: bool,
     pub(crate) world: World,
-    pub(crate) client: capabilities::Client,
-    pub(crate) documents: HashMap<Uri, Document>,
+    pub(crate) client: Client,
     pub(crate) board: Board,
     /// The number of the newest text.
     pub(crate) number: u64,
@@ -86,6 +77,9 @@ pub(crate) struct Server {
 
 /// Serves a client until it sends `exit` or the input ends. Returns the exit status: 0 after a shutdown, else 1.
 pub fn run(connection: Connection, project: Arc<dyn Project>) -> u8 {
+    let Ok((id, params)) = connection.initialize_start() else { return 1 };
+    // A client with malformed capabilities is served as one without any.
+    let client = Client::of(&serde_json::from_value(params).unwrap_or_default());
     let Connection { sender: out, receiver } = connection;
     let (events, results) = unbounded();
     let (jobs, work) = unbounded::<Job>();
@@ -103,8 +97,7 @@ pub fn run(connection: Connection, project: Arc<dyn Project>) -> u8 {
         }
     });
     let world = World {
-        encoding: Encoding::default(),
-        versioned_edits: false,
+        versioned_edits: client.versioned_edits,
         project,
         implementation: None,
         releases: Arc::<Releases>::default(),
@@ -114,10 +107,9 @@ pub fn run(connection: Connection, project: Arc<dyn Project>) -> u8 {
     let mut server = Server {
         out,
         events,
-        stage: Stage::New,
+        is_shutting_down: false,
         world,
-        client: capabilities::Client::default(),
-        documents: HashMap::new(),
+        client,
         board: Board::default(),
         number: 0,
         jobs,
@@ -131,7 +123,11 @@ pub fn run(connection: Connection, project: Arc<dyn Project>) -> u8 {
         is_reading_sources: false,
         sources_are_old: false,
     };
-    server.serve(&receiver, &results)
+    server.send(Response::new_ok(id, capabilities::of_server()));
+    server.load_project_document();
+    server.read_sources();
+    server.serve(&receiver, &results);
+    u8::from(!server.is_shutting_down)
 }
 
 /// Checks documents until the server ends. A panic ends only the check of one document.
@@ -149,102 +145,52 @@ fn analyse(mut analyst: Analyst, work: &Receiver<Job>, events: &Sender<Event>) {
 }
 
 impl Server {
-    fn serve(&mut self, messages: &Receiver<Message>, results: &Receiver<Event>) -> u8 {
+    fn serve(&mut self, messages: &Receiver<Message>, results: &Receiver<Event>) {
         loop {
-            let ended = select! {
+            // A panic ends only the step.
+            let step = select! {
                 recv(messages) -> message => match message {
-                    Ok(message) => {
-                        let id = match &message {
-                            Message::Request(request) => Some(request.id.clone()),
-                            _ => None,
-                        };
-                        self.guarded(id, |server| server.message(message))
-                    }
-                    Err(_) => Some(1),
+                    Ok(Message::Notification(it)) if it.method == "exit" => return,
+                    Ok(message) => catch_unwind(AssertUnwindSafe(|| self.message(message))),
+                    Err(_) => return,
                 },
-                recv(results) -> event => {
-                    self.guarded(None, |server| {
-                        event.into_iter().for_each(|event| server.event(event));
-                        None
-                    })
-                }
+                recv(results) -> event => catch_unwind(AssertUnwindSafe(|| {
+                    event.into_iter().for_each(|event| self.event(event));
+                })),
             };
-            if let Some(status) = ended {
-                return if self.stage == Stage::ShuttingDown { 0 } else { status };
-            }
+            drop(step);
         }
     }
 
-    /// Runs a step. A panic ends only the step; if it handled a request, that request gets an error response.
-    fn guarded(
-        &mut self,
-        request: Option<RequestId>,
-        step: impl FnOnce(&mut Self) -> Option<u8>,
-    ) -> Option<u8> {
-        let result = catch_unwind(AssertUnwindSafe(|| step(self)));
-        if let (Err(_), Some(id)) = (&result, request) {
-            self.open.remove(&id);
-            self.refuse(id, ErrorCode::InternalError, "this is a defect of the server");
-        }
-        result.unwrap_or_default()
-    }
-
-    /// Returns the exit status if the server must end.
-    fn message(&mut self, message: Message) -> Option<u8> {
+    fn message(&mut self, message: Message) {
         match message {
             Message::Request(request) => self.request(request),
-            Message::Notification(notification) if notification.method == "exit" => return Some(1),
-            Message::Notification(notification) => {
-                if self.stage == Stage::Running {
-                    self.notification(notification);
-                }
-            }
+            Message::Notification(notification) if !self.is_shutting_down => self.notification(notification),
             // The server uses no result of the client.
-            Message::Response(_) => {}
+            Message::Notification(_) | Message::Response(_) => {}
         }
-        None
     }
 
     fn request(&mut self, request: Request) {
-        let (id, method) = (request.id.clone(), request.method.clone());
-        match (method.as_str(), self.stage) {
-            ("initialize", Stage::New) => match serde_json::from_value(request.params) {
-                Ok(params) => self.initialize(id, &params),
-                Err(error) => self.refuse(id, ErrorCode::InvalidParams, &error.to_string()),
-            },
-            (_, Stage::New) => {
-                self.refuse(id, ErrorCode::ServerNotInitialized, "send `initialize` first");
-            }
-            ("shutdown", Stage::Running) => {
-                self.stage = Stage::ShuttingDown;
-                self.send(Response::new_ok(id, Value::Null));
-            }
-            ("initialize", _) | (_, Stage::ShuttingDown) => {
+        let id = request.id.clone();
+        match request.method.as_str() {
+            method if self.is_shutting_down || method == "initialize" => {
                 self.refuse(id, ErrorCode::InvalidRequest, "this request is not allowed now");
             }
-            ("workspace/executeCommand", _) => self.execute(request),
-            (method, _) if !answer::is_known(method) => {
-                self.refuse(
-                    id,
-                    ErrorCode::MethodNotFound,
-                    &format!("the method `{method}` is not supported"),
-                );
+            "shutdown" => {
+                self.is_shutting_down = true;
+                self.send(Response::new_ok(id, Value::Null));
+            }
+            "workspace/executeCommand" => self.execute(request),
+            method if !answer::is_known(method) => {
+                let reason = format!("the method `{method}` is not supported");
+                self.refuse(id, ErrorCode::MethodNotFound, &reason);
             }
             _ => {
                 self.open.insert(id, Arc::default());
                 self.ask_or_wait(request);
             }
         }
-    }
-
-    fn initialize(&mut self, id: RequestId, params: &InitializeParams) {
-        self.client = capabilities::Client::of(params);
-        self.world.encoding = self.client.encoding;
-        self.world.versioned_edits = self.client.versioned_edits;
-        self.stage = Stage::Running;
-        self.send(Response::new_ok(id, capabilities::of_server(self.world.encoding)));
-        self.load_project_document();
-        self.read_sources();
     }
 
     /// Asks the worker for an answer, or keeps the request until its document was read.
@@ -254,22 +200,16 @@ impl Server {
             return;
         }
         let Some(is_cancelled) = self.open.get(&request.id).cloned() else { return };
-        let world = self.snapshot();
+        let world = self.world.clone();
         // Fails only while the process ends.
         let _ = self.questions.send(Question { request, world, is_cancelled });
-    }
-
-    /// Returns everything that can be asked, as it is now.
-    pub(crate) fn snapshot(&self) -> World {
-        let documents = self.documents.iter().map(|(key, document)| (key.clone(), document.view()));
-        World { documents: documents.collect(), ..self.world.clone() }
     }
 
     /// Returns the document that must be read before a request can be answered.
     fn waits_for(&self, request: &Request) -> Option<Uri> {
         let uri = request.params.get("textDocument")?.get("uri")?.as_str()?;
         let key = crate::uris::normal(&uri.parse().ok()?);
-        let document = self.documents.get(&key)?;
+        let document = self.world.documents.get(&key)?;
         let is_ready =
             if answer::needs_newest(&request.method) { document.is_read() } else { document.can_answer() };
         let will_be_read = document.is_checking() || self.queue.contains(&key);
@@ -306,7 +246,7 @@ impl Server {
         match progress {
             Progress::Released(releases) => self.world.releases = releases,
             Progress::Read(tree) => {
-                if let Some(document) = self.documents.get_mut(key) {
+                if let Some(document) = self.world.documents.get_mut(key) {
                     document.set_tree(number, tree);
                 }
                 let (ready, waiting) =
@@ -329,7 +269,7 @@ impl Server {
         mut by_file: BTreeMap<String, Vec<Finding>>,
         keep: impl FnOnce(&mut Document, Vec<Finding>) -> bool,
     ) {
-        let Some(document) = self.documents.get_mut(key) else { return };
+        let Some(document) = self.world.documents.get_mut(key) else { return };
         let own = by_file.remove(&document.file()).unwrap_or_default();
         if !keep(document, own) {
             return;
@@ -337,7 +277,7 @@ impl Server {
         let is_newest = document.is_checked();
         for (file, findings) in by_file.iter().filter(|_| is_newest) {
             let uri = crate::uris::of_path(Path::new(file));
-            let other = uri.and_then(|uri| self.documents.get_mut(&uri));
+            let other = uri.and_then(|uri| self.world.documents.get_mut(&uri));
             other.into_iter().for_each(|other| other.set_configured(key, findings.clone()));
         }
         self.publish_checked(key, by_file);
@@ -355,8 +295,9 @@ impl Server {
         while !self.is_busy {
             let Some(key) = self.queue.pop_front() else { return };
             let config = self.open_config(&key);
-            let Some(document) = self.documents.get_mut(&key) else { continue };
-            let job = document.job(key, config);
+            let Some(document) = self.world.documents.get_mut(&key) else { continue };
+            let (number, file) = (document.begin_check(), document.file());
+            let job = Job { key, file, text: document.text.clone(), number, config };
             // Fails only while the process ends.
             self.is_busy = self.jobs.send(job).is_ok();
         }
@@ -364,8 +305,8 @@ impl Server {
 
     /// Removes a document.
     pub(crate) fn forget(&mut self, key: &Uri) {
-        self.documents.remove(key);
-        self.documents.values_mut().for_each(|document| document.forget_configured(key));
+        self.world.documents.remove(key);
+        self.world.documents.values_mut().for_each(|document| document.forget_configured(key));
         self.queue.retain(|queued| queued != key);
         let changed = self.board.set(&Check::Document(key.as_str().to_owned()), HashMap::new());
         self.publish(changed);

@@ -3,7 +3,8 @@
 use document::openapi::{Kind, Object, Parameter};
 use lsp_types::{DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, SymbolKind};
 
-use crate::world::{View, World};
+use crate::documents::Document;
+use crate::world::World;
 
 /// The limit of symbols of a document.
 const MAX_SYMBOLS: usize = 10_000;
@@ -17,14 +18,13 @@ pub(crate) fn symbols(world: &World, params: &DocumentSymbolParams) -> Option<Do
     let tree = view.tree.as_ref()?;
     let number = tree.model().len();
     let levels = LEVELS.iter().find(|(most, _)| number <= *most).map_or(1, |(_, levels)| *levels);
-    let mut collector = Collector { world, view, left: MAX_SYMBOLS, levels };
+    let mut collector = Collector { view, left: MAX_SYMBOLS, levels };
     let root = tree.model().root();
     Some(DocumentSymbolResponse::Nested(collector.children(root)))
 }
 
 struct Collector<'w> {
-    world: &'w World,
-    view: &'w View,
+    view: &'w Document,
     /// The number of symbols that may still be added.
     left: usize,
     /// The number of levels that may still be added below the current object.
@@ -56,9 +56,8 @@ impl Collector<'_> {
         kind: SymbolKind,
     ) -> DocumentSymbol {
         self.left -= 1;
-        let encoding = self.world.encoding;
         let own = object.span();
-        let selection_range = self.view.range(own, encoding);
+        let selection_range = self.view.range(own);
         let mut whole = object.node().span;
         whole.start = whole.start.min(own.start);
         // The value of an alias is elsewhere.
@@ -75,7 +74,7 @@ impl Collector<'_> {
             kind,
             tags: object.flag("deprecated").then(|| vec![lsp_types::SymbolTag::DEPRECATED]),
             deprecated: None,
-            range: self.view.range(whole, encoding),
+            range: self.view.range(whole),
             selection_range,
             children: (!children.is_empty()).then_some(children),
         }

@@ -1,40 +1,15 @@
-//! Texts and positions: converts between offsets in bytes and the lines and columns of the protocol.
+//! Texts and positions: converts between offsets in bytes and the lines and columns of the protocol, which are in UTF-16.
 
 use std::ops::Range;
 
 use document::edits::{Edit, difference};
 use line_index::{LineCol, LineIndex, TextSize, WideEncoding, WideLineCol};
-use lsp_types::{Position, PositionEncodingKind, TextDocumentContentChangeEvent};
+use lsp_types::{Position, TextDocumentContentChangeEvent};
 
 use crate::edits::Edits;
 
 /// The limit of bytes of a text. An edit that exceeds it is ignored.
 pub(crate) const MAX_TEXT: usize = 256 << 20;
-
-/// The unit of columns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Encoding {
-    /// Bytes of UTF-8.
-    Utf8,
-    /// Code units of UTF-16, which every client supports.
-    #[default]
-    Utf16,
-}
-
-impl Encoding {
-    /// Selects UTF-8 if the client offers it.
-    pub(crate) fn negotiated(offered: &[PositionEncodingKind]) -> Self {
-        if offered.contains(&PositionEncodingKind::UTF8) { Self::Utf8 } else { Self::Utf16 }
-    }
-
-    /// Returns its name in the protocol.
-    pub(crate) fn kind(self) -> PositionEncodingKind {
-        match self {
-            Self::Utf8 => PositionEncodingKind::UTF8,
-            Self::Utf16 => PositionEncodingKind::UTF16,
-        }
-    }
-}
 
 /// A text with an index of its lines.
 #[derive(Clone, Debug)]
@@ -58,39 +33,31 @@ impl Text {
 
     /// Returns the offset of a position. A position after the end of its line or of the text is limited to that end,
     /// and one inside a character to the beginning of the character.
-    pub(crate) fn offset(&self, position: Position, encoding: Encoding) -> usize {
+    pub(crate) fn offset(&self, position: Position) -> usize {
         let Some(line) = self.index.line(position.line) else { return self.string.len() };
         let (start, end) = (usize::from(line.start()), usize::from(line.end()));
         let content = self.string[start..end].trim_end_matches('\n');
         let length = content.strip_suffix('\r').unwrap_or(content).len();
-        let column = match encoding {
-            Encoding::Utf8 => Some(position.character),
-            Encoding::Utf16 => {
-                let wide = WideLineCol { line: position.line, col: position.character };
-                self.index.to_utf8(WideEncoding::Utf16, wide).map(|place| place.col)
-            }
-        };
-        let column = column.and_then(|column| usize::try_from(column).ok()).unwrap_or(length).min(length);
+        let wide = WideLineCol { line: position.line, col: position.character };
+        let column = self.index.to_utf8(WideEncoding::Utf16, wide);
+        let column = column.map_or(length, |place| length.min(place.col as usize));
         self.string.floor_char_boundary(start + column)
     }
 
     /// Returns the position of an offset, limited to the text.
-    pub(crate) fn position(&self, offset: usize, encoding: Encoding) -> Position {
+    pub(crate) fn position(&self, offset: usize) -> Position {
         let offset = self.string.floor_char_boundary(offset.min(self.string.len()));
         // The limit of the text is below that of the type.
         let size = TextSize::try_from(offset).unwrap_or_default();
         let place = self.index.try_line_col(size).unwrap_or(LineCol { line: 0, col: 0 });
-        let column = match encoding {
-            Encoding::Utf8 => place.col,
-            Encoding::Utf16 => self.index.to_wide(WideEncoding::Utf16, place).map_or(0, |wide| wide.col),
-        };
-        Position { line: place.line, character: column }
+        let character = self.index.to_wide(WideEncoding::Utf16, place).map_or(0, |wide| wide.col);
+        Position { line: place.line, character }
     }
 
     /// Returns the range of bytes as positions.
-    pub(crate) fn range(&self, bytes: Range<usize>, encoding: Encoding) -> lsp_types::Range {
+    pub(crate) fn range(&self, bytes: Range<usize>) -> lsp_types::Range {
         let end = bytes.end.max(bytes.start);
-        lsp_types::Range { start: self.position(bytes.start, encoding), end: self.position(end, encoding) }
+        lsp_types::Range { start: self.position(bytes.start), end: self.position(end) }
     }
 
     /// Returns the offset of a line and a column in characters, both from 1.
@@ -105,12 +72,7 @@ impl Text {
     }
 
     /// Applies the changes of a notification in their order, and adds them to `edits`.
-    pub(crate) fn apply(
-        &mut self,
-        changes: Vec<TextDocumentContentChangeEvent>,
-        encoding: Encoding,
-        edits: &mut Edits,
-    ) {
+    pub(crate) fn apply(&mut self, changes: Vec<TextDocumentContentChangeEvent>, edits: &mut Edits) {
         // The index is valid up to this line. Editors send changes from the last to the first, so that the index of
         // the whole text is computed once.
         let mut valid = u32::MAX;
@@ -125,8 +87,8 @@ impl Text {
                 self.index = LineIndex::new(&self.string);
             }
             valid = range.start.line.min(range.end.line);
-            let start = self.offset(range.start, encoding);
-            let end = self.offset(range.end, encoding).max(start);
+            let start = self.offset(range.start);
+            let end = self.offset(range.end).max(start);
             if self.string.len() - (end - start) + change.text.len() > MAX_TEXT {
                 continue;
             }

@@ -1,8 +1,5 @@
-//! Positions in UTF-8 and UTF-16, with characters of one to four bytes.
+//! Positions in UTF-16, with characters of one to four bytes.
 
-use std::sync::Arc;
-
-use language_server::Standalone;
 use lsp_types::{Position, Range};
 use serde_json::{Value, json};
 
@@ -20,10 +17,8 @@ components:
     Ok: { description: '𝄞' }
 ";
 
-fn session(encodings: Value) -> Session {
-    let capabilities = json!({ "general": { "positionEncodings": encodings } });
-    let directory = tempfile::tempdir().unwrap();
-    let mut session = Session::with(directory, Arc::new(Standalone::default()), capabilities);
+fn session() -> Session {
+    let mut session = Session::new();
     session.open("a.yaml", TEXT);
     session
 }
@@ -33,37 +28,27 @@ fn definition(session: &mut Session, column: u32) -> Value {
     session.at("definition", "a.yaml", place, json!({})).unwrap()
 }
 
-/// Returns the first column of the reference, in bytes or in code units.
-fn column(measure: impl Fn(&str) -> usize) -> u32 {
+/// Returns the first column of the reference.
+fn column() -> u32 {
     let line = TEXT.lines().nth(4).unwrap();
-    u32::try_from(measure(&line[..line.find("'#/").unwrap()])).unwrap()
+    u32::try_from(line[..line.find("'#/").unwrap()].encode_utf16().count()).unwrap()
 }
 
 #[test]
-fn columns_are_in_the_negotiated_unit() {
-    let in_bytes = column(str::len);
-    let in_units = column(|text| text.encode_utf16().count());
-    assert_eq!(in_bytes - in_units, 3);
-    for (encodings, first) in [
-        (json!(["utf-16", "utf-8"]), in_bytes),
-        (json!(["utf-32", "utf-16"]), in_units),
-        (json!([]), in_units),
-        (Value::Null, in_units),
-    ] {
-        let mut session = session(encodings.clone());
-        assert_ne!(definition(&mut session, first), Value::Null, "{encodings}");
-        // Two columns further left is the end of the key, which is a reference too; the space before it is not.
-        assert_eq!(definition(&mut session, first - "$ref: ".len() as u32 - 1), Value::Null, "{encodings}");
-        let place = Position { line: 4, character: first + 1 };
-        let hover = session.at("hover", "a.yaml", place, json!({})).unwrap();
-        assert_eq!(hover["range"]["start"]["character"], json!(first), "{encodings}");
-        assert_eq!(session.end(), 0);
-    }
+fn columns_are_code_units() {
+    let (mut session, first) = (session(), column());
+    assert_ne!(definition(&mut session, first), Value::Null);
+    // Two columns further left is the end of the key, which is a reference too; the space before it is not.
+    assert_eq!(definition(&mut session, first - "$ref: ".len() as u32 - 1), Value::Null);
+    let place = Position { line: 4, character: first + 1 };
+    let hover = session.at("hover", "a.yaml", place, json!({})).unwrap();
+    assert_eq!(hover["range"]["start"]["character"], json!(first));
+    assert_eq!(session.end(), 0);
 }
 
 #[test]
 fn an_edit_beyond_the_basic_plane_keeps_both_texts_equal() {
-    let mut session = session(Value::Null);
+    let mut session = session();
     let start = position(TEXT, "𝄞é', version", 0);
     // The second of the two code units of `𝄞`, so that the edit begins inside a character.
     let inside = Position { character: start.character + 1, ..start };
@@ -82,12 +67,12 @@ fn an_edit_beyond_the_basic_plane_keeps_both_texts_equal() {
     let rules = session.diagnostics("a.yaml");
     let wrong: Vec<_> = rules.iter().filter(|shown| shown.message.contains("not valid YAML")).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert_ne!(definition(&mut session, column(|text| text.encode_utf16().count())), Value::Null);
+    assert_ne!(definition(&mut session, column()), Value::Null);
 }
 
 #[test]
 fn positions_outside_the_text_are_limited_to_it() {
-    let mut session = session(Value::Null);
+    let mut session = session();
     let far = [(0, u32::MAX), (u32::MAX, 0), (u32::MAX, u32::MAX), (7, 4_000), (8, 0), (9, 9)];
     for (line, character) in far {
         for method in ["hover", "definition", "completion", "prepareRename"] {
@@ -100,7 +85,7 @@ fn positions_outside_the_text_are_limited_to_it() {
     session.change("a.yaml", Some(everything), TEXT);
     let reversed = Range { start: Position::new(5, 3), end: Position::new(2, 1) };
     session.change("a.yaml", Some(reversed), "");
-    assert_ne!(definition(&mut session, column(|text| text.encode_utf16().count())), Value::Null);
+    assert_ne!(definition(&mut session, column()), Value::Null);
     assert_eq!(session.end(), 0);
 }
 
@@ -113,5 +98,5 @@ fn lines_may_end_with_a_carriage_return() {
     session.change("a.yaml", Some(Range { start: end, end }), " # comment");
     let diagnostics = session.diagnostics("a.yaml");
     assert!(diagnostics.iter().all(|shown| !shown.message.contains("YAML")), "{diagnostics:#?}");
-    assert_ne!(definition(&mut session, column(|text| text.encode_utf16().count())), Value::Null);
+    assert_ne!(definition(&mut session, column()), Value::Null);
 }
