@@ -21,9 +21,9 @@ pub struct Options {
     /// The document to compare [default: openapi/animal-store.yaml].
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
-    /// The options that the commands share.
+    /// The options of `contract drift`.
     #[command(flatten)]
-    pub common: contract::Options,
+    pub drift: drift::Options,
     /// Print the table of differences that are not reported, and compare nothing.
     #[arg(long)]
     pub tolerated: bool,
@@ -58,7 +58,5 @@ pub fn run(options: &Options) -> Result<u8, String> {
         sources.locate_all(findings);
         sources.shown().clone()
     };
-    let compared =
-        drift::compare(&spec, &code, &options.common, &root, Help { scaffold: Some(SCAFFOLD) }, locate);
-    Ok(compared.unwrap_or_else(|status| status))
+    Ok(drift::compare(&spec, &code, &options.drift, &root, Help { scaffold: Some(SCAFFOLD) }, locate))
 }

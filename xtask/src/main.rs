@@ -162,7 +162,7 @@ fn main() -> ExitCode {
             Ok(0)
         }
         Command::Lint { spec, options } => {
-            Ok(lint::run(&spec.unwrap_or_else(own_spec), &options, &workspace()))
+            Ok(lint::run(&[spec.unwrap_or_else(own_spec)], &options, &workspace()))
         }
         Command::Breaking { base, spec, options } => {
             let spec = spec.unwrap_or_else(own_spec);

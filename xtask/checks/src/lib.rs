@@ -5,6 +5,8 @@
 //! - [`report`]: findings as text, JSON, SARIF, Markdown and GitHub annotations.
 //! - [`outcome`]: the result of a comparison: the changes, the version, the waivers, and the exit status.
 //! - [`config`]: `contract.toml`: the rules that apply, and the accepted findings.
+//! - [`baseline`]: findings that are accepted because they are older than the check.
+//! - `fingerprint`: names of findings that stay the same when lines move.
 //! - [`registry`]: all rules, by name.
 //! - [`drift`]: compares a document with the document of the code.
 //! - [`breaking`]: compares two versions of a document.
@@ -12,9 +14,11 @@
 //! - `subschema`: decides whether every value of one schema is a value of another.
 //! - [`markdown`]: escapes text of a document for Markdown.
 
+pub mod baseline;
 pub mod breaking;
 pub mod config;
 pub mod drift;
+mod fingerprint;
 pub mod lint;
 pub mod markdown;
 pub mod outcome;

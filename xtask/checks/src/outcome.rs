@@ -17,7 +17,9 @@ const MAX_UNDONE: usize = 5;
 pub enum FailOn {
     /// A breaking change, or a version that is too low.
     #[default]
-    Breaking,
+    Error,
+    /// A warning too.
+    Warning,
     /// A version that is too low for what changed. A breaking change with a new major version passes.
     Version,
 }
@@ -128,7 +130,10 @@ impl Outcome {
     pub fn exit_code(&self, fail_on: FailOn) -> u8 {
         let breaks = |change: &Change| change.severity == Severity::Error;
         let fails = match fail_on {
-            FailOn::Breaking => self.all().any(breaks),
+            FailOn::Error => self.all().any(breaks),
+            FailOn::Warning => {
+                self.all().any(|change| breaks(change) || change.severity == Severity::Warning)
+            }
             FailOn::Version => self.version.iter().chain(&self.waivers).any(breaks),
         };
         let is_unreadable = |change: &Change| change.severity == Severity::Unreadable;

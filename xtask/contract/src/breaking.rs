@@ -1,6 +1,7 @@
 //! `breaking`: compares two versions of a document.
 
 use std::mem::ManuallyDrop;
+use std::panic::resume_unwind;
 use std::path::Path;
 
 use checks::outcome::{FailOn, Outcome};
@@ -8,8 +9,7 @@ use checks::report::overview::{joined, overview};
 use checks::report::{self, About, Format, Report, Sources, changes};
 use document::finding::{Finding, Severity, summary};
 
-use crate::revision::load;
-use crate::values;
+use crate::{File, load_document, values};
 
 const NAME: &str = "breaking";
 
@@ -21,7 +21,7 @@ pub struct Options {
     #[command(flatten)]
     pub common: crate::Options,
     /// What makes the command fail.
-    #[arg(long, value_parser = values::fail_on(), default_value = "breaking", value_name = "FAIL_ON")]
+    #[arg(long, value_parser = values::failure_of_a_change(), default_value = "error", value_name = "FAIL_ON")]
     pub fail_on: FailOn,
     /// The least severity that the text shows, besides waived changes; its last line counts the rest. The other formats
     /// have all findings.
@@ -32,25 +32,23 @@ pub struct Options {
 
 /// Compares `revision` with `base`, the version that clients rely on. Returns the exit status.
 pub fn run(base: &Path, revision: &Path, options: &Options, root: &Path) -> u8 {
-    compare(base, revision, options, root).unwrap_or_else(|status| status)
+    compare(base, revision, options, root).unwrap_or_else(|files| options.common.refuse(NAME, &files, root))
 }
 
-fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Result<u8, u8> {
+fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Result<u8, Vec<File>> {
     let common = &options.common;
-    let config = common.load_config(NAME, revision, root)?;
+    let config = common.load_config(revision, root).map_err(|file| vec![file])?;
     // Reading takes most of the time, and the two files are independent.
     let (base, revision) = std::thread::scope(|scope| {
-        let reading = scope.spawn(|| load(base));
-        let revision = load(revision);
-        reading.join().map(|base| (base, revision)).map_err(|_| 2)
-    })?;
+        let reading = scope.spawn(|| load_document(base));
+        let revision = load_document(revision);
+        // The other thread cannot panic.
+        (reading.join().unwrap_or_else(|panic| resume_unwind(panic)), revision)
+    });
     let (base, revision) = match (base, revision) {
         // The process ends soon, and frees large documents faster as a whole.
         (Ok(base), Ok(revision)) => (ManuallyDrop::new(base), ManuallyDrop::new(revision)),
-        (base, revision) => {
-            let unreadable: Vec<_> = base.err().into_iter().chain(revision.err()).collect();
-            return Err(common.refuse_documents(NAME, &unreadable, root));
-        }
+        (base, revision) => return Err(base.err().into_iter().chain(revision.err()).collect()),
     };
     let outcome = Outcome::of(&base, &revision, &config, common.today());
     if common.format == Format::Markdown {

@@ -1,7 +1,6 @@
 //! The subcommands of the program `contract`, for any document and any repository.
 //!
-//! A command prints its findings on standard output and returns its exit status: 0 without errors, 1 with errors,
-//! 2 if a file, or a part that had to be compared, could not be read as OpenAPI 3.0, or a file as a configuration.
+//! A command prints its findings on standard output and returns its exit status, which `README.md` describes.
 //!
 //! Each module imports only from modules below it in this list; `tests/layers.rs` checks that.
 //!
@@ -10,11 +9,13 @@
 //! - [`changelog`]: prints the changes between two versions for users.
 //! - [`drift`]: compares a document with the one that the code generates.
 //! - [`lint`]: checks one document.
+//! - [`acceptance`]: what a check of one document accepts.
 //! - `values`: the values of options that are one of a few names.
 //! - [`fix`]: makes the repairs of findings.
 //! - `diff`: the difference of two texts.
 //! - `revision`: reads a document, also from a revision of git.
 
+pub mod acceptance;
 pub mod breaking;
 pub mod changelog;
 mod diff;
@@ -26,11 +27,12 @@ mod values;
 
 use std::path::{Path, PathBuf};
 
-use checks::config::Config;
+use checks::baseline::Baseline;
+use checks::config::{Applied, Config, Unusable};
 use checks::report::{self, About, Format, Report, Sources};
-use document::finding::{Finding, Severity};
+use document::finding::{Finding, Severity, Subject};
 use document::rule::Profile;
-use document::{Document, Unreadable};
+use document::{Document, Span, Unreadable};
 use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -59,50 +61,79 @@ impl Options {
         self.today.unwrap_or_else(|| Zoned::now().with_time_zone(TimeZone::UTC).date())
     }
 
-    /// Returns the configuration for a document, or prints its errors as the report of a command.
-    ///
-    /// # Errors
-    /// Returns the exit status.
-    pub fn load_config(&self, command: &str, document: &Path, root: &Path) -> Result<Config, u8> {
-        let config = Config::load(self.config.as_deref(), &revision::in_working_tree(document, root));
-        let config = config.map_err(|it| {
-            self.refuse(command, &[About { path: &it.path, text: &it.text, findings: &it.findings }], root)
-        })?;
+    /// Returns the configuration for a document.
+    fn load_config(&self, document: &Path, root: &Path) -> Result<Config, File> {
+        let config = Config::load(self.config.as_deref(), &revision::in_working_tree(document, root))?;
         Ok(config.with_profile(self.profile))
     }
 
-    /// Reads a document, or prints the error as the report of a command.
-    ///
-    /// # Errors
-    /// Returns the exit status.
-    pub fn load_document(&self, command: &str, path: &Path, root: &Path) -> Result<Document, u8> {
-        revision::load(path).map_err(|unreadable| self.refuse_documents(command, &[unreadable], root))
-    }
-
-    /// Prints the reasons why documents cannot be read, in one report.
-    fn refuse_documents(&self, command: &str, unreadable: &[Unreadable], root: &Path) -> u8 {
-        let findings: Vec<_> = unreadable.iter().map(|it| [Finding::from(it)]).collect();
-        let files: Vec<_> = unreadable
-            .iter()
-            .zip(&findings)
-            .map(|(it, findings)| About { path: &it.path, text: &it.text, findings })
-            .collect();
-        self.refuse(command, &files, root)
-    }
-
-    /// Prints the reasons why files cannot be used.
-    fn refuse(&self, command: &str, files: &[About<'_>], root: &Path) -> u8 {
-        let sources = Sources::new(root);
-        report::print(self.format, &Report { command, files, sources: &sources, summary: "" });
+    /// Prints the reasons why files cannot be used. Returns the exit status.
+    fn refuse(&self, command: &str, files: &[File], root: &Path) -> u8 {
+        let (sources, about) = (Sources::new(root), files.iter().map(File::about).collect::<Vec<_>>());
+        report::print(self.format, &Report { command, files: &about, sources: &sources, summary: "" });
         2
     }
 }
 
-/// Returns the exit status for findings: 0 without errors, 1 with errors, 2 if something could not be read.
-pub fn exit_status(findings: &[Finding]) -> u8 {
+/// A file, and the findings about it.
+#[derive(Debug)]
+struct File {
+    path: String,
+    text: String,
+    findings: Vec<Finding>,
+}
+
+impl File {
+    /// Returns the configuration, the baseline and the document of a check.
+    fn of(config: Config, document: Document, applied: Applied, format: Format) -> [Self; 3] {
+        let Applied { mut findings, ignored, unused, outdated } = applied;
+        if format == Format::Sarif {
+            // Only this format can say that a finding is accepted.
+            findings.extend(ignored);
+        }
+        let Baseline { path, text } = config.baseline;
+        [
+            Self { path: config.path, text: config.text, findings: unused },
+            Self { path, text, findings: Vec::from_iter(outdated) },
+            Self { path: document.path, text: document.text, findings },
+        ]
+    }
+
+    /// Returns a file that cannot be used, and why.
+    fn unusable(path: &Path, message: String, fix: &str) -> Self {
+        let finding = Finding::new(Severity::Unreadable, "unreadable", "", Span::within("", 0..0))
+            .message(&Subject::document(), message)
+            .fix(fix);
+        Self { path: path.display().to_string(), text: String::new(), findings: vec![finding] }
+    }
+
+    fn about(&self) -> About<'_> {
+        About { path: &self.path, text: &self.text, findings: &self.findings }
+    }
+}
+
+impl From<Unusable> for File {
+    fn from(Unusable { path, text, findings }: Unusable) -> Self {
+        Self { path, text, findings }
+    }
+}
+
+impl From<Unreadable> for File {
+    fn from(unreadable: Unreadable) -> Self {
+        let findings = vec![Finding::from(&unreadable)];
+        Self { path: unreadable.path, text: unreadable.text, findings }
+    }
+}
+
+/// Reads a document.
+fn load_document(path: &Path) -> Result<Document, File> {
+    Ok(revision::load(path)?)
+}
+
+/// Returns the exit status for findings: 1 if one has this severity or a greater one, 2 if something could not be read.
+fn exit_status(findings: &[Finding], fail_on: Severity) -> u8 {
     match findings.iter().map(|finding| finding.severity).max() {
-        None | Some(Severity::Info | Severity::Warning) => 0,
-        Some(Severity::Error) => 1,
         Some(Severity::Unreadable) => 2,
+        most => u8::from(most.is_some_and(|most| most >= fail_on)),
     }
 }

@@ -1,15 +1,15 @@
-//! `lint`: checks one document by itself.
+//! `lint`: checks documents by themselves.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use checks::config::Applied;
 use checks::lint::lint;
 use checks::registry;
-use checks::report::{self, About, Format, Report, Sources};
+use checks::report::{self, Report, Sources};
 use document::finding::summary;
 
+use crate::acceptance::Acceptance;
 use crate::fix::{self, Fix};
-use crate::{diff, exit_status, values};
+use crate::{File, diff, exit_status, values};
 
 /// The options of the command.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -18,6 +18,9 @@ pub struct Options {
     /// The options that the commands share.
     #[command(flatten)]
     pub common: crate::Options,
+    /// What the command accepts.
+    #[command(flatten)]
+    pub acceptance: Acceptance,
     /// Print the table of all rules, without checking a document.
     #[arg(long)]
     pub rules: bool,
@@ -33,8 +36,11 @@ pub struct Options {
     pub dry_run: bool,
 }
 
-/// Runs the command. Paths in JSON and in annotations begin at `root`. Returns the exit status.
-pub fn run(path: &Path, options: &Options, root: &Path) -> u8 {
+const NAME: &str = "lint";
+
+/// Checks documents, and prints their findings in one report. Paths in JSON and in annotations begin at `root`. Returns
+/// the exit status.
+pub fn run(paths: &[PathBuf], options: &Options, root: &Path) -> u8 {
     if options.rules {
         report::write(&registry::table(registry::rules()));
         return 0;
@@ -42,19 +48,46 @@ pub fn run(path: &Path, options: &Options, root: &Path) -> u8 {
     if let Some(name) = &options.explain {
         return explain(name);
     }
-    check(path, options, root).unwrap_or_else(|status| status)
+    if paths.len() > 1 && options.acceptance.has_baseline() {
+        anstream::eprintln!("error: a baseline belongs to one document; run the command for each document");
+        return 2;
+    }
+    let mut all = Checked::default();
+    for path in paths {
+        let refused = |file| Checked { files: vec![file], status: 2, ..Checked::default() };
+        let Checked { files, summary, status } = check(path, options, root).unwrap_or_else(refused);
+        all.files.extend(files);
+        all.summary.extend(summary);
+        all.status = all.status.max(status);
+    }
+    let about: Vec<_> = all.files.iter().map(File::about).collect();
+    if !options.dry_run || !about.is_empty() {
+        let (sources, summary) = (Sources::new(root), all.summary.join("\n"));
+        let report = Report { command: NAME, files: &about, sources: &sources, summary: &summary };
+        report::print(options.common.format, &report);
+    }
+    all.status
 }
 
-fn check(path: &Path, options: &Options, root: &Path) -> Result<u8, u8> {
-    let Options { common: options, fix, dry_run, .. } = options;
-    let config = options.load_config("lint", path, root)?;
-    let mut document = options.load_document("lint", path, root)?;
-    let applied = |document: &_| config.apply(lint(document, config.dates(options.today())), "lint");
+/// The result of the check of a document.
+#[derive(Default)]
+struct Checked {
+    files: Vec<File>,
+    /// The result in one line; empty if the document could not be checked.
+    summary: Vec<String>,
+    status: u8,
+}
+
+fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
+    let Options { common, acceptance, fix, dry_run, .. } = options;
+    let config = acceptance.configure(common.load_config(path, root)?)?;
+    let mut document = crate::load_document(path)?;
+    let applied = |document: &_| config.apply(lint(document, config.dates(common.today())), NAME);
     let mut made = String::new();
     if let Some(fix) = fix {
         if !path.exists() {
-            anstream::eprintln!("error: {}: cannot fix a revision of git; name a file", path.display());
-            return Err(2);
+            let message = "A revision of git cannot be fixed.".to_owned();
+            return Err(File::unusable(path, message, "Name a file."));
         }
         let old = document.text.clone();
         let number;
@@ -62,35 +95,27 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<u8, u8> {
         if *dry_run {
             let diff = diff::unified(&document.path, &old, &document.text);
             report::write(&diff);
-            return Ok(u8::from(!diff.is_empty()));
+            return Ok(Checked { status: u8::from(!diff.is_empty()), ..Checked::default() });
         }
         if number > 0 {
             fix::replace(path, &document.text).map_err(|error| {
-                let path = path.display();
-                anstream::eprintln!(
-                    "error: {path}: cannot be replaced: {error}; check the permissions of its directory"
-                );
-                2
+                let message = format!("The file cannot be replaced: {error}.");
+                File::unusable(path, message, "Check the permissions of its directory.")
             })?;
         }
         made = format!("{number} fixed, ");
     }
-    let Applied { mut findings, ignored, unused } = applied(&document);
-    let summary = summary(findings.iter().map(|finding| finding.severity));
-    let summary = format!("{}: {made}{summary}", document.path);
-    let status = exit_status(&findings);
-    if options.format == Format::Sarif {
-        // Only this format can say that a finding is accepted.
-        findings.extend(ignored);
+    let applied = applied(&document);
+    if let Some(written) = acceptance.write(&applied, NAME)? {
+        return Ok(Checked {
+            summary: vec![format!("{}: {made}{written}", document.path)],
+            ..Checked::default()
+        });
     }
-    let files = [
-        About { path: &config.path, text: &config.text, findings: &unused },
-        About { path: &document.path, text: &document.text, findings: &findings },
-    ];
-    let sources = Sources::new(root);
-    let report = Report { command: "lint", files: &files, sources: &sources, summary: &summary };
-    report::print(options.format, &report);
-    Ok(status)
+    let summary = summary(applied.findings.iter().map(|finding| finding.severity));
+    let summary = vec![format!("{}: {made}{summary}", document.path)];
+    let status = exit_status(&applied.findings, acceptance.fail_on);
+    Ok(Checked { files: File::of(config, document, applied, common.format).into(), summary, status })
 }
 
 fn explain(name: &str) -> u8 {

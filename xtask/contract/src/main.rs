@@ -14,8 +14,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Checks and compares OpenAPI 3.0 documents.
 ///
-/// Exit status: 0 without errors, 1 with errors, 2 if a file, or a part that must be compared, could not be read as
-/// OpenAPI 3.0.
+/// Exit status: 0 without errors, 1 with errors or what else `--fail-on` names, 2 if a file, or a part that must be
+/// compared, could not be read as OpenAPI 3.0.
 #[derive(Parser)]
 #[command(name = "contract", version)]
 struct Arguments {
@@ -25,12 +25,12 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check a document by itself.
+    /// Check documents by themselves.
     #[command(after_long_help = JSON)]
     Lint {
-        /// The document, in YAML or JSON.
+        /// The documents, in YAML or JSON.
         #[arg(value_name = "FILE", required_unless_present_any = ["rules", "explain"])]
-        document: Option<PathBuf>,
+        documents: Vec<PathBuf>,
         #[command(flatten)]
         options: lint::Options,
     },
@@ -61,7 +61,7 @@ enum Command {
         /// The generated document.
         code: PathBuf,
         #[command(flatten)]
-        options: contract::Options,
+        options: drift::Options,
     },
     /// Serve an editor: a language server over standard input and output.
     Lsp {
@@ -84,7 +84,7 @@ fn root() -> PathBuf {
 fn main() -> ExitCode {
     let root = root();
     ExitCode::from(match Arguments::parse().command {
-        Command::Lint { document, options } => lint::run(&document.unwrap_or_default(), &options, &root),
+        Command::Lint { documents, options } => lint::run(&documents, &options, &root),
         Command::Breaking { base, revision, options } => breaking::run(&base, &revision, &options, &root),
         Command::Changelog { base, revision, options } => changelog::run(&base, &revision, &options, &root),
         Command::Drift { document, code, options } => drift::run(&document, &code, &options, &root),

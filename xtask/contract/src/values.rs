@@ -35,8 +35,13 @@ const LEVELS: &[Named<Severity>] = &[
     (Severity::Error, "error", "A violated requirement"),
 ];
 
-const FAILURES: &[Named<FailOn>] = &[
-    (FailOn::Breaking, "breaking", "A breaking change, or a version that is too low"),
+const FAILURES: &[Named<Severity>] =
+    &[(Severity::Error, "error", "An error"), (Severity::Warning, "warning", "An error or a warning")];
+
+const FAILURES_OF_A_CHANGE: &[Named<FailOn>] = &[
+    (FailOn::Error, "error", "A breaking change, or a version that is too low"),
+    (FailOn::Error, "breaking", "The same as `error`"),
+    (FailOn::Warning, "warning", "A warning too"),
     (
         FailOn::Version,
         "version",
@@ -65,8 +70,12 @@ pub(crate) fn level() -> impl TypedValueParser<Value = Severity> {
     one_of(LEVELS)
 }
 
-pub(crate) fn fail_on() -> impl TypedValueParser<Value = FailOn> {
+pub(crate) fn failure() -> impl TypedValueParser<Value = Severity> {
     one_of(FAILURES)
+}
+
+pub(crate) fn failure_of_a_change() -> impl TypedValueParser<Value = FailOn> {
+    one_of(FAILURES_OF_A_CHANGE)
 }
 
 fn one_of<T: Copy + Send + Sync + 'static>(values: &'static [Named<T>]) -> impl TypedValueParser<Value = T> {

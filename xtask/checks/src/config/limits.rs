@@ -15,7 +15,7 @@ use crate::registry;
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct Limits {
     /// The limit of findings of one rule in a report. It does not apply to findings about validity.
-    findings_per_rule: NonZeroUsize,
+    pub(super) findings_per_rule: NonZeroUsize,
     /// The number of days before a sunset on which warnings begin.
     pub(super) sunset_days: u16,
 }

@@ -6,6 +6,7 @@ mod search;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::Path;
 
@@ -17,6 +18,7 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::baseline::{Baseline, Compared};
 use crate::breaking::Term;
 use crate::breaking::version::is_version_rule;
 use crate::breaking::waivers::Waiver;
@@ -39,6 +41,8 @@ pub struct Config {
     limits: Limits,
     severities: BTreeMap<String, Option<Severity>>,
     ignores: Vec<Spanned<Ignore>>,
+    /// Findings that are accepted because they are older than the check.
+    pub baseline: Baseline,
     /// Intended breaking changes.
     pub waivers: Vec<Waiver>,
 }
@@ -201,6 +205,13 @@ impl Config {
         self
     }
 
+    /// Reports all findings of each rule.
+    #[must_use]
+    pub fn without_limit(mut self) -> Self {
+        self.limits.findings_per_rule = NonZeroUsize::MAX;
+        self
+    }
+
     /// Returns the severity of a rule's findings; `None` if the rule is off. A rule that is not in the registry
     /// reports an unreadable file, and is always on.
     pub fn severity(&self, rule: &str, default: Severity) -> Option<Severity> {
@@ -225,7 +236,7 @@ impl Config {
         self.ignores.iter().position(|ignore| ignore.get_ref().covers(rule, at))
     }
 
-    /// Applies severities and `ignore` entries to all findings of a family of rules (`lint` or `drift`), then limits those
+    /// Applies severities, `ignore` entries and the baseline to all findings of a family of rules (`lint` or `drift`), then limits those
     /// that remain.
     pub fn apply(&self, findings: Vec<Finding>, family: &str) -> Applied {
         let mut used = vec![false; self.ignores.len()];
@@ -259,7 +270,10 @@ impl Config {
                     .repair(Repair::Remove { at: format!("/ignore/{number}") })
             },
         );
-        Applied { findings: self.limits.limited(left), ignored, unused: unused.collect() }
+        let unused = unused.collect();
+        let Compared { new, accepted, outdated } = self.baseline.compare(left, family);
+        ignored.extend(accepted);
+        Applied { findings: self.limits.limited(new), ignored, unused, outdated }
     }
 }
 
@@ -268,10 +282,12 @@ impl Config {
 pub struct Applied {
     /// The findings that remain.
     pub findings: Vec<Finding>,
-    /// Those that an `ignore` entry accepts, with its reason.
+    /// Those that an `ignore` entry or the baseline accepts, with the reason.
     pub ignored: Vec<Finding>,
     /// A finding about the configuration for each `ignore` entry without effect.
     pub unused: Vec<Finding>,
+    /// A finding about the entries of the baseline that no longer occur.
+    pub outdated: Option<Finding>,
 }
 
 impl Ignore {

@@ -3,8 +3,6 @@
 //! The crate `serde-sarif` was rejected: it generates its types from the JSON schema during the build, for which it
 //! compiles a second `syn`, and the few types that are needed here are short.
 
-use std::collections::HashMap;
-
 use document::Span;
 use document::finding::{Finding, Severity};
 use fluent_uri::pct_enc::EString;
@@ -13,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{About, Report, Sources, end, from_root};
+use crate::fingerprint::Fingerprints;
 use crate::registry;
 
 const SCHEMA: &str =
@@ -85,9 +84,9 @@ pub(super) fn render(report: &Report<'_>) -> String {
     let mut rules: Vec<&str> = findings(report).map(|(_, finding)| finding.rule.as_str()).collect();
     rules.sort_unstable();
     rules.dedup();
-    let mut numbers = HashMap::new();
+    let mut fingerprints = Fingerprints::default();
     let results: Vec<_> = findings(report)
-        .map(|(about, finding)| result(report, about, finding, &rules, &mut numbers))
+        .map(|(about, finding)| result(report, about, finding, &rules, &mut fingerprints))
         .collect();
     let was_read = findings(report).all(|(_, finding)| finding.severity != Severity::Unreadable);
     let log = json!({
@@ -147,7 +146,7 @@ fn result(
     about: &About<'_>,
     finding: &Finding,
     rules: &[&str],
-    numbers: &mut HashMap<String, usize>,
+    fingerprints: &mut Fingerprints,
 ) -> SarifResult {
     let rule_index = rules.binary_search(&finding.rule.as_str()).unwrap_or_default();
     let mut location = location(report.sources, about.path, finding.span, Some(about.text));
@@ -174,6 +173,7 @@ fn result(
     let justification =
         |reason: &String| json!({ "kind": "external", "status": "accepted", "justification": reason });
     let sentences: Vec<_> = std::iter::once(finding.message.as_str()).chain(finding.advice()).collect();
+    let fingerprint = fingerprints.of(&location.physical_location.artifact_location.uri, finding);
     // Text of the document must not become a link (section 3.11.6).
     let text = sentences.join(" ").replace("](", "] (");
     SarifResult {
@@ -182,25 +182,11 @@ fn result(
         level: level(finding.severity),
         message: Message { text: text.trim_end().to_owned() },
         // The only name by which GitHub recognises an alert again.
-        partial_fingerprints: json!({ "primaryLocationLineHash": fingerprint(&location, finding, numbers) }),
+        partial_fingerprints: json!({ "primaryLocationLineHash": fingerprint }),
         locations: vec![location],
         related_locations: related.collect(),
         suppressions: finding.accepted.iter().map(justification).collect(),
     }
-}
-
-/// Returns what identifies a finding when lines move and when other findings come or go: its rule and its place in the
-/// tree of the document. Findings that agree in these are numbered.
-fn fingerprint(location: &Location, finding: &Finding, numbers: &mut HashMap<String, usize>) -> String {
-    let file = &location.physical_location.artifact_location.uri;
-    let Finding { rule, pointer, subject, instead, .. } = finding;
-    let mut place = format!("{rule} {file}#{pointer} {subject}");
-    if let Some(name) = instead {
-        place = format!("{place} {name}");
-    }
-    let number = numbers.entry(place.clone()).or_default();
-    *number += 1;
-    format!("{place} {number}")
 }
 
 fn location(sources: &Sources, path: &str, span: Span, text: Option<&str>) -> Location {

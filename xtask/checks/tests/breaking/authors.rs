@@ -51,7 +51,7 @@ fn outcome(base: &str, revision: &str, configuration: &str) -> (Vec<String>, Vec
         outcome.changes.iter().partition(|change| change.rule.name == "not-understood");
     let others = others.into_iter().filter(|change| change.rule.name != "text-changed");
     let said = unclear.into_iter().map(|change| change.what.clone()).collect();
-    (said, others.map(|change| change.rule.name).collect(), outcome.exit_code(FailOn::Breaking))
+    (said, others.map(|change| change.rule.name).collect(), outcome.exit_code(FailOn::Error))
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn the_version_must_increase_with_the_contract() {
             "api-version-unreadable" if exit_code < 2 => 0,
             _ => exit_code.max(u8::from(revision == breaking())),
         };
-        assert_eq!(outcome.exit_code(FailOn::Breaking), expected, "{version}");
+        assert_eq!(outcome.exit_code(FailOn::Error), expected, "{version}");
     }
 }
 
@@ -85,7 +85,7 @@ fn documents_with_other_versions_are_compared() {
         assert_eq!(version.map(|change| change.rule.name).unwrap_or_default(), rule);
         let what = version.map(|change| change.what.as_str()).unwrap_or_default();
         assert!(what.contains(words), "{what}");
-        assert_eq!(outcome.exit_code(FailOn::Breaking), exit_code, "{what}");
+        assert_eq!(outcome.exit_code(FailOn::Error), exit_code, "{what}");
         assert_eq!(outcome.exit_code(FailOn::Version), u8::from(version.is_some()), "{what}");
         assert_eq!(outcome.refusals().count(), usize::from(version.is_some()), "{what}");
     }
@@ -107,7 +107,7 @@ fn a_change_of_generated_clients_requires_the_version_of_its_severity() {
         let outcome = outcome(LIBRARY, &renamed, version, &config);
         let said = outcome.version.as_ref().map(|change| change.rule.name).unwrap_or_default();
         assert_eq!(said, rule, "{severity} {version}");
-        assert_eq!(outcome.exit_code(FailOn::Breaking), exit_code, "{severity} {version}");
+        assert_eq!(outcome.exit_code(FailOn::Error), exit_code, "{severity} {version}");
     }
 }
 
@@ -176,7 +176,7 @@ fn the_configuration_applies_to_the_version() {
     ] {
         let outcome = outcome(LIBRARY, &additive(), "1.0.1", &configuration);
         assert_eq!(outcome.version.is_some(), reported, "{configuration}");
-        assert_eq!(outcome.exit_code(FailOn::Breaking), breaking, "{configuration}");
+        assert_eq!(outcome.exit_code(FailOn::Error), breaking, "{configuration}");
         assert_eq!(outcome.exit_code(FailOn::Version), version, "{configuration}");
         assert_eq!(outcome.refusals().count(), usize::from(version), "{configuration}");
         assert_eq!(waiver_rules(&outcome), [""; 0], "{configuration}");
@@ -206,7 +206,7 @@ fn a_waived_change_does_not_break() {
         let waived = outcome.changes[0].waived.as_ref().map(|waived| waived.reason.as_str());
         assert_eq!(waived, Some("No client asks for more than 50."));
         assert!(outcome.version.is_none());
-        assert_eq!(outcome.exit_code(FailOn::Breaking), 0);
+        assert_eq!(outcome.exit_code(FailOn::Error), 0);
         assert!(outcome.summary().contains("(1 waived)"), "{}", outcome.summary());
     }
     let same_version = outcome(LIBRARY, &breaking(), "1.0.0", GOOD);
@@ -247,7 +247,7 @@ fn an_invalid_waiver_has_no_effect_and_is_reported_with_its_line() {
         assert!(finding.what.contains(words), "{}", finding.what);
         assert_eq!((finding.place.file.as_str(), finding.place.span.line), ("contract.toml", 2));
         assert!(outcome.changes.iter().all(|change| change.waived.is_none()));
-        assert_eq!(outcome.exit_code(FailOn::Breaking), 1);
+        assert_eq!(outcome.exit_code(FailOn::Error), 1);
     }
 }
 

@@ -165,6 +165,15 @@ fn a_new_major_version_is_enough_with_fail_on_version() {
 }
 
 #[test]
+fn a_warning_fails_only_with_fail_on_warning() {
+    let (old, new) = ("operationId: listBooks\n", "operationId: listBooks\n      deprecated: true\n");
+    let revision = edited(old, new).replace("version: 1.0.0", "version: 1.1.0");
+    let (status, printed) = compare(&revision, &["--fail-on", "error"]);
+    assert!(status == Some(0) && printed.contains(" warning"), "{printed}");
+    assert_eq!(compare(&revision, &["--fail-on", "warning"]).0, Some(1));
+}
+
+#[test]
 fn an_unreadable_document_exits_with_2() {
     let (code, printed) = compare("openapi: [", &[]);
     assert_eq!(code, Some(2), "{printed}");

@@ -96,3 +96,20 @@ fn the_rules_are_listed_and_explained() {
     assert_eq!(code, Some(2));
     assert!(printed.contains("did you mean `path-params`?"), "{printed}");
 }
+
+#[test]
+fn several_documents_are_one_report() {
+    let warned = edited("operationId: listBooks", "operationId: booksList");
+    let workplace = Workplace::new(&[("a.yaml", LIBRARY), ("b.yaml", &warned), ("c.yaml", "openapi: [")]);
+    let lint =
+        |more: &[&str]| workplace.run(&[&["lint", "--profile", "strict", "--today", TODAY], more].concat());
+    let (status, printed) = lint(&["a.yaml", "b.yaml"]);
+    assert_eq!(status, Some(0), "{printed}");
+    assert!(printed.ends_with("a.yaml: no findings\nb.yaml: 1 warning\n"), "{printed}");
+    assert_eq!(lint(&["a.yaml", "b.yaml", "--fail-on", "warning"]).0, Some(1));
+    let (status, printed) = lint(&["c.yaml", "b.yaml", "--format", "json"]);
+    let findings: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    let files: Vec<_> =
+        findings.as_array().unwrap().iter().map(|finding| finding["file"].as_str().unwrap()).collect();
+    assert_eq!((status, files), (Some(2), vec!["c.yaml", "b.yaml"]));
+}

@@ -72,5 +72,5 @@ fn an_unknown_revision_or_path_is_named() {
 fn a_revision_is_not_fixed() {
     let (status, printed) = repository().run(&["lint", "HEAD:library.yaml", "--fix"]);
     assert_eq!(status, Some(2), "{printed}");
-    assert!(printed.contains("cannot fix a revision"), "{printed}");
+    assert!(printed.contains("A revision of git cannot be fixed"), "{printed}");
 }

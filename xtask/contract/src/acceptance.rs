@@ -1,0 +1,64 @@
+//! What a check of one document accepts: by severity, and by a baseline.
+
+use std::path::PathBuf;
+use std::{fs, io};
+
+use checks::baseline::Baseline;
+use checks::config::{Applied, Config};
+use document::finding::Severity;
+
+use crate::{File, values};
+
+/// The options of a command that checks one document.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub struct Acceptance {
+    /// The least severity that makes the command fail.
+    #[arg(long, value_parser = values::failure(), default_value = "error", value_name = "SEVERITY")]
+    pub fail_on: Severity,
+    /// The accepted findings: a file that `--write-baseline` wrote. Entries that no longer occur are reported.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Write the findings to a baseline instead of printing them. It keeps the entries of other commands.
+    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    pub write_baseline: Option<PathBuf>,
+}
+
+impl Acceptance {
+    /// Whether a baseline is read or written.
+    pub(crate) fn has_baseline(&self) -> bool {
+        self.baseline.is_some() || self.write_baseline.is_some()
+    }
+
+    /// Adds the baseline to a configuration.
+    pub(crate) fn configure(&self, mut config: Config) -> Result<Config, File> {
+        if let Some(path) = &self.baseline {
+            let text = fs::read_to_string(path).map_err(|error| {
+                let message = format!("The baseline cannot be read: {error}.");
+                File::unusable(path, message, "Write it with `--write-baseline`.")
+            })?;
+            config.baseline = Baseline { path: path.display().to_string(), text };
+        }
+        // A baseline has all findings.
+        Ok(if self.write_baseline.is_some() { config.without_limit() } else { config })
+    }
+
+    /// Writes the baseline if it is to be written. Returns the result in one line.
+    pub(crate) fn write(&self, applied: &Applied, family: &str) -> Result<Option<String>, File> {
+        let Some(path) = &self.write_baseline else { return Ok(None) };
+        let old = match fs::read_to_string(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            old => Ok(Baseline { path: String::new(), text: old.unwrap_or_default() }),
+        };
+        let written = old.and_then(|old| fs::write(path, old.with(&applied.findings, family)));
+        written.map_err(|error| {
+            let message = format!("The baseline cannot be written: {error}.");
+            File::unusable(path, message, "Check the path and its permissions.")
+        })?;
+        Ok(Some(format!("{} written to {}", count(applied.findings.len()), path.display())))
+    }
+}
+
+fn count(findings: usize) -> String {
+    if findings == 1 { "1 finding".to_owned() } else { format!("{findings} findings") }
+}
