@@ -25,12 +25,13 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     }
     let remaining = At::value_or_object(new, "parameters");
     // A reference that leads nowhere is reported as not understood, and could be any parameter.
-    let is_unclear = |operation: &Operation<'a>| {
+    let is_clear = |operation: &Operation<'a>| {
         let item = operation.item();
         let mut written = operation.children("parameters").chain(item.children("parameters"));
-        written.any(|parameter| parameter.resolved().is_none())
+        written.all(|parameter| parameter.resolved().is_some())
     };
-    for old in rest.removed.into_iter().filter(|_| !is_unclear(new)) {
+    let (old_is_clear, new_is_clear) = (is_clear(old), is_clear(new));
+    for old in rest.removed.into_iter().filter(|_| new_is_clear) {
         let mut what = format!("the {} parameter `{}` was removed", old.location(), old.name());
         let is_alike = |new: &&Parameter<'a>| {
             new.location() == old.location() && new.name().eq_ignore_ascii_case(old.name())
@@ -43,7 +44,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         let rule = if is_in_path { &rules::PATH_PARAMETER_DECLARED } else { removal(cx, &old) };
         cx.report(rule, Some(At::of(&old.declared())), Some(remaining), what);
     }
-    for new in rest.added.into_iter().filter(|_| !is_unclear(old)) {
+    for new in rest.added.into_iter().filter(|_| old_is_clear) {
         let (rule, required) = match (new.location(), new.is_required()) {
             ("path", _) if takes_any_text(&new) => (&rules::PATH_PARAMETER_DECLARED, " and required"),
             ("path", _) => (&rules::PATH_PARAMETER_ADDED, " and required"),

@@ -1,6 +1,6 @@
 //! Each repair of a finding, in five styles of YAML: nothing changes that the repair does not mean to change.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use checks::lint::lint;
@@ -106,10 +106,11 @@ fn unintended_changes(case: &Case, before: &Document, after: &str) -> Vec<String
             changes.push(format!("{at}: `{text}` became `{changed}`"));
         }
     }
+    let (had, has) = (comments(&before.text), comments(after));
     for (line, places) in lines(&plain) {
         let is_removed = places.iter().any(|place| removed.iter().any(|at| is_in(place, at)));
         for comment in [before_line(line), beside_line(line)] {
-            if !is_removed && before.text.contains(&comment) && !after.contains(&comment) {
+            if !is_removed && had.contains(&*comment) && !has.contains(&*comment) {
                 changes.push(format!("`{comment}` of {} is gone", places.join(" and ")));
             }
         }
@@ -129,6 +130,11 @@ fn written(text: &str, root: &Node) -> BTreeMap<String, (Json, String)> {
         }
     });
     written
+}
+
+/// Returns the end of each line from its last `#` on.
+fn comments(text: &str) -> HashSet<&str> {
+    text.lines().filter_map(|line| Some(&line[line.rfind('#')?..])).collect()
 }
 
 /// Returns the places that begin on each line.
