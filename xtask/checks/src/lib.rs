@@ -12,6 +12,7 @@
 //! - [`breaking`]: compares two versions of a document.
 //! - [`lint`]: checks one document.
 //! - `subschema`: decides whether every value of one schema is a value of another.
+//! - [`revision`]: reads files, also those in a revision of git.
 //! - [`markdown`]: escapes text of a document for Markdown.
 
 pub mod baseline;
@@ -24,4 +25,5 @@ pub mod markdown;
 pub mod outcome;
 pub mod registry;
 pub mod report;
+pub mod revision;
 mod subschema;

@@ -13,7 +13,6 @@
 //! - `values`: the values of options that are one of a few names.
 //! - [`fix`]: makes the repairs of findings.
 //! - `diff`: the difference of two texts.
-//! - `revision`: reads a document, also from a revision of git.
 
 pub mod acceptance;
 pub mod breaking;
@@ -22,7 +21,6 @@ mod diff;
 pub mod drift;
 pub mod fix;
 pub mod lint;
-mod revision;
 mod values;
 
 use std::path::{Path, PathBuf};
@@ -30,6 +28,7 @@ use std::path::{Path, PathBuf};
 use checks::baseline::Baseline;
 use checks::config::{Applied, Config, Unusable};
 use checks::report::{self, About, Format, Report, Sources};
+use checks::revision;
 use document::finding::{Finding, Severity, Subject};
 use document::rule::Profile;
 use document::{Document, Span, Unreadable};

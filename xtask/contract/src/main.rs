@@ -65,7 +65,7 @@ enum Command {
     },
     /// Serve an editor: a language server over standard input and output.
     Lsp {
-        /// The version of `--document` that clients use now.
+        /// The version of `--document` that clients use now, also as REVISION:PATH of git.
         #[arg(long, value_name = "FILE", requires = "document")]
         base: Option<PathBuf>,
         /// The document that is compared with the base.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use checks::revision;
 use document::finding::{Location, Subject};
 
 /// A project with documents. All methods have the defaults of a project without code.
@@ -56,7 +57,7 @@ pub(crate) fn is_of_project(project: &dyn Project, path: Option<&Path>) -> bool 
 /// Documents without a project, one of which can have a base.
 #[derive(Debug, Default)]
 pub struct Standalone {
-    /// The version of `document` that clients use now.
+    /// The version of `document` that clients use now: a file, or `REVISION:PATH` of git.
     pub base: Option<PathBuf>,
     /// The document that the base belongs to.
     pub document: Option<PathBuf>,
@@ -75,6 +76,10 @@ impl Project for Standalone {
 
     fn releases(&self) -> Vec<PathBuf> {
         let root = self.root();
-        self.base.iter().map(|base| root.join(base)).collect()
+        let path = |base: &PathBuf| match revision::in_revision(base) {
+            Some(_) => base.clone(),
+            None => root.join(base),
+        };
+        self.base.iter().map(path).collect()
     }
 }

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use checks::breaking::version;
+use checks::revision;
 use document::openapi::{Kind, Model, Object, Parameter};
 use document::{Document, decode};
 
@@ -15,8 +15,8 @@ use crate::tree::Tree;
 #[derive(Clone, Debug)]
 struct Release {
     path: PathBuf,
-    /// The time and size by which a change is recognised.
-    stamp: Option<(SystemTime, u64)>,
+    /// What changes with the content.
+    stamp: Option<String>,
     /// The document, or the reason why it cannot be read.
     tree: Result<Arc<Tree>, String>,
 }
@@ -30,7 +30,7 @@ impl Releases {
     #[must_use]
     pub(crate) fn updated(&self, paths: Vec<PathBuf>) -> Self {
         let release = |path: PathBuf| {
-            let stamp = stamp(&path);
+            let stamp = revision::stamp(&path);
             let known =
                 self.0.iter().find(|known| known.path == path && known.stamp == stamp && stamp.is_some());
             known.cloned().unwrap_or_else(|| Release { tree: read(&path), path, stamp })
@@ -79,13 +79,8 @@ impl Releases {
     }
 }
 
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
-    let metadata = path.metadata().ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
-}
-
 fn read(path: &Path) -> Result<Arc<Tree>, String> {
-    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    let bytes = revision::read(path)?;
     let text = Text::new(decode(&bytes).map_err(|problem| problem.to_string())?.to_owned());
     let read = Tree::read(&path.display().to_string(), text);
     read.map(|(tree, _)| Arc::new(tree)).map_err(|unreadable| unreadable.problem.to_string())

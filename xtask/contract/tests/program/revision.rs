@@ -10,7 +10,7 @@ fn git(workplace: &Workplace, arguments: &[&str]) {
 }
 
 /// Returns a repository with the library committed, and an edited library in the working tree.
-fn repository() -> Workplace {
+pub(crate) fn repository() -> Workplace {
     let workplace = Workplace::new(&[("library.yaml", LIBRARY)]);
     git(&workplace, &["init", "-q"]);
     git(&workplace, &["add", "library.yaml"]);

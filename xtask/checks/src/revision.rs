@@ -1,0 +1,78 @@
+//! Reads files, also those in a revision of git, by `REVISION:PATH`. A file with the whole name comes first.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use document::{Document, Problem, Span, Unreadable, decode};
+
+/// Reads a document.
+///
+/// # Errors
+/// When it does not exist, or is not OpenAPI 3.0.
+pub fn load(path: &Path) -> Result<Document, Unreadable> {
+    if in_revision(path).is_none() {
+        return Document::load(path);
+    }
+    let name = path.to_string_lossy();
+    let unreadable = |message| {
+        let problem = Problem { span: Span { line: 1, column: 1, ..Span::default() }, message };
+        Unreadable { path: name.to_string(), text: String::new(), problem }
+    };
+    let bytes = read(path).map_err(unreadable)?;
+    let text = decode(&bytes).map_err(|problem| unreadable(problem.message))?;
+    Document::parse(&name, text)
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// A message for people.
+pub fn read(path: &Path) -> Result<Vec<u8>, String> {
+    if in_revision(path).is_none() {
+        return fs::read(path).map_err(|error| error.to_string());
+    }
+    // As git reads it: the path begins at the root of the repository, or with `./` at the current directory.
+    git("show", path)
+}
+
+/// Returns what changes when the content of a file does: its time and size, or its identifier in git.
+pub fn stamp(path: &Path) -> Option<String> {
+    if in_revision(path).is_some() {
+        return String::from_utf8(git("rev-parse", path).ok()?).ok();
+    }
+    let metadata = path.metadata().ok()?;
+    Some(format!("{:?} {}", metadata.modified().ok()?, metadata.len()))
+}
+
+fn git(command: &str, path: &Path) -> Result<Vec<u8>, String> {
+    let output = Command::new("git").arg(command).arg(path).output();
+    let output = output.map_err(|error| {
+        format!("there is no such file, and git cannot be run to read it from a revision: {error}")
+    })?;
+    if !output.status.success() {
+        let reason = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("there is no such file, and `git {command}` failed: {}", reason.trim()));
+    }
+    Ok(output.stdout)
+}
+
+/// Returns the path in `REVISION:PATH`. `None` for a file.
+pub fn in_revision(path: &Path) -> Option<&str> {
+    let (revision, inside) = path.to_str()?.split_once(':')?;
+    (!path.exists() && !revision.is_empty() && !revision.starts_with('-')).then_some(inside)
+}
+
+/// Returns where a document is in the working tree of the repository at `root`.
+pub fn in_working_tree(path: &Path, root: &Path) -> PathBuf {
+    match in_revision(path) {
+        Some(inside) if inside.starts_with("../") => inside.into(),
+        Some(inside) if inside.starts_with("./") => inside[2..].into(),
+        Some(inside) => {
+            let file = root.join(inside);
+            let here = std::env::current_dir().unwrap_or_default();
+            file.strip_prefix(here).map(Path::to_owned).unwrap_or(file)
+        }
+        None => path.to_owned(),
+    }
+}
