@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use checks::report::JSON;
-use clap::{Parser, Subcommand};
+use clap::builder::UnknownArgumentValueParser;
+use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use contract::{breaking, changelog, drift, lint};
 
 // Most of the time of a comparison of large documents is in small allocations.
@@ -74,6 +75,24 @@ enum Command {
     },
 }
 
+/// Options of `lint` in Spectral and Redocly, and those that do the same here.
+const ELSEWHERE: [(&str, &str); 4] = [
+    ("extends", "--profile"),
+    ("fail-severity", "--fail-on"),
+    ("generate-ignore-file", "--write-baseline"),
+    ("ruleset", "--config"),
+];
+
+/// Reads the arguments. An option of [`ELSEWHERE`] is an error with a tip.
+fn arguments() -> Arguments {
+    let elsewhere = ELSEWHERE.map(|(name, here)| {
+        let tip = UnknownArgumentValueParser::suggest_arg(here);
+        Arg::new(name).long(name).num_args(0..=1).default_missing_value("").value_parser(tip).hide(true)
+    });
+    let matches = Arguments::command().mut_subcommand("lint", |lint| lint.args(elsewhere)).get_matches();
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
 /// Returns the root of the repository around the current directory, or else that directory.
 fn root() -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
@@ -83,7 +102,7 @@ fn root() -> PathBuf {
 
 fn main() -> ExitCode {
     let root = root();
-    ExitCode::from(match Arguments::parse().command {
+    ExitCode::from(match arguments().command {
         Command::Lint { documents, options } => lint::run(&documents, &options, &root),
         Command::Breaking { base, revision, options } => breaking::run(&base, &revision, &options, &root),
         Command::Changelog { base, revision, options } => changelog::run(&base, &revision, &options, &root),

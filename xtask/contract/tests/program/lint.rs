@@ -113,3 +113,18 @@ fn several_documents_are_one_report() {
         findings.as_array().unwrap().iter().map(|finding| finding["file"].as_str().unwrap()).collect();
     assert_eq!((status, files), (Some(2), vec!["c.yaml", "b.yaml"]));
 }
+
+#[test]
+fn an_option_of_a_similar_program_is_an_error_with_a_tip() {
+    for (option, tip) in [
+        ("--fail-severity=warn", "'--fail-on'"),
+        ("--ruleset=rules.yaml", "'--config'"),
+        ("--generate-ignore-file", "'--write-baseline'"),
+        ("--extends=recommended", "'--profile'"),
+        ("--format=github-actions", "'github'"),
+    ] {
+        let (status, printed) = Workplace::new(&[]).run(&["lint", option, "library.yaml"]);
+        assert_eq!(status, Some(2), "{printed}");
+        assert!(printed.contains("tip: ") && printed.contains(tip), "{option}: {printed}");
+    }
+}
