@@ -1,5 +1,6 @@
 //! Runs the program and checks its output and exit status.
 
+mod automation;
 mod baseline;
 mod breaking;
 mod configuration;

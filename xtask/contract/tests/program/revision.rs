@@ -2,7 +2,7 @@ use std::process::{Command, Stdio};
 
 use super::{LIBRARY, TODAY, Workplace, edited};
 
-fn git(workplace: &Workplace, arguments: &[&str]) {
+pub(crate) fn git(workplace: &Workplace, arguments: &[&str]) {
     let mut git = Command::new("git");
     git.args(["-c", "user.name=t", "-c", "user.email=t@a.example", "-c", "commit.gpgsign=false"]);
     let status = git.args(arguments).current_dir(workplace.path("")).stdout(Stdio::null()).status().unwrap();
