@@ -106,8 +106,7 @@ impl Analyst {
     }
 
     fn update_releases(&mut self, report: &mut dyn FnMut(Progress)) {
-        let releases = self.releases.updated(self.project.releases());
-        if !releases.is_same(&self.releases) {
+        if let Some(releases) = self.releases.updated(self.project.releases()) {
             self.releases = Arc::new(releases);
             report(Progress::Released(self.releases.clone()));
         }

@@ -34,45 +34,27 @@ impl Question {
 /// The function that answers one method.
 type Answer = fn(&World, Value) -> Result<Value, Refusal>;
 
+macro_rules! methods {
+    ($($request:ty: $function:expr, $needs_newest:literal;)*) => {
+        &[$((
+            <$request>::METHOD,
+            |world, params| with::<$request>(params, |params| $function(world, &params)),
+            $needs_newest,
+        )),*]
+    };
+}
+
 /// The methods, each with its function, and whether it needs the tree of the newest text.
-const METHODS: &[(&str, Answer, bool)] = &[
-    (
-        HoverRequest::METHOD,
-        |world, params| with::<HoverRequest>(params, |it| Ok(hover::hover(world, &it))),
-        false,
-    ),
-    (
-        GotoDefinition::METHOD,
-        |world, params| with::<GotoDefinition>(params, |it| Ok(definition::definition(world, &it))),
-        false,
-    ),
-    (
-        References::METHOD,
-        |world, params| with::<References>(params, |it| Ok(references::references(world, &it))),
-        false,
-    ),
-    (
-        DocumentSymbolRequest::METHOD,
-        |world, params| with::<DocumentSymbolRequest>(params, |it| Ok(symbols::symbols(world, &it))),
-        false,
-    ),
-    (
-        Completion::METHOD,
-        |world, params| with::<Completion>(params, |it| Ok(completion::completion(world, &it))),
-        false,
-    ),
-    (
-        CodeActionRequest::METHOD,
-        |world, params| with::<CodeActionRequest>(params, |it| Ok(actions::actions(world, &it))),
-        false,
-    ),
-    (
-        PrepareRenameRequest::METHOD,
-        |world, params| with::<PrepareRenameRequest>(params, |it| Ok(rename::prepare(world, &it))),
-        true,
-    ),
-    (Rename::METHOD, |world, params| with::<Rename>(params, |it| rename::rename(world, &it)), true),
-];
+const METHODS: &[(&str, Answer, bool)] = methods! {
+    HoverRequest: |world, params| Ok(hover::hover(world, params)), false;
+    GotoDefinition: |world, params| Ok(definition::definition(world, params)), false;
+    References: |world, params| Ok(references::references(world, params)), false;
+    DocumentSymbolRequest: |world, params| Ok(symbols::symbols(world, params)), false;
+    Completion: |world, params| Ok(completion::completion(world, params)), false;
+    CodeActionRequest: |world, params| Ok(actions::actions(world, params)), false;
+    PrepareRenameRequest: |world, params| Ok(rename::prepare(world, params)), true;
+    Rename: rename::rename, true;
+};
 
 /// Whether there is an answer to this method.
 pub(crate) fn is_known(method: &str) -> bool {

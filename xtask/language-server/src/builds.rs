@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::thread;
 
 use document::Span;
-use document::finding::{Finding, Location, capitalised};
 use lsp_server::{ErrorCode, Request, RequestId, Response};
 use lsp_types::notification::{Notification as _, ShowMessage};
 use lsp_types::{ExecuteCommandParams, MessageType, ShowMessageParams, Uri};
@@ -17,7 +16,7 @@ use serde_json::Value;
 use crate::actions::SCAFFOLD;
 use crate::background::Background;
 use crate::diagnostics::{Check, diagnostic, information, related};
-use crate::drift::{self, CompileError};
+use crate::drift;
 use crate::edits::Edits;
 use crate::progress::WorkDone;
 use crate::project::Implementation;
@@ -25,9 +24,6 @@ use crate::server::{Comparison, Event, Server};
 use crate::text::Text;
 use crate::uris;
 use crate::world::World;
-
-/// The number of errors of the compiler that are shown.
-const MAX_ERRORS: usize = 100;
 
 impl Server {
     /// Reads the sources in the background. A second call during that reads them once more.
@@ -77,41 +73,14 @@ impl Server {
             return;
         }
         self.drift = None;
-        let (findings, errors) = match drift::findings(output, text, &self.world) {
-            Ok(findings) => (findings, Vec::new()),
-            // The findings of the last comparison may be wrong now.
-            Err(failure) => {
-                self.show(MessageType::WARNING, failure.message);
-                (Vec::new(), failure.errors)
-            }
-        };
+        // The findings of the last comparison may be wrong after a failed build.
+        let findings = drift::findings(output, text, &self.world).unwrap_or_else(|failure| {
+            self.show(MessageType::WARNING, failure);
+            Vec::new()
+        });
         self.world.drift = Arc::new(findings);
-        let mut changed = self.show_drift();
-        changed.extend(self.show_errors(errors));
+        let changed = self.show_drift();
         self.publish(changed);
-    }
-
-    /// Replaces the diagnostics of the compiler's errors. Returns the changed files.
-    fn show_errors(&mut self, errors: Vec<CompileError>) -> Vec<Uri> {
-        let mut by_file: HashMap<Uri, Vec<_>> = HashMap::new();
-        for CompileError { file, line, column, message } in errors.into_iter().take(MAX_ERRORS) {
-            let path = self.world.project.root().join(&file);
-            let Some(uri) = uris::of_path(&path) else { continue };
-            let saved = std::fs::read_to_string(&path).unwrap_or_default();
-            let start = Text::new(saved.clone()).offset_of(line, column);
-            let span = Span { start, end: saved.len(), line, column }.first_line(&saved);
-            let Some(place) = self.world.location(&Location { file, span, ..Location::default() }) else {
-                continue;
-            };
-            let finding = Finding {
-                rule: "not-compiled".to_owned(),
-                message: format!("{}.", capitalised(&message)),
-                fix: "The document was not compared with the code. Fix this first.".to_owned(),
-                ..Finding::default()
-            };
-            by_file.entry(uri).or_default().push(diagnostic(&finding, place.range, Vec::new()));
-        }
-        self.board.set(&Check::Build, by_file)
     }
 
     /// Moves the places of the last comparison from the text of a file at one save to that at the next.

@@ -3,13 +3,8 @@
 use lsp_server::Request;
 use lsp_types::notification::{DidChangeWatchedFiles, Notification as _};
 use lsp_types::request::{RegisterCapability, Request as _};
-use lsp_types::{
-    CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CompletionOptions,
-    DidChangeWatchedFilesRegistrationOptions, ExecuteCommandOptions, FileSystemWatcher, GlobPattern,
-    HoverProviderCapability, InitializeParams, InitializeResult, OneOf, Registration, RegistrationParams,
-    RenameOptions, SaveOptions, ServerCapabilities, ServerInfo, TextDocumentSyncCapability,
-    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkDoneProgressOptions,
-};
+use lsp_types::{CodeActionKind, InitializeParams, TextDocumentSyncKind};
+use serde_json::{Value, json};
 
 use crate::actions::SCAFFOLD;
 use crate::diagnostics::SOURCE;
@@ -42,56 +37,28 @@ impl Client {
 }
 
 /// Returns the response to `initialize`.
-pub(crate) fn of_server() -> InitializeResult {
-    let sync = TextDocumentSyncOptions {
-        open_close: Some(true),
-        change: Some(TextDocumentSyncKind::INCREMENTAL),
-        save: Some(TextDocumentSyncSaveOptions::SaveOptions(SaveOptions { include_text: Some(false) })),
-        ..TextDocumentSyncOptions::default()
-    };
-    let triggers = ["/", "#", "'", "\"", ":", " "];
-    let capabilities = ServerCapabilities {
-        text_document_sync: Some(TextDocumentSyncCapability::Options(sync)),
-        hover_provider: Some(HoverProviderCapability::Simple(true)),
-        definition_provider: Some(OneOf::Left(true)),
-        references_provider: Some(OneOf::Left(true)),
-        document_symbol_provider: Some(OneOf::Left(true)),
-        rename_provider: Some(OneOf::Right(RenameOptions {
-            prepare_provider: Some(true),
-            work_done_progress_options: WorkDoneProgressOptions::default(),
-        })),
-        completion_provider: Some(CompletionOptions {
-            trigger_characters: Some(triggers.map(str::to_owned).into()),
-            ..CompletionOptions::default()
-        }),
-        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
-            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
-            ..CodeActionOptions::default()
-        })),
-        execute_command_provider: Some(ExecuteCommandOptions {
-            commands: vec![SCAFFOLD.to_owned()],
-            ..ExecuteCommandOptions::default()
-        }),
-        ..ServerCapabilities::default()
-    };
-    let server_info =
-        ServerInfo { name: SOURCE.to_owned(), version: Some(env!("CARGO_PKG_VERSION").to_owned()) };
-    InitializeResult { capabilities, server_info: Some(server_info) }
+pub(crate) fn of_server() -> Value {
+    json!({
+        "capabilities": {
+            "textDocumentSync": { "openClose": true, "change": TextDocumentSyncKind::INCREMENTAL, "save": {} },
+            "hoverProvider": true,
+            "definitionProvider": true,
+            "referencesProvider": true,
+            "documentSymbolProvider": true,
+            "renameProvider": { "prepareProvider": true },
+            "completionProvider": { "triggerCharacters": ["/", "#", "'", "\"", ":", " "] },
+            "codeActionProvider": { "codeActionKinds": [CodeActionKind::QUICKFIX] },
+            "executeCommandProvider": { "commands": [SCAFFOLD] },
+        },
+        "serverInfo": { "name": SOURCE, "version": env!("CARGO_PKG_VERSION") },
+    })
 }
 
 /// Returns the request to watch the files that answers and diagnostics depend on.
 pub(crate) fn watch_request() -> Request {
-    let globs = ["**/*.rs", "**/contract.toml", "**/*.yaml"];
-    let watcher =
-        |glob: &str| FileSystemWatcher { glob_pattern: GlobPattern::String(glob.to_owned()), kind: None };
-    let options = DidChangeWatchedFilesRegistrationOptions { watchers: globs.map(watcher).into() };
-    let method = DidChangeWatchedFiles::METHOD.to_owned();
-    let registration = Registration {
-        id: method.clone(),
-        method,
-        // A list of strings is always valid JSON.
-        register_options: serde_json::to_value(options).ok(),
-    };
-    let params = RegistrationParams { registrations: vec![registration] };
+    let watchers = ["**/*.rs", "**/contract.toml", "**/*.yaml"].map(|glob| json!({ "globPattern": glob }));
+    let method = DidChangeWatchedFiles::METHOD;
+    let registration = json!({ "id": method, "method": method, "registerOptions": { "watchers": watchers } });
+    let params = json!({ "registrations": [registration] });
     Request::new("watch".to_owned().into(), RegisterCapability::METHOD.to_owned(), params)
 }

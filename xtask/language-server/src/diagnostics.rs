@@ -20,8 +20,6 @@ pub(crate) enum Check {
     Document(String),
     /// The comparison of a document with the code.
     Drift,
-    /// The build of the code for the comparison.
-    Build,
 }
 
 /// The diagnostics of all files.

@@ -44,38 +44,16 @@ struct Source {
     end: Option<Position>,
 }
 
-/// Why there was no comparison.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    /// The reason, for a person.
-    pub(crate) message: String,
-    /// The errors of the compiler, if the code could not be built.
-    pub(crate) errors: Vec<CompileError>,
-}
-
-/// An error of the compiler.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct CompileError {
-    /// The file, from the root of the project.
-    pub(crate) file: String,
-    /// The line, from 1.
-    pub(crate) line: usize,
-    /// The column in characters, from 1.
-    pub(crate) column: usize,
-    /// The message, without its place.
-    pub(crate) message: String,
-}
-
 /// Returns the findings of a finished comparison. `text` is the document that was compared.
 ///
 /// # Errors
-/// If there was no comparison: the code could not be built.
+/// The reason why there was no comparison, for a person: the code could not be built.
 pub(crate) fn findings(
     output: Result<Output, String>,
     text: &Text,
     world: &World,
-) -> Result<Vec<Finding>, Failure> {
-    let output = output.map_err(|message| Failure { message, errors: Vec::new() })?;
+) -> Result<Vec<Finding>, String> {
+    let output = output?;
     let printed: Vec<Printed> = serde_json::from_slice(&output.stdout).map_err(|_| failure(&output))?;
     Ok(printed.into_iter().map(|printed| finding(printed, text, world)).collect())
 }
@@ -116,53 +94,20 @@ fn finding(printed: Printed, text: &Text, world: &World) -> Finding {
     }
 }
 
-/// Returns the reason why a command printed no findings: the first error of the compiler, or else its first error.
-fn failure(output: &Output) -> Failure {
+/// Returns the reason why a command printed no findings: its first error.
+fn failure(output: &Output) -> String {
     const LONGEST: usize = 300;
     let text = String::from_utf8_lossy(&output.stderr);
-    let errors = compile_errors(&text);
-    let mut shown = match &errors[..] {
-        [] => first_error(&text).unwrap_or_else(|| output.status.to_string()),
-        [CompileError { file, line, column, message }, others @ ..] => {
-            let more = match others.len() {
-                0 => String::new(),
-                more => format!(" (and {more} more)"),
-            };
-            format!("{file}:{line}:{column}: {message}{more}")
-        }
-    };
+    let mut shown = first_error(&text).unwrap_or_else(|| output.status.to_string());
     shown.truncate(shown.floor_char_boundary(LONGEST));
-    Failure { message: format!("The document was not compared with the code: {shown}"), errors }
+    format!("The document was not compared with the code: {shown}")
 }
 
+/// Returns the first line that begins with `error`, and the next one, in which rustc names the place.
 fn first_error(text: &str) -> Option<String> {
     let mut lines = text.lines().skip_while(|line| !line.trim_start().starts_with("error"));
     let first = lines.by_ref().take(2).collect::<Vec<_>>().join("\n");
     if first.is_empty() { text.lines().last().map(str::to_owned) } else { Some(first) }
-}
-
-/// Reads the errors in the text form of rustc: a line `error[E0308]: mismatched types`, and its place in the next
-/// line: `  --> src/main.rs:2:5`.
-fn compile_errors(text: &str) -> Vec<CompileError> {
-    let mut errors = Vec::new();
-    let mut message = None;
-    for line in text.lines() {
-        if let Some(place) = line.trim_start().strip_prefix("--> ") {
-            let mut parts = place.rsplitn(3, ':');
-            let (column, line, file) = (parts.next(), parts.next(), parts.next());
-            let number = |part: Option<&str>| part?.trim().parse::<usize>().ok();
-            if let (Some(message), Some(file), Some(line), Some(column)) =
-                (message.take(), file, number(line), number(column))
-            {
-                errors.push(CompileError { file: file.to_owned(), line, column, message });
-            }
-        } else {
-            let text = line.strip_prefix("error").and_then(|rest| rest.split_once(": "));
-            let is_error = |code: &str| code.is_empty() || code.starts_with('[');
-            message = text.filter(|(code, _)| is_error(code)).map(|(_, text)| text.to_owned());
-        }
-    }
-    errors
 }
 
 #[cfg(test)]
@@ -170,21 +115,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_of_the_compiler_have_their_places() {
-        let text = "   Compiling shop v0.1.0 (/shop)\n\
-            warning: unused variable: `x`\n --> src/a.rs:1:1\n  |\n\
-            error[E0308]: mismatched types\n  --> src/b.rs:12:5\n   |\n12 | y\n   ::: src/c.rs:1:1\n\n\
-            error: expected `;`, found `}`\n --> src/d: e.rs:3:9\n\n\
-            error: could not compile `shop` (lib) due to 2 previous errors; 1 warning emitted\n";
-        let found: Vec<_> = compile_errors(text)
-            .into_iter()
-            .map(|error| format!("{}:{}:{}: {}", error.file, error.line, error.column, error.message))
-            .collect();
-        assert_eq!(found, ["src/b.rs:12:5: mismatched types", "src/d: e.rs:3:9: expected `;`, found `}`"]);
-        assert_eq!(
-            compile_errors("error: x\n --> :::\nerror\n --> a\nerror[: \n--> 1:2:3"),
-            [CompileError { file: "1".to_owned(), line: 2, column: 3, message: String::new() }]
-        );
-        assert_eq!(first_error("x\nerror: no\n  y\nz"), Some("error: no\n  y".to_owned()));
+    fn the_first_error_has_its_place() {
+        let text =
+            "   Compiling shop\nwarning: unused\nerror[E0308]: mismatched types\n  --> src/b.rs:12:5\n   |\n";
+        let expected = "error[E0308]: mismatched types\n  --> src/b.rs:12:5";
+        assert_eq!(first_error(text).as_deref(), Some(expected));
+        assert_eq!(first_error("x\ny").as_deref(), Some("y"));
+        assert_eq!(first_error(""), None);
     }
 }

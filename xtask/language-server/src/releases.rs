@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use checks::breaking::version;
 use checks::revision;
+use document::decode;
 use document::openapi::{Kind, Model, Object, Parameter};
-use document::{Document, decode};
 
 use crate::text::Text;
 use crate::tree::Tree;
@@ -26,16 +26,17 @@ struct Release {
 pub(crate) struct Releases(Vec<Release>);
 
 impl Releases {
-    /// Reads the documents that are new or changed since `self` was read.
-    #[must_use]
-    pub(crate) fn updated(&self, paths: Vec<PathBuf>) -> Self {
+    /// Reads the documents that are new or changed since `self` was read. `None` if there are none.
+    pub(crate) fn updated(&self, paths: Vec<PathBuf>) -> Option<Self> {
+        let mut is_same = paths.len() == self.0.len();
         let release = |path: PathBuf| {
             let stamp = revision::stamp(&path);
-            let known =
-                self.0.iter().find(|known| known.path == path && known.stamp == stamp && stamp.is_some());
+            let known = self.0.iter().find(|it| it.path == path && it.stamp == stamp && stamp.is_some());
+            is_same &= known.is_some();
             known.cloned().unwrap_or_else(|| Release { tree: read(&path), path, stamp })
         };
-        Self(paths.into_iter().map(release).collect())
+        let releases = paths.into_iter().map(release).collect();
+        (!is_same).then_some(Self(releases))
     }
 
     /// The newest document, or the reason why it cannot be read.
@@ -58,19 +59,8 @@ impl Releases {
     /// Returns the version of the oldest document that has an object.
     pub(crate) fn since(&self, object: Object<'_>) -> Option<&str> {
         let trees = self.0.iter().filter_map(|release| release.tree.as_deref().ok());
-        let first = trees.into_iter().find(|tree| contains(tree.model(), object))?;
-        let document: &Document = first.document();
-        Some(version::text(document))
-    }
-
-    /// Whether both are the same documents in the same state.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.0.len() == other.0.len()
-            && self
-                .0
-                .iter()
-                .zip(&other.0)
-                .all(|(one, other)| one.path == other.path && one.stamp == other.stamp)
+        let first = trees.into_iter().find(|tree| counterpart(tree.model(), object).is_some())?;
+        Some(version::text(first.document()))
     }
 
     /// Whether there are no documents.
@@ -86,12 +76,8 @@ fn read(path: &Path) -> Result<Arc<Tree>, String> {
     read.map(|(tree, _)| Arc::new(tree)).map_err(|unreadable| unreadable.problem.to_string())
 }
 
-/// Whether a document has an object, identified like in the comparison of documents: an operation by its path and method,
-/// a parameter by its location and name, everything else by its place.
-fn contains(model: &Model<'_>, object: Object<'_>) -> bool {
-    counterpart(model, object).is_some()
-}
-
+/// Returns the same object of another document, identified like in the comparison of documents: an operation by its path
+/// and method, a parameter by its location and name, everything else by its place.
 fn counterpart<'m>(model: &'m Model<'m>, object: Object<'_>) -> Option<Object<'m>> {
     let Some(parent) = object.parent() else { return Some(model.root()) };
     let parent = counterpart(model, parent)?;

@@ -253,7 +253,7 @@ fn a_failed_build_is_one_message() {
 }
 
 #[test]
-fn errors_of_the_compiler_replace_the_differences_until_the_code_compiles() {
+fn no_difference_is_shown_until_the_code_compiles() {
     let mut session = session();
     session.write(
         "Cargo.toml",
@@ -273,19 +273,11 @@ fn errors_of_the_compiler_replace_the_differences_until_the_code_compiles() {
         session.change("src/shop.rs", None, &broken);
         session.save("src/shop.rs");
         session.await_diagnostics("library.yaml", |published| published.diagnostics.is_empty());
-        let shown = session.await_diagnostics("src/shop.rs", |published| {
-            published
-                .diagnostics
-                .iter()
-                .all(|shown| rules(std::slice::from_ref(shown))[0].0 == "not-compiled")
-        });
-        assert_eq!(rules(&shown), [("not-compiled".to_owned(), 2)], "{round}");
-        assert!(shown[0].message.starts_with("Mismatched types.\n"), "{shown:#?}");
-        assert_eq!(shown[0].range.start, position(&broken, "limit }", 0));
+        session.await_diagnostics("src/shop.rs", |published| published.diagnostics.is_empty());
         let message = session.await_message("window/showMessage");
         let text = message["message"].as_str().unwrap();
-        assert!(text.starts_with("The document was not compared with the code: src/shop.rs:2:"), "{text}");
-        assert!(text.ends_with(": mismatched types"), "{text}");
+        assert!(text.starts_with("The document was not compared with the code: error"), "{round}: {text}");
+        assert!(text.contains("mismatched types\n") && text.contains("src/shop.rs:2:"), "{text}");
         // The checks of the document itself go on.
         let wrong = LIBRARY.replace("title: Library", "titel: Library");
         session.change("library.yaml", None, &wrong);
@@ -297,13 +289,8 @@ fn errors_of_the_compiler_replace_the_differences_until_the_code_compiles() {
         session.change("src/shop.rs", None, &good);
         session.save("src/shop.rs");
         session.await_diagnostics("library.yaml", |published| published.diagnostics.len() == 2);
-        let shown = session.await_diagnostics("src/shop.rs", |published| {
-            published
-                .diagnostics
-                .iter()
-                .all(|shown| rules(std::slice::from_ref(shown))[0].0 == "schema-differs")
-        });
-        assert_eq!(shown.len(), 1);
+        let shown = session.await_diagnostics("src/shop.rs", |published| !published.diagnostics.is_empty());
+        assert_eq!(rules(&shown), [("schema-differs".to_owned(), 2)]);
     }
     assert_eq!(session.end(), 0);
 }
