@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::rules::differs;
 use super::{Comparison, Pair};
+use crate::subschema::canonical;
 
 impl Comparison<'_> {
     /// Compares a keyword that holds plain data.
@@ -17,7 +18,9 @@ impl Comparison<'_> {
         let is_set = matches!(shape, Shape::List(_));
         let is_same = match (&document, &code) {
             (None, None) => true,
-            (Some(document), Some(code)) => same(document, code) || (is_set && unordered(document, code)),
+            (Some(document), Some(code)) => {
+                canonical(document) == canonical(code) || (is_set && unordered(document, code))
+            }
             _ => false,
         };
         if is_same {
@@ -168,23 +171,5 @@ fn unordered(one: &Value, other: &Value) -> bool {
 }
 
 fn has(list: &[Value], item: &Value) -> bool {
-    list.iter().any(|other| same(item, other))
-}
-
-/// Whether two values are the same. 1 and 1.0 are the same number.
-fn same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => match (one.as_i128(), other.as_i128()) {
-            (Some(one), Some(other)) => one == other,
-            _ => one.as_f64() == other.as_f64(),
-        },
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
-        }
-        (Value::Object(one), Value::Object(other)) => {
-            one.len() == other.len()
-                && one.iter().all(|(key, value)| other.get(key).is_some_and(|other| same(value, other)))
-        }
-        _ => one == other,
-    }
+    list.iter().any(|other| canonical(other) == canonical(item))
 }

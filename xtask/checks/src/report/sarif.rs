@@ -1,13 +1,12 @@
 //! Findings as SARIF 2.1.0 (Static Analysis Results Interchange Format, an OASIS standard), for code scanning.
 //!
 //! The crate `serde-sarif` was rejected: it generates its types from the JSON schema during the build, for which it
-//! compiles a second `syn`, and the few types that are needed here are short.
+//! compiles a second `syn`.
 
 use document::Span;
 use document::finding::{Finding, Severity};
 use fluent_uri::pct_enc::EString;
 use fluent_uri::pct_enc::encoder::{Data, Path};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{About, Report, Sources, end, from_root};
@@ -18,67 +17,6 @@ const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 /// The name of the root of the repository. GitHub resolves it to the checkout.
 const ROOT: &str = "%SRCROOT%";
-
-/// A finding (SARIF 2.1.0, section 3.27).
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SarifResult {
-    rule_id: String,
-    rule_index: usize,
-    level: &'static str,
-    message: Message,
-    locations: Vec<Location>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    related_locations: Vec<Location>,
-    partial_fingerprints: Value,
-    /// Present in each result, because a run either has suppressions in all results or in none (section 3.27.23).
-    suppressions: Vec<Value>,
-}
-
-#[derive(Serialize)]
-struct Message {
-    text: String,
-}
-
-/// A place (section 3.28).
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Location {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<usize>,
-    physical_location: PhysicalLocation,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    logical_locations: Vec<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<Message>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PhysicalLocation {
-    artifact_location: ArtifactLocation,
-    region: Region,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ArtifactLocation {
-    uri: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uri_base_id: Option<&'static str>,
-}
-
-/// Lines and columns from 1; the end column is the one after the last character (section 3.30).
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Region {
-    start_line: usize,
-    start_column: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    end_line: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    end_column: Option<usize>,
-}
 
 pub(super) fn render(report: &Report<'_>) -> String {
     let mut rules: Vec<&str> = findings(report).map(|(_, finding)| finding.rule.as_str()).collect();
@@ -141,73 +79,71 @@ const fn level(severity: Severity) -> &'static str {
     }
 }
 
+/// Returns a finding (section 3.27).
 fn result(
     report: &Report<'_>,
     about: &About<'_>,
     finding: &Finding,
     rules: &[&str],
     fingerprints: &mut Fingerprints,
-) -> SarifResult {
-    let rule_index = rules.binary_search(&finding.rule.as_str()).unwrap_or_default();
-    let mut location = location(report.sources, about.path, finding.span, Some(about.text));
+) -> Value {
+    let place = artifact(report.sources, about.path);
+    let mut location = location(&place, finding.span, Some(about.text));
     if !finding.pointer.is_empty() {
-        location.logical_locations.push(json!({ "fullyQualifiedName": finding.pointer }));
+        location["logicalLocations"] = json!([{ "fullyQualifiedName": finding.pointer }]);
     }
     let mut related = Vec::new();
+    let mut add = |place: &Value, span, text, message| {
+        let mut location = self::location(place, span, text);
+        location["id"] = related.len().into();
+        location["message"] = json!({ "text": message });
+        related.push(location);
+    };
     if let Some(source) = &finding.source {
         let path = report.sources.root().join(&source.file);
-        let text = report.sources.text(&source.file);
-        related
-            .push((self::location(report.sources, &path.to_string_lossy(), source.span, text), "The code."));
+        let place = artifact(report.sources, &path.to_string_lossy());
+        add(&place, source.span, report.sources.text(&source.file), "The code.");
     }
     if let Some(elsewhere) = &finding.elsewhere {
         let text = report.files.iter().find(|about| about.path == elsewhere.file).map(|about| about.text);
-        let place = self::location(report.sources, &elsewhere.file, elsewhere.span, text);
-        related.push((place, "The same place before the change."));
+        let place = artifact(report.sources, &elsewhere.file);
+        add(&place, elsewhere.span, text, "The same place before the change.");
     }
-    let related = related.into_iter().enumerate().map(|(id, (location, message))| Location {
-        id: Some(id),
-        message: Some(Message { text: message.to_owned() }),
-        ..location
-    });
     let justification =
         |reason: &String| json!({ "kind": "external", "status": "accepted", "justification": reason });
     let sentences: Vec<_> = std::iter::once(finding.message.as_str()).chain(finding.advice()).collect();
-    let fingerprint = fingerprints.of(&location.physical_location.artifact_location.uri, finding);
     // Text of the document must not become a link (section 3.11.6).
     let text = sentences.join(" ").replace("](", "] (");
-    SarifResult {
-        rule_id: finding.rule.clone(),
-        rule_index,
-        level: level(finding.severity),
-        message: Message { text: text.trim_end().to_owned() },
+    let fingerprint = fingerprints.of(place["uri"].as_str().unwrap_or_default(), finding);
+    let mut result = json!({
+        "ruleId": finding.rule,
+        "ruleIndex": rules.binary_search(&finding.rule.as_str()).unwrap_or_default(),
+        "level": level(finding.severity),
+        "message": { "text": text.trim_end() },
+        "locations": [location],
         // The only name by which GitHub recognises an alert again.
-        partial_fingerprints: json!({ "primaryLocationLineHash": fingerprint }),
-        locations: vec![location],
-        related_locations: related.collect(),
-        suppressions: finding.accepted.iter().map(justification).collect(),
+        "partialFingerprints": { "primaryLocationLineHash": fingerprint },
+        // Present in each result, because a run either has suppressions in all results or in none (section 3.27.23).
+        "suppressions": finding.accepted.iter().map(justification).collect::<Vec<_>>(),
+    });
+    if !related.is_empty() {
+        result["relatedLocations"] = related.into();
     }
+    result
 }
 
-fn location(sources: &Sources, path: &str, span: Span, text: Option<&str>) -> Location {
-    let end = text.map(|text| end(span, text));
-    let region = Region {
-        start_line: span.line.max(1),
-        start_column: span.column.max(1),
-        end_line: end.map(|(line, _)| line.max(1)),
-        end_column: end.map(|(_, column)| column.max(1)),
-    };
-    let artifact_location = artifact(sources, path);
-    Location {
-        id: None,
-        physical_location: PhysicalLocation { artifact_location, region },
-        logical_locations: Vec::new(),
-        message: None,
+/// Returns a place (section 3.28). Lines and columns begin with 1; the end column is the one after the last character
+/// (section 3.30).
+fn location(place: &Value, span: Span, text: Option<&str>) -> Value {
+    let mut region = json!({ "startLine": span.line.max(1), "startColumn": span.column.max(1) });
+    if let Some((line, column)) = text.map(|text| end(span, text)) {
+        (region["endLine"], region["endColumn"]) = (line.max(1).into(), column.max(1).into());
     }
+    json!({ "physicalLocation": { "artifactLocation": place, "region": region } })
 }
 
 /// Returns the URI of a file: relative to the root of the repository if the file is in it, else absolute.
-fn artifact(sources: &Sources, path: &str) -> ArtifactLocation {
+fn artifact(sources: &Sources, path: &str) -> Value {
     let encoded = |path: &str| {
         let mut encoded = EString::<Path>::new();
         for (position, segment) in path.split('/').enumerate() {
@@ -219,13 +155,9 @@ fn artifact(sources: &Sources, path: &str) -> ArtifactLocation {
         }
         encoded.into_string()
     };
-    let inside = from_root(sources.root(), path);
     let whole = super::absolute(path);
     match whole.starts_with(super::normal(sources.root())) {
-        true => ArtifactLocation { uri: encoded(&inside), uri_base_id: Some(ROOT) },
-        false => ArtifactLocation {
-            uri: format!("file://{}", encoded(&whole.to_string_lossy())),
-            uri_base_id: None,
-        },
+        true => json!({ "uri": encoded(&from_root(sources.root(), path)), "uriBaseId": ROOT }),
+        false => json!({ "uri": format!("file://{}", encoded(&whole.to_string_lossy())) }),
     }
 }

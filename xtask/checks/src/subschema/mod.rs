@@ -22,10 +22,12 @@ mod within;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+pub(crate) use format::is_base64;
 pub(crate) use identical::{ANNOTATIONS, are_identical};
 pub(crate) use inclusion::{Inclusion, Reading, Side};
 pub(crate) use normal::range;
 use pattern::Patterns;
+pub(crate) use shape::canonical;
 use shape::{Case, Shape};
 
 use document::openapi::{Id, Model, Object};

@@ -10,10 +10,8 @@ use regex_automata::nfa::thompson;
 use regex_automata::util::primitives::StateID;
 use regex_automata::util::start;
 use regex_automata::{Anchored, MatchKind};
-use regex_syntax::ast::{
-    self, AssertionKind, Ast, ClassPerlKind, ClassSet, ClassSetItem, RepetitionKind, RepetitionRange,
-};
-use regex_syntax::hir::{self, ClassUnicode, ClassUnicodeRange, Hir};
+use regex_syntax::ast::{self, AssertionKind, Ast, ClassPerlKind, ClassSetItem, Visitor};
+use regex_syntax::hir::{self, Hir};
 
 /// The limit of bytes of one automaton.
 const MAX_BYTES: usize = 1 << 20;
@@ -118,8 +116,7 @@ fn automaton(pattern: &str) -> Option<Dfa> {
             sub: Box::new(Hir::dot(hir::Dot::AnyChar)),
         })
     };
-    let parsed = ast::parse::Parser::new().parse(pattern).ok()?;
-    let whole = Hir::concat(vec![any(), translated(&parsed)?, any()]);
+    let whole = Hir::concat(vec![any(), translated(pattern)?, any()]);
     let nfa =
         thompson::Config::new().nfa_size_limit(Some(MAX_BYTES)).which_captures(thompson::WhichCaptures::None);
     let nfa = thompson::Compiler::new().configure(nfa).build_from_hir(&whole).ok()?;
@@ -131,98 +128,71 @@ fn automaton(pattern: &str) -> Option<Dfa> {
     dense::Builder::new().configure(dfa).build_from_nfa(&nfa).ok()
 }
 
-/// Translates the pattern from ECMA 262. `None` for constructs that have another meaning in the crate `regex`.
-fn translated(pattern: &Ast) -> Option<Hir> {
-    Some(match pattern {
-        Ast::Empty(_) => Hir::empty(),
-        Ast::Literal(literal) => Hir::literal(literal.c.to_string().into_bytes()),
-        Ast::Dot(_) => class(negated(['\n', '\r', '\u{2028}', '\u{2029}'].map(|c| (c, c)))),
-        Ast::ClassPerl(perl) => class(perl_class(perl)),
-        Ast::ClassBracketed(bracketed) => class(bracketed_class(bracketed)?),
-        Ast::Assertion(assertion) => Hir::look(match assertion.kind {
-            AssertionKind::StartLine => hir::Look::Start,
-            AssertionKind::EndLine => hir::Look::End,
-            _ => return None,
-        }),
-        Ast::Repetition(repetition) => {
-            let (min, max) = match &repetition.op.kind {
-                RepetitionKind::ZeroOrOne => (0, Some(1)),
-                RepetitionKind::ZeroOrMore => (0, None),
-                RepetitionKind::OneOrMore => (1, None),
-                RepetitionKind::Range(RepetitionRange::Exactly(count)) => (*count, Some(*count)),
-                RepetitionKind::Range(RepetitionRange::AtLeast(min)) => (*min, None),
-                RepetitionKind::Range(RepetitionRange::Bounded(min, max)) => (*min, Some(*max)),
-            };
-            let sub = Box::new(translated(&repetition.ast)?);
-            Hir::repetition(hir::Repetition { min, max, greedy: true, sub })
-        }
-        Ast::Group(group) if group.flags().is_none_or(|flags| flags.items.is_empty()) => {
-            translated(&group.ast)?
-        }
-        Ast::Concat(concat) => Hir::concat(concat.asts.iter().map(translated).collect::<Option<_>>()?),
-        Ast::Alternation(either) => {
-            Hir::alternation(either.asts.iter().map(translated).collect::<Option<_>>()?)
-        }
-        Ast::Group(_) | Ast::Flags(_) | Ast::ClassUnicode(_) => return None,
-    })
-}
-
-fn class(class: ClassUnicode) -> Hir {
-    Hir::class(hir::Class::Unicode(class))
-}
-
-fn ranges<const N: usize>(ranges: [(char, char); N]) -> ClassUnicode {
-    ClassUnicode::new(ranges.map(|(first, last)| ClassUnicodeRange::new(first, last)))
-}
-
-fn negated<const N: usize>(excluded: [(char, char); N]) -> ClassUnicode {
-    let mut class = ranges(excluded);
-    class.negate();
-    class
-}
-
-/// `\d`, `\s` and `\w` (ECMA 262, CharacterClassEscape).
-fn perl_class(perl: &ast::ClassPerl) -> ClassUnicode {
-    let mut class = match perl.kind {
-        ClassPerlKind::Digit => ranges([('0', '9')]),
-        ClassPerlKind::Word => ranges([('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')]),
-        ClassPerlKind::Space => ranges([
-            ('\t', '\r'),
-            (' ', ' '),
-            ('\u{a0}', '\u{a0}'),
-            ('\u{1680}', '\u{1680}'),
-            ('\u{2000}', '\u{200a}'),
-            ('\u{2028}', '\u{2029}'),
-            ('\u{202f}', '\u{202f}'),
-            ('\u{205f}', '\u{205f}'),
-            ('\u{3000}', '\u{3000}'),
-            ('\u{feff}', '\u{feff}'),
-        ]),
-    };
-    if perl.negated {
-        class.negate();
+/// Translates the pattern from ECMA 262. `None` for constructs that the crate `regex` does not have, or not with this
+/// meaning.
+fn translated(pattern: &str) -> Option<Hir> {
+    let parsed = ast::parse::Parser::new().parse(pattern).ok()?;
+    let mut replaced = ast::visit(&parsed, Translation::default()).ok()?;
+    replaced.sort_by_key(|(span, _)| span.start.offset);
+    let mut translated = pattern.to_owned();
+    for (span, class) in replaced.iter().rev() {
+        translated.replace_range(span.start.offset..span.end.offset, class);
     }
-    class
+    regex_syntax::parse(&translated).ok()
 }
 
-fn bracketed_class(bracketed: &ast::ClassBracketed) -> Option<ClassUnicode> {
-    let ClassSet::Item(items) = &bracketed.kind else { return None };
-    let items = match items {
-        ClassSetItem::Union(union) => union.items.as_slice(),
-        item => std::slice::from_ref(item),
-    };
-    let mut class = ClassUnicode::empty();
-    for item in items {
-        class.union(&match item {
-            ClassSetItem::Empty(_) => ClassUnicode::empty(),
-            ClassSetItem::Literal(literal) => ranges([(literal.c, literal.c)]),
-            ClassSetItem::Range(range) => ranges([(range.start.c, range.end.c)]),
-            ClassSetItem::Perl(perl) => perl_class(perl),
-            _ => return None,
-        });
+/// The places whose meaning differs in the crate `regex`, each with a class that has the meaning there.
+#[derive(Default)]
+struct Translation(Vec<(ast::Span, String)>);
+
+impl Translation {
+    /// `\d`, `\s` and `\w` (ECMA 262, CharacterClassEscape).
+    fn perl(&mut self, perl: &ast::ClassPerl) {
+        let members = match perl.kind {
+            ClassPerlKind::Digit => "0-9",
+            ClassPerlKind::Word => "0-9A-Z_a-z",
+            ClassPerlKind::Space => {
+                r"\t-\r \u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}"
+            }
+        };
+        self.0.push((perl.span, format!("[{}{members}]", if perl.negated { "^" } else { "" })));
     }
-    if bracketed.negated {
-        class.negate();
+}
+
+impl Visitor for Translation {
+    type Output = Vec<(ast::Span, String)>;
+    type Err = ();
+
+    fn finish(self) -> Result<Self::Output, ()> {
+        Ok(self.0)
     }
-    Some(class)
+
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), ()> {
+        match ast {
+            Ast::Dot(span) => self.0.push((**span, r"[^\n\r\u{2028}\u{2029}]".to_owned())),
+            Ast::ClassPerl(perl) => self.perl(perl),
+            Ast::Assertion(it) if !matches!(it.kind, AssertionKind::StartLine | AssertionKind::EndLine) => {
+                return Err(());
+            }
+            Ast::Group(group) if group.flags().is_some_and(|flags| !flags.items.is_empty()) => {
+                return Err(());
+            }
+            Ast::Flags(_) | Ast::ClassUnicode(_) => return Err(()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), ()> {
+        match item {
+            ClassSetItem::Perl(perl) => self.perl(perl),
+            ClassSetItem::Ascii(_) | ClassSetItem::Unicode(_) | ClassSetItem::Bracketed(_) => return Err(()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_binary_op_pre(&mut self, _: &ast::ClassSetBinaryOp) -> Result<(), ()> {
+        Err(())
+    }
 }

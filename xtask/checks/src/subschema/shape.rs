@@ -294,7 +294,7 @@ fn any(results: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
 }
 
 /// Returns the value as text. Equal values have equal text: 1 and 1.0 are one number.
-pub(super) fn canonical(value: &Value) -> String {
+pub(crate) fn canonical(value: &Value) -> String {
     match value {
         Value::Number(number) => exact(number).map_or_else(|| number.to_string(), |exact| exact.to_string()),
         Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),

@@ -88,11 +88,3 @@ pub(crate) fn assertions<'a>(
     }
     made
 }
-
-/// Whether a text matches `format: byte` (RFC 4648, section 4).
-pub(crate) fn is_base64(text: &str) -> bool {
-    let data = text.trim_end_matches('=');
-    let padding = text.len() - data.len();
-    let digits = data.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte));
-    digits && padding <= 2 && text.len().is_multiple_of(4)
-}

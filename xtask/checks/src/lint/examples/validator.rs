@@ -12,9 +12,10 @@ use document::pointer;
 use jsonschema::{Draft, ValidationError, error::ValidationErrorKind};
 use serde_json::{Map, Value};
 
-use super::assertions::{Direction, assertions, is_base64};
+use super::assertions::{Direction, assertions};
 use crate::lint::items;
 use crate::lint::rules::patterns::{self, Patterns};
+use crate::subschema::is_base64;
 
 /// The limit of tests for one value. The unit is one test of a value by one keyword.
 const MAX_TESTS: usize = 200_000;
