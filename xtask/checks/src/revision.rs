@@ -1,6 +1,8 @@
-//! Reads files, also those in a revision of git, by `REVISION:PATH`. A file with the whole name comes first.
+//! Reads files, also those in a revision of git, by `REVISION:PATH`, and standard input, by `-`. A file with the whole name
+//! of a revision comes first.
 
 use std::fs;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,7 +13,7 @@ use document::{Document, Problem, Span, Unreadable, decode};
 /// # Errors
 /// When it does not exist, or is not OpenAPI 3.0.
 pub fn load(path: &Path) -> Result<Document, Unreadable> {
-    if in_revision(path).is_none() {
+    if !is_standard_input(path) && in_revision(path).is_none() {
         return Document::load(path);
     }
     let name = path.to_string_lossy();
@@ -29,8 +31,15 @@ pub fn load(path: &Path) -> Result<Document, Unreadable> {
 /// # Errors
 /// A message for people.
 pub fn read(path: &Path) -> Result<Vec<u8>, String> {
+    if is_standard_input(path) {
+        let mut bytes = Vec::new();
+        return io::stdin().read_to_end(&mut bytes).map(|_| bytes).map_err(|error| error.to_string());
+    }
     if in_revision(path).is_none() {
         return fs::read(path).map_err(|error| error.to_string());
+    }
+    if path.to_string_lossy().contains("://") {
+        return Err("an address is not read; write `-`, and pipe the document into the command".to_owned());
     }
     // As git reads it: the path begins at the root of the repository, or with `./` at the current directory.
     git("show", path)
@@ -52,9 +61,16 @@ fn git(command: &str, path: &Path) -> Result<Vec<u8>, String> {
     })?;
     if !output.status.success() {
         let reason = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("there is no such file, and `git {command}` failed: {}", reason.trim()));
+        return Err(format!(
+            "there is no such file, and `git {command}` failed: {}",
+            reason.trim().trim_end_matches('.')
+        ));
     }
     Ok(output.stdout)
+}
+
+fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 /// Returns the path in `REVISION:PATH`. `None` for a file.

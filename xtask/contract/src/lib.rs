@@ -50,7 +50,7 @@ pub struct Options {
     #[arg(long, value_name = "DATE")]
     pub today: Option<Date>,
     /// The format of the findings.
-    #[arg(long, value_parser = values::format(), default_value = "text", value_name = "FORMAT")]
+    #[arg(short, long, value_parser = values::format(), default_value = "text", value_name = "FORMAT")]
     pub format: Format,
 }
 

@@ -86,8 +86,8 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
     let mut made = String::new();
     if let Some(fix) = fix {
         if !path.exists() {
-            let message = "A revision of git cannot be fixed.".to_owned();
-            return Err(File::unusable(path, message, "Name a file."));
+            let message = "Only a file can be fixed.".to_owned();
+            return Err(File::unusable(path, message, "Write the path of a file."));
         }
         let old = document.text.clone();
         let number;

@@ -75,22 +75,26 @@ enum Command {
     },
 }
 
-/// Options of `lint` in Spectral and Redocly, and those that do the same here.
-const ELSEWHERE: [(&str, &str); 4] = [
-    ("extends", "--profile"),
-    ("fail-severity", "--fail-on"),
-    ("generate-ignore-file", "--write-baseline"),
-    ("ruleset", "--config"),
+/// Options of the same command in oasdiff, Redocly and Spectral, and what does the same here.
+const ELSEWHERE: [(&str, &str, &str); 8] = [
+    ("breaking", "err-ignore", "write a `[[waiver]]` in contract.toml"),
+    ("breaking", "severity-levels", "write `[rules]` in contract.toml"),
+    ("lint", "extends", "use '--profile'"),
+    ("lint", "fail-severity", "use '--fail-on'"),
+    ("lint", "generate-ignore-file", "use '--write-baseline FILE', then '--baseline FILE'"),
+    ("lint", "max-problems", "write `findings-per-rule` below `[limits]` in contract.toml"),
+    ("lint", "ruleset", "write `[rules]` in contract.toml, or use '--config'"),
+    ("lint", "skip-rule", "write the rule with \"off\" below `[rules]` in contract.toml"),
 ];
 
 /// Reads the arguments. An option of [`ELSEWHERE`] is an error with a tip.
 fn arguments() -> Arguments {
-    let elsewhere = ELSEWHERE.map(|(name, here)| {
-        let tip = UnknownArgumentValueParser::suggest_arg(here);
-        Arg::new(name).long(name).num_args(0..=1).default_missing_value("").value_parser(tip).hide(true)
+    let arguments = ELSEWHERE.into_iter().fold(Arguments::command(), |arguments, (command, name, here)| {
+        let tip = UnknownArgumentValueParser::suggest(here);
+        let elsewhere = Arg::new(name).long(name).num_args(0..=1).default_missing_value("");
+        arguments.mut_subcommand(command, |command| command.arg(elsewhere.value_parser(tip).hide(true)))
     });
-    let matches = Arguments::command().mut_subcommand("lint", |lint| lint.args(elsewhere)).get_matches();
-    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    Arguments::from_arg_matches(&arguments.get_matches()).unwrap_or_else(|error| error.exit())
 }
 
 /// Returns the root of the repository around the current directory, or else that directory.

@@ -117,13 +117,15 @@ fn several_documents_are_one_report() {
 #[test]
 fn an_option_of_a_similar_program_is_an_error_with_a_tip() {
     for (option, tip) in [
-        ("--fail-severity=warn", "'--fail-on'"),
-        ("--ruleset=rules.yaml", "'--config'"),
-        ("--generate-ignore-file", "'--write-baseline'"),
-        ("--extends=recommended", "'--profile'"),
-        ("--format=github-actions", "'github'"),
+        ("lint --fail-severity=warn", "'--fail-on'"),
+        ("lint --ruleset=rules.yaml", "`[rules]`"),
+        ("lint --generate-ignore-file", "'--write-baseline FILE'"),
+        ("lint --extends=recommended", "'--profile'"),
+        ("lint --format=github-actions", "'github'"),
+        ("breaking --err-ignore=known.txt", "`[[waiver]]`"),
     ] {
-        let (status, printed) = Workplace::new(&[]).run(&["lint", option, "library.yaml"]);
+        let arguments: Vec<&str> = option.split(' ').chain(["library.yaml"]).collect();
+        let (status, printed) = Workplace::new(&[]).run(&arguments);
         assert_eq!(status, Some(2), "{printed}");
         assert!(printed.contains("tip: ") && printed.contains(tip), "{option}: {printed}");
     }

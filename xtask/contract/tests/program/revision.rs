@@ -1,3 +1,4 @@
+use std::fs;
 use std::process::{Command, Stdio};
 
 use super::{LIBRARY, TODAY, Workplace, edited};
@@ -69,8 +70,20 @@ fn an_unknown_revision_or_path_is_named() {
 }
 
 #[test]
+fn a_document_can_be_standard_input_and_not_an_address() {
+    let workplace = Workplace::new(&[("library.yaml", LIBRARY)]);
+    let mut command = workplace.command(&["breaking", "-", "library.yaml", "--today", TODAY]);
+    command.stdin(fs::File::open(workplace.path("library.yaml")).unwrap());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    let (status, printed) = workplace.run(&["breaking", "https://a.example/library.yaml", "library.yaml"]);
+    assert_eq!(status, Some(2), "{printed}");
+    assert!(printed.contains("pipe the document into the command"), "{printed}");
+}
+
+#[test]
 fn a_revision_is_not_fixed() {
     let (status, printed) = repository().run(&["lint", "HEAD:library.yaml", "--fix"]);
     assert_eq!(status, Some(2), "{printed}");
-    assert!(printed.contains("A revision of git cannot be fixed"), "{printed}");
+    assert!(printed.contains("Only a file can be fixed"), "{printed}");
 }
